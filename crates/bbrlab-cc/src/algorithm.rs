@@ -1,0 +1,362 @@
+//! The one list of algorithms: parsing, help, contract tests and documents all come from it.
+
+use crate::{
+    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb,
+    ParamError, ParamSpec, Params, RateSample, Reno,
+};
+
+/// What the list says of an algorithm.
+struct Entry {
+    name: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    params: &'static [ParamSpec],
+    new: Option<fn(&Params) -> Result<Cc, ParamError>>,
+}
+
+macro_rules! algorithms {
+    ($($variant:ident { $($field:ident : $value:expr),* $(,)? })*) => {
+        /// A congestion control that a scenario can name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Algorithm {
+            $(
+                #[doc = "See `title` and `summary`."]
+                $variant,
+            )*
+        }
+
+        impl Algorithm {
+            /// Every algorithm, in the order of the documents.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            fn entry(self) -> Entry {
+                match self {
+                    $(Self::$variant => Entry { $($field: $value),* },)*
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
+    Bbr1 {
+        name: "bbr1",
+        title: "BBR v1",
+        summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
+        source: "Linux 6.1 and 6.12 tcp_bbr.c",
+        params: &[],
+        new: None,
+    }
+    BbrPrime {
+        name: "bbr_prime",
+        title: "BBR'",
+        summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
+        source: "Lanigan 2020, 2.2.5.1",
+        params: &[],
+        new: None,
+    }
+    BbrHsr {
+        name: "bbr_hsr",
+        title: "BBR+",
+        summary: "BBR v1 for high-speed rail: gains 1.5/0.5, RTprop = min RTT + lambda sqrt(Var(RTT))",
+        source: "Lanigan 2020, 3.3.2",
+        params: &[],
+        new: None,
+    }
+    BbrPlus {
+        name: "bbrplus",
+        title: "BBRPlus",
+        summary: "BBR v1 with a random cycle length of 2 to 8 and a drain on loss",
+        source: "Lanigan 2020, 2.2.5.2",
+        params: &[],
+        new: None,
+    }
+    DelayBbr {
+        name: "delay_bbr",
+        title: "Delay-BBR",
+        summary: "BBR v1 with gains 1.11/0.9 and a congestion signal from the smoothed RTT",
+        source: "Lanigan 2020, 3.3.4",
+        params: &[],
+        new: None,
+    }
+    BbrAcd {
+        name: "bbr_acd",
+        title: "BBR-ACD",
+        summary: "BBR v1 that tells congestion losses by the RTT and then halves cwnd",
+        source: "Mahmud et al. 2020, 4",
+        params: &[],
+        new: None,
+    }
+    Bbr2 {
+        name: "bbr2",
+        title: "BBRv2 alpha",
+        summary: "BBR with bounds on inflight and bandwidth learnt from loss and ECN",
+        source: "google/bbr v2alpha tcp_bbr2.c",
+        params: &[],
+        new: None,
+    }
+    Bbr2Exp {
+        name: "bbr2_exp",
+        title: "BBRv2-EXP",
+        summary: "BBRv2 with cuts of the bandwidth bounds on ECN",
+        source: "google/bbr tcp_bbr2.c @0487ade5",
+        params: &[],
+        new: None,
+    }
+    Bbr3 {
+        name: "bbr3",
+        title: "BBRv3",
+        summary: "BBRv2 with repaired probing, as in Linux",
+        source: "google/bbr v3 tcp_bbr.c @001a430b",
+        params: &[],
+        new: None,
+    }
+    Bbr3Ietf {
+        name: "bbr3_ietf",
+        title: "BBRv3 (draft)",
+        summary: "BBRv3 as the IETF draft writes it",
+        source: "draft-ietf-ccwg-bbr-06",
+        params: &[],
+        new: None,
+    }
+    Cubic {
+        name: "cubic",
+        title: "CUBIC",
+        summary: "window as a cubic function of the time since the last loss; HyStart",
+        source: "Linux 6.12 tcp_cubic.c",
+        params: &[],
+        new: None,
+    }
+    Reno {
+        name: "reno",
+        title: "NewReno",
+        summary: "one packet per round trip, halved on loss",
+        source: "Linux 6.12 tcp_cong.c",
+        params: &[],
+        new: Some(|_| Ok(Cc::Reno(Reno))),
+    }
+    Vegas {
+        name: "vegas",
+        title: "Vegas",
+        summary: "keeps 2 to 4 packets queued, judged by the RTT",
+        source: "Linux 6.12 tcp_vegas.c",
+        params: &[],
+        new: None,
+    }
+    Dctcp {
+        name: "dctcp",
+        title: "DCTCP",
+        summary: "reduces in proportion to the share of ECN marks",
+        source: "Linux 6.12 tcp_dctcp.c",
+        params: &[],
+        new: None,
+    }
+    Bic {
+        name: "bic",
+        title: "BIC",
+        summary: "binary search for the window of the last loss",
+        source: "Linux 6.12 tcp_bic.c",
+        params: &[],
+        new: None,
+    }
+    Htcp {
+        name: "htcp",
+        title: "H-TCP",
+        summary: "increase grows with the time since the last loss",
+        source: "Linux 6.12 tcp_htcp.c",
+        params: &[],
+        new: None,
+    }
+    Illinois {
+        name: "illinois",
+        title: "TCP-Illinois",
+        summary: "increase and decrease follow the queueing delay",
+        source: "Linux 6.12 tcp_illinois.c",
+        params: &[],
+        new: None,
+    }
+    Highspeed {
+        name: "highspeed",
+        title: "HighSpeed TCP",
+        summary: "increase and decrease from the table of RFC 3649",
+        source: "Linux 6.12 tcp_highspeed.c",
+        params: &[],
+        new: None,
+    }
+    Scalable {
+        name: "scalable",
+        title: "Scalable TCP",
+        summary: "increase by 1/100, decrease by 1/8",
+        source: "Linux 6.12 tcp_scalable.c",
+        params: &[],
+        new: None,
+    }
+    Veno {
+        name: "veno",
+        title: "TCP Veno",
+        summary: "Reno that guesses from the backlog whether a loss is congestion",
+        source: "Linux 6.12 tcp_veno.c",
+        params: &[],
+        new: None,
+    }
+    Westwood {
+        name: "westwood",
+        title: "TCP Westwood+",
+        summary: "after loss, sets the window from a bandwidth estimate",
+        source: "Linux 6.12 tcp_westwood.c",
+        params: &[],
+        new: None,
+    }
+    Yeah {
+        name: "yeah",
+        title: "YeAH-TCP",
+        summary: "Scalable while the queue is short, Reno otherwise",
+        source: "Linux 6.12 tcp_yeah.c",
+        params: &[],
+        new: None,
+    }
+    Hybla {
+        name: "hybla",
+        title: "TCP Hybla",
+        summary: "makes long paths grow as fast as a 25 ms one",
+        source: "Linux 6.12 tcp_hybla.c",
+        params: &[],
+        new: None,
+    }
+}
+
+impl Algorithm {
+    /// The algorithm of that name; `newreno` is an alias of `reno`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = if name == "newreno" { "reno" } else { name };
+        Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// Its name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its published name.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        self.entry().title
+    }
+
+    /// What it does, in a line.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        self.entry().summary
+    }
+
+    /// What it was taken from.
+    #[must_use]
+    pub fn source(self) -> &'static str {
+        self.entry().source
+    }
+
+    /// Its parameters with their defaults.
+    #[must_use]
+    pub fn params(self) -> &'static [ParamSpec] {
+        self.entry().params
+    }
+
+    /// Whether it is known but not built yet.
+    #[must_use]
+    pub fn is_built(self) -> bool {
+        self.entry().new.is_some()
+    }
+
+    /// A fresh instance, its private block all zero; call `init` when the connection is established.
+    ///
+    /// # Errors
+    /// If a parameter is unknown or its value out of range.
+    ///
+    /// # Panics
+    /// If the algorithm is not built; ask [`Self::is_built`] first.
+    pub fn build(self, params: &Params) -> Result<Cc, ParamError> {
+        let known = self.params();
+        if let Some((name, _)) = params.iter().find(|(name, _)| known.iter().all(|p| p.name != name)) {
+            let names: Vec<&str> = known.iter().map(|p| p.name).collect();
+            let reason = if names.is_empty() {
+                format!("`{}` has no parameters", self.name())
+            } else {
+                format!("`{}` has no such parameter; it has {}", self.name(), names.join(", "))
+            };
+            return Err(ParamError { name: name.clone(), reason });
+        }
+        (self.entry().new.expect("the caller asked `is_built`"))(params)
+    }
+}
+
+macro_rules! dispatch {
+    ($($variant:ident($state:ty)),* $(,)?) => {
+        /// An instance of any built-in algorithm.
+        #[derive(Clone, Debug)]
+        #[expect(missing_docs, reason = "the variants are the algorithms' own types")]
+        pub enum Cc {
+            $($variant($state),)*
+        }
+
+        impl CongestionControl for Cc {
+            fn hooks(&self) -> Hooks {
+                match self { $(Self::$variant(cc) => cc.hooks(),)* }
+            }
+            fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
+                match self { $(Self::$variant(cc) => cc.init(conn, draw),)* }
+            }
+            fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
+                match self { $(Self::$variant(cc) => cc.cwnd_event(conn, event, draw),)* }
+            }
+            fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
+                match self { $(Self::$variant(cc) => cc.set_state(conn, new, draw),)* }
+            }
+            fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
+                match self { $(Self::$variant(cc) => cc.skb_marked_lost(conn, skb, draw),)* }
+            }
+            fn ssthresh(&mut self, conn: &Conn) -> u32 {
+                match self { $(Self::$variant(cc) => cc.ssthresh(conn),)* }
+            }
+            fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+                match self { $(Self::$variant(cc) => cc.undo_cwnd(conn),)* }
+            }
+            fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+                match self { $(Self::$variant(cc) => cc.cong_control(conn, rs, draw),)* }
+            }
+            fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
+                match self { $(Self::$variant(cc) => cc.cong_avoid(conn, ack, acked),)* }
+            }
+            fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+                match self { $(Self::$variant(cc) => cc.pkts_acked(conn, sample),)* }
+            }
+            fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
+                match self { $(Self::$variant(cc) => cc.in_ack_event(conn, flags),)* }
+            }
+            fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
+                match self { $(Self::$variant(cc) => cc.tso_segs(conn, mss_now),)* }
+            }
+            fn min_tso_segs(&self, conn: &Conn) -> u32 {
+                match self { $(Self::$variant(cc) => cc.min_tso_segs(conn),)* }
+            }
+            fn sndbuf_expand(&self) -> u32 {
+                match self { $(Self::$variant(cc) => cc.sndbuf_expand(),)* }
+            }
+            fn bw(&self, conn: &Conn) -> u64 {
+                match self { $(Self::$variant(cc) => cc.bw(conn),)* }
+            }
+            fn info(&self, conn: &Conn) -> Info {
+                match self { $(Self::$variant(cc) => cc.info(conn),)* }
+            }
+            fn snapshot(&self, conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+                match self { $(Self::$variant(cc) => cc.snapshot(conn, field),)* }
+            }
+        }
+    };
+}
+
+dispatch! {
+    Reno(Reno),
+}

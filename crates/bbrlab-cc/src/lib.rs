@@ -1,0 +1,153 @@
+//! Congestion controls as pure state machines.
+//!
+//! An algorithm knows no clock but the one it is handed, no socket and no simulator: what it may read
+//! comes as a [`Conn`], a [`RateSample`], an [`AckSample`] or a [`LostSkb`]; what it may write goes back
+//! as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. So one and the same
+//! code serves the simulator, the replay of kernel traces, an ns-3 module, a C interface and a notebook.
+//!
+//! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
+
+mod algorithm;
+mod conn;
+pub mod linux_int;
+mod params;
+pub mod reno;
+
+pub use algorithm::{Algorithm, Cc};
+pub use conn::{
+    AckSample, CaState, Conn, Control, CwndEvent, LostSkb, PacingStatus, RateSample, ack_flags,
+    ecn_flags,
+};
+pub use params::{ParamError, ParamSpec, ParamValue, Params};
+pub use reno::Reno;
+
+/// Where an algorithm gets its random integers from. A replay hands in the kernel's draws.
+pub trait Draw {
+    /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
+    fn below(&mut self, bound: u32) -> u32;
+}
+
+/// Which callbacks an algorithm has: the ones that are not null in its `tcp_congestion_ops`.
+///
+/// The sender asks once, at set-up, and does not call what is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one fact per callback, independent of each other")]
+pub struct Hooks {
+    /// `cong_control` takes the place of `cong_avoid` and of PRR.
+    pub cong_control: bool,
+    /// `pkts_acked`.
+    pub pkts_acked: bool,
+    /// `in_ack_event`.
+    pub in_ack_event: bool,
+    /// `skb_marked_lost` (BBRv2 and v3).
+    pub skb_marked_lost: bool,
+    /// `tso_segs` (BBRv2 and v3): the whole burst size.
+    pub tso_segs: bool,
+    /// `min_tso_segs` (BBRv1): its lower bound.
+    pub min_tso_segs: bool,
+    /// `TCP_CONG_NEEDS_ECN`: negotiates ECN by itself and sets ECT on every packet (DCTCP).
+    pub needs_ecn: bool,
+    /// Runs in a tree whose sampler notes `lost` and in-flight per packet (BBRv2 and v3).
+    pub notes_in_flight: bool,
+}
+
+/// A snapshot for time series and pictures. Linux: `get_info`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Info {
+    /// The state's name as the series spells it, `""` for algorithms without states.
+    pub state: &'static str,
+    /// Bandwidth estimate in payload bytes per second.
+    pub bw: Option<u64>,
+    /// The algorithm's own minimum RTT in microseconds.
+    pub min_rtt_us: Option<u32>,
+    /// Long-term bound on inflight in packets. Linux v2, v3: `inflight_hi`.
+    pub inflight_hi: Option<u32>,
+    /// Short-term bound on inflight in packets. Linux v2, v3: `inflight_lo`.
+    pub inflight_lo: Option<u32>,
+    /// Long-term bandwidth bound in bytes per second. Linux v2, v3: `bw_hi`.
+    pub bw_hi: Option<u64>,
+    /// Short-term bandwidth bound in bytes per second. Linux v2, v3: `bw_lo`.
+    pub bw_lo: Option<u64>,
+}
+
+/// One congestion control: Linux's `tcp_congestion_ops` as a state machine.
+///
+/// Every method is handed the connection as it stands before the call and returns what the connection's
+/// writable fields are after it; a method that writes nothing returns `conn.ctl`. The defaults are the
+/// kernel's behaviour for a null callback.
+pub trait CongestionControl {
+    /// Which callbacks exist.
+    fn hooks(&self) -> Hooks;
+
+    /// The connection is established (or the private block was zeroed before).
+    fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control;
+
+    /// Something happened that is not an ACK.
+    fn cwnd_event(&mut self, conn: &Conn, _event: CwndEvent, _draw: &mut impl Draw) -> Control {
+        conn.ctl
+    }
+
+    /// The loss-recovery state is about to become `new`; `conn.ca_state` still holds the old one.
+    fn set_state(&mut self, conn: &Conn, _new: CaState, _draw: &mut impl Draw) -> Control {
+        conn.ctl
+    }
+
+    /// A packet was marked lost; `conn.lost` already counts it.
+    fn skb_marked_lost(&mut self, conn: &Conn, _skb: &LostSkb, _draw: &mut impl Draw) -> Control {
+        conn.ctl
+    }
+
+    /// The slow start threshold for a new loss episode, in packets; the caller stores it.
+    fn ssthresh(&mut self, conn: &Conn) -> u32;
+
+    /// The cwnd to go back to after a spurious episode, in packets; the caller stores it.
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32;
+
+    /// An ACK, for algorithms with [`Hooks::cong_control`].
+    fn cong_control(&mut self, conn: &Conn, _rs: &RateSample, _draw: &mut impl Draw) -> Control {
+        conn.ctl
+    }
+
+    /// New data was cumulatively acknowledged up to `ack`; `acked` packets are newly (S)ACKed.
+    fn cong_avoid(&mut self, conn: &Conn, _ack: u32, _acked: u32) -> Control {
+        conn.ctl
+    }
+
+    /// Packets left the network.
+    fn pkts_acked(&mut self, conn: &Conn, _sample: &AckSample) -> Control {
+        conn.ctl
+    }
+
+    /// An ACK arrived; `flags` are those of [`ack_flags`].
+    fn in_ack_event(&mut self, conn: &Conn, _flags: u32) -> Control {
+        conn.ctl
+    }
+
+    /// The size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
+    fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
+        0
+    }
+
+    /// The smallest burst in segments. The default is the sysctl `tcp_min_tso_segs`.
+    fn min_tso_segs(&self, _conn: &Conn) -> u32 {
+        2
+    }
+
+    /// The factor by which the send buffer exceeds the window.
+    fn sndbuf_expand(&self) -> u32 {
+        2
+    }
+
+    /// The bandwidth that `ss` would report, in bytes per second.
+    fn bw(&self, _conn: &Conn) -> u64 {
+        0
+    }
+
+    /// The values of interest for a time series.
+    fn info(&self, _conn: &Conn) -> Info {
+        Info::default()
+    }
+
+    /// The whole private state, field by field under the kernel's names (without the traces' `s_`).
+    fn snapshot(&self, _conn: &Conn, _field: &mut dyn FnMut(&'static str, i64)) {}
+}

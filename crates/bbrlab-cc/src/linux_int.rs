@@ -1,0 +1,63 @@
+//! What C does silently: truncation, wrapping comparison, conversion of clocks.
+//!
+//! Sources: [linux] `include/net/tcp.h` (`before`, `after`), `include/linux/jiffies.h`,
+//! `include/linux/win_minmax.h`.
+
+/// The low 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "the truncation is the point")]
+#[must_use]
+pub const fn trunc_u32(value: u64) -> u32 {
+    value as u32
+}
+
+/// Whether `a` comes before `b` on a 32-bit counter that wraps. Linux: `before`.
+#[must_use]
+pub const fn before(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() < 0
+}
+
+/// Whether `a` comes after `b` on a 32-bit counter that wraps. Linux: `after`, `time_after32`.
+#[must_use]
+pub const fn after(a: u32, b: u32) -> bool {
+    before(b, a)
+}
+
+/// Microseconds from `b` to `a`, zero if negative, cut to 32 bits. Linux: `tcp_stamp_us_delta`.
+#[must_use]
+pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
+    let delta = a.wrapping_sub(b).cast_signed();
+    if delta < 0 { 0 } else { trunc_u32(delta.cast_unsigned()) }
+}
+
+/// Milliseconds in jiffies of `hz`, rounded up. Linux: `msecs_to_jiffies` for HZ that divides 1000.
+#[must_use]
+pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
+    let ms_per_jiffy = 1000 / hz;
+    ms.div_ceil(ms_per_jiffy)
+}
+
+/// Microseconds in jiffies of `hz`, rounded up. Linux: `usecs_to_jiffies`.
+#[must_use]
+pub const fn usecs_to_jiffies(us: u32, hz: u32) -> u32 {
+    let us_per_jiffy = 1_000_000 / hz;
+    us.div_ceil(us_per_jiffy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_wrap() {
+        assert!(before(u32::MAX, 0));
+        assert!(after(0, u32::MAX));
+        assert!(!before(5, 5) && !after(5, 5));
+    }
+
+    #[test]
+    fn milliseconds_round_up_to_jiffies() {
+        assert_eq!(msecs_to_jiffies(200, 250), 50);
+        assert_eq!(msecs_to_jiffies(201, 250), 51);
+        assert_eq!(usecs_to_jiffies(1, 1000), 1);
+    }
+}

@@ -1,0 +1,100 @@
+//! `reno`: NewReno's window, and the two growth rules that the other window-based algorithms share.
+//!
+//! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds one
+//! packet per `weight` acknowledged packets. Nothing grows unless the window was the limit.
+//!
+//! Sources: [linux] `net/ipv4/tcp_cong.c`: `tcp_slow_start`, `tcp_cong_avoid_ai`,
+//! `tcp_reno_cong_avoid`, `tcp_reno_ssthresh`, `tcp_reno_undo_cwnd`; `include/net/tcp.h`:
+//! `tcp_is_cwnd_limited`.
+//! Deviations: none.
+
+use crate::{CongestionControl, Conn, Control, Hooks};
+
+/// NewReno has no state of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reno;
+
+/// Whether cwnd was what limited the sender. Linux: `tcp_is_cwnd_limited`.
+#[must_use]
+pub fn is_cwnd_limited(conn: &Conn) -> bool {
+    conn.is_cwnd_limited
+        || (conn.in_slow_start() && conn.ctl.cwnd < conn.max_packets_out.wrapping_mul(2))
+}
+
+/// One packet per acknowledged packet up to ssthresh; returns what is left of `acked`.
+/// Linux: `tcp_slow_start`.
+pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
+    let cwnd = ctl.cwnd.wrapping_add(acked).min(ctl.ssthresh);
+    let left = acked.wrapping_sub(cwnd.wrapping_sub(ctl.cwnd));
+    ctl.cwnd = cwnd.min(ctl.cwnd_clamp);
+    left
+}
+
+/// One packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
+pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
+    // Credit left over from a larger weight is used up at once, so that cwnd does not jump.
+    if ctl.cwnd_cnt >= weight {
+        ctl.cwnd_cnt = 0;
+        ctl.cwnd = ctl.cwnd.wrapping_add(1);
+    }
+    ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_add(acked);
+    if ctl.cwnd_cnt >= weight {
+        let delta = ctl.cwnd_cnt / weight;
+        ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_sub(delta.wrapping_mul(weight));
+        ctl.cwnd = ctl.cwnd.wrapping_add(delta);
+    }
+    ctl.cwnd = ctl.cwnd.min(ctl.cwnd_clamp);
+}
+
+/// Linux: `tcp_reno_cong_avoid`.
+#[must_use]
+pub fn cong_avoid(conn: &Conn, acked: u32) -> Control {
+    let mut ctl = conn.ctl;
+    if !is_cwnd_limited(conn) {
+        return ctl;
+    }
+    let mut acked = acked;
+    if conn.in_slow_start() {
+        acked = slow_start(&mut ctl, acked);
+        if acked == 0 {
+            return ctl;
+        }
+    }
+    let weight = ctl.cwnd;
+    cong_avoid_ai(&mut ctl, weight, acked);
+    ctl
+}
+
+/// Half the window, at least 2 packets. Linux: `tcp_reno_ssthresh`.
+#[must_use]
+pub fn ssthresh(conn: &Conn) -> u32 {
+    (conn.ctl.cwnd >> 1).max(2)
+}
+
+/// The window from before the reduction. Linux: `tcp_reno_undo_cwnd`.
+#[must_use]
+pub fn undo_cwnd(conn: &Conn) -> u32 {
+    conn.ctl.cwnd.max(conn.prior_cwnd)
+}
+
+impl CongestionControl for Reno {
+    fn hooks(&self) -> Hooks {
+        Hooks::default()
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl crate::Draw) -> Control {
+        conn.ctl
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        ssthresh(conn)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        undo_cwnd(conn)
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
+        cong_avoid(conn, acked)
+    }
+}

@@ -1,0 +1,2 @@
+//! The `bbrlab` command.
+fn main() {}

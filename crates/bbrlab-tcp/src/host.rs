@@ -1,0 +1,38 @@
+//! What a connection asks of the host that it runs on.
+
+use bbrlab_cc::Draw;
+use bbrlab_units::Time;
+
+use crate::Segment;
+
+/// The timers of one end of a connection. Each is armed for at most one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum TimerId {
+    /// Retransmission timeout, tail loss probe, RACK reordering or zero-window probe: the kernel's
+    /// single `icsk_retransmit_timer`.
+    Retransmit = 0,
+    /// Delayed ACK. Linux: `icsk_delack_timer`.
+    DelayedAck = 1,
+    /// Release of the next paced burst. Linux: `pacing_timer`.
+    Pacing = 2,
+    /// Compressed SACKs. Linux: `compressed_ack_timer`.
+    CompressedAck = 3,
+}
+
+impl TimerId {
+    /// Number of timers of one end.
+    pub const COUNT: usize = 4;
+}
+
+/// What a connection asks of its host: a wire, timers, random integers.
+pub trait Host: Draw {
+    /// Puts a segment on the wire now. Segments handed over in one call leave in that order.
+    fn transmit(&mut self, segment: Segment);
+
+    /// Arms `timer` for `at` in place of any earlier moment.
+    fn arm(&mut self, timer: TimerId, at: Time);
+
+    /// Disarms `timer`.
+    fn disarm(&mut self, timer: TimerId);
+}

@@ -1,0 +1,10 @@
+//! A Linux-like TCP: segments and timers in, segments and timers out.
+//!
+//! Knows congestion controls and no network. A host calls in with the time, a segment or an expired
+//! timer; what the connection wants done comes back through [`Host`].
+
+mod host;
+pub mod segment;
+
+pub use host::{Host, TimerId};
+pub use segment::{Ecn, SackBlock, Segment};

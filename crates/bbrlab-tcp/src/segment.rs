@@ -1,0 +1,95 @@
+//! What crosses the network: a TCP segment without its payload.
+//!
+//! Sources: RFC 9293 (header), RFC 7323 (timestamps), RFC 2018 and 2883 (SACK, DSACK), RFC 3168 (ECN).
+
+/// A range of sequence numbers, `start..end`, both modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// Header flags, as in the TCP header's flags byte.
+pub mod flag {
+    /// No more data from the sender.
+    pub const FIN: u8 = 0x01;
+    /// Synchronise sequence numbers.
+    pub const SYN: u8 = 0x02;
+    /// Reset.
+    pub const RST: u8 = 0x04;
+    /// Push.
+    pub const PSH: u8 = 0x08;
+    /// The acknowledgement number is valid.
+    pub const ACK: u8 = 0x10;
+    /// ECN echo.
+    pub const ECE: u8 = 0x40;
+    /// Congestion window reduced.
+    pub const CWR: u8 = 0x80;
+}
+
+/// The ECN field of the IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0,
+    /// ECT(1).
+    Ect1 = 1,
+    /// ECT(0).
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+/// A TCP segment. A super-packet (TSO left whole) has `len` above one MSS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte (of SYN or FIN, if there is no payload).
+    pub seq: u32,
+    /// Payload bytes.
+    pub len: u32,
+    /// Next byte expected, if the ACK flag is set.
+    pub ack: u32,
+    /// Advertised window in bytes, after scaling.
+    pub wnd: u32,
+    /// Sender's timestamp in milliseconds.
+    pub tsval: u32,
+    /// Echoed timestamp in milliseconds.
+    pub tsecr: u32,
+    /// SACK blocks as sent, `sack_count` of them; the first may be a DSACK.
+    pub sack: [SackBlock; 4],
+    /// How many entries of `sack` are set.
+    pub sack_count: u8,
+    /// Bits of [`flag`].
+    pub flags: u8,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Whether the timestamp option is present.
+    pub has_ts: bool,
+    /// How often these bytes were sent before (0 = first transmission); modulo 2^16.
+    pub retransmission: u16,
+}
+
+impl Segment {
+    /// Whether `bit` of [`flag`] is set.
+    #[must_use]
+    pub const fn has(&self, bit: u8) -> bool {
+        self.flags & bit != 0
+    }
+
+    /// The SACK blocks.
+    #[must_use]
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count)]
+    }
+
+    /// One past the last sequence number that the segment takes up.
+    #[must_use]
+    pub const fn end_seq(&self) -> u32 {
+        let control = (self.has(flag::SYN) as u32) + (self.has(flag::FIN) as u32);
+        self.seq.wrapping_add(self.len).wrapping_add(control)
+    }
+}
