@@ -12,6 +12,7 @@ mod conn;
 pub mod linux_int;
 mod params;
 pub mod reno;
+pub mod windowed_filter;
 
 pub use algorithm::{Algorithm, Cc};
 pub use conn::{
@@ -20,6 +21,7 @@ pub use conn::{
 };
 pub use params::{ParamError, ParamSpec, ParamValue, Params};
 pub use reno::Reno;
+pub use windowed_filter::WindowedFilter;
 
 /// Where an algorithm gets its random integers from. A replay hands in the kernel's draws.
 pub trait Draw {
@@ -31,7 +33,10 @@ pub trait Draw {
 ///
 /// The sender asks once, at set-up, and does not call what is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one fact per callback, independent of each other")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one fact per callback, independent of each other"
+)]
 pub struct Hooks {
     /// `cong_control` takes the place of `cong_avoid` and of PRR.
     pub cong_control: bool,

@@ -1,0 +1,195 @@
+//! Running maximum or minimum over a sliding window, in three samples of memory.
+//!
+//! Keeping every sample of the window would give the exact extreme; keeping the best, the best since
+//! then and the best since that gives an extreme that never leaves the window and is nearly exact. BBR v1
+//! keeps its bandwidth so (time = rounds), the stack its minimum RTT (time = jiffies).
+//!
+//! Time is a 32-bit counter that wraps. One filter is used for maxima or for minima, never for both.
+//!
+//! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
+//! Deviations: none.
+
+/// A value and when it was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// When, in the caller's unit of time; wraps. Linux: `t`.
+    pub t: u32,
+    /// What. Linux: `v`.
+    pub v: u32,
+}
+
+/// The best three samples of the window, each newer than the one before or the same. Linux: `struct minmax`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowedFilter {
+    samples: [Sample; 3],
+}
+
+impl WindowedFilter {
+    /// A filter that holds nothing but `v`, measured at `t`.
+    #[must_use]
+    pub const fn new(t: u32, v: u32) -> Self {
+        Self { samples: [Sample { t, v }; 3] }
+    }
+
+    /// A filter with these three samples, best first.
+    #[must_use]
+    pub const fn from_samples(samples: [Sample; 3]) -> Self {
+        Self { samples }
+    }
+
+    /// The best value of the window. Linux: `minmax_get`.
+    #[must_use]
+    pub const fn get(&self) -> u32 {
+        self.samples[0].v
+    }
+
+    /// The three samples, best first.
+    #[must_use]
+    pub const fn samples(&self) -> [Sample; 3] {
+        self.samples
+    }
+
+    /// Forgets everything but `v` at `t`, and returns `v`. Linux: `minmax_reset`.
+    pub fn reset(&mut self, t: u32, v: u32) -> u32 {
+        *self = Self::new(t, v);
+        v
+    }
+
+    /// Takes `v`, measured at `t`, into a maximum over `window`; returns the maximum.
+    /// Linux: `minmax_running_max`.
+    #[inline]
+    pub fn running_max(&mut self, window: u32, t: u32, v: u32) -> u32 {
+        self.running(window, Sample { t, v }, |new, old| new >= old)
+    }
+
+    /// Takes `v`, measured at `t`, into a minimum over `window`; returns the minimum.
+    /// Linux: `minmax_running_min`.
+    #[inline]
+    pub fn running_min(&mut self, window: u32, t: u32, v: u32) -> u32 {
+        self.running(window, Sample { t, v }, |new, old| new <= old)
+    }
+
+    /// A new best (ties count: the newer sample stays longer), or a window in which nothing is left,
+    /// starts afresh; a new second or third best displaces the ones it is at least as good as.
+    #[inline]
+    fn running(
+        &mut self,
+        window: u32,
+        new: Sample,
+        at_least_as_good: impl Fn(u32, u32) -> bool,
+    ) -> u32 {
+        let [best, second, third] = &mut self.samples;
+        if at_least_as_good(new.v, best.v) || new.age_of(*third) > window {
+            return self.reset(new.t, new.v);
+        }
+        if at_least_as_good(new.v, second.v) {
+            *second = new;
+            *third = new;
+        } else if at_least_as_good(new.v, third.v) {
+            *third = new;
+        }
+        self.expire(window, new);
+        self.get()
+    }
+
+    /// Lets the best go when it leaves the window, and sees to it that the second and third best come
+    /// from later parts of the window, so that there is something left to fall back on.
+    #[inline]
+    fn expire(&mut self, window: u32, new: Sample) {
+        let [best, second, third] = &mut self.samples;
+        let age = new.age_of(*best);
+        if age > window {
+            self.shift(new);
+            // The second best may be too old as well; the third is not, or we would have started afresh.
+            if new.age_of(self.samples[0]) > window {
+                self.shift(new);
+            }
+        } else if second.t == best.t && age > window / 4 {
+            *second = new;
+            *third = new;
+        } else if third.t == second.t && age > window / 2 {
+            *third = new;
+        }
+    }
+
+    /// Everyone moves up by one, and `new` becomes the third.
+    fn shift(&mut self, new: Sample) {
+        let [_, second, third] = self.samples;
+        self.samples = [second, third, new];
+    }
+}
+
+impl Sample {
+    /// How much older `other` is.
+    const fn age_of(self, other: Self) -> u32 {
+        self.t.wrapping_sub(other.t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::WindowedFilter;
+    use expect_test::{Expect, expect};
+
+    /// `(t, v)` in; the best and all three samples out, one line each.
+    fn check_max(window: u32, samples: &[(u32, u32)], expected: &Expect) {
+        let mut filter = WindowedFilter::default();
+        let mut lines = String::new();
+        for &(t, v) in samples {
+            let best = filter.running_max(window, t, v);
+            let kept = filter.samples().map(|s| format!("{}@{}", s.v, s.t)).join(" ");
+            writeln!(lines, "{v}@{t} -> {best} ({kept})").unwrap();
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn maximum_is_forgotten_when_it_leaves_the_window() {
+        check_max(
+            10,
+            &[(0, 100), (3, 90), (6, 80), (10, 70), (11, 60)],
+            &expect![[r#"
+                100@0 -> 100 (100@0 100@0 100@0)
+                90@3 -> 100 (100@0 90@3 90@3)
+                80@6 -> 100 (100@0 90@3 80@6)
+                70@10 -> 100 (100@0 90@3 80@6)
+                60@11 -> 90 (90@3 80@6 60@11)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn equal_value_restarts_the_window() {
+        check_max(
+            10,
+            &[(0, 100), (9, 100), (19, 50), (20, 40)],
+            &expect![[r#"
+                100@0 -> 100 (100@0 100@0 100@0)
+                100@9 -> 100 (100@9 100@9 100@9)
+                50@19 -> 100 (100@9 50@19 50@19)
+                40@20 -> 50 (50@19 50@19 40@20)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn silence_of_a_whole_window_leaves_only_the_newest() {
+        check_max(
+            10,
+            &[(0, 100), (50, 1)],
+            &expect![[r#"
+                100@0 -> 100 (100@0 100@0 100@0)
+                1@50 -> 1 (1@50 1@50 1@50)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn minimum_survives_a_clock_that_wraps() {
+        let mut filter = WindowedFilter::new(u32::MAX - 1, 20);
+        assert_eq!(filter.running_min(10, 3, 30), 20);
+        assert_eq!(filter.running_min(10, 9, 30), 30);
+    }
+}
