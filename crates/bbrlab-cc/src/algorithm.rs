@@ -5,6 +5,9 @@ use crate::{
     ParamError, ParamSpec, Params, RateSample, Reno,
 };
 
+/// Builds an instance from a table of parameters.
+type Constructor = fn(&Params) -> Result<Cc, ParamError>;
+
 /// What the list says of an algorithm.
 struct Entry {
     name: &'static str,
@@ -12,7 +15,7 @@ struct Entry {
     summary: &'static str,
     source: &'static str,
     params: &'static [ParamSpec],
-    new: Option<fn(&Params) -> Result<Cc, ParamError>>,
+    new: Option<Constructor>,
 }
 
 macro_rules! algorithms {
