@@ -1,2 +1,74 @@
-//! Project chores.
-fn main() {}
+//! Project chores: `cargo xtask check`, `bless`, `bench`.
+//!
+//! `check` is the whole gate, the same thing that the CI runs; each step is named when it starts, and the
+//! first one that fails ends it.
+
+mod builds_agree;
+mod rooms;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench>
+  check   format, room map, lints, all tests, documents, debug and release builds agree
+  rooms   only the room map: who may import whom
+  bless   rewrite expected test output (then read the diff)
+  bench   the speed table";
+
+fn main() -> ExitCode {
+    let task = env::args().nth(1).unwrap_or_default();
+    let result = match task.as_str() {
+        "check" => check(),
+        "rooms" => step("room map", rooms::check(&root())),
+        "bless" => cargo(&["test", "--workspace"], &[("UPDATE_EXPECT", "1")]),
+        "bench" => cargo(&["run", "--release", "--quiet", "-p", "bbrlab-cli", "--", "bench"], &[]),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn check() -> Result<(), String> {
+    step("room map", rooms::check(&root()))?;
+    cargo(&["fmt", "--all", "--check"], &[])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
+    cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
+    cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    step("debug and release builds agree", builds_agree::check(&root()))
+}
+
+/// Announces a step that is a function of our own.
+fn step(name: &str, result: Result<(), String>) -> Result<(), String> {
+    eprintln!("== {name}");
+    result.map_err(|reason| format!("{name}: {reason}"))
+}
+
+/// Runs cargo in the project's root.
+pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
+    eprintln!("== cargo {}", args.join(" "));
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(args)
+        .envs(env.iter().copied())
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`cargo {}` failed", args.join(" "))) }
+}
+
+/// The project's root folder.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in a folder of the workspace")
+        .to_path_buf()
+}

@@ -1,0 +1,23 @@
+//! Where the full reference data lie, for tests that want all of it.
+
+use std::env;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// The folder named by `BBRLAB_REFERENCE` (with `golden/`, `linux-reference/` and `papers/`), or `None`
+/// where it is unset. Says which on standard error, past the test runner's capture, so that a gate can
+/// count: `reference: used` or `skipped: no reference`, and the test's name.
+///
+/// # Panics
+/// If the variable is set to something that is not such a folder: a gate that believes it has the
+/// reference must not pass without it.
+#[must_use]
+pub fn reference(test: &str) -> Option<PathBuf> {
+    let Some(folder) = env::var_os("BBRLAB_REFERENCE").map(PathBuf::from) else {
+        let _ = writeln!(std::io::stderr(), "skipped: no reference ({test})");
+        return None;
+    };
+    assert!(folder.join("golden").is_dir(), "BBRLAB_REFERENCE={} has no golden/", folder.display());
+    let _ = writeln!(std::io::stderr(), "reference: used ({test})");
+    Some(folder)
+}
