@@ -282,7 +282,9 @@ impl Algorithm {
     /// If the algorithm is not built; ask [`Self::is_built`] first.
     pub fn build(self, params: &Params) -> Result<Cc, ParamError> {
         let known = self.params();
-        if let Some((name, _)) = params.iter().find(|(name, _)| known.iter().all(|p| p.name != name)) {
+        if let Some((name, _)) =
+            params.iter().find(|(name, _)| known.iter().all(|p| p.name != name))
+        {
             let names: Vec<&str> = known.iter().map(|p| p.name).collect();
             let reason = if names.is_empty() {
                 format!("`{}` has no parameters", self.name())
