@@ -1,1 +1,20 @@
-//! (in preparation)
+//! Scenarios and result records: what goes into a run and what comes out of it. No engine.
+//!
+//! A scenario file is read, checked and resolved into [`Run`]s: one per point of its sweep and seed, with
+//! every quantity in integers and every short form (the dumbbell, access links, `rtt`) turned into links and
+//! routes. `sim` runs a `Run` and answers with a [`RunResult`]; whatever made it, our simulator, ns-3 or a
+//! kernel, the same records are judged and printed.
+
+mod record;
+mod run;
+
+pub use record::{
+    Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, QueueDelay, QueuePackets,
+    QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, Series, SeriesRow, Srtt,
+    TransferRow, Transfers,
+};
+pub use run::{
+    Buffer, Burst, DelAck, Ecn, EcnThreshold, Flow, FlowClass, Hop, Jitter, Link, Loss, LossAt,
+    Point, Probability, Profile, Queue, Rate, RateChange, Recovery, Reorder, Run, Sample,
+    SenderQdisc, SocketBuffer, Source, Stack, TRACE_OPPORTUNITY_BYTES, Trace, Tso,
+};

@@ -1,0 +1,445 @@
+//! One run, fully resolved: what `sim` needs and nothing else.
+//!
+//! All quantities are integers in the units of `bbrlab-units`; nothing here is short for something else.
+//! The dumbbell, `[access]`, `left_link`, `path` and `rtt` have become links and routes. A hundred thousand
+//! flows are cheap: what flows of one `[[flows]]` table share stands once, in their [`FlowClass`].
+
+use std::sync::Arc;
+
+use bbrlab_cc::{Algorithm, Params};
+use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
+
+/// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
+pub type Point = serde_json::Map<String, serde_json::Value>;
+
+/// One run: a network, who sends over it, for how long, and the seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The scenario's name: a built-in's id, or the file's name without `.toml`.
+    pub scenario: String,
+    /// What the scenario shows, for people.
+    pub title: String,
+    /// SHA-256 (hexadecimal) of everything that decides the outcome but the seed.
+    pub scenario_hash: String,
+    /// Whose stack is imitated.
+    pub profile: Profile,
+    /// Where in the sweep this run stands.
+    pub point: Point,
+    /// The root of every random draw.
+    pub seed: u64,
+    /// The run ends here.
+    pub duration: Span,
+    /// How often the time series are sampled.
+    pub sample: Sample,
+    /// Whether series are kept per flow (default: up to 1,000 flows, or where `sample` is given).
+    pub flow_series: bool,
+    /// What all hosts have in common.
+    pub stack: Stack,
+    /// The links that flows share, in the order of their numbers. Private access links follow them:
+    /// see [`Run::private_link_numbers`].
+    pub links: Vec<Link>,
+    /// The link whose departures count as `data_packets`: the dumbbell's, if it has a rate.
+    pub bottleneck: Option<u32>,
+    /// What flows of one `[[flows]]` table have in common.
+    pub classes: Vec<FlowClass>,
+    /// The flows, in the order of their numbers (their ids).
+    pub flows: Vec<Flow>,
+}
+
+/// Whose TCP and whose queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Linux 6.x.
+    Linux,
+    /// ns-3 with its simplifications.
+    Ns3,
+}
+
+/// How often the time series are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// At 0, one period, two periods ...
+    Every(Span),
+    /// After every ACK that a sender has handled.
+    Ack,
+    /// No series; smoothed RTTs are taken every 10 ms all the same.
+    Off,
+}
+
+/// What all hosts have in common: `[stack]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// Send buffer.
+    pub sndbuf: SocketBuffer,
+    /// Receive buffer.
+    pub rcvbuf: SocketBuffer,
+    /// Upper bound of the advertised window, reached by the usual growth.
+    pub rwnd: Option<Bytes>,
+    /// The application is woken when this much can be read. Linux: `SO_RCVLOWAT`, 1 by default.
+    pub rcvlowat: Bytes,
+    /// Timer ticks per second. Linux: `CONFIG_HZ`.
+    pub hz: u32,
+    /// The queue discipline on the sender.
+    pub sender_qdisc: SenderQdisc,
+    /// What becomes of bursts.
+    pub tso: Tso,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// When the receiver acknowledges.
+    pub delack: DelAck,
+    /// Lower bound of the RTO's variance term (Linux), or of the RTO (ns-3).
+    pub min_rto: Span,
+    /// Initial cwnd in segments.
+    pub initial_cwnd: u32,
+}
+
+/// The size of a socket's buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketBuffer {
+    /// Grows as Linux lets it.
+    Auto,
+    /// Fixed.
+    Fixed(Bytes),
+}
+
+/// The queue discipline on the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderQdisc {
+    /// None: TCP paces by its own timer, and only where the congestion control asks for it.
+    None,
+    /// `fq`, which paces in place of TCP's own timer.
+    Fq,
+}
+
+/// What becomes of bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tso {
+    /// Bursts leave whole and are cut to packets before the first link.
+    Cut,
+    /// Super-packets cross the network.
+    Whole,
+    /// Every packet is sent by itself.
+    Off,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// RACK-TLP and PRR, as Linux.
+    Linux,
+    /// ns-3's classic recovery.
+    Classic,
+    /// ns-3's PRR.
+    Prr,
+}
+
+/// When the receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelAck {
+    /// Linux: quick ACKs at the start, then every second segment or after the adaptive timeout.
+    Linux,
+    /// Every `every`-th segment, or when `timer` has run out; `every` of 1 has no timer.
+    Every {
+        /// Segments per ACK.
+        every: u32,
+        /// The longest that an ACK waits.
+        timer: Option<Span>,
+    },
+}
+
+/// A link: a queue, a server, a delay, and what may happen to packets behind the queue.
+///
+/// In one direction. What a scenario calls a link becomes two where `reverse_rate` is set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name in results: `bottleneck`, the `name` of `[[links]]`, those with `.reverse` behind them, and
+    /// `left` or `right` for private access links (in results `left[3]` for flow 3).
+    pub name: String,
+    /// How fast it sends.
+    pub rate: Rate,
+    /// Propagation delay, one way.
+    pub delay: Span,
+    /// Room for waiting packets; the one in service is not counted.
+    pub buffer: Buffer,
+    /// Queue discipline.
+    pub queue: Queue,
+    /// Random loss, of data packets only.
+    pub loss: Loss,
+    /// Where random loss happens.
+    pub loss_at: LossAt,
+    /// What a change of rate does to packets already accepted.
+    pub rate_change: RateChange,
+    /// Random additional delay behind the queue.
+    pub jitter: Option<Jitter>,
+    /// Reordering behind the queue.
+    pub reorder: Option<Reorder>,
+    /// Link-layer bytes around each IP packet.
+    pub framing: Bytes,
+    /// A token bucket in place of an exact serialiser.
+    pub burst: Option<Burst>,
+    /// Packets are marked when the backlog or the wait exceeds this.
+    pub ecn_threshold: Option<EcnThreshold>,
+}
+
+/// A link's rate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rate {
+    /// A pure delay, never a queue (but loss, jitter and reordering still happen).
+    Unlimited,
+    /// The same throughout.
+    Constant(BitRate),
+    /// From each time on, the rate beside it; times rise from zero, and no rate is zero.
+    Schedule(Arc<[(Time, BitRate)]>),
+    /// Delivery opportunities.
+    Trace(Arc<Trace>),
+}
+
+/// A Mahimahi trace: moments at which up to 1,500 bytes may leave, again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Milliseconds of the opportunities within a period, never falling; each at most the period.
+    pub opportunities_ms: Vec<u32>,
+    /// After this the trace starts anew: its last opportunity. Above zero.
+    pub period_ms: u32,
+}
+
+/// Bytes that one opportunity of a Mahimahi trace lets through.
+pub const TRACE_OPPORTUNITY_BYTES: u64 = 1500;
+
+/// Room for waiting packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Never full.
+    Unlimited,
+    /// Counted in packets, at least one.
+    Packets(Packets),
+    /// Counted in wire bytes, at least one.
+    Bytes(Bytes),
+}
+
+/// Queue discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// First in, first out; what does not fit is dropped on arrival.
+    DropTail,
+}
+
+/// A probability in 2^-32: an event happens when a uniform 32-bit draw is below it. At most 2^32, certainty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probability(pub u64);
+
+impl Probability {
+    /// Certainty.
+    pub const ONE: Self = Self(1 << 32);
+    /// Impossibility.
+    pub const ZERO: Self = Self(0);
+}
+
+/// Random loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet by itself.
+    Bernoulli(Probability),
+    /// Two states, good at the start; for each packet first the state may change, then the loss is drawn.
+    GilbertElliott {
+        /// From good to bad.
+        to_bad: Probability,
+        /// From bad to good.
+        to_good: Probability,
+        /// Loss in the good state.
+        loss_good: Probability,
+        /// Loss in the bad state.
+        loss_bad: Probability,
+    },
+}
+
+/// Where random loss happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossAt {
+    /// Before the queue.
+    Before,
+    /// Behind the queue.
+    After,
+}
+
+/// What a change of rate does to packets already accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateChange {
+    /// They keep their departure time, as in netem.
+    Keep,
+    /// They leave at the new rate, as a link does.
+    Follow,
+}
+
+/// Random additional delay behind the queue: uniform in [0, `up_to`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jitter {
+    /// Exclusive upper bound.
+    pub up_to: Span,
+    /// Whether packets stay in order: none arrives before the one that left before it.
+    pub keep_order: bool,
+}
+
+/// Reordering behind the queue: all data packets wait `by`, which the base RTT does not include; the share
+/// `ratio` skips the wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reorder {
+    /// Share that skips the wait.
+    pub ratio: Probability,
+    /// The wait of the others.
+    pub by: Span,
+}
+
+/// A token bucket of that depth in place of an exact serialiser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst(pub Bytes);
+
+/// When packets are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnThreshold {
+    /// Backlog met on arrival, in packets.
+    Packets(Packets),
+    /// Backlog met on arrival, in wire bytes.
+    Bytes(Bytes),
+    /// The wait until the packet is next to leave.
+    Wait(Span),
+}
+
+/// What the flows of one `[[flows]]` table have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowClass {
+    /// Congestion control; built, and accepting `cc_params`.
+    pub cc: Algorithm,
+    /// Its parameters.
+    pub cc_params: Params,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
+    /// What the application sends.
+    pub source: Source,
+    /// Access links of finite rate that each flow of the class has for itself, in the order of the route.
+    pub private_links: Vec<Link>,
+    /// The way of the data, from sender to receiver. Neighbouring delays are one hop.
+    pub forward: Vec<Hop>,
+    /// The way of the ACKs, from receiver to sender. Neighbouring delays are one hop.
+    pub reverse: Vec<Hop>,
+    /// All delays there and back; no serialisation, no queue, no `reorder` wait.
+    pub base_rtt: Span,
+}
+
+/// A step of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// A pure delay.
+    Delay(Span),
+    /// A link of [`Run::links`], its own delay included.
+    Link(u32),
+    /// A link of [`FlowClass::private_links`], its own delay included.
+    Private(u32),
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not negotiated.
+    Off,
+    /// Negotiated, RFC 3168.
+    On,
+    /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`).
+    Low,
+}
+
+/// What the application sends. Bytes are payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Always more.
+    Unlimited,
+    /// So many bytes, then the connection is done.
+    Bytes(Bytes),
+    /// At a constant rate.
+    Cbr(BitRate),
+    /// On for a time (at a rate, or as fast as the socket takes it), off for a time, on at the start.
+    OnOff {
+        /// Length of an on period.
+        on: Span,
+        /// Length of an off period.
+        off: Span,
+        /// Rate while on.
+        rate: Option<BitRate>,
+    },
+    /// So many bytes handed over at that interval, first at the connect.
+    Write {
+        /// Bytes per hand-over.
+        bytes: Bytes,
+        /// Interval.
+        every: Span,
+    },
+    /// A train of transfers, each on a new connection, `gap` after the receiver has read the last byte.
+    Train {
+        /// Bytes per transfer.
+        bytes: Bytes,
+        /// Number of transfers.
+        count: u32,
+        /// From the last byte read to the next connect.
+        gap: Span,
+    },
+}
+
+/// A flow. Its number, which is its id, is its place in [`Run::flows`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its place in [`Run::classes`].
+    pub class: u32,
+    /// The connect, `start_step` and `start_jitter` included.
+    pub start: Time,
+    /// The application sends nothing from here on.
+    pub stop: Option<Time>,
+}
+
+impl Run {
+    /// The class of a flow.
+    #[must_use]
+    pub fn class(&self, flow: u32) -> &FlowClass {
+        &self.classes[self.flows[flow as usize].class as usize]
+    }
+
+    /// The number of the first private link of each flow: they come after the shared links, flow by flow,
+    /// each flow's in the order of [`FlowClass::private_links`].
+    pub fn private_link_numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut next =
+            u32::try_from(self.links.len()).expect("links are bounded when a scenario is read");
+        self.flows.iter().map(move |flow| {
+            let first = next;
+            let own = self.classes[flow.class as usize].private_links.len();
+            next += u32::try_from(own).expect("at most two");
+            first
+        })
+    }
+}
+
+impl Rate {
+    /// Whether packets can queue here.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !matches!(self, Self::Unlimited)
+    }
+
+    /// The rate at the start; of a trace, the mean over its period (rounded down).
+    #[must_use]
+    pub fn at_start(&self) -> Option<BitRate> {
+        match self {
+            Self::Unlimited => None,
+            Self::Constant(rate) => Some(*rate),
+            Self::Schedule(steps) => steps.first().map(|&(_, rate)| rate),
+            Self::Trace(trace) => {
+                let bits = trace.opportunities_ms.len() as u64 * TRACE_OPPORTUNITY_BYTES * 8;
+                Some(BitRate(bits * 1000 / u64::from(trace.period_ms)))
+            }
+        }
+    }
+}
