@@ -5,6 +5,10 @@
 
 mod host;
 pub mod segment;
+pub mod sender;
+pub mod wheel;
 
 pub use host::{Host, TimerId};
 pub use segment::{Ecn, SackBlock, Segment};
+pub use sender::{Sender, SenderConfig};
+pub use wheel::{Tick, WheelTimer};

@@ -1,0 +1,192 @@
+//! The kernel's tick and its timer wheel: when does a timer that was set for a jiffy really fire?
+//!
+//! Retransmission, probe and delayed-ACK timers count in jiffies and sit in a wheel whose slots get
+//! coarser with the distance: a timer never fires early, and up to an eighth of its length late.
+//!
+//! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
+//! Deviations:
+//! 1. The wheel's own clock is taken to be the current jiffy; in the kernel it may be one ahead of it
+//!    within a tick that has just been handled.
+
+use bbrlab_units::{NS_PER_S, Span, Time};
+
+/// Bits of the wheel that one level adds. Linux: `LVL_CLK_SHIFT`.
+const LEVEL_SHIFT: u32 = 3;
+
+/// First distance in jiffies that belongs to level 1; each further level starts eight times as far.
+/// Linux: `LVL_START(1)`.
+const LEVEL_1_START: u32 = 63;
+
+/// Levels of the wheel for HZ of up to 1000. Linux: `LVL_DEPTH` is 9, or 8 below `HZ` 100.
+const LEVELS: u32 = 9;
+
+/// The tick of a host: how simulated time relates to jiffies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    hz: u32,
+    jiffies0: u32,
+    tick_ns: u64,
+    phase_ns: u64,
+}
+
+impl Tick {
+    /// A host with `hz` ticks a second, whose jiffies are `jiffies0` at t = 0, `phase` after a tick.
+    ///
+    /// # Panics
+    /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or longer.
+    #[must_use]
+    pub fn new(hz: u32, jiffies0: u32, phase: Span) -> Self {
+        assert!(hz > 0 && 1000 % hz == 0, "HZ divides 1000");
+        let tick_ns = NS_PER_S / u64::from(hz);
+        assert!(phase.0 < tick_ns, "the phase is shorter than a tick");
+        Self { hz, jiffies0, tick_ns, phase_ns: phase.0 }
+    }
+
+    /// Ticks per second.
+    #[must_use]
+    pub const fn hz(self) -> u32 {
+        self.hz
+    }
+
+    /// The 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "jiffies are 32 bits wide here and wrap")]
+    pub const fn jiffies(self, now: Time) -> u32 {
+        self.jiffies0.wrapping_add(((now.0 + self.phase_ns) / self.tick_ns) as u32)
+    }
+
+    /// The moment of the first tick after `now`.
+    #[must_use]
+    pub const fn next_tick(self, now: Time) -> Time {
+        let ticks = (now.0 + self.phase_ns) / self.tick_ns + 1;
+        Time(ticks * self.tick_ns - self.phase_ns)
+    }
+
+    /// The moment at which `jiffies` is reached, seen from `now`; it lies less than 2^31 jiffies ahead.
+    #[must_use]
+    pub const fn time_of(self, jiffies: u32, now: Time) -> Time {
+        let ticks = (now.0 + self.phase_ns) / self.tick_ns;
+        let ahead = jiffies.wrapping_sub(self.jiffies(now));
+        Time((ticks + ahead as u64) * self.tick_ns - self.phase_ns)
+    }
+
+    /// `jiffies` as microseconds. Linux: `jiffies_to_usecs`.
+    #[must_use]
+    pub const fn to_us(self, jiffies: u32) -> u32 {
+        jiffies.wrapping_mul(1_000_000 / self.hz)
+    }
+}
+
+/// A timer of the wheel: the jiffy it was set for and the jiffy in which its slot is handled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WheelTimer {
+    expires: u32,
+    slot: u32,
+    is_pending: bool,
+}
+
+impl WheelTimer {
+    /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if that changed.
+    ///
+    /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen from farther
+    /// away and may be coarser. Linux: `__mod_timer`.
+    pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
+        if self.is_pending && self.expires == expires {
+            return None;
+        }
+        let slot = slot_of(expires, now_jiffies);
+        let is_moved = !self.is_pending || self.slot != slot;
+        *self = Self { expires, slot, is_pending: true };
+        is_moved.then_some(slot)
+    }
+
+    /// The slot was handled.
+    pub fn fired(&mut self) {
+        self.is_pending = false;
+    }
+
+    /// Takes the timer out of the wheel.
+    pub fn cancel(&mut self) {
+        self.is_pending = false;
+    }
+
+    /// Whether the timer is in the wheel.
+    #[must_use]
+    pub const fn is_pending(&self) -> bool {
+        self.is_pending
+    }
+
+    /// The jiffy that the timer was set for.
+    #[must_use]
+    pub const fn expires(&self) -> u32 {
+        self.expires
+    }
+}
+
+/// The jiffy in which a timer for `expires` fires when it is set at `now_jiffies`.
+/// Linux: `calc_wheel_index`.
+#[must_use]
+pub const fn slot_of(expires: u32, now_jiffies: u32) -> u32 {
+    let delta = expires.wrapping_sub(now_jiffies);
+    if delta.cast_signed() < 0 {
+        return now_jiffies;
+    }
+    let mut level = 0;
+    let mut next_start = LEVEL_1_START;
+    while delta >= next_start && level + 1 < LEVELS {
+        level += 1;
+        next_start = match next_start.checked_mul(1 << LEVEL_SHIFT) {
+            Some(start) => start,
+            None => u32::MAX,
+        };
+    }
+    let shift = level * LEVEL_SHIFT;
+    (expires >> shift).wrapping_add(1) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK_NS: u64 = 1_000_000;
+
+    #[test]
+    fn a_timer_fires_at_the_next_slot_strictly_after_its_jiffy() {
+        assert_eq!(slot_of(1_062, 1_000), 1_063);
+        assert_eq!(slot_of(1_063, 1_000), 1_064);
+        assert_eq!(slot_of(1_064, 1_000), 1_072);
+        assert_eq!(slot_of(1_503, 1_000), 1_504);
+        assert_eq!(slot_of(1_504, 1_000), 1_536);
+        assert_eq!(slot_of(5_031, 1_000), 5_056);
+        assert_eq!(slot_of(5_032, 1_000), 5_120);
+    }
+
+    #[test]
+    fn a_slot_is_aligned_to_the_hosts_jiffies_not_to_the_run() {
+        // SYN at 100.0005 ms, 1000 jiffies: repeated at 1104 ms if t = 0 is jiffy 1008.
+        let tick = Tick::new(1000, 1008, Span::ZERO);
+        let now = Time(100_000_500);
+        let slot = slot_of(tick.jiffies(now) + 1000, tick.jiffies(now));
+        assert_eq!(tick.time_of(slot, now), Time(1104 * TICK_NS));
+    }
+
+    #[test]
+    fn setting_the_same_jiffy_again_keeps_the_coarse_slot() {
+        let mut timer = WheelTimer::default();
+        assert_eq!(timer.set(1_070, 1_000), Some(1_072));
+        assert_eq!(timer.set(1_070, 1_060), None);
+        assert_eq!(timer.set(1_069, 1_060), Some(1_070));
+        timer.fired();
+        assert_eq!(timer.set(1_069, 1_060), Some(1_070));
+    }
+
+    #[test]
+    fn the_phase_shifts_ticks_against_the_run() {
+        let tick = Tick::new(250, 0, Span::from_micros(1_000));
+        assert_eq!(tick.jiffies(Time(2_999_999)), 0);
+        assert_eq!(tick.jiffies(Time(3_000_000)), 1);
+        assert_eq!(tick.next_tick(Time(0)), Time(3_000_000));
+        assert_eq!(tick.time_of(2, Time(0)), Time(7_000_000));
+        assert_eq!(tick.to_us(2), 8_000);
+    }
+}
