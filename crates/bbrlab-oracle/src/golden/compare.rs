@@ -1,0 +1,63 @@
+//! Compares a row's columns with what our code gave, and counts rows that differ.
+
+use super::csv::{Table, i128_of};
+use super::report::{Mismatch, Tally};
+
+/// Counts the rows of one trace, and keeps the first difference.
+pub(super) struct Counter<'t> {
+    file: &'t str,
+    table: &'t Table,
+    tally: Tally,
+    row: u64,
+    is_wrong: bool,
+}
+
+impl<'t> Counter<'t> {
+    /// A count for `file`, in which the columns `compared` (by position) are compared.
+    pub(super) fn new(file: &'t str, table: &'t Table, compared: &[usize]) -> Self {
+        let mut compared = compared.to_vec();
+        compared.sort_unstable();
+        compared.dedup();
+        let columns = compared.iter().map(|&at| table.columns()[at].name.clone()).collect();
+        Self { file, table, tally: Tally { columns, ..Tally::default() }, row: 0, is_wrong: false }
+    }
+
+    /// Row number `row` comes next.
+    pub(super) fn begin(&mut self, row: u64) {
+        self.row = row;
+        self.tally.rows += 1;
+        self.is_wrong = false;
+    }
+
+    /// Compares the column at `at`.
+    #[inline]
+    pub(super) fn check(&mut self, at: usize, expected: i64, got: i64) {
+        if expected != got {
+            let name = &self.table.columns()[at].name;
+            self.wrong(name, i128_of(name, expected), i128_of(name, got));
+        }
+    }
+
+    /// Notes a difference in `field`.
+    #[cold]
+    pub(super) fn wrong(&mut self, field: &str, expected: i128, got: i128) {
+        if !self.is_wrong {
+            self.is_wrong = true;
+            self.tally.mismatches += 1;
+        }
+        if self.tally.first.is_none() {
+            self.tally.first = Some(Mismatch {
+                file: self.file.to_owned(),
+                row: self.row,
+                field: field.to_owned(),
+                expected,
+                got,
+            });
+        }
+    }
+
+    /// The count.
+    pub(super) fn finish(self) -> Tally {
+        self.tally
+    }
+}

@@ -1,0 +1,220 @@
+//! The traces' CSV: integers only, empty cells for "as before", differences in columns marked `+`.
+
+/// A column of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    /// Its name, without the `+`.
+    pub(super) name: String,
+    /// Whether its cells are differences to the row before.
+    is_difference: bool,
+}
+
+/// A whole trace: its header, and its rows still as text.
+#[derive(Debug)]
+pub(super) struct Table {
+    columns: Vec<Column>,
+    body: Vec<u8>,
+}
+
+impl Table {
+    /// Splits off the header of an unpacked trace.
+    pub(super) fn new(text: Vec<u8>) -> Result<Self, String> {
+        let end = text.iter().position(|&byte| byte == b'\n').ok_or("no header line")?;
+        let header = std::str::from_utf8(&text[..end]).map_err(|_| "the header is not ASCII")?;
+        let columns = header
+            .split(',')
+            .map(|cell| match cell.strip_suffix('+') {
+                Some(name) => Column { name: name.to_owned(), is_difference: true },
+                None => Column { name: cell.to_owned(), is_difference: false },
+            })
+            .collect();
+        let mut body = text;
+        body.drain(..=end);
+        Ok(Self { columns, body })
+    }
+
+    /// The columns, in the file's order.
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Where the column `name` is.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// A reader that stands before the first row.
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows {
+            columns: &self.columns,
+            rest: &self.body,
+            values: vec![0; self.columns.len()],
+            changed: Vec::with_capacity(self.columns.len()),
+            row: 0,
+        }
+    }
+}
+
+/// Reads a trace row by row.
+///
+/// Values are kept as 64 bits whose meaning is the column's: [`i128_of`] tells which columns are
+/// unsigned.
+pub(super) struct Rows<'t> {
+    columns: &'t [Column],
+    rest: &'t [u8],
+    values: Vec<i64>,
+    changed: Vec<usize>,
+    row: u64,
+}
+
+impl Rows<'_> {
+    /// The number of the row that was read last, from 1.
+    pub(super) fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// The values of the row, in the order of the columns.
+    pub(super) fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// The columns whose cells were not empty.
+    pub(super) fn changed(&self) -> &[usize] {
+        &self.changed
+    }
+
+    /// Reads the next row; `false` at the end.
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
+        if self.rest.is_empty() {
+            return Ok(false);
+        }
+        let is_first = self.row == 0;
+        self.row += 1;
+        self.changed.clear();
+        let mut at = 0;
+        for (index, column) in self.columns.iter().enumerate() {
+            let start = at;
+            while self.rest.get(at).is_some_and(|&byte| byte != b',' && byte != b'\n') {
+                at += 1;
+            }
+            let cell = &self.rest[start..at];
+            let is_last = index + 1 == self.columns.len();
+            match self.rest.get(at) {
+                Some(b',') if !is_last => {}
+                Some(b'\n') | None if is_last => {}
+                Some(b',') => return Err(format!("more than {} cells", self.columns.len())),
+                _ => return Err(format!("{} cells, expected {}", index + 1, self.columns.len())),
+            }
+            at = (at + 1).min(self.rest.len());
+            if cell.is_empty() {
+                if is_first {
+                    return Err(format!("column `{}` is empty in the first row", column.name));
+                }
+                continue;
+            }
+            let Some(number) = parse_integer(cell) else {
+                let cell = String::from_utf8_lossy(cell);
+                return Err(format!("column `{}`: `{cell}` is not a 64-bit integer", column.name));
+            };
+            self.values[index] = if column.is_difference && !is_first {
+                self.values[index].wrapping_add(number)
+            } else {
+                number
+            };
+            self.changed.push(index);
+        }
+        self.rest = &self.rest[at..];
+        Ok(true)
+    }
+}
+
+/// A decimal integer of 64 bits, signed or not, as its bits.
+fn parse_integer(cell: &[u8]) -> Option<i64> {
+    let (is_negative, digits) = match cell {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    let mut magnitude: u64 = 0;
+    for &digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        magnitude = magnitude.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(if is_negative { magnitude.cast_signed().wrapping_neg() } else { magnitude.cast_signed() })
+}
+
+/// The number that a column's 64 bits stand for: the pacing rates are unsigned, all else is signed.
+pub(super) fn i128_of(column: &str, bits: i64) -> i128 {
+    match column {
+        "pacing_rate" | "max_pacing_rate" | "o_pacing_rate" => i128::from(bits.cast_unsigned()),
+        _ => i128::from(bits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::Table;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expected: &Expect) {
+        let table = Table::new(text.as_bytes().to_vec()).unwrap();
+        let mut rows = table.rows();
+        let mut lines = String::new();
+        loop {
+            match rows.advance() {
+                Ok(true) => writeln!(lines, "{}: {:?}", rows.row(), rows.values()).unwrap(),
+                Ok(false) => break,
+                Err(reason) => {
+                    writeln!(lines, "{}: {reason}", rows.row()).unwrap();
+                    break;
+                }
+            }
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn empty_cells_repeat_and_plus_columns_add_up() {
+        check(
+            "event,jiffies+,rate\n1,4294967290,18446744073709551615\n,10,\n2,-4294967295,7\n",
+            &expect![[r#"
+                1: [1, 4294967290, -1]
+                2: [1, 4294967300, -1]
+                3: [2, 5, 7]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_row_with_a_cell_too_few_is_refused() {
+        check(
+            "a,b\n1,2\n3\n",
+            &expect![[r#"
+            1: [1, 2]
+            2: 1 cells, expected 2
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_row_with_a_cell_too_many_is_refused() {
+        check("a,b\n1,2,3\n", &expect!["1: more than 2 cells\n"]);
+    }
+
+    #[test]
+    fn what_is_not_an_integer_is_refused() {
+        check("a,b\n1,2.5\n", &expect!["1: column `b`: `2.5` is not a 64-bit integer\n"]);
+    }
+
+    #[test]
+    fn the_first_row_must_be_full() {
+        check("a,b\n1,\n", &expect!["1: column `b` is empty in the first row\n"]);
+    }
+}

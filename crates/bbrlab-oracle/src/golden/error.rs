@@ -1,0 +1,148 @@
+//! What can be wrong with a folder of traces. Every message says what was found and what was expected.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use bbrlab_cc::ParamError;
+
+/// Why a trace, or a whole folder, could not be judged.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GoldenError {
+    /// Neither the folder nor one above it has a `MANIFEST.csv`.
+    NoManifest {
+        /// The folder asked for.
+        dir: PathBuf,
+    },
+    /// The manifest lists no file under the folder.
+    NothingListed {
+        /// The folder asked for.
+        dir: PathBuf,
+        /// The manifest consulted.
+        manifest: PathBuf,
+    },
+    /// A name given to `--only` is not an algorithm or service of the manifest.
+    UnknownName {
+        /// The name asked for.
+        name: String,
+        /// The names that the manifest has.
+        known: Vec<String>,
+    },
+    /// The manifest cannot be understood.
+    BadManifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Its line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file or folder cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A file that the manifest lists is not there.
+    Missing {
+        /// The file as listed.
+        file: String,
+    },
+    /// A file is shorter than the manifest says.
+    Truncated {
+        /// The file as listed.
+        file: String,
+        /// Bytes by the manifest.
+        expected: u64,
+        /// Bytes found.
+        found: u64,
+    },
+    /// A file's checksum is not the manifest's.
+    Altered {
+        /// The file as listed.
+        file: String,
+        /// SHA-256 by the manifest.
+        expected: String,
+        /// SHA-256 of what was found.
+        found: String,
+    },
+    /// A file cannot be unpacked although its checksum is right.
+    BadGzip {
+        /// The file as listed.
+        file: String,
+        /// What the decoder says.
+        reason: String,
+    },
+    /// A file has another number of rows than the manifest says.
+    WrongRows {
+        /// The file as listed.
+        file: String,
+        /// Rows by the manifest.
+        expected: u64,
+        /// Rows found.
+        found: u64,
+    },
+    /// A row cannot be understood.
+    BadRow {
+        /// The file as listed.
+        file: String,
+        /// The row, from 1; 0 is the header.
+        row: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file has a column that this replay does not know, or lacks one that it needs.
+    BadColumn {
+        /// The file as listed.
+        file: String,
+        /// The column.
+        column: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The algorithm refuses the trace's parameters.
+    BadParams {
+        /// The file as listed.
+        file: String,
+        /// The algorithm's answer.
+        reason: ParamError,
+    },
+}
+
+impl fmt::Display for GoldenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoManifest { dir } => {
+                write!(f, "{}: no MANIFEST.csv here or in a folder above", dir.display())
+            }
+            Self::NothingListed { dir, manifest } => {
+                write!(f, "{}: {} lists no file under it", dir.display(), manifest.display())
+            }
+            Self::UnknownName { name, known } => {
+                write!(f, "`{name}`: the manifest has no such name; it has {}", known.join(", "))
+            }
+            Self::BadManifest { path, line, reason } => {
+                write!(f, "{}:{line}: {reason}", path.display())
+            }
+            Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
+            Self::Missing { file } => write!(f, "{file}: listed in the manifest, but not there"),
+            Self::Truncated { file, expected, found } => {
+                write!(f, "{file}: truncated: {found} bytes, the manifest says {expected}")
+            }
+            Self::Altered { file, expected, found } => {
+                write!(f, "{file}: altered: sha256 is {found}, the manifest says {expected}")
+            }
+            Self::BadGzip { file, reason } => write!(f, "{file}: damaged gzip: {reason}"),
+            Self::WrongRows { file, expected, found } => {
+                write!(f, "{file}: {found} rows, the manifest says {expected}")
+            }
+            Self::BadRow { file, row, reason } => write!(f, "{file}: row {row}: {reason}"),
+            Self::BadColumn { file, column, reason } => {
+                write!(f, "{file}: column `{column}`: {reason}")
+            }
+            Self::BadParams { file, reason } => write!(f, "{file}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for GoldenError {}

@@ -1,0 +1,36 @@
+//! Shows a row of a trace in full, for whoever looks for the step that went wrong.
+
+use std::fmt::Write as _;
+
+use super::csv::i128_of;
+use super::{GoldenError, Trace, file};
+
+/// The columns of row `row` (from 1), one a line; where the value is not that of the row before, the line
+/// shows that one too.
+///
+/// # Errors
+/// If the trace cannot be read.
+pub fn explain_row(trace: &Trace, row: u64) -> Result<String, GoldenError> {
+    let table = file::load(trace)?;
+    let mut rows = table.rows();
+    let mut before = vec![0; table.columns().len()];
+    loop {
+        let more = rows.advance().map_err(|reason| GoldenError::BadRow {
+            file: trace.file.clone(),
+            row: rows.row(),
+            reason,
+        })?;
+        if !more || rows.row() == row {
+            break;
+        }
+        before.copy_from_slice(rows.values());
+    }
+    let mut text = String::new();
+    for ((column, &now), &before) in table.columns().iter().zip(rows.values()).zip(&before) {
+        let name = &column.name;
+        let (now, before) = (i128_of(name, now), i128_of(name, before));
+        let was = if now == before { String::new() } else { format!("   (was {before})") };
+        writeln!(text, "{name:>26} {now}{was}").expect("a string takes all that is written to it");
+    }
+    Ok(text)
+}

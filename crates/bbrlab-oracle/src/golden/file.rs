@@ -1,0 +1,48 @@
+//! Loads a trace and holds it against the manifest: length, checksum, number of rows.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{ErrorKind, Read as _};
+
+use flate2::read::MultiGzDecoder;
+use sha2::{Digest as _, Sha256};
+
+use super::csv::Table;
+use super::{GoldenError, Trace};
+
+/// The trace's content, checked to be what the manifest lists.
+pub(super) fn load(trace: &Trace) -> Result<Table, GoldenError> {
+    let file = || trace.file.clone();
+    let packed = fs::read(&trace.path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => GoldenError::Missing { file: file() },
+        _ => GoldenError::Unreadable { path: trace.path.clone(), reason: error.to_string() },
+    })?;
+    let bytes = packed.len() as u64;
+    if bytes < trace.bytes {
+        return Err(GoldenError::Truncated { file: file(), expected: trace.bytes, found: bytes });
+    }
+    let found = hex(&Sha256::digest(&packed));
+    if found != trace.sha256 {
+        return Err(GoldenError::Altered { file: file(), expected: trace.sha256.clone(), found });
+    }
+    let mut text = Vec::with_capacity(packed.len() * 8);
+    MultiGzDecoder::new(packed.as_slice())
+        .read_to_end(&mut text)
+        .map_err(|error| GoldenError::BadGzip { file: file(), reason: error.to_string() })?;
+    let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    let rows = match text.last() {
+        Some(b'\n') => lines.saturating_sub(1),
+        _ => lines,
+    };
+    if rows != trace.rows {
+        return Err(GoldenError::WrongRows { file: file(), expected: trace.rows, found: rows });
+    }
+    Table::new(text).map_err(|reason| GoldenError::BadRow { file: file(), row: 0, reason })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes all that is written to it");
+        text
+    })
+}

@@ -1,0 +1,43 @@
+//! Call-by-call traces of the kernel's congestion controls and of the services that they lean on.
+//!
+//! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzip'd CSV
+//! files. Each row is one call of one callback of the unmodified kernel code: every value that the call
+//! could read, every random number that it drew, what it returned or wrote, and the module's private
+//! state afterwards. [`replay`] makes the same calls to our code and compares; there is no tolerance.
+//!
+//! ```text
+//! plan(dir, only)  ->  [Trace]          the manifest's rows under `dir`
+//! replay(trace)    ->  Outcome          one file; traces are independent, so callers may use all cores
+//! Report::from_outcomes([Outcome])      the record that `validate golden` prints
+//! ```
+
+mod compare;
+mod csv;
+mod error;
+mod explain;
+mod file;
+mod manifest;
+mod module;
+mod report;
+
+pub use error::GoldenError;
+pub use explain::explain_row;
+pub use manifest::{Trace, plan};
+pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Verdict};
+
+/// Replays one trace.
+///
+/// # Errors
+/// If the file is missing, differs from what the manifest says of it, or is not a trace that we can read.
+pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
+    let table = file::load(trace)?;
+    let verdict = if trace.kind == "core" {
+        Verdict::Unsupported
+    } else {
+        match module::replay(trace, &table)? {
+            Some(tally) => Verdict::Replayed(tally),
+            None => Verdict::Unsupported,
+        }
+    };
+    Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
+}

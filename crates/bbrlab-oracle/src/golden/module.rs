@@ -1,0 +1,208 @@
+//! Replays the trace of a congestion control through the [`CongestionControl`] trait.
+//!
+//! The input columns become a [`Conn`] and the arguments of the event; `rnd*` is what the algorithm may
+//! draw; `ret`, `o_*`, the draws and `s_*` are compared. The only thing that lives across rows is the
+//! algorithm's own state.
+
+mod call;
+mod draws;
+
+use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Control, ParamValue, Params};
+
+use self::call::Call;
+use self::draws::RecordedDraws;
+use super::compare::Counter;
+use super::csv::{Rows, Table};
+use super::report::Tally;
+use super::{GoldenError, Trace};
+
+/// Replays `trace`; `None` if its algorithm is not built.
+pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, GoldenError> {
+    let Some((algorithm, params)) = recipe(trace)? else {
+        return Ok(None);
+    };
+    let fresh = algorithm
+        .build(&params)
+        .map_err(|reason| GoldenError::BadParams { file: trace.file.clone(), reason })?;
+    let plan = Plan::new(trace, table)?;
+    let mut replay = Replay {
+        plan: &plan,
+        counter: Counter::new(&trace.file, table, &plan.compared()),
+        cc: fresh.clone(),
+        fresh,
+        call: Call::new(trace.hz),
+        state_order: Vec::new(),
+    };
+    let bad_row = |row, reason| GoldenError::BadRow { file: trace.file.clone(), row, reason };
+    let mut rows = table.rows();
+    while rows.advance().map_err(|reason| bad_row(rows.row(), reason))? {
+        replay.row(&rows).map_err(|reason| bad_row(rows.row(), reason))?;
+    }
+    if let Some(&(at, _)) = plan.states.iter().find(|(at, _)| !replay.gives_state(*at)) {
+        return Err(GoldenError::BadColumn {
+            file: trace.file.clone(),
+            column: table.columns()[at].name.clone(),
+            reason: format!("the state of `{}` has no such field", algorithm.name()),
+        });
+    }
+    Ok(Some(replay.counter.finish()))
+}
+
+/// Which algorithm of ours, with which parameters, a trace is of.
+fn recipe(trace: &Trace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
+    let mut params = Params::new();
+    let name = match trace.algorithm.as_str() {
+        "bbr2exp" => "bbr2_exp",
+        "bbr2_2020" => {
+            params.push(("form".to_owned(), ParamValue::Text("2020".to_owned())));
+            "bbr2"
+        }
+        name => name,
+    };
+    let Some(algorithm) = Algorithm::from_name(name).filter(|algorithm| algorithm.is_built())
+    else {
+        return Ok(None);
+    };
+    for setting in trace.params.split(';').filter(|setting| !setting.is_empty()) {
+        let parsed = setting.split_once('=').and_then(|(name, value)| {
+            Some((name.to_owned(), ParamValue::Int(value.parse().ok()?)))
+        });
+        let Some(param) = parsed else {
+            return Err(GoldenError::BadColumn {
+                file: trace.file.clone(),
+                column: "params".to_owned(),
+                reason: format!("found `{setting}`, expected `name=integer`"),
+            });
+        };
+        params.push(param);
+    }
+    Ok(Some((algorithm, params)))
+}
+
+/// What each column of a file is for.
+struct Plan {
+    /// By position: how the column enters the call.
+    inputs: Vec<Option<call::Input>>,
+    ret: usize,
+    /// Columns of what the call writes.
+    outputs: Vec<(usize, call::Output)>,
+    /// Columns of the random draws, in order.
+    draws: Vec<usize>,
+    /// Columns of the private state that are compared, with their names.
+    states: Vec<(usize, String)>,
+}
+
+impl Plan {
+    fn new(trace: &Trace, table: &Table) -> Result<Self, GoldenError> {
+        let bad = |column: &str, reason: &str| GoldenError::BadColumn {
+            file: trace.file.clone(),
+            column: column.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let mut plan = Self {
+            inputs: Vec::new(),
+            ret: 0,
+            outputs: Vec::new(),
+            draws: Vec::new(),
+            states: Vec::new(),
+        };
+        plan.ret = table.position("ret").ok_or_else(|| bad("ret", "is missing"))?;
+        for needed in ["event", "arg"] {
+            table.position(needed).ok_or_else(|| bad(needed, "is missing"))?;
+        }
+        for (at, column) in table.columns().iter().enumerate() {
+            let name = column.name.as_str();
+            plan.inputs.push(None);
+            if let Some(state) = name.strip_prefix("s_") {
+                if !is_exempt(&trace.algorithm, state) {
+                    plan.states.push((at, state.to_owned()));
+                }
+            } else if let Some(output) = name.strip_prefix("o_") {
+                let output = call::output(output).ok_or_else(|| bad(name, "unknown output"))?;
+                plan.outputs.push((at, output));
+            } else if let Some(index) = name.strip_prefix("rnd") {
+                if index.parse() != Ok(plan.draws.len()) {
+                    return Err(bad(name, "draws must be numbered from 0, in order"));
+                }
+                plan.draws.push(at);
+            } else if name != "ret" && name != "warn" {
+                let input = call::input(name).ok_or_else(|| bad(name, "unknown input"))?;
+                plan.inputs[at] = Some(input);
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Positions of all columns that are compared.
+    fn compared(&self) -> Vec<usize> {
+        let outputs = self.outputs.iter().map(|&(at, _)| at);
+        let states = self.states.iter().map(|&(at, _)| at);
+        outputs.chain(states).chain(self.draws.iter().copied()).chain([self.ret]).collect()
+    }
+}
+
+/// State that the reference itself exempts: v2's debugging aids, and a field that v2 never uses.
+fn is_exempt(algorithm: &str, state: &str) -> bool {
+    algorithm.starts_with("bbr2") && (state.starts_with("dbg_") || state == "packet_conservation")
+}
+
+/// A replay under way.
+struct Replay<'t> {
+    plan: &'t Plan,
+    counter: Counter<'t>,
+    /// A private block that is all zero.
+    fresh: Cc,
+    cc: Cc,
+    call: Call,
+    /// The fields that a snapshot gives, in its order, with their columns: so that names are looked up
+    /// once a trace.
+    state_order: Vec<(&'static str, Option<usize>)>,
+}
+
+impl Replay<'_> {
+    /// Whether the snapshot has given the state of column `at`.
+    fn gives_state(&self, at: usize) -> bool {
+        self.state_order.iter().any(|&(_, column)| column == Some(at))
+    }
+
+    fn row(&mut self, rows: &Rows<'_>) -> Result<(), String> {
+        let values = rows.values();
+        self.counter.begin(rows.row());
+        for &at in rows.changed() {
+            if let Some(input) = self.plan.inputs[at] {
+                input(&mut self.call, values[at])?;
+            }
+        }
+        let mut draws = RecordedDraws::new(self.plan.draws.iter().map(|&at| values[at]));
+        let (ret, ctl) = self.call.perform(&mut self.cc, &self.fresh, &mut draws)?;
+        if let Some(wrong) = draws.first_wrong() {
+            self.counter.wrong(&format!("rnd{}", wrong.index), wrong.expected, wrong.got);
+        }
+        self.counter.check(self.plan.ret, values[self.plan.ret], ret);
+        for &(at, output) in &self.plan.outputs {
+            self.counter.check(at, values[at], output(&ctl));
+        }
+        self.compare_state(values, ctl);
+        Ok(())
+    }
+
+    /// Compares the private state as it is after the call. What a snapshot derives from the connection
+    /// is derived from what the call left there.
+    fn compare_state(&mut self, values: &[i64], ctl: Control) {
+        let Self { plan, counter, cc, call, state_order, .. } = self;
+        let mut index = 0;
+        let after = call.conn_after(ctl);
+        cc.snapshot(&after, &mut |name, value| {
+            if index == state_order.len() {
+                let column = plan.states.iter().find(|(_, state)| state == name).map(|&(at, _)| at);
+                state_order.push((name, column));
+            }
+            let (known, column) = state_order[index];
+            assert!(known == name, "a snapshot gives its fields in one order");
+            index += 1;
+            if let Some(at) = column {
+                counter.check(at, values[at], value);
+            }
+        });
+    }
+}
