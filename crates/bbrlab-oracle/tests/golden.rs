@@ -3,17 +3,14 @@
 //! The folder is `golden/` in the one that `BBRLAB_REFERENCE` names. `cargo test -p bbrlab-oracle
 //! --release -- golden_bbr1` replays one algorithm; the example `golden` shows a difference in its context.
 
-use std::path::PathBuf;
-
 use bbrlab_oracle::golden::{self, Report};
 
 /// Replays all traces of `name`; a built algorithm must reproduce every row.
 fn replay_all(name: &str) {
-    let Some(reference) = std::env::var_os("BBRLAB_REFERENCE") else {
-        println!("skipped: no reference golden_{name}");
+    let Some(reference) = bbrlab_oracle::reference(&format!("golden_{name}")) else {
         return;
     };
-    let dir = PathBuf::from(reference).join("golden");
+    let dir = reference.join("golden");
     let traces = golden::plan(&dir, &[name.to_owned()]).unwrap_or_else(|error| panic!("{error}"));
     let outcomes =
         traces.iter().map(|trace| golden::replay(trace).unwrap_or_else(|error| panic!("{error}")));

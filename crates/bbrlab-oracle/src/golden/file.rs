@@ -29,11 +29,8 @@ pub(super) fn load(trace: &Trace) -> Result<Table, GoldenError> {
     MultiGzDecoder::new(packed.as_slice())
         .read_to_end(&mut text)
         .map_err(|error| GoldenError::BadGzip { file: file(), reason: error.to_string() })?;
-    let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    let rows = match text.last() {
-        Some(b'\n') => lines.saturating_sub(1),
-        _ => lines,
-    };
+    let lines = text.split_inclusive(|&byte| byte == b'\n').count() as u64;
+    let rows = lines.saturating_sub(1);
     if rows != trace.rows {
         return Err(GoldenError::WrongRows { file: file(), expected: trace.rows, found: rows });
     }
