@@ -1,5 +1,6 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
+use crate::bbr1::Bbr1;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb,
     ParamError, ParamSpec, Params, RateSample, Reno,
@@ -49,7 +50,7 @@ algorithms! {
         summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
         source: "Linux 6.1 and 6.12 tcp_bbr.c",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Bbr1(Bbr1::default()))),
     }
     BbrPrime {
         name: "bbr_prime",
@@ -363,5 +364,6 @@ macro_rules! dispatch {
 }
 
 dispatch! {
+    Bbr1(Bbr1),
     Reno(Reno),
 }

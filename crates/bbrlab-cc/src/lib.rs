@@ -8,6 +8,7 @@
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
 mod algorithm;
+pub mod bbr1;
 mod conn;
 pub mod linux_int;
 mod params;

@@ -1,0 +1,102 @@
+//! ACK aggregation: room in the window for ACKs that come late and all at once.
+//!
+//! Wi-Fi, cable modems and offloading receivers hold ACKs back. With a window of two BDPs the sender
+//! would fall silent between two bunches. So the window gets as much more as was lately acknowledged
+//! beyond what the bandwidth estimate explains: the maximum of 5 to 10 rounds.
+//!
+//! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
+//! Deviations: none; `extra_acked` has 16 bits there, and here.
+
+use crate::linux_int::{stamp_us_delta, trunc_u32};
+use crate::{Conn, RateSample};
+
+use super::control::BW_SCALE;
+use super::model::is_valid;
+
+/// Length of one of the two slots in rounds. Linux: `bbr_extra_acked_win_rtts`.
+const SLOT_ROUNDS: u8 = 5;
+
+/// The slot's age has five bits there.
+const SLOT_AGE_MAX: u8 = 31;
+
+/// Packets in an epoch that make it too old. Linux: `bbr_ack_epoch_acked_reset_thresh`.
+const EPOCH_ACKED_RESET: u32 = 1 << 20;
+
+/// The allowance is at most what the bandwidth delivers in this time. Linux: `bbr_extra_acked_max_us`.
+const ALLOWANCE_MAX_US: u64 = 100_000;
+
+/// The current epoch, and the largest excess of the last two slots. Fields as in the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Aggregation {
+    ack_epoch_mstamp: u64,
+    ack_epoch_acked: u32,
+    extra_acked: [u16; 2],
+    extra_acked_win_rtts: u8,
+    extra_acked_win_idx: u8,
+}
+
+impl Aggregation {
+    /// Nothing is known, and an epoch begins at `now_us`.
+    pub(super) fn starting_at(now_us: u64) -> Self {
+        Self { ack_epoch_mstamp: now_us, ..Self::default() }
+    }
+
+    /// After an idle time the silence is ours, not the path's.
+    pub(super) fn restart_epoch(&mut self, now_us: u64) {
+        self.ack_epoch_mstamp = now_us;
+        self.ack_epoch_acked = 0;
+    }
+
+    /// Takes an ACK into account. Linux: `bbr_update_ack_aggregation`.
+    #[inline]
+    pub(super) fn on_ack(&mut self, conn: &Conn, rs: &RateSample, round_start: bool, bw: u32) {
+        if rs.acked_sacked == 0 || !is_valid(rs) {
+            return;
+        }
+        if round_start {
+            self.age();
+        }
+        let epoch_us = stamp_us_delta(conn.delivered_mstamp, self.ack_epoch_mstamp);
+        let mut expected_acked = trunc_u32((u64::from(bw) * u64::from(epoch_us)) >> BW_SCALE);
+        let acked = self.ack_epoch_acked.wrapping_add(rs.acked_sacked);
+        // ACKs that come no faster than the bandwidth are not aggregated.
+        if self.ack_epoch_acked <= expected_acked || acked >= EPOCH_ACKED_RESET {
+            self.restart_epoch(conn.delivered_mstamp);
+            expected_acked = 0;
+        }
+        self.ack_epoch_acked =
+            self.ack_epoch_acked.wrapping_add(rs.acked_sacked).min(EPOCH_ACKED_RESET - 1);
+        let extra_acked = self.ack_epoch_acked.wrapping_sub(expected_acked).min(conn.ctl.cwnd);
+        let slot = &mut self.extra_acked[usize::from(self.extra_acked_win_idx & 1)];
+        if extra_acked > u32::from(*slot) {
+            let [low, high, ..] = extra_acked.to_le_bytes();
+            *slot = u16::from_le_bytes([low, high]);
+        }
+    }
+
+    /// A round has begun: after five, the older slot makes room for a new one.
+    fn age(&mut self) {
+        self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);
+        if self.extra_acked_win_rtts >= SLOT_ROUNDS {
+            self.extra_acked_win_rtts = 0;
+            self.extra_acked_win_idx ^= 1;
+            self.extra_acked[usize::from(self.extra_acked_win_idx)] = 0;
+        }
+    }
+
+    /// What the window gets on top of the BDP, in packets. Linux: `bbr_ack_aggregation_cwnd`.
+    #[inline]
+    pub(super) fn allowance(&self, bw: u32) -> u32 {
+        let [a, b] = self.extra_acked;
+        u32::from(a.max(b)).min(trunc_u32((u64::from(bw) * ALLOWANCE_MAX_US) >> BW_SCALE))
+    }
+
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("ack_epoch_mstamp", self.ack_epoch_mstamp.cast_signed());
+        field("ack_epoch_acked", self.ack_epoch_acked.into());
+        field("extra_acked0", self.extra_acked[0].into());
+        field("extra_acked1", self.extra_acked[1].into());
+        field("extra_acked_win_rtts", self.extra_acked_win_rtts.into());
+        field("extra_acked_win_idx", self.extra_acked_win_idx.into());
+    }
+}

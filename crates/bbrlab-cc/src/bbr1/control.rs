@@ -1,0 +1,179 @@
+//! From the model to what the sender may do: pacing rate and cwnd.
+//!
+//! Sources: [linux] `tcp_bbr.c`: `bbr_rate_bytes_per_sec`, `bbr_set_pacing_rate`, `bbr_tso_segs_goal`,
+//! `bbr_bdp`, `bbr_quantization_budget`, `bbr_packets_in_net_at_edt`, `bbr_set_cwnd`.
+//! Deviations: none. Products of 64 bits wrap as they do there; an MSS of 0, which the kernel cannot
+//! have, counts as 1.
+
+use crate::linux_int::trunc_u32;
+use crate::{Conn, Control, RateSample};
+
+use super::model::MinRtt;
+use super::recovery::Recovered;
+use super::variant::Variant;
+use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
+
+/// Bandwidth is in packets per microsecond, shifted by this. Linux: `BW_SCALE`.
+pub(super) const BW_SCALE: u32 = 24;
+
+/// Pacing goes 1 % below the estimate, so that the queue shrinks on average. Linux: `bbr_pacing_margin_percent`.
+const PACED_US_PER_SEC: u64 = 1_000_000 / 100 * (100 - 1);
+
+/// The nominal RTT for the initial pacing rate, where none was measured.
+const DEFAULT_RTT_US: u32 = 1000;
+
+/// Below 1.2 Mbit/s, here in bytes per second, packets leave one by one. Linux: `bbr_min_tso_rate`.
+const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
+
+/// Bytes of the largest burst: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
+const TSO_BYTES_MAX: u64 = 65536 - 1 - 320;
+
+/// Packets of the largest burst that BBR reckons with.
+const TSO_SEGS_MAX: u32 = 127;
+
+/// Linux: `TCP_INIT_CWND`.
+const INIT_CWND: u32 = 10;
+
+/// A bandwidth with a gain as bytes per second to pace at. Linux: `bbr_rate_bytes_per_sec`.
+#[inline]
+pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32) -> u64 {
+    let rate = u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain_q8)) >> 8;
+    rate.wrapping_mul(PACED_US_PER_SEC) >> BW_SCALE
+}
+
+/// The smallest burst in packets. Linux: `bbr_min_tso_segs`.
+#[inline]
+pub(super) fn min_tso_segs(pacing_rate: u64) -> u32 {
+    if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
+}
+
+/// The burst that TCP will send at the pacing rate as it stands in `ctl`. Linux: `bbr_tso_segs_goal`.
+#[inline]
+fn tso_segs_goal(conn: &Conn, ctl: &Control) -> u32 {
+    let bytes = trunc_u32(ctl.pacing_rate.wrapping_shr(conn.pacing_shift).min(TSO_BYTES_MAX));
+    (bytes / conn.mss.max(1)).max(min_tso_segs(ctl.pacing_rate)).min(TSO_SEGS_MAX)
+}
+
+impl<V: Variant> Bbr<V> {
+    /// The bandwidth estimate in packets per microsecond `<< 24`. Linux: `bbr_bw`.
+    #[inline]
+    pub(super) fn current_bw(&self) -> u32 {
+        if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
+    }
+
+    /// cwnd over RTT, faster by the high gain. Linux: `bbr_init_pacing_rate_from_rtt`.
+    pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
+        let rtt_us = if conn.srtt_us == 0 {
+            DEFAULT_RTT_US
+        } else {
+            self.has_seen_rtt = true;
+            (conn.srtt_us >> 3).max(1)
+        };
+        let bw = trunc_u32((u64::from(ctl.cwnd) << BW_SCALE) / u64::from(rtt_us));
+        ctl.pacing_rate = rate_bytes_per_sec(bw, HIGH_GAIN_Q8, conn.mss).min(conn.max_pacing_rate);
+    }
+
+    /// Until the pipe is full, the rate only goes up. Linux: `bbr_set_pacing_rate`.
+    #[inline]
+    pub(super) fn set_pacing_rate(
+        &mut self,
+        conn: &Conn,
+        ctl: &mut Control,
+        bw: u32,
+        gain_q8: u32,
+    ) {
+        let rate = rate_bytes_per_sec(bw, gain_q8, conn.mss).min(conn.max_pacing_rate);
+        if !self.has_seen_rtt && conn.srtt_us != 0 {
+            self.init_pacing_rate_from_rtt(conn, ctl);
+        }
+        if self.full_pipe.is_full() || rate > ctl.pacing_rate {
+            ctl.pacing_rate = rate;
+        }
+    }
+
+    /// The BDP times a gain, rounded up. Linux: `bbr_bdp`.
+    #[inline]
+    pub(super) fn bdp(&self, bw: u32, gain_q8: u32) -> u32 {
+        let rtprop_us = V::rtprop_us(self);
+        if rtprop_us == MinRtt::NONE {
+            return INIT_CWND;
+        }
+        let bdp = (u64::from(bw) * u64::from(rtprop_us)).wrapping_mul(u64::from(gain_q8)) >> 8;
+        trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
+    }
+
+    /// Room for a burst in the sender's queue, one in its offload engine and one in the receiver's; made
+    /// even for receivers that acknowledge every other packet. Linux: `bbr_quantization_budget`.
+    #[inline]
+    fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
+        let cwnd = cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1;
+        // Where the BDP is small, the gain alone would not lift inflight above it.
+        if self.state == State::ProbeBw && self.is_probing_phase() {
+            cwnd.wrapping_add(2)
+        } else {
+            cwnd
+        }
+    }
+
+    /// Whether the phase of the cycle is one that looks for bandwidth: in BBR v1 the first.
+    #[inline]
+    fn is_probing_phase(&self) -> bool {
+        (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
+    }
+
+    /// The inflight that a gain aims at. Linux: `bbr_inflight`.
+    #[inline]
+    pub(super) fn inflight(&self, conn: &Conn, ctl: &Control, bw: u32, gain_q8: u32) -> u32 {
+        self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
+    }
+
+    /// What will be in the network when the next packet leaves it to pacing: packets that are scheduled
+    /// but not yet gone are not there, and some that are will have arrived. While inflight is meant to
+    /// grow, the next burst counts too. Linux: `bbr_packets_in_net_at_edt`.
+    #[inline]
+    pub(super) fn packets_in_net_at_edt(
+        &self,
+        conn: &Conn,
+        ctl: &Control,
+        inflight_now: u32,
+    ) -> u32 {
+        let interval_us = conn.wstamp_ns.saturating_sub(conn.clock_ns) / 1000;
+        let delivered = u64::from(self.current_bw()).wrapping_mul(interval_us) >> BW_SCALE;
+        let is_growing = self.pacing_gain_q8 > super::GAIN_UNIT;
+        let burst = if is_growing { tso_segs_goal(conn, ctl) } else { 0 };
+        inflight_now.wrapping_add(burst).saturating_sub(trunc_u32(delivered))
+    }
+
+    /// The window: towards the target by what was acknowledged, down to it at once. Linux: `bbr_set_cwnd`.
+    #[inline]
+    pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {
+        let acked = rs.acked_sacked;
+        if acked != 0 {
+            ctl.cwnd = match V::recover(self, conn, rs, ctl.cwnd) {
+                Recovered::Hold(cwnd) => cwnd,
+                Recovered::Grow(cwnd) => self.grown(conn, ctl, cwnd, acked, bw),
+            };
+        }
+        ctl.cwnd = ctl.cwnd.min(ctl.cwnd_clamp);
+        if self.state == State::ProbeRtt {
+            ctl.cwnd = ctl.cwnd.min(V::probe_rtt_cwnd(self));
+        }
+    }
+
+    #[inline]
+    fn grown(&self, conn: &Conn, ctl: &Control, cwnd: u32, acked: u32, bw: u32) -> u32 {
+        let mut target = self.bdp(bw, self.cwnd_gain_q8);
+        if self.full_pipe.is_full() {
+            target = target.wrapping_add(self.aggregation.allowance(bw));
+        }
+        let target = self.quantization_budget(conn, ctl, target);
+        let cwnd = if self.full_pipe.is_full() {
+            cwnd.wrapping_add(acked).min(target)
+        } else if cwnd < target || conn.delivered < INIT_CWND {
+            cwnd.wrapping_add(acked)
+        } else {
+            cwnd
+        };
+        cwnd.max(CWND_MIN_TARGET)
+    }
+}

@@ -1,0 +1,90 @@
+//! PROBE_BW's gain cycle: find more bandwidth, give back what that queued, cruise.
+//!
+//! A phase lasts a minimum RTT by the clock, with two exceptions. The 1.25 phase goes on until inflight
+//! has really reached 1.25 BDP, which a short path may take longer for, or until something is lost: then
+//! the buffer is too small to hold that much. The 0.75 phase ends early when inflight is down to the BDP.
+//!
+//! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
+//! `bbr_reset_probe_bw_mode`.
+//! Deviations: none.
+
+use std::cmp::Ordering;
+
+use crate::linux_int::stamp_us_delta;
+use crate::{Conn, Control, Draw, RateSample};
+
+use super::variant::Variant;
+use super::{Bbr, GAIN_UNIT};
+
+/// Phases of a cycle. Linux: `CYCLE_LEN`.
+pub(super) const CYCLE_LEN: u8 = 8;
+
+/// The cycle starts at a random phase, but never at the draining one. Linux: `bbr_cycle_rand`.
+const CYCLE_RAND: u32 = 7;
+
+/// Where in the cycle we are, and since when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct GainCycle {
+    /// Microseconds, of the clock of `delivered_mstamp`. Linux: `cycle_mstamp`.
+    pub(super) mstamp: u64,
+    /// `0..8`. Linux: `cycle_idx`.
+    pub(super) idx: u8,
+}
+
+impl GainCycle {
+    /// A random phase but the second, which drains. Linux: `bbr_reset_probe_bw_mode`.
+    pub(super) fn start(&mut self, conn: &Conn, draw: &mut impl Draw) {
+        let back = u8::try_from(draw.below(CYCLE_RAND)).expect("a draw is below its bound");
+        self.idx = CYCLE_LEN - 1 - back;
+        self.advance(conn);
+    }
+
+    /// Linux: `bbr_advance_cycle_phase`.
+    pub(super) fn advance(&mut self, conn: &Conn) {
+        self.idx = (self.idx + 1) & (CYCLE_LEN - 1);
+        self.mstamp = conn.delivered_mstamp;
+    }
+
+    /// How long the phase has lasted, in microseconds.
+    #[inline]
+    pub(super) fn elapsed_us(&self, conn: &Conn) -> u32 {
+        stamp_us_delta(conn.delivered_mstamp, self.mstamp)
+    }
+
+    #[inline]
+    pub(super) fn pacing_gain_q8(&self, gains: &[u32; CYCLE_LEN as usize]) -> u32 {
+        gains[usize::from(self.idx & (CYCLE_LEN - 1))]
+    }
+
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("cycle_mstamp", self.mstamp.cast_signed());
+        field("cycle_idx", self.idx.into());
+    }
+}
+
+impl<V: Variant> Bbr<V> {
+    /// Whether the phase is over. Linux: `bbr_is_next_cycle_phase`.
+    #[inline]
+    pub(super) fn is_next_cycle_phase(&self, conn: &Conn, rs: &RateSample, ctl: &Control) -> bool {
+        let is_full_length = self.cycle.elapsed_us(conn) > V::rtprop_us(self);
+        match self.pacing_gain_q8.cmp(&GAIN_UNIT) {
+            Ordering::Equal => is_full_length,
+            Ordering::Greater => {
+                is_full_length
+                    && (rs.losses != 0 || {
+                        let target =
+                            self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8);
+                        self.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight) >= target
+                    })
+            }
+            Ordering::Less => is_full_length || self.is_drained(conn, rs, ctl),
+        }
+    }
+
+    /// Whether inflight, as it was before the ACK, is down to the BDP.
+    #[inline]
+    pub(super) fn is_drained(&self, conn: &Conn, rs: &RateSample, ctl: &Control) -> bool {
+        self.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight)
+            <= self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT)
+    }
+}

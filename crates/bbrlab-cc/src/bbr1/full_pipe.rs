@@ -1,0 +1,128 @@
+//! Full-pipe detection: has STARTUP found all the bandwidth there is?
+//!
+//! STARTUP goes on until the bandwidth estimate stops growing: three rounds in a row, each below
+//! 1.25 times the last plateau. One flat round proves little; the receiver may be enlarging its
+//! window, or other traffic may have come and gone.
+//!
+//! Sources: [linux] `tcp_bbr.c`, `bbr_check_full_bw_reached`; [draft-bbr] 5.3.1.2.
+//! Deviations: none. Bandwidth is the kernel's `pkt/us << 24` in a `u32`.
+
+use crate::linux_int::trunc_u32;
+
+/// Growth that still counts as growth: 1.25, in gain `<< 8`. Linux: `bbr_full_bw_thresh`.
+const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
+
+/// Flat rounds, in packet-timed round trips, that mean "full". Linux: `bbr_full_bw_cnt`.
+const FULL_BW_CNT: u8 = 3;
+
+/// The plateau that STARTUP may have reached. Fields as in the kernel, stale values included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the kernel's names")]
+pub(super) struct FullPipe {
+    full_bw: u32,
+    full_bw_cnt: u8,
+    full_bw_reached: bool,
+}
+
+impl FullPipe {
+    /// Whether the pipe has been judged full. Once true, it stays true.
+    #[inline]
+    pub(super) fn is_full(self) -> bool {
+        self.full_bw_reached
+    }
+
+    /// The state after one more round, which ended with the bandwidth estimate `max_bw`.
+    ///
+    /// Skip application-limited rounds: they tell what was written, not what the path can carry.
+    pub(super) fn after_round(self, max_bw: u32) -> Self {
+        if self.is_full() {
+            return self;
+        }
+        if max_bw >= growth_threshold(self.full_bw) {
+            return Self { full_bw: max_bw, full_bw_cnt: 0, ..self };
+        }
+        let full_bw_cnt = self.full_bw_cnt + 1;
+        Self { full_bw_cnt, full_bw_reached: full_bw_cnt >= FULL_BW_CNT, ..self }
+    }
+
+    /// The state after a spurious loss: look for the plateau anew, but a full pipe stays full.
+    /// Linux: `bbr_undo_cwnd`.
+    pub(super) fn after_undo(self) -> Self {
+        Self { full_bw: 0, full_bw_cnt: 0, ..self }
+    }
+
+    /// The state after a retransmission timeout; the count stays. Linux: `bbr_set_state`.
+    pub(super) fn after_rto(self) -> Self {
+        Self { full_bw: 0, ..self }
+    }
+
+    pub(super) fn snapshot(self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("full_bw", self.full_bw.into());
+        field("full_bw_cnt", self.full_bw_cnt.into());
+        field("full_bw_reached", self.full_bw_reached.into());
+    }
+}
+
+/// The estimate that would count as growth over `full_bw`.
+fn growth_threshold(full_bw: u32) -> u32 {
+    trunc_u32((u64::from(full_bw) * FULL_BW_THRESH_Q8) >> 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::FullPipe;
+    use expect_test::{Expect, expect};
+
+    /// One bandwidth estimate per round in; one line per round out.
+    fn check(max_bw_by_round: &[u32], expected: &Expect) {
+        let mut pipe = FullPipe::default();
+        let mut lines = String::new();
+        for &max_bw in max_bw_by_round {
+            pipe = pipe.after_round(max_bw);
+            let verdict = if pipe.is_full() { "full" } else { "growing" };
+            let FullPipe { full_bw, full_bw_cnt, .. } = pipe;
+            writeln!(lines, "{max_bw} -> plateau {full_bw} flat {full_bw_cnt} {verdict}").unwrap();
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn pipe_is_full_after_three_flat_rounds() {
+        check(
+            &[100, 200, 210, 220, 230],
+            &expect![[r#"
+                100 -> plateau 100 flat 0 growing
+                200 -> plateau 200 flat 0 growing
+                210 -> plateau 200 flat 1 growing
+                220 -> plateau 200 flat 2 growing
+                230 -> plateau 200 flat 3 full
+            "#]],
+        );
+    }
+
+    #[test]
+    fn growth_by_a_quarter_moves_the_plateau() {
+        check(
+            &[100, 124, 125, 126],
+            &expect![[r#"
+                100 -> plateau 100 flat 0 growing
+                124 -> plateau 100 flat 1 growing
+                125 -> plateau 125 flat 0 growing
+                126 -> plateau 125 flat 1 growing
+            "#]],
+        );
+    }
+
+    #[test]
+    fn undo_forgets_the_plateau_but_a_full_pipe_stays_full() {
+        let mut pipe = FullPipe::default();
+        for _ in 0..4 {
+            pipe = pipe.after_round(100);
+        }
+        assert!(pipe.is_full() && pipe.after_undo().is_full() && pipe.after_rto().is_full());
+        assert_eq!(pipe.after_undo().full_bw_cnt, 0);
+        assert_eq!(pipe.after_rto().full_bw_cnt, 3);
+    }
+}

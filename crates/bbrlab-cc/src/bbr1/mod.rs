@@ -1,0 +1,392 @@
+//! `bbr1`: BBR v1, the bandwidth and round-trip model of congestion.
+//!
+//! At every ACK the model of the path is renewed, and what may be sent follows from it:
+//!
+//! ```text
+//! bw          = max over 10 round trips of (delivered / interval)
+//! min_rtt     = min over 10 seconds of rtt
+//! pacing_rate = pacing_gain * bw * 0.99
+//! cwnd        = max(cwnd_gain * bw * min_rtt + aggregation + 3 bursts, 4)
+//! ```
+//!
+//! Losses and delays as such change nothing, with two exceptions: recovery conserves packets for one
+//! round trip, and a path that looks policed is paced at the rate that the policer lets through.
+//!
+//! ```text
+//!                 init
+//!                  │
+//!                  ▼      pipe is full
+//!        ┌───▶  STARTUP  ─────────────▶  DRAIN
+//!        │         │                       │ inflight <= BDP
+//!        │         │                       ▼
+//!        │         │    min_rtt is     PROBE_BW  ◀──┐
+//!        │         │    10 s old           │        │
+//!        │         └─────▶ PROBE_RTT ◀─────┘        │  (DRAIN goes there too)
+//!        │                    │                     │
+//!        └────────────────────┴─────────────────────┘
+//!           pipe not yet full      pipe is full
+//! ```
+//!
+//! * STARTUP doubles the rate every round trip until the bandwidth estimate stops growing.
+//! * DRAIN sends slower, by the same factor, until the queue that STARTUP made is gone.
+//! * PROBE_BW is the steady state: one `min_rtt` at 1.25 times the estimate to find more, one at 0.75 to
+//!   drain what that queued, six at the estimate. The first phase is random, so that flows differ.
+//! * PROBE_RTT shrinks the window to four packets for 200 ms, so that the queue empties and `min_rtt` can
+//!   be seen. It comes only when no sample within 10 s was as low as the minimum.
+//!
+//! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
+//! Deviations: none. Bandwidth is the kernel's packets per microsecond `<< 24` in a `u32`, gains are
+//! `<< 8`, and every field, stale values included, is compared with the kernel's after each call
+//! (`bbrlab validate golden`, folder `bbr1`).
+
+mod aggregation;
+mod control;
+mod cycle;
+mod full_pipe;
+mod model;
+mod policer;
+mod probe_rtt;
+mod recovery;
+mod variant;
+
+#[cfg(test)]
+mod tests;
+
+use aggregation::Aggregation;
+use control::min_tso_segs;
+use cycle::GainCycle;
+use full_pipe::FullPipe;
+use model::{MinRtt, Model};
+use policer::{Policer, Verdict};
+use probe_rtt::ProbeRtt;
+use recovery::Recovery;
+pub use recovery::Recovered;
+pub use variant::{Plain, Variant};
+
+use crate::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, RateSample};
+
+/// 1.0 as a gain. Linux: `BBR_UNIT`.
+const GAIN_UNIT: u32 = 1 << 8;
+
+/// 2/ln 2 = 2.885: the smallest pacing gain that doubles the rate every round trip. Linux: `bbr_high_gain`.
+const HIGH_GAIN_Q8: u32 = 256 * 2885 / 1000 + 1;
+
+/// The inverse of the high gain drains in one round what that queued. Linux: `bbr_drain_gain`.
+const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
+
+/// Two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux: `bbr_cwnd_gain`.
+const CWND_GAIN_Q8: u32 = 256 * 2;
+
+/// The smallest window in which ACKs of every other packet keep the pipe running. Linux: `bbr_cwnd_min_target`.
+const CWND_MIN_TARGET: u32 = 4;
+
+/// What BBR is doing. Linux: `enum bbr_mode`, same numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// Looking for the bandwidth, exponentially.
+    #[default]
+    Startup = 0,
+    /// Emptying the queue that STARTUP made.
+    Drain = 1,
+    /// Cycling around the estimate.
+    ProbeBw = 2,
+    /// Emptying the queue so that the minimum RTT shows.
+    ProbeRtt = 3,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "STARTUP",
+            Self::Drain => "DRAIN",
+            Self::ProbeBw => "PROBE_BW",
+            Self::ProbeRtt => "PROBE_RTT",
+        }
+    }
+}
+
+/// BBR v1 as Linux has it.
+pub type Bbr1 = Bbr<Plain>;
+
+/// BBR v1 with the steps of `V` in the place of its own. Linux: `struct bbr`, grouped by idea.
+#[derive(Clone, Debug, Default)]
+pub struct Bbr<V> {
+    state: State,
+    pacing_gain_q8: u32,
+    cwnd_gain_q8: u32,
+    model: Model,
+    min_rtt: MinRtt,
+    full_pipe: FullPipe,
+    cycle: GainCycle,
+    probe_rtt: ProbeRtt,
+    recovery: Recovery,
+    policer: Policer,
+    aggregation: Aggregation,
+    /// Sending again after an application-limited idle time; lasts until something is delivered.
+    idle_restart: bool,
+    /// Whether the initial pacing rate came from a measured RTT.
+    has_seen_rtt: bool,
+    variant: V,
+}
+
+impl<V: Variant> Bbr<V> {
+    /// The state before `init`: all zero, and a variant with its parameters.
+    pub fn new(variant: V) -> Self
+    where
+        V: Default,
+    {
+        Self { variant, ..Self::default() }
+    }
+
+    /// What an ACK tells about the path, in the kernel's order. Linux: `bbr_update_model`.
+    #[inline]
+    fn update_model(
+        &mut self,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        self.update_bw(conn, rs, draw);
+        V::observe(self, conn, rs);
+        self.aggregation.on_ack(conn, rs, self.model.is_round_start(), self.current_bw());
+        if self.state == State::ProbeBw {
+            V::update_cycle_phase(self, conn, rs, ctl, draw);
+        }
+        if self.model.is_round_start() && !rs.is_app_limited {
+            self.full_pipe = self.full_pipe.after_round(self.model.max_bw());
+        }
+        self.check_drain(conn, ctl, draw);
+        self.update_min_rtt(conn, rs, ctl, draw);
+        self.update_gains();
+    }
+
+    /// Rounds, policer, bandwidth. Linux: `bbr_update_bw`.
+    #[inline]
+    fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
+        if !self.model.update_round(conn, rs) {
+            return;
+        }
+        if self.model.is_round_start() {
+            self.recovery.packet_conservation = false;
+        }
+        self.police(conn, rs, draw);
+        self.model.update_max_bw(rs);
+    }
+
+    /// Whether a policer is at work, and what follows. Linux: `bbr_lt_bw_sampling`.
+    fn police(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
+        let in_probe_bw = self.state == State::ProbeBw;
+        match self.policer.on_sample(conn, rs, self.model.is_round_start(), in_probe_bw) {
+            Verdict::Unchanged => {}
+            Verdict::Policed => self.pacing_gain_q8 = GAIN_UNIT,
+            Verdict::TryAgain => self.enter_probe_bw(conn, draw),
+        }
+    }
+
+    /// STARTUP's end and DRAIN's end. Linux: `bbr_check_drain`.
+    #[inline]
+    fn check_drain(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
+        if self.state == State::Startup && self.full_pipe.is_full() {
+            self.enter_drain(conn, ctl);
+        }
+        if self.state == State::Drain
+            && self.packets_in_net_at_edt(conn, ctl, conn.inflight)
+                <= self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT)
+        {
+            self.enter_probe_bw(conn, draw);
+        }
+    }
+
+    /// The minimum RTT, and PROBE_RTT, which its age brings about. Linux: `bbr_update_min_rtt`.
+    #[inline]
+    fn update_min_rtt(
+        &mut self,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        let is_expired = self.min_rtt.is_expired(conn);
+        self.min_rtt.on_sample(conn, rs, is_expired);
+        V::update_probe_rtt(self, conn, is_expired, ctl, draw);
+        // An idle restart is over with the first delivery.
+        if rs.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    /// Linux: `bbr_update_gains`.
+    #[inline]
+    fn update_gains(&mut self) {
+        (self.pacing_gain_q8, self.cwnd_gain_q8) = match self.state {
+            State::Startup => (HIGH_GAIN_Q8, HIGH_GAIN_Q8),
+            State::Drain => (DRAIN_GAIN_Q8, HIGH_GAIN_Q8),
+            State::ProbeBw if self.policer.is_in_use() => (GAIN_UNIT, CWND_GAIN_Q8),
+            State::ProbeBw => (self.cycle.pacing_gain_q8(&V::GAIN_CYCLE_Q8), CWND_GAIN_Q8),
+            State::ProbeRtt => V::probe_rtt_gains_q8(self),
+        };
+    }
+
+    /// Linux: `bbr_reset_startup_mode`.
+    fn enter_startup(&mut self) {
+        assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
+        self.state = State::Startup;
+    }
+
+    fn enter_drain(&mut self, conn: &Conn, ctl: &mut Control) {
+        assert!(self.state == State::Startup, "DRAIN follows STARTUP only");
+        self.state = State::Drain;
+        // For `ss` only: BBR itself never reads it.
+        ctl.ssthresh = self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT);
+    }
+
+    /// Also restarts the cycle within PROBE_BW. Linux: `bbr_reset_probe_bw_mode`.
+    fn enter_probe_bw(&mut self, conn: &Conn, draw: &mut impl Draw) {
+        assert!(self.full_pipe.is_full(), "PROBE_BW needs a bandwidth estimate to cycle around");
+        self.state = State::ProbeBw;
+        V::start_cycle(self, conn, draw);
+    }
+
+    fn enter_probe_rtt(&mut self, ctl: &Control) {
+        assert!(self.state != State::ProbeRtt, "PROBE_RTT is not entered twice");
+        self.state = State::ProbeRtt;
+        self.recovery.save_cwnd(ctl.cwnd, self.state);
+        self.probe_rtt.done_stamp = 0;
+    }
+
+    /// Linux: `bbr_reset_mode`.
+    fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
+        assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends so");
+        self.min_rtt.stamp = conn.jiffies;
+        ctl.cwnd = ctl.cwnd.max(self.recovery.prior_cwnd);
+        if self.full_pipe.is_full() {
+            self.enter_probe_bw(conn, draw);
+        } else {
+            self.enter_startup();
+        }
+    }
+}
+
+impl<V: Variant> CongestionControl for Bbr<V> {
+    fn hooks(&self) -> Hooks {
+        Hooks { cong_control: true, min_tso_segs: true, ..Hooks::default() }
+    }
+
+    /// Linux: `bbr_init`. The gains keep their values, zero in a fresh instance, until the first ACK.
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        let mut ctl = conn.ctl;
+        ctl.ssthresh = Control::INFINITE_SSTHRESH;
+        self.recovery = Recovery::default();
+        self.model = Model::starting_at(conn.delivered);
+        self.min_rtt = MinRtt { us: conn.min_rtt_us, stamp: conn.jiffies };
+        self.probe_rtt = ProbeRtt::default();
+        self.has_seen_rtt = false;
+        self.init_pacing_rate_from_rtt(conn, &mut ctl);
+        self.idle_restart = false;
+        self.full_pipe = FullPipe::default();
+        self.cycle = GainCycle::default();
+        self.policer = Policer::starting_at(conn);
+        self.enter_startup();
+        self.aggregation = Aggregation::starting_at(conn.tcp_mstamp());
+        if ctl.pacing_status == crate::PacingStatus::None {
+            ctl.pacing_status = crate::PacingStatus::Needed;
+        }
+        ctl
+    }
+
+    /// Linux: `bbr_cwnd_event`.
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
+        let mut ctl = conn.ctl;
+        if event != CwndEvent::TxStart || ctl.app_limited == 0 {
+            return ctl;
+        }
+        self.idle_restart = true;
+        self.aggregation.restart_epoch(conn.tcp_mstamp());
+        match self.state {
+            // Coming back from idle with little to send: no need for more than the estimate.
+            State::ProbeBw => self.set_pacing_rate(conn, &mut ctl, self.current_bw(), GAIN_UNIT),
+            State::ProbeRtt => self.check_probe_rtt_done(conn, &mut ctl, draw),
+            State::Startup | State::Drain => {}
+        }
+        ctl
+    }
+
+    /// Linux: `bbr_set_state`. A timeout counts as the end of a round.
+    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
+        if new == CaState::Loss {
+            self.recovery.prev_ca_state = CaState::Loss;
+            self.full_pipe = self.full_pipe.after_rto();
+            self.model.start_round();
+            let rs = RateSample { losses: 1, ..RateSample::default() };
+            self.police(conn, &rs, draw);
+        }
+        conn.ctl
+    }
+
+    /// Linux: `bbr_ssthresh`.
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        self.recovery.save_cwnd(conn.ctl.cwnd, self.state);
+        conn.ctl.ssthresh
+    }
+
+    /// Linux: `bbr_undo_cwnd`.
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        self.full_pipe = self.full_pipe.after_undo();
+        self.policer = Policer::starting_at(conn);
+        conn.ctl.cwnd
+    }
+
+    /// Linux: `bbr_main`.
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let mut ctl = conn.ctl;
+        self.update_model(conn, rs, &mut ctl, draw);
+        let bw = self.current_bw();
+        self.set_pacing_rate(conn, &mut ctl, bw, self.pacing_gain_q8);
+        self.set_cwnd(conn, rs, &mut ctl, bw);
+        ctl
+    }
+
+    fn min_tso_segs(&self, conn: &Conn) -> u32 {
+        min_tso_segs(conn.ctl.pacing_rate)
+    }
+
+    /// BBR may slow-start even in recovery, so it needs more than the usual two windows.
+    fn sndbuf_expand(&self) -> u32 {
+        3
+    }
+
+    /// Without the pacing margin. Linux: `bbr_get_info`.
+    fn bw(&self, conn: &Conn) -> u64 {
+        u64::from(self.current_bw()).wrapping_mul(u64::from(conn.mss)).wrapping_mul(1_000_000)
+            >> control::BW_SCALE
+    }
+
+    fn info(&self, conn: &Conn) -> Info {
+        let min_rtt_us = V::rtprop_us(self);
+        Info {
+            state: self.state.name(),
+            bw: Some(CongestionControl::bw(self, conn)),
+            min_rtt_us: (min_rtt_us != MinRtt::NONE).then_some(min_rtt_us),
+            ..Info::default()
+        }
+    }
+
+    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+        field("mode", self.state as i64);
+        field("pacing_gain", self.pacing_gain_q8.into());
+        field("cwnd_gain", self.cwnd_gain_q8.into());
+        field("bw", self.current_bw().into());
+        field("idle_restart", self.idle_restart.into());
+        field("has_seen_rtt", self.has_seen_rtt.into());
+        self.model.snapshot(field);
+        self.min_rtt.snapshot(field);
+        self.full_pipe.snapshot(field);
+        self.cycle.snapshot(field);
+        self.probe_rtt.snapshot(field);
+        self.recovery.snapshot(field);
+        self.policer.snapshot(field);
+        self.aggregation.snapshot(field);
+    }
+}

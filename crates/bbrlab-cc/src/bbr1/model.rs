@@ -1,0 +1,140 @@
+//! The model of the path: maximum bandwidth, minimum RTT, and the rounds that give both their time.
+//!
+//! A round trip is counted in packets, not in seconds: it ends when a packet is acknowledged that was
+//! sent after the round began. So a round lasts as long as the path needs, and an idle sender has none.
+//!
+//! An application-limited sample says what was written, not what the path can carry, and may only raise
+//! the bandwidth estimate.
+//!
+//! Sources: [linux] `tcp_bbr.c`, `bbr_update_bw`, `bbr_update_min_rtt`.
+//! Deviations: none.
+
+use crate::linux_int::{after, before, trunc_u32};
+use crate::windowed_filter::WindowedFilter;
+use crate::{Conn, RateSample};
+
+use super::control::BW_SCALE;
+
+/// Window of the bandwidth filter in rounds: one gain cycle and two more. Linux: `bbr_bw_rtts`.
+const BW_ROUNDS: u32 = 10;
+
+/// Window of the minimum RTT in seconds. Linux: `bbr_min_rtt_win_sec`.
+const MIN_RTT_WINDOW_S: u32 = 10;
+
+/// Whether a sample measures anything.
+#[inline]
+pub(super) fn is_valid(rs: &RateSample) -> bool {
+    rs.delivered >= 0 && rs.interval_us > 0
+}
+
+/// Rounds and the bandwidth that they saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Model {
+    max_bw: WindowedFilter,
+    rtt_cnt: u32,
+    next_rtt_delivered: u32,
+    round_start: bool,
+}
+
+impl Model {
+    /// Nothing is known, and the first round ends with what is sent from now on.
+    pub(super) fn starting_at(delivered: u32) -> Self {
+        Self { next_rtt_delivered: delivered, ..Self::default() }
+    }
+
+    /// The largest recent bandwidth in packets per microsecond `<< 24`. Linux: `bbr_max_bw`.
+    #[inline]
+    pub(super) fn max_bw(&self) -> u32 {
+        self.max_bw.get()
+    }
+
+    /// Whether this ACK began a round.
+    #[inline]
+    pub(super) fn is_round_start(&self) -> bool {
+        self.round_start
+    }
+
+    /// Calls this moment the beginning of a round, for those who ask, without counting it.
+    pub(super) fn start_round(&mut self) {
+        self.round_start = true;
+    }
+
+    /// Lets the current round end with what is sent from now on.
+    pub(super) fn restart_round(&mut self, delivered: u32) {
+        self.next_rtt_delivered = delivered;
+    }
+
+    /// Counts rounds; returns whether the sample is valid.
+    #[inline]
+    pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample) -> bool {
+        self.round_start = false;
+        if !is_valid(rs) {
+            return false;
+        }
+        if !before(rs.prior_delivered, self.next_rtt_delivered) {
+            self.next_rtt_delivered = conn.delivered;
+            self.rtt_cnt = self.rtt_cnt.wrapping_add(1);
+            self.round_start = true;
+        }
+        true
+    }
+
+    /// Takes a valid sample into the bandwidth filter.
+    #[inline]
+    pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
+        // The ratio is far below one on most paths, hence the shift before the division.
+        let delivered = u64::from(rs.delivered.cast_unsigned());
+        let bw = (delivered << BW_SCALE) / rs.interval_us.cast_unsigned();
+        if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
+            self.max_bw.running_max(BW_ROUNDS, self.rtt_cnt, trunc_u32(bw));
+        }
+    }
+
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        let [best, second, third] = self.max_bw.samples();
+        field("maxbw_t0", best.t.into());
+        field("maxbw_v0", best.v.into());
+        field("maxbw_t1", second.t.into());
+        field("maxbw_v1", second.v.into());
+        field("maxbw_t2", third.t.into());
+        field("maxbw_v2", third.v.into());
+        field("rtt_cnt", self.rtt_cnt.into());
+        field("next_rtt_delivered", self.next_rtt_delivered.into());
+        field("round_start", self.round_start.into());
+    }
+}
+
+/// The smallest RTT of the last 10 s, and when it was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MinRtt {
+    /// Microseconds; [`Self::NONE`] before the first sample. Linux: `min_rtt_us`.
+    pub(super) us: u32,
+    /// Jiffies of that sample. Linux: `min_rtt_stamp`.
+    pub(super) stamp: u32,
+}
+
+impl MinRtt {
+    /// No sample yet.
+    pub(super) const NONE: u32 = u32::MAX;
+
+    /// Whether the minimum is too old to be believed.
+    #[inline]
+    pub(super) fn is_expired(&self, conn: &Conn) -> bool {
+        after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
+    }
+
+    /// Takes a smaller sample, or any that was not delayed if the minimum has expired.
+    #[inline]
+    pub(super) fn on_sample(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
+        let is_new = rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed);
+        if rs.rtt_us >= 0 && is_new {
+            self.us = trunc_u32(rs.rtt_us.cast_unsigned());
+            self.stamp = conn.jiffies;
+        }
+    }
+
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("min_rtt_us", self.us.into());
+        field("min_rtt_stamp", self.stamp.into());
+    }
+}

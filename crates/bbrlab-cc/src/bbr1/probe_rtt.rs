@@ -1,0 +1,89 @@
+//! PROBE_RTT: entering, holding and leaving the dip that makes the minimum RTT visible.
+//!
+//! The dip lasts 200 ms and a round trip, counted from the moment when no more than four packets are in
+//! flight. Flows that share a queue see it empty together, take the same minimum, and so dip together
+//! again ten seconds later.
+//!
+//! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`.
+//! Deviations: none. The dip begins even if the sample that finds the minimum expired renews it; a
+//! `done_stamp` that happens to be 0 counts as unset; both as in the kernel.
+
+use crate::linux_int::{after, msecs_to_jiffies};
+use crate::{Conn, Control, Draw};
+
+use super::variant::Variant;
+use super::{Bbr, CWND_MIN_TARGET, State};
+
+/// How long the small window is held, at least. Linux: `bbr_probe_rtt_mode_ms`.
+const PROBE_RTT_MS: u32 = 200;
+
+/// How far the dip has come. Linux keeps both after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ProbeRtt {
+    /// Jiffies when the dip may end; 0 while inflight has not come down. Linux: `probe_rtt_done_stamp`.
+    pub(super) done_stamp: u32,
+    /// Whether a round has passed since it came down. Linux: `probe_rtt_round_done`.
+    round_done: bool,
+}
+
+impl ProbeRtt {
+    fn is_done(self, conn: &Conn) -> bool {
+        self.done_stamp != 0 && after(conn.jiffies, self.done_stamp)
+    }
+
+    pub(super) fn snapshot(self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("probe_rtt_done_stamp", self.done_stamp.into());
+        field("probe_rtt_round_done", self.round_done.into());
+    }
+}
+
+impl<V: Variant> Bbr<V> {
+    /// Enters when the minimum RTT has expired while the flow was busy; then holds.
+    #[inline]
+    pub(super) fn update_probe_rtt(
+        &mut self,
+        conn: &Conn,
+        is_expired: bool,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        if is_expired && !self.idle_restart && self.state != State::ProbeRtt {
+            self.enter_probe_rtt(ctl);
+        }
+        if self.state == State::ProbeRtt {
+            self.hold_probe_rtt(conn, ctl, draw);
+        }
+    }
+
+    fn hold_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
+        mark_app_limited(conn, ctl);
+        if self.probe_rtt.done_stamp != 0 {
+            self.probe_rtt.round_done |= self.model.is_round_start();
+            if self.probe_rtt.round_done {
+                self.check_probe_rtt_done(conn, ctl, draw);
+            }
+        } else if conn.inflight <= CWND_MIN_TARGET {
+            self.probe_rtt.done_stamp =
+                conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));
+            self.probe_rtt.round_done = false;
+            self.model.restart_round(conn.delivered);
+        }
+    }
+
+    /// Leaves when the time is up. Linux: `bbr_check_probe_rtt_done`.
+    pub(super) fn check_probe_rtt_done(
+        &mut self,
+        conn: &Conn,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        if self.probe_rtt.is_done(conn) {
+            self.leave_probe_rtt(conn, ctl, draw);
+        }
+    }
+}
+
+/// The low rates of the dip are its own doing and must not count as what the path can carry.
+pub(super) fn mark_app_limited(conn: &Conn, ctl: &mut Control) {
+    ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
+}

@@ -1,0 +1,100 @@
+//! Loss recovery: conserve packets for a round, and give the window back afterwards.
+//!
+//! BBR does not take a loss for a reason to slow down, but for one to be careful: in the first round of
+//! a recovery as many packets leave as arrive, after it at most twice as many. What cwnd was before a
+//! recovery, a timeout or PROBE_RTT is remembered and restored.
+//!
+//! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
+//! Deviations: none.
+
+use crate::{CaState, Conn, RateSample};
+
+use super::State;
+use super::variant::Variant;
+use super::Bbr;
+
+/// What recovery needs to remember.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Recovery {
+    /// cwnd to go back to, in packets. Linux: `prior_cwnd`.
+    pub(super) prior_cwnd: u32,
+    /// State at the last ACK that delivered something. Linux: `prev_ca_state`.
+    pub(super) prev_ca_state: CaState,
+    /// Whether this round sends what arrives. Linux: `packet_conservation`.
+    pub(super) packet_conservation: bool,
+}
+
+impl Recovery {
+    /// Notes cwnd, or if a recovery or PROBE_RTT may have cut it, the larger of it and the one noted.
+    /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
+    pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State) {
+        let is_cut = self.prev_ca_state >= CaState::Recovery || state == State::ProbeRtt;
+        self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
+    }
+
+    /// Whether this ACK is the first of a recovery.
+    #[inline]
+    pub(super) fn is_starting(&self, conn: &Conn) -> bool {
+        conn.ca_state == CaState::Recovery && self.prev_ca_state != CaState::Recovery
+    }
+
+    /// Whether this ACK is the first after a recovery.
+    #[inline]
+    pub(super) fn is_ending(&self, conn: &Conn) -> bool {
+        self.prev_ca_state >= CaState::Recovery && conn.ca_state < CaState::Recovery
+    }
+
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("prior_cwnd", self.prior_cwnd.into());
+        field("prev_ca_state", self.prev_ca_state as i64);
+        field("packet_conservation", self.packet_conservation.into());
+    }
+}
+
+/// What recovery makes of cwnd at an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovered {
+    /// This is cwnd, in packets: no growth.
+    Hold(u32),
+    /// cwnd may grow from here, in packets.
+    Grow(u32),
+}
+
+impl<V: Variant> Bbr<V> {
+    /// What this ACK makes of `cwnd`. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    #[inline]
+    pub(super) fn recover_or_restore(
+        &mut self,
+        conn: &Conn,
+        rs: &RateSample,
+        cwnd: u32,
+    ) -> Recovered {
+        let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
+        let mut cwnd = without_losses(cwnd, rs.losses);
+        if self.recovery.is_starting(conn) {
+            self.recovery.packet_conservation = true;
+            self.model.restart_round(conn.delivered);
+            // What the window held beyond this was not in use.
+            cwnd = conserved;
+        } else if self.recovery.is_ending(conn) {
+            cwnd = cwnd.max(self.recovery.prior_cwnd);
+            self.recovery.packet_conservation = false;
+        }
+        self.recovery.prev_ca_state = conn.ca_state;
+        if self.recovery.packet_conservation {
+            Recovered::Hold(cwnd.max(conserved))
+        } else {
+            Recovered::Grow(cwnd)
+        }
+    }
+}
+
+/// An ACK for p packets releases at most 2 p: what was lost goes off before the window grows.
+#[inline]
+pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
+    if losses > 0 {
+        cwnd.wrapping_sub(losses.cast_unsigned()).cast_signed().max(1).cast_unsigned()
+    } else {
+        cwnd
+    }
+}

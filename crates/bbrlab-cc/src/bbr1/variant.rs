@@ -1,0 +1,98 @@
+//! The steps of BBR v1 that published variants replace.
+//!
+//! A variant is a type that overrides what its paper changes; the defaults are BBR v1 itself. Everything
+//! is resolved at compile time: `Bbr<Plain>` holds no trace of this trait.
+//!
+//! Nine hooks are enough. A variant that needs a tenth is an algorithm of its own and gets its folder.
+
+use std::fmt::Debug;
+
+use crate::{Conn, Control, Draw, RateSample};
+
+use super::cycle::CYCLE_LEN;
+use super::recovery::Recovered;
+use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
+
+/// What a variant may replace. Its own state and parameters are the implementing type's fields.
+pub trait Variant: Clone + Debug + Sized {
+    /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
+    const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
+
+    /// The phases with a gain above 1, a bit each. Follows from the gains; not to be overridden.
+    const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
+
+    /// What the variant notes of an ACK, after rounds and bandwidth and before everything else.
+    #[inline]
+    fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
+
+    /// The propagation delay in microseconds for BDP and phase length; `u32::MAX` for none.
+    #[inline]
+    fn rtprop_us(bbr: &Bbr<Self>) -> u32 {
+        bbr.min_rtt.us
+    }
+
+    /// An ACK in PROBE_BW: goes on to the next phase if it is time. Linux: `bbr_update_cycle_phase`.
+    #[inline]
+    fn update_cycle_phase(
+        bbr: &mut Bbr<Self>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+        _draw: &mut impl Draw,
+    ) {
+        if bbr.is_next_cycle_phase(conn, rs, ctl) {
+            bbr.cycle.advance(conn);
+        }
+    }
+
+    /// PROBE_BW begins, or begins anew.
+    fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
+        bbr.cycle.start(conn, draw);
+    }
+
+    /// Enters, holds and leaves PROBE_RTT; `is_expired` says that the minimum RTT was too old.
+    #[inline]
+    fn update_probe_rtt(
+        bbr: &mut Bbr<Self>,
+        conn: &Conn,
+        is_expired: bool,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        bbr.update_probe_rtt(conn, is_expired, ctl, draw);
+    }
+
+    /// Pacing and cwnd gain in PROBE_RTT.
+    fn probe_rtt_gains_q8(_bbr: &Bbr<Self>) -> (u32, u32) {
+        (GAIN_UNIT, GAIN_UNIT)
+    }
+
+    /// The most that cwnd may be in PROBE_RTT, in packets.
+    fn probe_rtt_cwnd(_bbr: &Bbr<Self>) -> u32 {
+        CWND_MIN_TARGET
+    }
+
+    /// What loss recovery makes of cwnd.
+    #[inline]
+    fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
+        bbr.recover_or_restore(conn, rs, cwnd)
+    }
+}
+
+/// BBR v1 with nothing replaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plain;
+
+impl Variant for Plain {}
+
+const fn probing_phases(gains: &[u32; CYCLE_LEN as usize]) -> u8 {
+    let mut phases = 0;
+    let mut idx = 0;
+    while idx < gains.len() {
+        if gains[idx] > GAIN_UNIT {
+            phases |= 1 << idx;
+        }
+        idx += 1;
+    }
+    phases
+}
