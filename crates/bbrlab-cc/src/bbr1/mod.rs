@@ -59,8 +59,8 @@ use full_pipe::FullPipe;
 use model::{MinRtt, Model};
 use policer::{Policer, Verdict};
 use probe_rtt::ProbeRtt;
-use recovery::Recovery;
 pub use recovery::Recovered;
+use recovery::Recovery;
 pub use variant::{Plain, Variant};
 
 use crate::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, RateSample};

@@ -119,7 +119,7 @@ impl MinRtt {
 
     /// Whether the minimum is too old to be believed.
     #[inline]
-    pub(super) fn is_expired(&self, conn: &Conn) -> bool {
+    pub(super) fn is_expired(self, conn: &Conn) -> bool {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
     }
 
@@ -133,7 +133,7 @@ impl MinRtt {
         }
     }
 
-    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+    pub(super) fn snapshot(self, field: &mut dyn FnMut(&'static str, i64)) {
         field("min_rtt_us", self.us.into());
         field("min_rtt_stamp", self.stamp.into());
     }

@@ -175,8 +175,8 @@ impl Policer {
 
     /// Linux: `bbr_reset_lt_bw_sampling_interval`.
     fn start_interval(&mut self, conn: &Conn) {
-        let Self { bw, use_bw, is_sampling, .. } = *self;
-        *self = Self { bw, use_bw, is_sampling, ..Self::starting_at(conn) };
+        let Self { bw, is_sampling, use_bw, .. } = *self;
+        *self = Self { bw, is_sampling, use_bw, ..Self::starting_at(conn) };
     }
 
     pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -9,9 +9,9 @@
 
 use crate::{CaState, Conn, RateSample};
 
+use super::Bbr;
 use super::State;
 use super::variant::Variant;
-use super::Bbr;
 
 /// What recovery needs to remember.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,17 +34,17 @@ impl Recovery {
 
     /// Whether this ACK is the first of a recovery.
     #[inline]
-    pub(super) fn is_starting(&self, conn: &Conn) -> bool {
+    pub(super) fn is_starting(self, conn: &Conn) -> bool {
         conn.ca_state == CaState::Recovery && self.prev_ca_state != CaState::Recovery
     }
 
     /// Whether this ACK is the first after a recovery.
     #[inline]
-    pub(super) fn is_ending(&self, conn: &Conn) -> bool {
+    pub(super) fn is_ending(self, conn: &Conn) -> bool {
         self.prev_ca_state >= CaState::Recovery && conn.ca_state < CaState::Recovery
     }
 
-    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+    pub(super) fn snapshot(self, field: &mut dyn FnMut(&'static str, i64)) {
         field("prior_cwnd", self.prior_cwnd.into());
         field("prev_ca_state", self.prev_ca_state as i64);
         field("packet_conservation", self.packet_conservation.into());
