@@ -3,7 +3,12 @@
 //! Knows congestion controls and no network. A host calls in with the time, a segment or an expired
 //! timer; what the connection wants done comes back through [`Host`].
 
+pub mod cwnd_validation;
 mod host;
+pub mod pacing;
+pub mod prr;
+pub mod rate;
+pub mod rtt;
 pub mod segment;
 pub mod sender;
 pub mod wheel;

@@ -1,0 +1,172 @@
+//! Congestion window validation: is cwnd in use, and what is it worth after an idle time?
+//!
+//! A window that the sender did not fill says nothing of the path, so it must not grow, and after an idle
+//! time longer than the RTO it is halved for every RTO that passed.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
+//! `tcp_cwnd_restart`; `include/net/tcp.h`: `tcp_current_ssthresh`; RFC 2861.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::before;
+use bbrlab_cc::reno::is_cwnd_limited;
+use bbrlab_cc::{CaState, Conn};
+
+/// How much of cwnd the sender used lately; the verdict is in [`Conn`]: `is_cwnd_limited`, `max_packets_out`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CwndUsage {
+    /// When this is acknowledged, the window in which usage was noted is over.
+    pub cwnd_usage_seq: u32,
+    /// Most packets out since cwnd was last in full use.
+    pub snd_cwnd_used: u32,
+    /// Jiffies when cwnd was last in full use, or last reduced.
+    pub snd_cwnd_stamp: u32,
+}
+
+/// What a connection is like that ran out of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starving {
+    /// The retransmission timeout in jiffies.
+    pub rto_jiffies: u32,
+    /// Initial cwnd in packets.
+    pub init_cwnd: u32,
+    /// Whether the application waits for room in the send buffer. Linux: `SOCK_NOSPACE`.
+    pub is_sndbuf_full: bool,
+    /// Whether the algorithm has `cong_control`, and so looks after its window itself.
+    pub has_cong_control: bool,
+}
+
+impl CwndUsage {
+    /// Data was sent; `is_limited` tells whether cwnd held back more. Linux: `tcp_cwnd_validate`.
+    ///
+    /// The strongest sign of the window counts: limited at all, or else the most packets out.
+    #[inline]
+    pub fn validate(
+        &mut self,
+        conn: &mut Conn,
+        packets_out: u32,
+        is_limited: bool,
+        starving: Starving,
+    ) {
+        if !before(conn.snd_una, self.cwnd_usage_seq)
+            || is_limited
+            || (!conn.is_cwnd_limited && packets_out > conn.max_packets_out)
+        {
+            conn.is_cwnd_limited = is_limited;
+            conn.max_packets_out = packets_out;
+            self.cwnd_usage_seq = conn.snd_nxt;
+        }
+        if is_cwnd_limited(conn) {
+            self.snd_cwnd_used = 0;
+            self.snd_cwnd_stamp = conn.jiffies;
+            return;
+        }
+        self.snd_cwnd_used = self.snd_cwnd_used.max(packets_out);
+        let unused_for = conn.jiffies.wrapping_sub(self.snd_cwnd_stamp).cast_signed();
+        // The kernel compares as unsigned: a stamp from the future counts as very old.
+        let is_long = unused_for.cast_unsigned() >= starving.rto_jiffies;
+        if is_long && !starving.has_cong_control {
+            self.decay(conn, starving);
+        }
+    }
+
+    /// cwnd was not filled for an RTO: halfway down to what was used. Linux:
+    /// `tcp_cwnd_application_limited`.
+    fn decay(&mut self, conn: &mut Conn, starving: Starving) {
+        if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {
+            let used = self.snd_cwnd_used.max(starving.init_cwnd.min(conn.ctl.cwnd_clamp));
+            if used < conn.ctl.cwnd {
+                conn.ctl.ssthresh = current_ssthresh(conn);
+                conn.ctl.cwnd = conn.ctl.cwnd.wrapping_add(used) >> 1;
+            }
+            self.snd_cwnd_used = 0;
+        }
+        self.snd_cwnd_stamp = conn.jiffies;
+    }
+
+    /// Data leaves after `idle_jiffies` of silence, longer than the RTO: cwnd is halved for every RTO but
+    /// the first, not below the initial one. The caller has raised `CwndRestart`. Linux:
+    /// `tcp_cwnd_restart`.
+    pub fn restart(
+        &mut self,
+        conn: &mut Conn,
+        idle_jiffies: i32,
+        rto_jiffies: u32,
+        init_cwnd: u32,
+    ) {
+        conn.ctl.ssthresh = current_ssthresh(conn);
+        let floor = init_cwnd.min(conn.ctl.cwnd_clamp).min(conn.ctl.cwnd);
+        let mut cwnd = conn.ctl.cwnd;
+        let mut idle = idle_jiffies;
+        loop {
+            idle = idle.wrapping_sub(rto_jiffies.cast_signed());
+            if idle <= 0 || cwnd <= floor {
+                break;
+            }
+            cwnd >>= 1;
+        }
+        conn.ctl.cwnd = cwnd.max(floor);
+        self.snd_cwnd_stamp = conn.jiffies;
+        self.snd_cwnd_used = 0;
+    }
+}
+
+/// The ssthresh worth keeping: three quarters of cwnd if that is more, except during a reduction.
+/// Linux: `tcp_current_ssthresh`.
+#[must_use]
+pub fn current_ssthresh(conn: &Conn) -> u32 {
+    if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
+        conn.ctl.ssthresh
+    } else {
+        // Two shifts lose two remainders, so this is at most 3/4.
+        conn.ctl.ssthresh.max((conn.ctl.cwnd >> 1).wrapping_add(conn.ctl.cwnd >> 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conn(cwnd: u32, ssthresh: u32) -> Conn {
+        let mut conn = Conn::default();
+        conn.ctl.cwnd = cwnd;
+        conn.ctl.cwnd_clamp = u32::MAX;
+        conn.ctl.ssthresh = ssthresh;
+        conn
+    }
+
+    #[test]
+    fn idle_of_three_timeouts_halves_twice() {
+        let mut conn = conn(80, 5);
+        CwndUsage::default().restart(&mut conn, 700, 250, 10);
+        assert_eq!((conn.ctl.cwnd, conn.ctl.ssthresh), (20, 60));
+    }
+
+    #[test]
+    fn idle_never_leaves_less_than_the_initial_window() {
+        let mut conn = conn(80, 5);
+        CwndUsage::default().restart(&mut conn, 100_000, 250, 10);
+        assert_eq!(conn.ctl.cwnd, 10);
+    }
+
+    #[test]
+    fn unfilled_window_decays_after_a_timeout() {
+        let mut conn = Conn { jiffies: 1_000, ..conn(80, 20) };
+        let mut usage = CwndUsage::default();
+        let starving = Starving {
+            rto_jiffies: 250,
+            init_cwnd: 10,
+            is_sndbuf_full: false,
+            has_cong_control: false,
+        };
+        usage.validate(&mut conn, 20, false, starving);
+        assert_eq!((conn.ctl.cwnd, conn.ctl.ssthresh), (50, 60));
+    }
+
+    #[test]
+    fn threshold_is_kept_during_a_reduction() {
+        let mut conn = Conn { ca_state: CaState::Recovery, ..conn(80, 20) };
+        assert_eq!(current_ssthresh(&conn), 20);
+        conn.ca_state = CaState::Open;
+        assert_eq!(current_ssthresh(&conn), 60);
+    }
+}

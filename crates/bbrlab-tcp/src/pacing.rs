@@ -1,0 +1,123 @@
+//! Pacing: the rate of window-based algorithms, the size of a burst, and when the next one may leave.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_update_pacing_rate`; `net/ipv4/tcp_output.c`:
+//! `tcp_tso_autosize`, `tcp_update_skb_after_send`.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::trunc_u32;
+
+/// Percent of cwnd per RTT while slow start is far from its end. Linux: `tcp_pacing_ss_ratio`.
+const SLOW_START_RATIO: u64 = 200;
+
+/// Percent of cwnd per RTT otherwise. Linux: `tcp_pacing_ca_ratio`.
+const CONG_AVOID_RATIO: u64 = 120;
+
+/// Every 512 microseconds of RTT halve the allowance of a burst for short paths. Linux:
+/// `tcp_tso_rtt_log`.
+const TSO_RTT_LOG: u32 = 9;
+
+/// Segments at the start of a connection that are not paced.
+const UNPACED_SEGMENTS: u32 = 10;
+
+/// What the rate of a window-based algorithm follows from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Payload bytes of a segment.
+    pub mss: u32,
+    /// cwnd in packets.
+    pub cwnd: u32,
+    /// Slow start threshold in packets.
+    pub ssthresh: u32,
+    /// Packets out.
+    pub packets_out: u32,
+    /// Smoothed RTT in microseconds `<< 3`; 0 for none.
+    pub srtt_us: u32,
+}
+
+impl Window {
+    /// Its pacing rate in bytes per second, at most `max_pacing_rate`. Linux: `tcp_update_pacing_rate`.
+    #[inline]
+    #[must_use]
+    pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
+        let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
+        // A hundredth of the bytes per second at srtt = 1, as the ratio is in percent.
+        let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
+        let rate =
+            rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));
+        rate.checked_div(u64::from(self.srtt_us)).unwrap_or(rate).min(max_pacing_rate)
+    }
+}
+
+/// What the size of a burst follows from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Burst {
+    /// Bytes per second.
+    pub pacing_rate: u64,
+    /// A burst is the rate `>>` this many bytes: about a millisecond at 10.
+    pub pacing_shift: u32,
+    /// Most bytes of a burst.
+    pub gso_max_size: u32,
+    /// Windowed minimum RTT in microseconds.
+    pub min_rtt_us: u32,
+}
+
+impl Burst {
+    /// Its size in segments of `mss_now` bytes, at least `min_segs`. Linux: `tcp_tso_autosize`.
+    #[inline]
+    #[must_use]
+    pub fn segs(self, mss_now: u32, min_segs: u32) -> u32 {
+        let allowance = self.gso_max_size.checked_shr(self.min_rtt_us >> TSO_RTT_LOG).unwrap_or(0);
+        let bytes = (self.pacing_rate >> self.pacing_shift).wrapping_add(u64::from(allowance));
+        let bytes = bytes.min(u64::from(self.gso_max_size));
+        trunc_u32(bytes / u64::from(mss_now)).max(min_segs)
+    }
+}
+
+/// Nanoseconds by which sending `len` bytes at `pacing_rate` moves the earliest departure of the next
+/// burst. `lag_ns` is how far the departure stamp had fallen behind the clock: up to half the time is
+/// forgiven for it. `data_segs_out` counts the segments sent, this burst not included.
+/// Linux: `tcp_update_skb_after_send`.
+#[inline]
+#[must_use]
+pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
+    if pacing_rate == u64::MAX || pacing_rate == 0 || data_segs_out < UNPACED_SEGMENTS {
+        return 0;
+    }
+    let len_ns = u64::from(len) * 1_000_000_000 / pacing_rate;
+    len_ns - lag_ns.min(len_ns / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_paces_at_twice_the_window_per_rtt() {
+        let window =
+            Window { mss: 1000, cwnd: 10, ssthresh: 100, packets_out: 10, srtt_us: 100_000 << 3 };
+        assert_eq!(window.pacing_rate(u64::MAX), 200_000);
+        assert_eq!(Window { ssthresh: 10, ..window }.pacing_rate(u64::MAX), 120_000);
+        assert_eq!(window.pacing_rate(7), 7);
+    }
+
+    #[test]
+    fn burst_is_a_millisecond_at_the_pacing_rate() {
+        let burst = Burst {
+            pacing_rate: 12_500_000,
+            pacing_shift: 10,
+            gso_max_size: 65_536,
+            min_rtt_us: 50_000,
+        };
+        assert_eq!(burst.segs(1448, 2), 8);
+        assert_eq!(Burst { min_rtt_us: 0, ..burst }.segs(1448, 2), 45);
+        assert_eq!(Burst { pacing_rate: 1, ..burst }.segs(1448, 2), 2);
+    }
+
+    #[test]
+    fn departure_forgives_half_of_a_lag() {
+        assert_eq!(departure_step_ns(1_000, 1_000_000, 0, 10), 1_000_000);
+        assert_eq!(departure_step_ns(1_000, 1_000_000, 300_000, 10), 700_000);
+        assert_eq!(departure_step_ns(1_000, 1_000_000, 5_000_000, 10), 500_000);
+        assert_eq!(departure_step_ns(1_000, 1_000_000, 0, 9), 0);
+    }
+}

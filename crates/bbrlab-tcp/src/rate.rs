@@ -1,0 +1,359 @@
+//! The delivery-rate sampler: how fast did the network deliver what this ACK acknowledges?
+//!
+//! When a packet leaves, it is stamped with how much had been delivered by then, and when. When it is
+//! (S)ACKed, the difference to now is a sample: so many packets in so much time. The time is the longer of
+//! the sending phase and the acknowledging phase, because ACKs may be compressed. A sample over a stretch
+//! in which the sender ran out of data is marked application-limited.
+//!
+//! ```text
+//! a packet leaves       skb_sent        -> SkbStamps, kept in the packet's record
+//! a packet is (S)ACKed  skb_delivered      the newest packet's stamps enter the ACK's sample
+//! the ACK is done       generate           the sample is completed
+//! data run out          check_app_limited  the bubble is marked
+//! ```
+//!
+//! Sources: [linux] `net/ipv4/tcp_rate.c`; [bbr3] the same file (32-bit stamps; `lost` and in-flight noted
+//! per packet); draft-cheng-iccrg-delivery-rate-estimation.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::{after, stamp_us_delta, trunc_u32};
+use bbrlab_cc::{Conn, RateSample};
+
+/// Largest in-flight that a packet's record can hold. Linux: `TCPCB_IN_FLIGHT_MAX`, 20 bits.
+const IN_FLIGHT_MAX: u32 = (1 << 20) - 1;
+
+/// What a packet's record holds of `delivered_ce`. Linux: `TCPCB_DELIVERED_CE_MASK`, 20 bits.
+const DELIVERED_CE_MASK: u32 = (1 << 20) - 1;
+
+/// What one queued byte weighs in the host's queues. Linux: `SKB_TRUESIZE(1)` on x86-64.
+const SKB_TRUESIZE_1: u32 = 640;
+
+/// Whose sampler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Mainline Linux: stamps of 64 bits.
+    #[default]
+    V1,
+    /// The trees of BBRv2 and BBRv3: stamps of 32 bits, `lost` and in-flight noted per packet.
+    V3,
+}
+
+impl Form {
+    /// A stamp as a packet's record holds it.
+    #[inline]
+    fn stamp(self, mstamp: u64) -> u64 {
+        match self {
+            Self::V1 => mstamp,
+            Self::V3 => u64::from(trunc_u32(mstamp)),
+        }
+    }
+
+    /// Microseconds from `earlier` to `later`, zero if negative.
+    #[inline]
+    fn delta(self, later: u64, earlier: u64) -> u32 {
+        match self {
+            Self::V1 => stamp_us_delta(later, earlier),
+            Self::V3 => {
+                let delta = trunc_u32(later).wrapping_sub(trunc_u32(earlier)).cast_signed();
+                delta.max(0).cast_unsigned()
+            }
+        }
+    }
+}
+
+/// What a packet remembers of the moment it was sent. Linux: `tcp_skb_cb.tx`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SkbStamps {
+    /// Start of the sending phase that this packet ends, in microseconds.
+    pub first_tx_mstamp: u64,
+    /// Time of the latest delivery before it was sent, in microseconds; 0 once the stamp is used up.
+    pub delivered_mstamp: u64,
+    /// Packets delivered when it was sent.
+    pub delivered: u32,
+    /// Packets marked lost when it was sent (v3; else 0).
+    pub lost: u32,
+    /// Packets in flight just after it was sent, itself included (v3; else 0). 20 bits.
+    pub in_flight: u32,
+    /// 20 bits of `delivered_ce`, and the application-limited mark.
+    ce_and_mark: u32,
+}
+
+impl SkbStamps {
+    const MARK: u32 = 1 << 31;
+
+    /// Whether the sender was application-limited when it was sent.
+    #[inline]
+    #[must_use]
+    pub const fn is_app_limited(&self) -> bool {
+        self.ce_and_mark & Self::MARK != 0
+    }
+
+    /// Packets delivered with a CE mark when it was sent, 20 bits.
+    #[inline]
+    #[must_use]
+    pub const fn delivered_ce(&self) -> u32 {
+        self.ce_and_mark & DELIVERED_CE_MASK
+    }
+}
+
+/// A packet that was just (S)ACKed, as far as the sampler cares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeliveredSkb {
+    /// When it was sent: its departure time in microseconds, not the clock's.
+    pub tx_mstamp: u64,
+    /// One past its last byte.
+    pub end_seq: u32,
+    /// Whether it is marked `SACKed` (so its stamp must not be used a second time).
+    pub is_sacked: bool,
+    /// Whether it was ever retransmitted. Linux: `sacked & TCPCB_RETRANS`.
+    pub is_retrans: bool,
+}
+
+/// The sample of the ACK that is being processed. Linux: `struct rate_sample`, zeroed for every ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckRate {
+    /// What the congestion control gets to see.
+    pub rs: RateSample,
+    /// Start of the acknowledging phase in microseconds; 0 for none.
+    pub prior_mstamp: u64,
+    /// `delivered_ce` when the sampled packet was sent, 20 bits.
+    pub prior_delivered_ce: u32,
+    /// `lost` when the sampled packet was sent (v3).
+    pub prior_lost: u32,
+    /// End of the sampled packet.
+    pub last_end_seq: u32,
+    /// Length of the sending phase in microseconds.
+    pub snd_interval_us: u32,
+    /// Length of the acknowledging phase in microseconds.
+    pub rcv_interval_us: u32,
+    /// Whether the sampled packet was ever retransmitted.
+    pub is_retrans: bool,
+}
+
+/// A connection's sampler. The counters that the congestion control may read live in [`Conn`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSampler {
+    /// Whose sampler.
+    pub form: Form,
+    /// Start of the current sending phase in microseconds.
+    pub first_tx_mstamp: u64,
+    /// Packets of the latest rate worth reporting.
+    pub rate_delivered: u32,
+    /// Their interval in microseconds.
+    pub rate_interval_us: u32,
+    /// Whether that rate was application-limited.
+    pub rate_app_limited: bool,
+}
+
+impl RateSampler {
+    /// A packet of `pcount` segments leaves at `tx_mstamp`, its departure time in microseconds; before it,
+    /// `packets_out` were out. Linux: `tcp_rate_skb_sent`.
+    #[inline]
+    pub fn skb_sent(
+        &mut self,
+        conn: &mut Conn,
+        packets_out: u32,
+        pcount: u32,
+        tx_mstamp: u64,
+    ) -> SkbStamps {
+        // With nothing out, the network can have delivered nothing before now: both phases begin here.
+        if packets_out == 0 {
+            self.first_tx_mstamp = tx_mstamp;
+            conn.delivered_mstamp = tx_mstamp;
+        }
+        let mark = if conn.ctl.app_limited == 0 { 0 } else { SkbStamps::MARK };
+        let (lost, in_flight) = match self.form {
+            Form::V1 => (0, 0),
+            Form::V3 => (conn.lost, conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX)),
+        };
+        SkbStamps {
+            first_tx_mstamp: self.form.stamp(self.first_tx_mstamp),
+            delivered_mstamp: self.form.stamp(conn.delivered_mstamp),
+            delivered: conn.delivered,
+            lost,
+            in_flight,
+            ce_and_mark: (conn.delivered_ce & DELIVERED_CE_MASK) | mark,
+        }
+    }
+
+    /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux: `tcp_rate_skb_delivered`.
+    ///
+    /// Of all packets of the ACK the one sent last counts: the latest departure, then the highest sequence.
+    #[inline]
+    pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
+        if stamps.delivered_mstamp == 0 {
+            return;
+        }
+        let is_newest = skb.tx_mstamp > self.first_tx_mstamp
+            || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq));
+        // The kernel tells "no packet yet" by a zero here, also when the true count has wrapped to zero.
+        if ack.rs.prior_delivered == 0 || is_newest {
+            ack.prior_delivered_ce = stamps.delivered_ce();
+            ack.rs.prior_delivered = stamps.delivered;
+            ack.prior_mstamp = stamps.delivered_mstamp;
+            ack.prior_lost = stamps.lost;
+            ack.rs.is_app_limited = stamps.is_app_limited();
+            ack.is_retrans = skb.is_retrans;
+            ack.rs.tx_in_flight = stamps.in_flight;
+            ack.last_end_seq = skb.end_seq;
+            self.first_tx_mstamp = skb.tx_mstamp;
+            ack.rs.interval_us = i64::from(self.form.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
+        }
+        // Used up: the cumulative ACK that covers a SACKed packet must not sample it again.
+        if skb.is_sacked {
+            stamps.delivered_mstamp = 0;
+        }
+    }
+
+    /// The ACK is processed: `delivered` packets are newly (S)ACKed, `lost` newly marked lost; completes the
+    /// sample. An unusable one has an interval of -1. Linux: `tcp_rate_gen`.
+    #[inline]
+    pub fn generate(
+        &mut self,
+        conn: &mut Conn,
+        ack: &mut AckRate,
+        delivered: u32,
+        lost: u32,
+        is_sack_reneg: bool,
+    ) {
+        // The bubble has left the network.
+        if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
+            conn.ctl.app_limited = 0;
+        }
+        let now = conn.tcp_mstamp();
+        if delivered != 0 {
+            conn.delivered_mstamp = now;
+        }
+        ack.rs.acked_sacked = delivered;
+        ack.rs.losses = lost.cast_signed();
+        if ack.prior_mstamp == 0 || is_sack_reneg {
+            ack.rs.delivered = -1;
+            ack.rs.interval_us = -1;
+            return;
+        }
+        ack.rs.delivered = conn.delivered.wrapping_sub(ack.rs.prior_delivered).cast_signed();
+        if self.form == Form::V3 {
+            ack.rs.lost = conn.lost.wrapping_sub(ack.prior_lost).cast_signed();
+        }
+        let delivered_ce =
+            conn.delivered_ce.wrapping_sub(ack.prior_delivered_ce) & DELIVERED_CE_MASK;
+        ack.rs.delivered_ce = delivered_ce.cast_signed();
+
+        let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
+        let ack_us = self.form.delta(now, ack.prior_mstamp);
+        let interval_us = snd_us.max(ack_us);
+        ack.snd_interval_us = snd_us;
+        ack.rcv_interval_us = ack_us;
+        ack.rs.interval_us = i64::from(interval_us);
+
+        // Shorter than the shortest round trip: a retransmission was taken for the original, or so.
+        if interval_us < conn.min_rtt_us {
+            ack.rs.interval_us = -1;
+            return;
+        }
+        if !ack.rs.is_app_limited || self.is_at_least_as_fast(ack.rs.delivered, interval_us) {
+            self.rate_delivered = ack.rs.delivered.cast_unsigned();
+            self.rate_interval_us = interval_us;
+            self.rate_app_limited = ack.rs.is_app_limited;
+        }
+    }
+
+    /// Whether `delivered` packets in `interval_us` are at least the rate that was kept, by cross products.
+    fn is_at_least_as_fast(&self, delivered: i32, interval_us: u32) -> bool {
+        let new =
+            i64::from(delivered).cast_unsigned().wrapping_mul(u64::from(self.rate_interval_us));
+        new >= u64::from(self.rate_delivered).wrapping_mul(u64::from(interval_us))
+    }
+}
+
+/// What the check for an application-limited sender looks at, besides [`Conn`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Bytes written, but not sent yet.
+    pub unsent_bytes: u32,
+    /// Memory charged for what waits in the host's own queues, in bytes. Linux: `sk_wmem_alloc_get`.
+    pub wmem_alloc: u32,
+    /// Packets marked lost.
+    pub lost_out: u32,
+    /// Packets retransmitted and not acknowledged.
+    pub retrans_out: u32,
+}
+
+/// Marks the connection application-limited if there is room to send, but nothing to fill it with.
+/// Linux: `tcp_rate_check_app_limited`.
+#[inline]
+pub fn check_app_limited(conn: &mut Conn, backlog: Backlog) {
+    if backlog.unsent_bytes < conn.mss
+        && backlog.wmem_alloc < SKB_TRUESIZE_1
+        && conn.inflight < conn.ctl.cwnd
+        && backlog.lost_out <= backlog.retrans_out
+    {
+        conn.ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conn(clock_us: u64, delivered: u32) -> Conn {
+        Conn { clock_ns: clock_us * 1000, delivered, min_rtt_us: 10, ..Conn::default() }
+    }
+
+    fn skb(tx_mstamp: u64, end_seq: u32) -> DeliveredSkb {
+        DeliveredSkb { tx_mstamp, end_seq, ..DeliveredSkb::default() }
+    }
+
+    #[test]
+    fn sample_counts_deliveries_since_the_sampled_packet_left() {
+        let mut sampler = RateSampler::default();
+        let mut conn = conn(1_000, 1);
+        let mut first = sampler.skb_sent(&mut conn, 0, 1, 1_000);
+        let mut second = sampler.skb_sent(&mut conn, 1, 1, 1_200);
+        conn.clock_ns = 2_000_000;
+        conn.delivered = 3;
+        let mut ack = AckRate::default();
+        sampler.skb_delivered(&mut ack, &mut first, skb(1_000, 1448));
+        sampler.skb_delivered(&mut ack, &mut second, skb(1_200, 2896));
+        sampler.generate(&mut conn, &mut ack, 2, 0, false);
+        assert_eq!((ack.rs.delivered, ack.rs.interval_us), (2, 1_000));
+        assert_eq!((ack.snd_interval_us, ack.rcv_interval_us), (200, 1_000));
+        assert_eq!(conn.delivered_mstamp, 2_000);
+    }
+
+    #[test]
+    fn sacked_packet_is_sampled_once() {
+        let mut sampler = RateSampler::default();
+        let mut conn = conn(1_000, 1);
+        let mut stamps = sampler.skb_sent(&mut conn, 0, 1, 1_000);
+        let sacked = DeliveredSkb { is_sacked: true, ..skb(1_000, 1448) };
+        sampler.skb_delivered(&mut AckRate::default(), &mut stamps, sacked);
+        let mut ack = AckRate::default();
+        sampler.skb_delivered(&mut ack, &mut stamps, skb(1_000, 1448));
+        sampler.generate(&mut conn, &mut ack, 1, 0, false);
+        assert_eq!((ack.rs.delivered, ack.rs.interval_us), (-1, -1));
+    }
+
+    #[test]
+    fn interval_below_the_minimum_rtt_is_invalid_but_the_count_stays() {
+        let mut sampler = RateSampler::default();
+        let mut conn = Conn { min_rtt_us: 5_000, ..conn(1_000, 1) };
+        let mut stamps = sampler.skb_sent(&mut conn, 0, 1, 1_000);
+        conn.clock_ns = 2_000_000;
+        conn.delivered = 2;
+        let mut ack = AckRate::default();
+        sampler.skb_delivered(&mut ack, &mut stamps, skb(1_000, 1448));
+        sampler.generate(&mut conn, &mut ack, 1, 0, false);
+        assert_eq!((ack.rs.delivered, ack.rs.interval_us), (1, -1));
+    }
+
+    #[test]
+    fn an_empty_queue_with_room_in_the_window_is_application_limited() {
+        let mut conn = Conn { mss: 1448, inflight: 3, delivered: 7, ..Conn::default() };
+        conn.ctl.cwnd = 10;
+        check_app_limited(&mut conn, Backlog { unsent_bytes: 1448, ..Backlog::default() });
+        assert_eq!(conn.ctl.app_limited, 0);
+        check_app_limited(&mut conn, Backlog { unsent_bytes: 1447, ..Backlog::default() });
+        assert_eq!(conn.ctl.app_limited, 10);
+    }
+}

@@ -1,0 +1,175 @@
+//! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed minimum.
+//!
+//! Jacobson's estimator with the kernel's refinements: a falling RTT moves the deviation eight times more
+//! slowly, and the deviation that enters the timeout is the largest of the last round trip, decaying by a
+//! quarter of the excess per round trip. The floor of 200 ms is on that deviation, not on the sum.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
+//! `tcp_update_rtt_min`; Jacobson and Karels 1988; RFC 6298.
+//! Deviations: none.
+
+use bbrlab_cc::WindowedFilter;
+use bbrlab_cc::linux_int::{after, trunc_u32, usecs_to_jiffies};
+
+/// Default of the least deviation, in microseconds. Linux: `TCP_RTO_MIN`.
+pub const RTO_MIN_US: u32 = 200_000;
+
+/// Longest timeout, in seconds. Linux: `TCP_RTO_MAX`.
+const RTO_MAX_S: u32 = 120;
+
+/// Timeout before the first sample, in seconds. Linux: `TCP_TIMEOUT_INIT`.
+const TIMEOUT_INIT_S: u32 = 1;
+
+/// Window of the minimum, in seconds. Linux: `tcp_min_rtt_wlen`.
+const MIN_RTT_WINDOW_S: u32 = 300;
+
+/// The estimator of a connection. Names and scales are the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttEstimator {
+    /// Smoothed RTT in microseconds `<< 3`; 0 before the first sample.
+    pub srtt_us: u32,
+    /// Mean deviation in microseconds `<< 2`.
+    pub mdev_us: u32,
+    /// Largest `mdev_us` of this round trip.
+    pub mdev_max_us: u32,
+    /// The deviation that enters the timeout, in microseconds `<< 2`.
+    pub rttvar_us: u32,
+    /// When this is acknowledged, the next round trip begins.
+    pub rtt_seq: u32,
+    /// Windowed minimum, in microseconds over jiffies.
+    pub rtt_min: WindowedFilter,
+    /// Least deviation in microseconds; [`RTO_MIN_US`] by default.
+    pub rto_min_us: u32,
+}
+
+impl RttEstimator {
+    /// No sample yet; `jiffies` is now. Linux: `tcp_init_sock`.
+    #[must_use]
+    pub const fn new(jiffies: u32, rto_min_us: u32) -> Self {
+        Self {
+            srtt_us: 0,
+            // The kernel starts the deviation at the initial timeout; the first sample replaces it.
+            mdev_us: TIMEOUT_INIT_S * 1_000_000,
+            mdev_max_us: 0,
+            rttvar_us: 0,
+            rtt_seq: 0,
+            rtt_min: WindowedFilter::new(jiffies, u32::MAX),
+            rto_min_us,
+        }
+    }
+
+    /// Takes a sample of `rtt_us` microseconds. Linux: `tcp_rtt_estimator`.
+    #[inline]
+    pub fn sample(&mut self, rtt_us: i64, snd_una: u32, snd_nxt: u32) {
+        if self.srtt_us == 0 {
+            self.first_sample(rtt_us, snd_nxt);
+            return;
+        }
+        let error_us = rtt_us.wrapping_sub(i64::from(self.srtt_us >> 3));
+        let srtt_us = self.srtt_us.wrapping_add(low_u32(error_us));
+        let mut deviation_us = error_us.wrapping_abs().wrapping_sub(i64::from(self.mdev_us >> 2));
+        // A falling RTT looks like variance; let it widen the timeout only slowly.
+        if error_us < 0 && deviation_us > 0 {
+            deviation_us >>= 3;
+        }
+        self.mdev_us = self.mdev_us.wrapping_add(low_u32(deviation_us));
+        if self.mdev_us > self.mdev_max_us {
+            self.mdev_max_us = self.mdev_us;
+            self.rttvar_us = self.rttvar_us.max(self.mdev_max_us);
+        }
+        if after(snd_una, self.rtt_seq) {
+            self.rttvar_us -= self.rttvar_us.saturating_sub(self.mdev_max_us) >> 2;
+            self.rtt_seq = snd_nxt;
+            self.mdev_max_us = self.rto_min_us;
+        }
+        self.srtt_us = srtt_us.max(1);
+    }
+
+    fn first_sample(&mut self, rtt_us: i64, snd_nxt: u32) {
+        self.srtt_us = low_u32(rtt_us.wrapping_shl(3)).max(1);
+        self.mdev_us = low_u32(rtt_us.wrapping_shl(1));
+        self.rttvar_us = self.mdev_us.max(self.rto_min_us);
+        self.mdev_max_us = self.rttvar_us;
+        self.rtt_seq = snd_nxt;
+    }
+
+    /// Takes a sample into the windowed minimum. Linux: `tcp_update_rtt_min`.
+    ///
+    /// What a delayed ACK may have lengthened is left out, or it would set the minimum once the window
+    /// has passed.
+    #[inline]
+    pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
+        if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {
+            return;
+        }
+        let rtt_us = if rtt_us == 0 { 1_000_000 / hz } else { rtt_us };
+        self.rtt_min.running_min(MIN_RTT_WINDOW_S * hz, jiffies, rtt_us);
+    }
+
+    /// The windowed minimum in microseconds, `u32::MAX` for none. Linux: `tcp_min_rtt`.
+    #[inline]
+    #[must_use]
+    pub const fn min_us(&self) -> u32 {
+        self.rtt_min.get()
+    }
+
+    /// The retransmission timeout in jiffies, without backoff. Linux: `tcp_set_rto`.
+    #[inline]
+    #[must_use]
+    pub fn rto_jiffies(&self, hz: u32) -> u32 {
+        if self.srtt_us == 0 {
+            return TIMEOUT_INIT_S * hz;
+        }
+        let rto_us = (self.srtt_us >> 3).wrapping_add(self.rttvar_us);
+        usecs_to_jiffies(rto_us, hz).min(RTO_MAX_S * hz)
+    }
+}
+
+/// The timeout after one more expiry, in jiffies. Linux: `tcp_retransmit_timer`.
+#[must_use]
+pub const fn backed_off(rto_jiffies: u32, hz: u32) -> u32 {
+    let doubled = rto_jiffies.saturating_mul(2);
+    let longest = RTO_MAX_S * hz;
+    if doubled < longest { doubled } else { longest }
+}
+
+fn low_u32(value: i64) -> u32 {
+    trunc_u32(value.cast_unsigned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RTO_MIN_US, RttEstimator, backed_off};
+
+    #[test]
+    fn timeout_is_one_second_before_the_first_sample() {
+        assert_eq!(RttEstimator::new(0, RTO_MIN_US).rto_jiffies(1000), 1000);
+    }
+
+    #[test]
+    fn steady_rtt_leaves_the_floor_above_it() {
+        let mut rtt = RttEstimator::new(0, RTO_MIN_US);
+        for seq in 0..100 {
+            rtt.sample(50_000, seq, seq + 1);
+        }
+        assert_eq!(rtt.srtt_us, 50_000 << 3);
+        assert_eq!(rtt.rto_jiffies(1000), 250);
+        assert_eq!(rtt.rto_jiffies(250), 63);
+    }
+
+    #[test]
+    fn timeout_doubles_up_to_two_minutes() {
+        assert_eq!(backed_off(300, 1000), 600);
+        assert_eq!(backed_off(70_000, 1000), 120_000);
+    }
+
+    #[test]
+    fn minimum_ignores_what_a_delayed_ack_lengthened() {
+        let mut rtt = RttEstimator::new(0, RTO_MIN_US);
+        rtt.update_min(40_000, true, 0, 1000);
+        rtt.update_min(80_000, true, 400_000, 1000);
+        assert_eq!(rtt.min_us(), 40_000);
+        rtt.update_min(80_000, false, 400_000, 1000);
+        assert_eq!(rtt.min_us(), 80_000);
+    }
+}
