@@ -8,12 +8,14 @@ mod host;
 pub mod pacing;
 pub mod prr;
 pub mod rate;
+pub mod receiver;
 pub mod rtt;
 pub mod segment;
 pub mod sender;
 pub mod wheel;
 
 pub use host::{Host, TimerId};
+pub use receiver::{Receiver, ReceiverConfig};
 pub use segment::{Ecn, SackBlock, Segment};
 pub use sender::{Sender, SenderConfig};
 pub use wheel::{Tick, WheelTimer};

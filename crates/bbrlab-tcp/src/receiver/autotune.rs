@@ -1,0 +1,106 @@
+//! How fast the application reads per round trip: what receive-buffer autotuning measures.
+//!
+//! A receiver has no RTT samples of its own data; it takes the echo of its timestamps on full
+//! segments, and without timestamps the time that one window takes.
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
+//! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_space_adjust`).
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::{before, stamp_us_delta};
+
+use super::window::Window;
+
+/// Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Autotune {
+    /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
+    pub(super) rtt_us: u32,
+    /// End of the window that is being timed.
+    rtt_seq: u32,
+    /// When it began, in microseconds.
+    rtt_time: Option<u64>,
+    /// The last echo that was used.
+    last_tsecr: Option<u32>,
+    /// Most bytes that were read in one round trip.
+    space: u32,
+    /// First byte of the round trip being measured.
+    space_seq: u32,
+    /// When it began, in microseconds.
+    space_time: u64,
+}
+
+impl Autotune {
+    /// The connection is established.
+    pub(super) fn init(&mut self, mstamp_us: u64, window: &Window) {
+        self.space_time = mstamp_us;
+        self.space_seq = window.copied_seq;
+        self.space = window.initial_space();
+    }
+
+    /// Most bytes that were read in one round trip.
+    pub(super) const fn space(&self) -> u32 {
+        self.space
+    }
+
+    /// The window's upper bound fell to `clamp`. Linux: in `tcp_measure_rcv_mss`.
+    pub(super) fn clamp_changed(&mut self, clamp: u32) {
+        self.space = self.space.min(clamp);
+    }
+
+    fn update_rtt(&mut self, sample_us: u32, by_window: bool) {
+        let old = self.rtt_us;
+        let scaled = u64::from(sample_us) << 3;
+        if old == 0 || scaled < u64::from(old) {
+            self.rtt_us = bbrlab_cc::linux_int::trunc_u32(scaled);
+        } else if !by_window {
+            self.rtt_us = (old - (old >> 3)).wrapping_add(sample_us);
+        }
+    }
+
+    /// In-order data came; times whole windows. Linux: `tcp_rcv_rtt_measure`.
+    pub(super) fn on_data(&mut self, mstamp_us: u64, window: &Window) {
+        if let Some(began) = self.rtt_time {
+            if before(window.rcv_nxt, self.rtt_seq) {
+                return;
+            }
+            self.update_rtt(stamp_us_delta(mstamp_us, began).max(1), true);
+        }
+        self.rtt_seq = window.rcv_nxt.wrapping_add(window.rcv_wnd);
+        self.rtt_time = Some(mstamp_us);
+    }
+
+    /// A segment with a timestamp echo came; `full` tells whether its size is that of a full one.
+    /// Linux: `tcp_rcv_rtt_measure_ts`.
+    pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
+        if self.last_tsecr == Some(tsecr) {
+            return;
+        }
+        self.last_tsecr = Some(tsecr);
+        if full {
+            let delta_us = i64::from(now_ms.wrapping_sub(tsecr).cast_signed()) * 1000;
+            if let Ok(sample) = u32::try_from(delta_us)
+                && sample > 0
+            {
+                self.update_rtt(sample, false);
+            }
+        }
+    }
+
+    /// The application has read some. Linux: `tcp_rcv_space_adjust`.
+    pub(super) fn on_read(&mut self, mstamp_us: u64, window: &mut Window) {
+        let time = stamp_us_delta(mstamp_us, self.space_time);
+        if self.rtt_us == 0 || time < self.rtt_us >> 3 {
+            return;
+        }
+        let read = window.copied_seq.wrapping_sub(self.space_seq);
+        let copied = read.wrapping_sub(window.available()).cast_signed();
+        if copied > self.space.cast_signed() {
+            let copied = copied.cast_unsigned();
+            window.enlarge_buffer(copied, self.space);
+            self.space = copied;
+        }
+        self.space_seq = window.copied_seq;
+        self.space_time = mstamp_us;
+    }
+}

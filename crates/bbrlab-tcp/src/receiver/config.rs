@@ -1,0 +1,124 @@
+//! What a receiving socket is set up with: buffers, options, the application's habits.
+
+use bbrlab_units::Span;
+
+use crate::wheel::Tick;
+
+/// The size of the receive buffer. Linux: `sk_rcvbuf`, `tcp_rmem`, `SO_RCVBUF`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rcvbuf {
+    /// Begins at `initial` bytes and is enlarged as the application reads, up to `max`.
+    Auto {
+        /// `tcp_rmem[1]`.
+        initial: u32,
+        /// `tcp_rmem[2]`.
+        max: u32,
+    },
+    /// Fixed at this many bytes: twice what the application asked for.
+    Fixed(u32),
+}
+
+impl Default for Rcvbuf {
+    /// What the reference runs use: 128 KiB to 64 MiB.
+    fn default() -> Self {
+        Self::Auto { initial: 131_072, max: 64 << 20 }
+    }
+}
+
+/// When data is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DelAck {
+    /// Linux: quick ACKs, the segment size rule, ping-pong mode, compressed SACKs.
+    #[default]
+    Linux,
+    /// Every `every` segments, or `timer` after the first that waits (RFC 1122, as in ns-3).
+    Every {
+        /// Segments per ACK; 1 needs no timer.
+        every: u32,
+        /// How long an ACK may wait.
+        timer: Span,
+    },
+}
+
+/// How CE marks are told to the sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnEcho {
+    /// ECN is not negotiated.
+    #[default]
+    Off,
+    /// ECE on every ACK until CWR comes. RFC 3168.
+    Classic,
+    /// ECE on just the ACKs of marked data, and an ACK at once when the marking changes. RFC 8257.
+    /// Linux does so where the receiving socket's congestion control is DCTCP, or BBRv2 or v3 with
+    /// ECN enabled.
+    Dctcp {
+        /// Whether SYN-ACKs and ACKs are ECN-capable too. Linux: `TCP_CONG_NEEDS_ECN`.
+        ect_on_acks: bool,
+    },
+}
+
+/// What a receiving socket is set up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent socket options")]
+pub struct ReceiverConfig {
+    /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
+    pub mss: u32,
+    /// The receive buffer.
+    pub rcvbuf: Rcvbuf,
+    /// `net.core.rmem_max`: has a say in the window scale only.
+    pub rmem_max: u32,
+    /// The window scale; computed as Linux does where `None`.
+    pub wscale: Option<u8>,
+    /// `TCP_WINDOW_CLAMP`, set before `listen()`: decides the window scale; in 6.12 the clamp itself
+    /// is computed anew as soon as data comes.
+    pub window_clamp: Option<u32>,
+    /// Upper bound of the advertised window in bytes, reached by the usual growth.
+    pub rwnd: Option<u32>,
+    /// `SO_RCVLOWAT`: the application wakes up only when so many bytes are there.
+    pub rcvlowat: u32,
+    /// Whether the timestamp option is negotiated.
+    pub timestamps: bool,
+    /// Whether SACK is negotiated.
+    pub sack: bool,
+    /// The route's `quickack 1`: an ACK for every segment.
+    pub quickack: bool,
+    /// When data is acknowledged.
+    pub delack: DelAck,
+    /// How CE marks are echoed.
+    pub ecn: EcnEcho,
+    /// What the application's read of one buffer costs: one step of the clock.
+    pub skb_read_cost: Span,
+    /// Largest number of bytes that one `recv()` takes.
+    pub recv_bytes: u32,
+    /// The host's tick.
+    pub tick: Tick,
+    /// Initial sequence number.
+    pub isn: u32,
+    /// Added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
+    pub ts_offset: u32,
+}
+
+impl Default for ReceiverConfig {
+    /// A receiver as the reference runs have it, whose application reads in no time.
+    fn default() -> Self {
+        Self {
+            mss: 1448,
+            rcvbuf: Rcvbuf::default(),
+            rmem_max: 128 << 20,
+            wscale: None,
+            window_clamp: None,
+            rwnd: None,
+            rcvlowat: 1,
+            timestamps: true,
+            sack: true,
+            quickack: false,
+            delack: DelAck::Linux,
+            ecn: EcnEcho::Off,
+            skb_read_cost: Span::ZERO,
+            recv_bytes: 1 << 20,
+            tick: Tick::new(1000, 0, Span::ZERO),
+            isn: 0,
+            ts_offset: 0,
+        }
+    }
+}

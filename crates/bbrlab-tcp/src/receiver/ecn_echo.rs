@@ -1,0 +1,38 @@
+//! Congestion marks, echoed to the sender.
+//!
+//! Sources: [linux] `tcp_input.c` (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`), `tcp_dctcp.h`
+//! (`dctcp_ece_ack_update`); RFC 3168 6.1.3, RFC 8257 3.2.
+//! Deviations: none.
+
+use super::config::EcnEcho;
+
+/// Linux: `ecn_flags`, and DCTCP's `ce_state` and `prior_rcv_nxt`.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's flags")]
+pub(super) struct EcnState {
+    /// ECN was negotiated.
+    pub(super) is_ok: bool,
+    /// ACKs carry ECE.
+    pub(super) demand_cwr: bool,
+    /// An ECN-capable packet was seen.
+    pub(super) seen: bool,
+    /// Whether the last packet was marked (DCTCP).
+    pub(super) ce_state: bool,
+    /// Whether marks are echoed one by one.
+    pub(super) is_dctcp: bool,
+    /// Whether ACKs are ECN-capable.
+    pub(super) ect_on_acks: bool,
+    /// What an ACK for the packets before the last one would acknowledge (DCTCP).
+    pub(super) prior_rcv_nxt: u32,
+}
+
+impl EcnState {
+    /// Before the handshake.
+    pub(super) fn new(echo: EcnEcho) -> Self {
+        let (is_dctcp, ect_on_acks) = match echo {
+            EcnEcho::Off | EcnEcho::Classic => (false, false),
+            EcnEcho::Dctcp { ect_on_acks } => (true, ect_on_acks),
+        };
+        Self { is_dctcp, ect_on_acks, ..Self::default() }
+    }
+}

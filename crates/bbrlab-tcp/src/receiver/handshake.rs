@@ -1,0 +1,173 @@
+//! The passive side of the handshake, and closing.
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`, `tcp_synack_rtt_meas`,
+//! `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c` (`tcp_check_req`), `tcp_output.c`
+//! (`tcp_make_synack`, `tcp_send_fin`); RFC 9293, RFC 6298 (initial timeout).
+//! Deviations:
+//! 1. Of the handshake's RTT only what a receiver uses is kept: `srtt` and the timeout of a first sample.
+
+use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
+use bbrlab_units::Time;
+
+use super::config::EcnEcho;
+use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
+use super::{Receiver, State};
+use crate::segment::flag;
+use crate::wheel::slot_of;
+use crate::{Ecn, Host, Segment, TimerId};
+
+/// `TCP_RTO_MIN` in microseconds.
+const RTO_MIN_US: u64 = 200_000;
+/// How often a SYN-ACK is repeated. Linux: `tcp_synack_retries`.
+const SYNACK_RETRIES: u8 = 5;
+
+impl Receiver {
+    /// A segment before the connection is established. Returns whether it completes the handshake and
+    /// is to be processed further.
+    #[cold]
+    pub(super) fn on_handshake(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        host: &mut impl Host,
+    ) -> bool {
+        if segment.has(flag::RST) {
+            return false;
+        }
+        if segment.has(flag::SYN) {
+            if self.state == State::Listen {
+                self.on_syn(now, segment);
+            }
+            self.send_synack(now, host);
+            return false;
+        }
+        if self.state == State::Listen
+            || !segment.has(flag::ACK)
+            || segment.ack != self.config.isn.wrapping_add(1)
+        {
+            return false;
+        }
+        self.establish(now, segment);
+        host.disarm(TimerId::Retransmit);
+        true
+    }
+
+    fn on_syn(&mut self, now: Time, syn: &Segment) {
+        self.state = State::SynReceived;
+        let first = syn.seq.wrapping_add(1);
+        self.stream_start = first;
+        self.window.rcv_nxt = first;
+        self.window.rcv_wup = first;
+        self.window.copied_seq = first;
+        self.has_ts &= syn.has_ts;
+        self.ts_recent = syn.tsval;
+        self.ecn.is_ok =
+            !matches!(self.config.ecn, EcnEcho::Off) && syn.has(flag::ECE) && syn.has(flag::CWR);
+        self.synack_at = now;
+        self.send_side.snd_nxt = self.config.isn.wrapping_add(1);
+        self.send_side.rto = self.config.tick.hz();
+    }
+
+    fn send_synack(&mut self, now: Time, host: &mut impl Host) {
+        let mut flags = flag::SYN | flag::ACK;
+        if self.ecn.is_ok {
+            flags |= flag::ECE;
+        }
+        host.transmit(Segment {
+            seq: self.config.isn,
+            ack: self.window.rcv_nxt,
+            wnd: self.window.syn_window(),
+            tsval: self.timestamp(now),
+            tsecr: self.ts_recent,
+            flags,
+            has_ts: self.has_ts,
+            ecn: if self.ecn.is_ok && self.ecn.ect_on_acks { Ecn::Ect0 } else { Ecn::NotEct },
+            retransmission: u16::from(self.synack_retrans),
+            ..Segment::default()
+        });
+        let tick = self.config.tick;
+        let jiffies = tick.jiffies(now);
+        let timeout = jiffies.wrapping_add(tick.hz() << self.synack_retrans.min(7));
+        host.arm(TimerId::Retransmit, tick.time_of(slot_of(timeout, jiffies), now));
+    }
+
+    /// The SYN-ACK may be lost.
+    pub(super) fn on_synack_timer(&mut self, now: Time, host: &mut impl Host) {
+        if self.state == State::SynReceived && self.synack_retrans < SYNACK_RETRIES {
+            self.synack_retrans += 1;
+            self.clock = now;
+            self.send_synack(now, host);
+        }
+    }
+
+    fn establish(&mut self, now: Time, segment: &Segment) {
+        self.state = State::Established;
+        let tick = self.config.tick;
+        let rtt_us = if self.synack_retrans == 0 {
+            Some(stamp_us_delta(now.0 / 1000, self.synack_at.0 / 1000))
+        } else if self.has_ts {
+            Some(self.timestamp(now).wrapping_sub(segment.tsecr).max(1).wrapping_mul(1000))
+        } else {
+            None
+        };
+        if let Some(rtt_us) = rtt_us {
+            let rttvar = (2 * u64::from(rtt_us)).max(RTO_MIN_US);
+            self.send_side.srtt_us = trunc_u32(u64::from(rtt_us.max(1)) << 3);
+            self.send_side.rto = delayed_ack::us_to_jiffies(u64::from(rtt_us) + rttvar, tick);
+        }
+        if segment.has_ts {
+            self.ts_recent = segment.tsval;
+        }
+        self.window.init_buffer_space();
+        self.autotune.init(now.0 / 1000, &self.window);
+        let hint = self.window.advmss.min(self.window.rcv_wnd / 2).min(MSS_DEFAULT);
+        self.ack.rcv_mss = hint.max(MIN_MSS);
+        self.ack.lrcvtime = tick.jiffies(now);
+        self.ecn.prior_rcv_nxt = self.window.rcv_nxt;
+        self.config.rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat);
+    }
+
+    /// The application closes: FIN, and no more data is read.
+    pub fn close(&mut self, now: Time, host: &mut impl Host) {
+        self.clock = now;
+        self.state = match self.state {
+            State::Established => State::FinWait,
+            State::CloseWait => State::Closed,
+            State::Listen | State::SynReceived | State::FinWait | State::Closed => return,
+        };
+        self.is_reading = false;
+        let mut segment = Segment {
+            seq: self.send_side.snd_nxt,
+            flags: flag::FIN | flag::ACK,
+            ..Segment::default()
+        };
+        self.send_side.snd_nxt = self.send_side.snd_nxt.wrapping_add(1);
+        self.stamp(&mut segment);
+        host.transmit(segment);
+    }
+
+    /// The peer has sent its last byte. Linux: `tcp_fin`.
+    #[cold]
+    pub(super) fn on_fin(&mut self, host: &mut impl Host) {
+        self.ack.schedule();
+        self.has_peer_fin = true;
+        match self.state {
+            State::Established | State::SynReceived => {
+                self.state = State::CloseWait;
+                self.ack.enter_pingpong_mode();
+            }
+            State::FinWait => {
+                self.send_ack(host);
+                self.state = State::Closed;
+            }
+            State::Listen | State::CloseWait | State::Closed => {}
+        }
+        self.window.rmem_alloc -= self.out_of_order.purge();
+        self.sacks.clear();
+    }
+
+    /// The timestamp clock in milliseconds.
+    pub(super) fn timestamp(&self, at: Time) -> u32 {
+        trunc_u32(at.0 / 1_000_000).wrapping_add(self.config.ts_offset)
+    }
+}

@@ -1,0 +1,401 @@
+//! A segment's way into the socket: header checks, timestamps, data.
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_validate_incoming`, `tcp_replace_ts_recent`,
+//! `tcp_ecn_accept_cwr`, `tcp_data_queue`, `tcp_event_data_recv`, `tcp_data_queue_ofo`,
+//! `tcp_ofo_queue`, `tcp_try_rmem_schedule`, `tcp_prune_queue`); RFC 7323 (PAWS).
+//! Deviations: see the room's header.
+
+use bbrlab_cc::linux_int::{after, before};
+use bbrlab_units::Time;
+
+use super::delayed_ack::{MAX_QUICKACKS, MSS_DEFAULT, NOMEM, NOW, PUSHED, PUSHED2, TIMER};
+use super::out_of_order::Inserted;
+use super::skb::Skb;
+use super::{Receiver, State};
+use crate::segment::flag;
+use crate::{Ecn, Host, Segment};
+
+/// `TCP_PAWS_WINDOW`.
+const PAWS_WINDOW: i32 = 1;
+/// The smallest segment that lets the window grow, in bytes.
+const GROWTH_MIN_LEN: u32 = 128;
+/// Bytes of the TCP header without options.
+const TCP_HEADER: u32 = 20;
+
+impl Receiver {
+    /// Whether `segment` is acceptable. If not, it has been answered.
+    pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
+        self.clock = now;
+        if matches!(self.state, State::Listen | State::SynReceived)
+            && !self.on_handshake(now, segment, host)
+        {
+            return false;
+        }
+        if self.has_ts && segment.has_ts {
+            let age = self.ts_recent.wrapping_sub(segment.tsval).cast_signed();
+            if age > PAWS_WINDOW && self.ts_recent != 0 && !self.is_disordered_ack(segment) {
+                self.refuse(segment, host);
+                return false;
+            }
+        }
+        let window = &self.window;
+        let end_seq = segment.end_seq();
+        if before(end_seq, window.rcv_wup)
+            || after(segment.seq, window.rcv_nxt.wrapping_add(window.receive_window()))
+        {
+            self.refuse(segment, host);
+            return false;
+        }
+        if segment.has(flag::SYN) || segment.has(flag::RST) {
+            // Neither is ever sent by our peers after the handshake; a challenge ACK would do.
+            self.refuse(segment, host);
+            return false;
+        }
+        true
+    }
+
+    /// An old timestamp on a pure ACK that was merely overtaken. Linux: `tcp_disordered_ack`.
+    fn is_disordered_ack(&self, segment: &Segment) -> bool {
+        segment.len == 0
+            && segment.seq == self.window.rcv_nxt
+            && segment.end_seq() == segment.seq
+            && self.ts_recent.wrapping_sub(segment.tsval)
+                <= self.send_side.rto * 1200 / self.config.tick.hz()
+    }
+
+    /// Answers an unacceptable segment. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    #[cold]
+    fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
+        if segment.has(flag::RST) {
+            return;
+        }
+        let has_data = segment.end_seq() != segment.seq;
+        if !has_data || segment.has(flag::SYN) {
+            let now = self.config.tick.jiffies(self.clock);
+            let half_a_second = self.config.tick.hz() / 2;
+            if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
+                return;
+            }
+            self.last_oow_ack = Some(now);
+        }
+        if has_data && before(segment.seq, self.window.rcv_nxt) {
+            self.stats.duplicate_packets += self.packets_of(segment.len);
+            self.enter_quickack_mode(MAX_QUICKACKS);
+            if self.config.sack {
+                let end = segment.end_seq();
+                let end = if after(end, self.window.rcv_nxt) { self.window.rcv_nxt } else { end };
+                self.sacks.set_duplicate(segment.seq, end);
+            }
+        }
+        self.send_ack(host);
+    }
+
+    /// What the header of an acceptable segment says to a receiver. Linux: in `tcp_ack`, then
+    /// `tcp_rcv_rtt_measure_ts`.
+    pub(crate) fn take_header(&mut self, segment: &Segment) {
+        if self.has_ts && segment.has_ts {
+            if !after(segment.seq, self.window.rcv_wup)
+                && self.ts_recent.wrapping_sub(segment.tsval).cast_signed() <= 0
+            {
+                self.ts_recent = segment.tsval;
+            }
+            // A pure ACK on the kernel's fast path notes the echo, too.
+            let full = segment.len >= self.ack.rcv_mss;
+            let now_ms = self.timestamp(self.clock);
+            self.autotune.on_echo(segment.tsecr, now_ms, full);
+        }
+        if segment.has(flag::CWR) {
+            self.ecn.demand_cwr = false;
+            if segment.end_seq() != segment.seq {
+                self.ack.pending |= NOW;
+            }
+        }
+        if self.state == State::FinWait && self.has_peer_fin {
+            self.state = State::Closed;
+        }
+    }
+
+    /// Queues the segment's data. Linux: `tcp_data_queue`.
+    pub(crate) fn take_data(&mut self, segment: &Segment, host: &mut impl Host) {
+        let seq = segment.seq;
+        let end_seq = segment.end_seq();
+        if seq == end_seq || self.has_peer_fin && !before(seq, self.window.rcv_nxt) {
+            return;
+        }
+        self.sacks.forget_duplicate();
+        let rcv_nxt = self.window.rcv_nxt;
+        if seq == rcv_nxt {
+            let bare_fin = segment.len == 0 && segment.has(flag::FIN);
+            if self.window.receive_window() == 0 && !bare_fin {
+                self.out_of_window(segment);
+                return;
+            }
+            self.take_in_order(segment, host);
+        } else if !after(end_seq, rcv_nxt) {
+            if self.config.sack {
+                self.sacks.set_duplicate(seq, end_seq);
+            }
+            self.stats.duplicate_packets += self.packets_of(segment.len);
+            self.enter_quickack_mode(MAX_QUICKACKS);
+            self.ack.schedule();
+        } else if !before(seq, rcv_nxt.wrapping_add(self.window.receive_window())) {
+            self.out_of_window(segment);
+        } else if before(seq, rcv_nxt) {
+            if self.config.sack {
+                self.sacks.set_duplicate(seq, rcv_nxt);
+            }
+            if self.window.receive_window() == 0 {
+                self.out_of_window(segment);
+                return;
+            }
+            self.take_in_order(segment, host);
+        } else {
+            self.take_out_of_order(segment, host);
+        }
+    }
+
+    #[cold]
+    fn out_of_window(&mut self, segment: &Segment) {
+        self.stats.dropped_packets += self.packets_of(segment.len);
+        self.enter_quickack_mode(MAX_QUICKACKS);
+        self.ack.schedule();
+    }
+
+    fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
+        if self.window.rmem_alloc > self.window.rcvbuf && !self.make_room(segment.seq) {
+            self.ack.pending |= NOMEM | NOW;
+            self.ack.schedule();
+            if !self.queue.is_empty() && segment.len != 0 {
+                self.stats.dropped_packets += self.packets_of(segment.len);
+                return;
+            }
+        }
+        let fin = segment.has(flag::FIN);
+        let skb = Skb::of_segment(segment.seq, segment.len, fin, self.stream_start);
+        self.window.rmem_alloc += self.queue.push(skb).cast_signed();
+        self.window.rcv_nxt = skb.end_seq;
+        if segment.len != 0 {
+            self.stats.new_packets += self.packets_of(segment.len);
+            self.on_data(segment, host);
+        }
+        if fin {
+            self.on_fin(host);
+        }
+        if !self.out_of_order.is_empty() {
+            self.fill_from_out_of_order(host);
+        } else if self.sacks.has_blocks() {
+            self.sacks.clear_blocks();
+        }
+    }
+
+    /// In-order data was queued. Linux: `tcp_event_data_recv`.
+    fn on_data(&mut self, segment: &Segment, host: &mut impl Host) {
+        self.ack.schedule();
+        self.measure_rcv_mss(segment);
+        self.autotune.on_data(self.clock.0 / 1000, &self.window);
+        let tick = self.config.tick;
+        let now = tick.jiffies(self.clock);
+        self.ack.on_data(now, self.window.rcv_wnd, self.send_side.rto, tick);
+        self.unacked_segments += 1;
+        if self.ecn.is_ok {
+            self.check_ce(segment, host);
+        }
+        // Payload in page fragments: the head counts as shared.
+        if segment.len >= GROWTH_MIN_LEN
+            && self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
+        {
+            self.ack.quick |= 1;
+        }
+    }
+
+    /// The size of the peer's full segments, and whether this one ends a write.
+    /// Linux: `tcp_measure_rcv_mss`.
+    fn measure_rcv_mss(&mut self, segment: &Segment) {
+        let last = self.ack.last_seg_size;
+        self.ack.last_seg_size = 0;
+        let len = segment.len.min(self.window.advmss);
+        if len >= self.ack.rcv_mss {
+            if len != self.ack.rcv_mss {
+                if let Some(clamp) = self.window.measure_ratio(segment.len) {
+                    self.autotune.clamp_changed(clamp);
+                }
+                self.ack.rcv_mss = len;
+            }
+            if segment.has(flag::PSH) {
+                self.ack.pending |= PUSHED;
+            }
+        } else {
+            self.measure_short(segment, last);
+        }
+    }
+
+    /// A segment shorter than the full ones seen so far.
+    #[cold]
+    fn measure_short(&mut self, segment: &Segment, last: u32) {
+        let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };
+        let sacks = u32::from(segment.sack_count);
+        let header = fixed + if sacks == 0 { 0 } else { 4 + 8 * sacks };
+        let len = segment.len + header;
+        let ends_a_write = segment.flags & (flag::FIN | flag::SYN | flag::PSH) != 0;
+        if len >= MSS_DEFAULT + TCP_HEADER
+            || (len >= super::delayed_ack::MIN_MSS + TCP_HEADER && !ends_a_write)
+        {
+            let len = len - fixed;
+            self.ack.last_seg_size = len;
+            if len == last {
+                self.ack.rcv_mss = len;
+                return;
+            }
+        }
+        if self.ack.has(PUSHED) {
+            self.ack.pending |= PUSHED2;
+        }
+        self.ack.pending |= PUSHED;
+    }
+
+    /// Linux: `__tcp_ecn_check_ce`, `dctcp_ece_ack_update`.
+    fn check_ce(&mut self, segment: &Segment, host: &mut impl Host) {
+        let is_ce = match segment.ecn {
+            Ecn::NotEct => {
+                if self.ecn.seen {
+                    // Probably a retransmission.
+                    self.enter_quickack_mode(2);
+                }
+                return;
+            }
+            Ecn::Ce => true,
+            Ecn::Ect0 | Ecn::Ect1 => false,
+        };
+        if self.ecn.is_dctcp {
+            if self.ecn.ce_state != is_ce {
+                if self.ack.has(TIMER) {
+                    // The ACK that waits tells of the marking before this packet.
+                    self.ecn.demand_cwr = self.ecn.ce_state;
+                    self.send_ack_for(self.ecn.prior_rcv_nxt, host);
+                }
+                self.ack.pending |= NOW;
+            }
+            self.ecn.prior_rcv_nxt = self.window.rcv_nxt;
+            self.ecn.ce_state = is_ce;
+            self.ecn.demand_cwr = is_ce;
+        }
+        if is_ce && !self.ecn.demand_cwr {
+            self.enter_quickack_mode(2);
+            self.ecn.demand_cwr = true;
+        }
+        self.ecn.seen = true;
+    }
+
+    /// Linux: `tcp_data_queue_ofo`.
+    fn take_out_of_order(&mut self, segment: &Segment, host: &mut impl Host) {
+        let packets = self.packets_of(segment.len);
+        if self.ecn.is_ok {
+            self.check_ce(segment, host);
+        }
+        if self.window.rmem_alloc > self.window.rcvbuf && !self.make_room(segment.seq) {
+            self.stats.dropped_packets += packets;
+            return;
+        }
+        self.measure_rcv_mss(segment);
+        self.ack.schedule();
+        let is_first = self.out_of_order.is_empty();
+        let fin = segment.has(flag::FIN);
+        let skb = Skb::of_segment(segment.seq, segment.len, fin, self.stream_start);
+        let (inserted, memory) = self.out_of_order.insert(skb, &mut self.sacks);
+        match inserted {
+            Inserted::Duplicate => self.stats.duplicate_packets += packets,
+            Inserted::Own | Inserted::Coalesced => {
+                self.stats.new_packets += packets;
+                self.stats.out_of_order_packets += packets;
+            }
+        }
+        if self.config.sack {
+            // Growth is judged before the memory is charged; a merged segment costs no head.
+            let grown = match inserted {
+                Inserted::Coalesced => {
+                    self.window.rmem_alloc += memory;
+                    self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
+                }
+                Inserted::Own | Inserted::Duplicate => false,
+            };
+            self.ack.quick |= u8::from(grown);
+            if is_first {
+                self.sacks.start(skb.seq, skb.end_seq);
+            } else {
+                if self.sacks.must_flush_before(skb.seq, skb.end_seq) {
+                    self.flush_compressed(host);
+                }
+                self.sacks.note(skb.seq, skb.end_seq);
+            }
+            if inserted == Inserted::Own
+                && self.window.grow(segment.len, skb.truesize, self.ack.rcv_mss)
+            {
+                self.ack.quick |= 1;
+            }
+            if inserted != Inserted::Coalesced {
+                self.window.rmem_alloc += memory;
+            }
+        } else {
+            self.window.rmem_alloc += memory;
+        }
+    }
+
+    /// The hole is filled, or part of it. Linux: `tcp_ofo_queue` and what follows it.
+    #[cold]
+    fn fill_from_out_of_order(&mut self, host: &mut impl Host) {
+        let dsack_high = self.window.rcv_nxt;
+        while let Some(&skb) = self.out_of_order.front() {
+            if after(skb.seq, self.window.rcv_nxt) {
+                break;
+            }
+            if before(skb.seq, dsack_high) && self.config.sack {
+                let end = if before(skb.end_seq, dsack_high) { skb.end_seq } else { dsack_high };
+                self.sacks.extend_duplicate(skb.seq, end);
+            }
+            self.out_of_order.pop_front();
+            self.window.rmem_alloc -= skb.truesize.cast_signed();
+            if skb.ends_by(self.window.rcv_nxt) {
+                continue;
+            }
+            self.window.rmem_alloc += self.queue.push(skb).cast_signed();
+            self.window.rcv_nxt = skb.end_seq;
+            if skb.fin {
+                self.on_fin(host);
+                break;
+            }
+        }
+        if self.out_of_order.is_empty() {
+            // RFC 5681 4.2: an ACK at once when a gap is filled.
+            self.ack.pending |= NOW;
+            self.sacks.clear_blocks();
+        } else {
+            self.sacks.advance(self.window.rcv_nxt);
+        }
+    }
+
+    /// The buffer is overdrawn: make room. Returns whether there is some.
+    /// Linux: `tcp_prune_queue`.
+    #[cold]
+    fn make_room(&mut self, seq: u32) -> bool {
+        self.ack.quick = 0;
+        self.window.clamp();
+        if self.window.rmem_alloc <= self.window.rcvbuf {
+            return true;
+        }
+        let pruned = self.out_of_order.prune(seq, self.window.rmem_alloc, self.window.rcvbuf);
+        if let Some(freed) = pruned {
+            self.window.rmem_alloc -= freed;
+            self.sacks.clear();
+        }
+        self.window.rmem_alloc <= self.window.rcvbuf
+    }
+
+    pub(super) fn enter_quickack_mode(&mut self, max: u8) {
+        self.ack.enter_quickack_mode(self.window.rcv_wnd, max, self.config.tick);
+    }
+
+    /// Packets that `len` bytes travelled in. A super-packet counts as what it was cut from.
+    fn packets_of(&self, len: u32) -> u64 {
+        if len <= self.window.advmss { 1 } else { u64::from(len.div_ceil(self.window.advmss)) }
+    }
+}

@@ -1,0 +1,274 @@
+//! The receiving half of a Linux socket: data in, ACKs out.
+//!
+//! A segment passes three desks, as in the kernel: is it acceptable and what does its header say
+//! (`input`), where do its bytes go (`input`, `out_of_order`, `queue`), is an ACK owed (`output`,
+//! `delayed_ack`). The application's reads are a fourth (`read`): they free memory, which opens the
+//! window (`window`), and tell how large the buffer should be (`autotune`).
+//!
+//! In-order data that is read at once takes a short way: the sequence numbers, a few counters and one
+//! buffer that lives in the socket itself. The queues behind it are touched only while there is a hole
+//! or a reader that is late; until then they own no memory.
+//!
+//! ```text
+//!             SYN                  ACK                    FIN
+//!   Listen ---------> SynReceived -----> Established ------------> (closed by the peer)
+//! ```
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`, `tcp_minisocks.c`, `tcp.c`
+//! (6.12.117); each file names its functions.
+//! Deviations:
+//! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): out-of-order data is dropped a
+//!    little earlier if segments are tiny.
+//! 2. A FIN of our own is sent once here; where a socket sends data too, its sender half repeats it.
+//! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
+
+mod autotune;
+mod config;
+mod delayed_ack;
+mod ecn_echo;
+mod handshake;
+mod input;
+mod out_of_order;
+mod output;
+mod queue;
+mod read;
+mod sack_list;
+mod skb;
+mod window;
+
+pub use config::{DelAck, EcnEcho, Rcvbuf, ReceiverConfig};
+pub use read::Read;
+
+use bbrlab_units::Time;
+
+use crate::wheel::WheelTimer;
+use crate::{Host, Segment, TimerId};
+use autotune::Autotune;
+use delayed_ack::DelayedAck;
+use ecn_echo::EcnState;
+use out_of_order::OutOfOrder;
+use queue::ReceiveQueue;
+use sack_list::SackList;
+use window::Window;
+
+/// Counts since the SYN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Packets with data that brought something new.
+    pub new_packets: u64,
+    /// Packets with data that brought nothing new.
+    pub duplicate_packets: u64,
+    /// Packets that arrived behind a hole.
+    pub out_of_order_packets: u64,
+    /// Packets that found no room.
+    pub dropped_packets: u64,
+    /// ACKs sent without data.
+    pub acks_sent: u64,
+    /// Bytes read by the application, in order.
+    pub bytes_read: u64,
+}
+
+/// How far the connection has come. Linux: `sk_state`, as seen by the receiving half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum State {
+    #[default]
+    Listen,
+    SynReceived,
+    Established,
+    /// The peer has closed. Linux: `CLOSE_WAIT`, and `LAST_ACK` once we have closed too.
+    CloseWait,
+    /// We have closed. Linux: `FIN_WAIT1`, `FIN_WAIT2`.
+    FinWait,
+    /// Both have closed. Linux: `CLOSING`, `TIME_WAIT`.
+    Closed,
+}
+
+/// What the receiving half must know of the sending half of its socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendSide {
+    /// Sequence number of an ACK without data.
+    pub snd_nxt: u32,
+    /// Smoothed RTT in microseconds `<< 3`, 0 for none.
+    pub srtt_us: u32,
+    /// Retransmission timeout in jiffies.
+    pub rto: u32,
+    /// Data was sent whose pacing reserves the wire up to here: timestamps are never older.
+    /// Linux: `tcp_wstamp_ns`.
+    pub wstamp: Time,
+}
+
+/// The receiving half of a socket.
+#[derive(Debug)]
+pub struct Receiver {
+    window: Window,
+    ack: DelayedAck,
+    /// Linux: `tcp_clock_cache`, the clock as it was when last looked at.
+    clock: Time,
+    /// Linux: `rx_opt.ts_recent`.
+    ts_recent: u32,
+    has_ts: bool,
+    state: State,
+    sacks: SackList,
+    ecn: EcnState,
+    autotune: Autotune,
+    queue: ReceiveQueue,
+    out_of_order: OutOfOrder,
+    /// ACKs held back behind a hole. Linux: `compressed_ack`.
+    compressed_ack: u8,
+    /// ACKs behind the present hole that left at once. Linux: `dup_ack_counter`.
+    dup_ack_counter: u8,
+    /// The hole that they count for. Linux: `compressed_ack_rcv_nxt`.
+    compressed_ack_rcv_nxt: u32,
+    /// When the ACKs held back leave. Linux: `compressed_ack_timer`, while it is queued.
+    compressed_due: Option<Time>,
+    /// The moment that the host's timer is armed for; `Time::NEVER` for none. May be earlier than what is
+    /// due: moving a deadline back costs nothing, a timer that goes off early looks again.
+    compressed_armed: Time,
+    delack_timer: WheelTimer,
+    delack_due: Time,
+    delack_armed: Time,
+    /// Segments that wait for an ACK under [`DelAck::Every`].
+    unacked_segments: u32,
+    /// Jiffies of the last ACK for a segment outside of the window. Linux: `last_oow_ack_time`.
+    last_oow_ack: Option<u32>,
+    send_side: SendSide,
+    /// When the first SYN-ACK left, and how often it was repeated.
+    synack_at: Time,
+    synack_retrans: u8,
+    is_reading: bool,
+    has_peer_fin: bool,
+    /// Sequence number of the peer's first byte.
+    stream_start: u32,
+    stats: ReceiverStats,
+    config: ReceiverConfig,
+}
+
+impl Receiver {
+    /// A listening socket.
+    #[must_use]
+    pub fn new(config: ReceiverConfig) -> Self {
+        Self {
+            window: Window::new(&config),
+            ack: DelayedAck { dst_quick_ack: config.quickack, ..DelayedAck::default() },
+            clock: Time::ZERO,
+            ts_recent: 0,
+            has_ts: config.timestamps,
+            state: State::Listen,
+            sacks: SackList::default(),
+            ecn: EcnState::new(config.ecn),
+            autotune: Autotune::default(),
+            queue: ReceiveQueue::default(),
+            out_of_order: OutOfOrder::default(),
+            compressed_ack: 0,
+            dup_ack_counter: 0,
+            compressed_ack_rcv_nxt: 0,
+            compressed_due: None,
+            compressed_armed: Time::NEVER,
+            delack_timer: WheelTimer::default(),
+            delack_due: Time::NEVER,
+            delack_armed: Time::NEVER,
+            unacked_segments: 0,
+            last_oow_ack: None,
+            send_side: SendSide::default(),
+            synack_at: Time::ZERO,
+            synack_retrans: 0,
+            is_reading: true,
+            has_peer_fin: false,
+            stream_start: 0,
+            stats: ReceiverStats::default(),
+            config,
+        }
+    }
+
+    /// A segment of the peer arrives. Afterwards look at [`Self::wants_read`].
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        if !self.accept(now, segment, host) {
+            return;
+        }
+        self.take_header(segment);
+        self.take_data(segment, host);
+        self.check_ack(host);
+    }
+
+    /// A timer that was armed goes off.
+    pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
+        match timer {
+            TimerId::DelayedAck => self.on_delack_timer(now, host),
+            TimerId::CompressedAck => self.on_compressed_timer(now, host),
+            TimerId::Retransmit => self.on_synack_timer(now, host),
+            TimerId::Pacing => {}
+        }
+    }
+
+    /// Another high-resolution timer of the same machine goes off. The timer of held-back ACKs has a
+    /// tolerance within which the kernel takes such an occasion.
+    pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
+        if let Some(due) = self.compressed_due
+            && now + output::COMP_SACK_SLACK >= due
+        {
+            self.release_compressed(host);
+        }
+    }
+
+    /// Whether the application would wake up and read: call [`Self::read`], at once or when it gets to
+    /// run.
+    #[must_use]
+    pub fn wants_read(&self) -> bool {
+        self.is_reading && self.is_readable()
+    }
+
+    /// The application stops reading, or takes it up again.
+    pub fn set_reading(&mut self, is_reading: bool) {
+        self.is_reading = is_reading;
+    }
+
+    /// The counts.
+    #[must_use]
+    pub const fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+
+    /// Whether the handshake is over.
+    #[must_use]
+    pub fn is_established(&self) -> bool {
+        !matches!(self.state, State::Listen | State::SynReceived)
+    }
+
+    /// Whether the application has read the peer's FIN.
+    #[must_use]
+    pub fn is_at_eof(&self) -> bool {
+        self.has_peer_fin && self.window.available() == 0
+    }
+
+    /// Next byte expected. Linux: `rcv_nxt`.
+    #[must_use]
+    pub const fn rcv_nxt(&self) -> u32 {
+        self.window.rcv_nxt
+    }
+
+    /// Bytes of memory that received data takes up. Linux: `sk_rmem_alloc`.
+    #[must_use]
+    pub const fn rmem_alloc(&self) -> u32 {
+        self.window.rmem_alloc.cast_unsigned()
+    }
+
+    /// The socket's fields under the kernel's names, for comparison with logs.
+    pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        let window = &self.window;
+        let from_start = |seq: u32| i64::from(seq.wrapping_sub(self.stream_start)) + 1;
+        field("rcv_nxt", from_start(window.rcv_nxt));
+        field("copied_seq", from_start(window.copied_seq));
+        field("rcv_wnd", i64::from(window.rcv_wnd));
+        field("rcv_ssthresh", i64::from(window.rcv_ssthresh));
+        field("window_clamp", i64::from(window.window_clamp));
+        field("scaling_ratio", i64::from(window.scaling_ratio));
+        field("ack_pending", i64::from(self.ack.pending));
+        field("quick", i64::from(self.ack.quick));
+        field("pingpong", i64::from(self.ack.pingpong));
+        field("rcv_mss", i64::from(self.ack.rcv_mss));
+        field("rcv_rtt_us", i64::from(self.autotune.rtt_us >> 3));
+        field("rcvq_space", i64::from(self.autotune.space()));
+        field("rmem_alloc", i64::from(window.rmem_alloc));
+        field("rcvbuf", i64::from(window.rcvbuf));
+    }
+}

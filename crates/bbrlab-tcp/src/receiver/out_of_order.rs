@@ -1,0 +1,151 @@
+//! Data that arrived behind a hole.
+//!
+//! Buffers are kept in order of sequence. New data nearly always belongs at the end and the hole is
+//! nearly always filled at the front, so both ends of a ring are all that is touched: the cost of a
+//! segment does not grow with what is queued.
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
+//! Deviations:
+//! 1. A ring in place of a red-black tree: a retransmission that fills a hole in the middle moves the
+//!    shorter side, at most 20 bytes per buffer of 25 kB.
+
+use std::collections::VecDeque;
+
+use bbrlab_cc::linux_int::{after, before};
+
+use super::sack_list::SackList;
+use super::skb::Skb;
+
+/// Linux: `out_of_order_queue`.
+#[derive(Debug, Default)]
+pub(super) struct OutOfOrder {
+    queue: VecDeque<Skb>,
+}
+
+/// What became of an out-of-order segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inserted {
+    /// In a buffer of its own.
+    Own,
+    /// Merged with its predecessor.
+    Coalesced,
+    /// All of it was there already.
+    Duplicate,
+}
+
+impl OutOfOrder {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The buffer with the lowest sequence number.
+    pub(super) fn front(&self) -> Option<&Skb> {
+        self.queue.front()
+    }
+
+    pub(super) fn pop_front(&mut self) -> Option<Skb> {
+        self.queue.pop_front()
+    }
+
+    /// Queues `skb`; duplicates are noted in `sacks`. Also returns the change of memory in bytes.
+    pub(super) fn insert(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
+        let Some(last) = self.queue.back_mut() else {
+            self.queue.push_back(skb);
+            return (Inserted::Own, skb.truesize.cast_signed());
+        };
+        let truesize = last.truesize;
+        if last.try_coalesce(&skb) {
+            return (Inserted::Coalesced, (last.truesize - truesize).cast_signed());
+        }
+        if !before(skb.seq, last.end_seq) {
+            self.queue.push_back(skb);
+            return (Inserted::Own, skb.truesize.cast_signed());
+        }
+        self.insert_inside(skb, sacks)
+    }
+
+    /// The rare case: `skb` begins before the end of the last buffer.
+    #[cold]
+    fn insert_inside(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
+        let mut at = self.queue.partition_point(|queued| !before(skb.seq, queued.seq));
+        let mut memory = 0;
+        let mut replaces = false;
+        if at > 0 {
+            let previous = &mut self.queue[at - 1];
+            if before(skb.seq, previous.end_seq) {
+                if !after(skb.end_seq, previous.end_seq) {
+                    sacks.set_duplicate(skb.seq, skb.end_seq);
+                    return (Inserted::Duplicate, 0);
+                }
+                if after(skb.seq, previous.seq) {
+                    sacks.set_duplicate(skb.seq, previous.end_seq);
+                } else {
+                    sacks.extend_duplicate(previous.seq, previous.end_seq);
+                    memory -= previous.truesize.cast_signed();
+                    replaces = true;
+                }
+            } else {
+                let truesize = previous.truesize;
+                if previous.try_coalesce(&skb) {
+                    let added = (previous.truesize - truesize).cast_signed();
+                    return (Inserted::Coalesced, added);
+                }
+            }
+        }
+        memory += skb.truesize.cast_signed();
+        if replaces {
+            at -= 1;
+            self.queue[at] = skb;
+        } else {
+            self.queue.insert(at, skb);
+        }
+        // What the new buffer covers is dropped.
+        while let Some(next) = self.queue.get(at + 1) {
+            if !after(skb.end_seq, next.seq) {
+                break;
+            }
+            if before(skb.end_seq, next.end_seq) {
+                sacks.extend_duplicate(next.seq, skb.end_seq);
+                break;
+            }
+            sacks.extend_duplicate(next.seq, next.end_seq);
+            memory -= next.truesize.cast_signed();
+            self.queue.remove(at + 1);
+        }
+        (Inserted::Own, memory)
+    }
+
+    /// Frees memory from the end until `rmem_alloc` is within `rcvbuf`, in steps of an eighth of the
+    /// buffer; keeps what lies before `seq`, the segment that asks for room. Returns the bytes
+    /// freed. Linux: `tcp_prune_ofo_queue`.
+    #[cold]
+    pub(super) fn prune(&mut self, seq: u32, rmem_alloc: i32, rcvbuf: i32) -> Option<i32> {
+        let step = rcvbuf >> 3;
+        let mut goal = step;
+        let mut freed = 0;
+        let mut pruned = false;
+        while let Some(&last) = self.queue.back() {
+            if after(seq, last.seq) {
+                break;
+            }
+            self.queue.pop_back();
+            pruned = true;
+            freed += last.truesize.cast_signed();
+            goal -= last.truesize.cast_signed();
+            if self.queue.is_empty() || goal <= 0 {
+                if rmem_alloc - freed <= rcvbuf {
+                    break;
+                }
+                goal = step;
+            }
+        }
+        pruned.then_some(freed)
+    }
+
+    /// Drops everything; returns the bytes freed.
+    pub(super) fn purge(&mut self) -> i32 {
+        let freed = self.queue.iter().map(|skb| skb.truesize.cast_signed()).sum();
+        self.queue.clear();
+        freed
+    }
+}

@@ -1,0 +1,262 @@
+//! ACKs: whether one leaves now, later, or together with others.
+//!
+//! Sources: [linux] `tcp_input.c` (`__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`),
+//! `tcp_output.c` (`tcp_send_delayed_ack`, `__tcp_send_ack`, `tcp_event_ack_sent`,
+//! `tcp_established_options`, `tcp_ecn_send`), `tcp_timer.c` (`tcp_delack_timer_handler`,
+//! `tcp_compressed_ack_kick`).
+//! Deviations: none.
+
+use bbrlab_units::{Span, Time};
+
+use super::Receiver;
+use super::config::DelAck;
+use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
+use crate::segment::flag;
+use crate::{Ecn, Host, Segment, TimerId};
+
+/// `tcp_comp_sack_slack_ns`: how much later than its time the timer may go off.
+pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
+/// `tcp_comp_sack_delay_ns`: the longest that an ACK is held back.
+const COMP_SACK_DELAY_NS: u64 = 1_000_000;
+/// `tcp_comp_sack_nr`: most ACKs held back.
+const COMP_SACK_NR: u8 = 44;
+/// `TCP_FASTRETRANS_THRESH`: ACKs behind a new hole that leave at once.
+const DUP_ACKS_AT_ONCE: u8 = 3;
+
+impl Receiver {
+    /// Whether an ACK is owed and when. Linux: `tcp_ack_snd_check`, `__tcp_ack_snd_check`.
+    pub(crate) fn check_ack(&mut self, host: &mut impl Host) {
+        if !self.ack.has(SCHED) {
+            return;
+        }
+        if let DelAck::Every { every, timer } = self.config.delack {
+            self.check_ack_every(every, timer, host);
+            return;
+        }
+        if self.is_ack_due() || self.ack.in_quickack_mode() || self.ack.has(NOW) {
+            self.send_ack(host);
+        } else if self.out_of_order.is_empty() {
+            self.delay_ack(host);
+        } else {
+            self.compress_ack(host);
+        }
+    }
+
+    /// More than one full segment is unacknowledged, and the window can move on (a read will send the
+    /// ACK otherwise).
+    fn is_ack_due(&mut self) -> bool {
+        let window = &self.window;
+        if window.rcv_nxt.wrapping_sub(window.rcv_wup) <= self.ack.rcv_mss {
+            return false;
+        }
+        window.available() < self.config.rcvlowat || self.select_window() >= self.window.rcv_wnd
+    }
+
+    /// Linux: `__tcp_select_window`, with its side effect.
+    pub(super) fn select_window(&mut self) -> u32 {
+        let (window, crowded) = self.window.select(self.ack.rcv_mss);
+        if crowded {
+            self.ack.quick = 0;
+        }
+        window
+    }
+
+    /// Linux: `tcp_send_delayed_ack`.
+    fn delay_ack(&mut self, host: &mut impl Host) {
+        let tick = self.config.tick;
+        let ato = self.ack.delay(self.send_side.srtt_us, tick);
+        let now = tick.jiffies(self.clock);
+        let mut timeout = now.wrapping_add(ato);
+        if self.ack.has(TIMER) {
+            let left = self.ack.timeout.wrapping_sub(now).cast_signed();
+            if left <= (ato >> 2).cast_signed() {
+                self.send_ack(host);
+                return;
+            }
+            if left <= ato.cast_signed() {
+                timeout = self.ack.timeout;
+            }
+        }
+        self.ack.pending |= SCHED | TIMER;
+        self.ack.timeout = timeout;
+        if let Some(slot) = self.delack_timer.set(timeout, now) {
+            self.arm_delack(tick.time_of(slot, self.clock), host);
+        }
+    }
+
+    fn arm_delack(&mut self, due: Time, host: &mut impl Host) {
+        self.delack_due = due;
+        if self.delack_armed > due {
+            self.delack_armed = due;
+            host.arm(TimerId::DelayedAck, due);
+        }
+    }
+
+    /// Behind a hole: a few ACKs at once, then one per interval.
+    fn compress_ack(&mut self, host: &mut impl Host) {
+        if !self.config.sack || self.compressed_ack >= COMP_SACK_NR {
+            self.send_ack(host);
+            return;
+        }
+        if self.compressed_ack_rcv_nxt != self.window.rcv_nxt {
+            self.compressed_ack_rcv_nxt = self.window.rcv_nxt;
+            self.dup_ack_counter = 0;
+        }
+        if self.dup_ack_counter < DUP_ACKS_AT_ONCE {
+            self.dup_ack_counter += 1;
+            self.send_ack(host);
+            return;
+        }
+        self.compressed_ack += 1;
+        if self.compressed_due.is_some() {
+            return;
+        }
+        let mut rtt = self.autotune.rtt_us;
+        let srtt = self.send_side.srtt_us;
+        if srtt != 0 && srtt < rtt {
+            rtt = srtt;
+        }
+        // 5 % of the RTT; the RTT is in microseconds << 3.
+        let delay = COMP_SACK_DELAY_NS.min(u64::from(rtt) * (1000 >> 3) / 20);
+        let due = self.clock + Span(delay) + COMP_SACK_SLACK;
+        self.compressed_due = Some(due);
+        if self.compressed_armed > due {
+            self.compressed_armed = due;
+            host.arm(TimerId::CompressedAck, due);
+        }
+    }
+
+    /// ns-3's rule: every n segments or after a fixed time.
+    fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
+        if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
+            self.send_ack(host);
+        } else if self.unacked_segments == 0 {
+            // Nothing in order came, so it was a duplicate.
+            self.send_ack(host);
+        } else if !self.ack.has(TIMER) {
+            self.ack.pending |= TIMER;
+            self.ack.timeout = self.config.tick.jiffies(self.clock);
+            self.arm_delack(self.clock + timer, host);
+        }
+    }
+
+    /// Sends what is held back. Linux: `tcp_sack_compress_send_ack`.
+    pub(super) fn flush_compressed(&mut self, host: &mut impl Host) {
+        if self.compressed_ack != 0 {
+            self.compressed_due = None;
+            self.compressed_ack = 0;
+            self.send_ack(host);
+        }
+    }
+
+    /// The timer of held-back ACKs goes off. It does not look at the clock.
+    /// Linux: `tcp_compressed_ack_kick`.
+    pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
+        self.compressed_due = None;
+        if self.compressed_ack != 0 {
+            self.compressed_ack -= 1;
+            self.send_ack(host);
+        }
+    }
+
+    pub(super) fn on_compressed_timer(&mut self, now: Time, host: &mut impl Host) {
+        self.compressed_armed = Time::NEVER;
+        match self.compressed_due {
+            Some(due) if due > now => {
+                self.compressed_armed = due;
+                host.arm(TimerId::CompressedAck, due);
+            }
+            Some(_) => self.release_compressed(host),
+            None => {}
+        }
+    }
+
+    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK has
+    /// left another way; it then finds nothing to do, unless ACKs are held back behind a hole.
+    pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
+        self.delack_armed = Time::NEVER;
+        if self.delack_due > now {
+            if self.delack_due != Time::NEVER {
+                self.delack_armed = self.delack_due;
+                host.arm(TimerId::DelayedAck, self.delack_due);
+            }
+            return;
+        }
+        self.delack_due = Time::NEVER;
+        self.delack_timer.fired();
+        if self.compressed_ack != 0 {
+            self.clock = now;
+            self.flush_compressed(host);
+            return;
+        }
+        if !self.ack.has(TIMER) {
+            return;
+        }
+        self.ack.pending &= !TIMER;
+        if self.ack.has(SCHED) {
+            self.ack.on_timeout(self.send_side.rto, self.config.tick);
+            self.clock = now;
+            self.send_ack(host);
+        }
+    }
+
+    /// Linux: `tcp_send_ack`.
+    pub(super) fn send_ack(&mut self, host: &mut impl Host) {
+        self.send_ack_for(self.window.rcv_nxt, host);
+    }
+
+    /// An ACK for `rcv_nxt`, which DCTCP sets back by one packet. Linux: `__tcp_send_ack`.
+    pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
+        let mut segment =
+            Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() };
+        self.stats.acks_sent += 1;
+        self.stamp_for(&mut segment, rcv_nxt);
+        host.transmit(segment);
+    }
+
+    /// Fills in what a segment that leaves this socket says about the receiving half: ACK number,
+    /// window, timestamps, SACK blocks, ECE. Pays what is owed: the segment counts as the ACK.
+    pub(crate) fn stamp(&mut self, segment: &mut Segment) {
+        self.stamp_for(segment, self.window.rcv_nxt);
+    }
+
+    fn stamp_for(&mut self, segment: &mut Segment, rcv_nxt: u32) {
+        segment.has_ts = self.has_ts;
+        if self.has_ts {
+            segment.tsval = self.timestamp(self.clock.max(self.send_side.wstamp));
+            segment.tsecr = self.ts_recent;
+        }
+        if !self.sacks.is_empty() {
+            self.sacks.write(segment);
+        }
+        segment.ack = rcv_nxt;
+        let (wnd, crowded) = self.window.advertise(self.ack.rcv_mss, self.ack.has(NOMEM));
+        segment.wnd = wnd;
+        if crowded {
+            self.ack.quick = 0;
+        }
+        if self.ecn.is_ok {
+            if self.ecn.demand_cwr {
+                segment.flags |= flag::ECE;
+            }
+            if self.ecn.ect_on_acks && segment.ecn == Ecn::NotEct {
+                segment.ecn = Ecn::Ect0;
+            }
+        }
+        self.on_ack_sent(rcv_nxt);
+    }
+
+    /// Linux: `tcp_event_ack_sent`.
+    fn on_ack_sent(&mut self, rcv_nxt: u32) {
+        if self.compressed_ack != 0 {
+            self.compressed_ack = 0;
+            self.compressed_due = None;
+        }
+        if rcv_nxt != self.window.rcv_nxt {
+            // DCTCP's ACK for the past: what is owed stays owed.
+            return;
+        }
+        self.ack.on_ack_sent(self.config.tick);
+        self.unacked_segments = 0;
+    }
+}

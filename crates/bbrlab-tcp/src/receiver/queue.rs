@@ -1,0 +1,66 @@
+//! In-order data that the application has not read yet.
+//!
+//! An application that reads at once leaves at most one buffer here, which is kept apart, so the
+//! common case touches no queue.
+
+use std::collections::VecDeque;
+
+use super::skb::Skb;
+
+/// Linux: `sk_receive_queue`.
+#[derive(Debug, Default)]
+pub(super) struct ReceiveQueue {
+    /// The newest buffer; meaningful if `len` is not 0.
+    tail: Skb,
+    /// The others, oldest first.
+    older: VecDeque<Skb>,
+    /// Buffers in all.
+    len: u32,
+}
+
+impl ReceiveQueue {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Appends `skb`, or merges it with the newest buffer. Returns the memory that it adds in bytes.
+    pub(super) fn push(&mut self, skb: Skb) -> u32 {
+        if self.len == 0 {
+            self.tail = skb;
+            self.len = 1;
+            return skb.truesize;
+        }
+        let before = self.tail.truesize;
+        if self.tail.try_coalesce(&skb) {
+            return self.tail.truesize - before;
+        }
+        self.older.push_back(self.tail);
+        self.tail = skb;
+        self.len += 1;
+        skb.truesize
+    }
+
+    /// The oldest buffer.
+    pub(super) fn front(&self) -> Option<&Skb> {
+        match self.len {
+            0 => None,
+            1 => Some(&self.tail),
+            _ => self.older.front(),
+        }
+    }
+
+    /// Removes the oldest buffer.
+    pub(super) fn pop(&mut self) -> Option<Skb> {
+        match self.len {
+            0 => None,
+            1 => {
+                self.len = 0;
+                Some(self.tail)
+            }
+            _ => {
+                self.len -= 1;
+                self.older.pop_front()
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The application's reads.
+//!
+//! Sources: [linux] `tcp.c` (`tcp_recvmsg_locked`, `__tcp_cleanup_rbuf`), `include/net/tcp.h`
+//! (`tcp_epollin_ready`).
+//! Deviations: none.
+
+use bbrlab_units::Time;
+
+use super::Receiver;
+use super::delayed_ack::{PUSHED, PUSHED2, SCHED};
+use crate::Host;
+
+/// What a read gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// Bytes read.
+    pub bytes: u64,
+    /// When the read was done: later than its beginning by
+    /// [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per buffer. ACKs that it caused left then.
+    pub until: Time,
+}
+
+impl Receiver {
+    /// Whether the application would be told that there is something to read.
+    pub(super) fn is_readable(&self) -> bool {
+        let available = self.window.available();
+        if available == 0 {
+            return false;
+        }
+        available >= self.config.rcvlowat
+            || self.has_peer_fin
+            || self.window.is_pressed()
+            || self.window.receive_window() <= self.ack.rcv_mss
+    }
+
+    /// The application reads all there is, with one `recv()` after the other.
+    pub fn read(&mut self, now: Time, host: &mut impl Host) -> Read {
+        let mut total = 0;
+        self.clock = now;
+        while !self.queue.is_empty() {
+            let copied = self.recv();
+            total += u64::from(copied);
+            self.after_recv(copied, host);
+        }
+        self.stats.bytes_read += total;
+        Read { bytes: total, until: self.clock }
+    }
+
+    /// One `recv()`. Linux: `tcp_recvmsg_locked`.
+    fn recv(&mut self) -> u32 {
+        let mut copied = 0;
+        while let Some(skb) = self.queue.front() {
+            let left = skb.end_seq.wrapping_sub(self.window.copied_seq) - u32::from(skb.fin);
+            let used = left.min(self.config.recv_bytes - copied);
+            if used != 0 {
+                self.window.copied_seq = self.window.copied_seq.wrapping_add(used);
+                copied += used;
+                let (fin, truesize) = (skb.fin, skb.truesize);
+                self.clock += self.config.skb_read_cost;
+                self.autotune.on_read(self.clock.0 / 1000, &mut self.window);
+                if used < left {
+                    return copied;
+                }
+                self.finish_skb(fin, truesize);
+            } else if left == 0 {
+                let (fin, truesize) = (skb.fin, skb.truesize);
+                self.finish_skb(fin, truesize);
+            } else {
+                return copied;
+            }
+        }
+        copied
+    }
+
+    fn finish_skb(&mut self, fin: bool, truesize: u32) {
+        if fin {
+            self.window.copied_seq = self.window.copied_seq.wrapping_add(1);
+        }
+        self.window.rmem_alloc -= truesize.cast_signed();
+        self.queue.pop();
+    }
+
+    /// After a `recv()`: an ACK may be owed that waited for the read, or the window has opened.
+    /// Linux: `__tcp_cleanup_rbuf`.
+    fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
+        let window = &self.window;
+        let mut ack_now = false;
+        if self.ack.has(SCHED) && matches!(self.config.delack, super::DelAck::Linux) {
+            let two_segments = window.rcv_nxt.wrapping_sub(window.rcv_wup) > self.ack.rcv_mss;
+            let pushed =
+                self.ack.has(PUSHED2) || (self.ack.has(PUSHED) && !self.ack.in_pingpong_mode());
+            ack_now = two_segments || (copied > 0 && pushed && window.rmem_alloc == 0);
+        }
+        if copied > 0 && !ack_now && !self.has_peer_fin {
+            let now = window.receive_window();
+            if 2 * u64::from(now) <= u64::from(window.window_clamp) {
+                let new = self.select_window();
+                ack_now = new != 0 && u64::from(new) >= 2 * u64::from(now);
+            }
+        }
+        if ack_now {
+            self.send_ack(host);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Received data in memory: what a buffer costs, and which neighbours share one.
+//!
+//! The window that a Linux receiver offers hangs on what its buffers really take up ("truesize"),
+//! so the bookkeeping is the kernel's: 832 bytes for a segment's head and descriptors, its payload in
+//! page fragments, neighbours merged as long as one buffer holds at most 17 fragments.
+//!
+//! Sources: [linux] `net/core/skbuff.c` (`skb_try_coalesce`), `net/ipv4/tcp_input.c`
+//! (`tcp_try_coalesce`).
+//! Deviations:
+//! 1. Payload is always in page fragments of 32 KiB that begin at the stream's first byte, as a Linux
+//!    sender on the same machine leaves it; a network card may do otherwise.
+//! 2. The few bytes of a tiny out-of-order segment are never pulled into its head (`skb_condense`).
+
+use bbrlab_cc::linux_int::before;
+
+/// Head (256), `sk_buff` (256) and `skb_shared_info` (320) of a received segment, in bytes.
+pub(super) const SKB_OVERHEAD: u32 = 832;
+/// Fragments that one buffer can hold. Linux: `MAX_SKB_FRAGS`.
+const MAX_SKB_FRAGS: u16 = 17;
+/// Bytes of the sender's page fragments, as a shift.
+const FRAG_SHIFT: u32 = 15;
+
+/// A buffer with received data. Linux: `sk_buff`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Skb {
+    /// First byte.
+    pub(super) seq: u32,
+    /// One past the last byte (a FIN counts as one).
+    pub(super) end_seq: u32,
+    /// Memory that it takes up in bytes.
+    pub(super) truesize: u32,
+    /// Page fragments.
+    pub(super) frags: u16,
+    /// Whether it ends with a FIN.
+    pub(super) fin: bool,
+}
+
+impl Skb {
+    /// The buffer of an arriving segment with `len` bytes of payload; `stream_start` is the sequence
+    /// number of the connection's first byte.
+    pub(super) fn of_segment(seq: u32, len: u32, fin: bool, stream_start: u32) -> Self {
+        let frags = if len == 0 {
+            0
+        } else {
+            let first = seq.wrapping_sub(stream_start);
+            let last = first.wrapping_add(len - 1);
+            u16::try_from((last >> FRAG_SHIFT).wrapping_sub(first >> FRAG_SHIFT) & 0xff)
+                .expect("masked")
+                + 1
+        };
+        Self {
+            seq,
+            end_seq: seq.wrapping_add(len).wrapping_add(u32::from(fin)),
+            truesize: SKB_OVERHEAD + len,
+            frags,
+            fin,
+        }
+    }
+
+    /// Takes over `next`, if it follows without a gap and its fragments fit in.
+    /// Linux: `tcp_try_coalesce`.
+    pub(super) fn try_coalesce(&mut self, next: &Self) -> bool {
+        if self.end_seq != next.seq || self.frags + next.frags > MAX_SKB_FRAGS || self.fin {
+            return false;
+        }
+        self.end_seq = next.end_seq;
+        self.truesize += next.truesize - SKB_OVERHEAD;
+        self.frags += next.frags;
+        self.fin = next.fin;
+        true
+    }
+
+    /// Whether it holds nothing at or after `seq`.
+    pub(super) const fn ends_by(&self, seq: u32) -> bool {
+        !before(seq, self.end_seq)
+    }
+}

@@ -1,0 +1,325 @@
+//! The receive window: how much of the buffer may be promised, and how the buffer grows.
+//!
+//! A promise is kept in bytes of payload, the buffer is bounded in bytes of memory; `scaling_ratio`
+//! (in 1/256) is the exchange rate, measured from the segments that come. `rcv_ssthresh` grows with
+//! each well-filled segment up to what the buffer holds; the buffer grows when the application read
+//! more in one round trip than in the one before.
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
+//! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
+//! `__tcp_select_window`, `tcp_select_window`), `tcp_minisocks.c` (`tcp_openreq_init_rwin`).
+//! Deviations:
+//! 1. The machine never runs short of memory (`tcp_under_memory_pressure`).
+//! 2. `rwnd` bounds the advertised window; no kernel setting does exactly that.
+
+use super::config::{Rcvbuf, ReceiverConfig};
+use super::skb::SKB_OVERHEAD;
+
+/// `TCP_RMEM_TO_WIN_SCALE`: `scaling_ratio` is in 1/256.
+const RATIO_SHIFT: u32 = 8;
+/// `TCP_DEFAULT_SCALING_RATIO`: half of the memory is payload, until measured.
+const DEFAULT_RATIO: u8 = 128;
+/// `TCP_MAX_WSCALE`.
+const MAX_WSCALE: u32 = 14;
+/// Largest value of the header's window field.
+const FIELD_MAX: u32 = 65_535;
+/// `TCP_INIT_CWND`.
+const INIT_CWND: u32 = 10;
+
+/// Promise, memory and their exchange rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// Next byte expected.
+    pub(super) rcv_nxt: u32,
+    /// `rcv_nxt` when the window was last advertised.
+    pub(super) rcv_wup: u32,
+    /// The window that was last advertised, in bytes.
+    pub(super) rcv_wnd: u32,
+    /// Next byte that the application reads.
+    pub(super) copied_seq: u32,
+    /// Bound of the window while it grows, in bytes.
+    pub(super) rcv_ssthresh: u32,
+    /// Upper bound of `rcv_ssthresh`, in bytes.
+    pub(super) window_clamp: u32,
+    /// Size of the buffer in bytes of memory.
+    pub(super) rcvbuf: i32,
+    /// Memory in use in bytes.
+    pub(super) rmem_alloc: i32,
+    /// Payload per memory in 1/256.
+    pub(super) scaling_ratio: u8,
+    /// Shift of the header's window field.
+    pub(super) wscale: u8,
+    /// Payload bytes of a full segment.
+    pub(super) advmss: u32,
+    /// `tcp_rmem[2]`, or `None` for a fixed buffer.
+    rmem_max: Option<i32>,
+    /// Upper bound of what is advertised.
+    rwnd: Option<u32>,
+}
+
+impl Window {
+    /// The window before the SYN. Its size and scale are chosen here already; they depend on nothing
+    /// that the SYN says.
+    pub(super) fn new(config: &ReceiverConfig) -> Self {
+        let (rcvbuf, rmem_max) = match config.rcvbuf {
+            Rcvbuf::Auto { initial, max } => (initial, Some(max)),
+            Rcvbuf::Fixed(bytes) => (bytes, None),
+        };
+        let rcvbuf = i32::try_from(rcvbuf).unwrap_or(i32::MAX);
+        let full_space = win_from_space(DEFAULT_RATIO, rcvbuf).cast_unsigned();
+        let mut clamp = config.window_clamp.or(config.rwnd);
+        if rmem_max.is_none() {
+            clamp = Some(clamp.map_or(full_space, |clamp| clamp.min(full_space)));
+        }
+        let clamp = clamp.unwrap_or(FIELD_MAX << MAX_WSCALE);
+        let mut space = clamp.min(full_space);
+        if space > config.mss {
+            space -= space % config.mss;
+        }
+        let wscale = config.wscale.unwrap_or_else(|| {
+            // `tcp_rmem[2]` has its say even where the buffer is fixed; its default is the profile's.
+            let rmem = rmem_max.unwrap_or(64 << 20);
+            let most = space.max(rmem).max(config.rmem_max).min(clamp);
+            let log = most.max(1).ilog2();
+            u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
+        });
+        Self {
+            rcv_nxt: 0,
+            rcv_wup: 0,
+            rcv_wnd: space,
+            copied_seq: 0,
+            rcv_ssthresh: space,
+            window_clamp: clamp.min(FIELD_MAX << wscale),
+            rcvbuf,
+            rmem_alloc: 0,
+            scaling_ratio: DEFAULT_RATIO,
+            wscale,
+            advmss: config.mss,
+            rmem_max: rmem_max.map(|max| i32::try_from(max).unwrap_or(i32::MAX)),
+            rwnd: config.rwnd,
+        }
+    }
+
+    /// The connection is established. Linux: `tcp_init_buffer_space` with `tcp_app_win` 31, which
+    /// reserves one segment and nothing else.
+    pub(super) fn init_buffer_space(&mut self) {
+        let full = self.full_space().max(0).cast_unsigned();
+        if self.window_clamp >= full {
+            self.window_clamp = full;
+            if full > 4 * self.advmss {
+                self.window_clamp = full.max(4 * self.advmss);
+            }
+        }
+        if self.window_clamp > 2 * self.advmss && self.window_clamp + self.advmss > full {
+            self.window_clamp = (2 * self.advmss).max(full.saturating_sub(self.advmss));
+        }
+        self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
+    }
+
+    /// What one round trip is expected to bring at first: `rcvq_space.space`.
+    pub(super) fn initial_space(&self) -> u32 {
+        self.rcv_ssthresh.min(self.rcv_wnd).min(INIT_CWND * self.advmss)
+    }
+
+    /// Payload that `space` bytes of memory hold. Linux: `tcp_win_from_space`.
+    pub(super) const fn win_from_space(&self, space: i32) -> i32 {
+        win_from_space(self.scaling_ratio, space)
+    }
+
+    /// Linux: `tcp_full_space`.
+    const fn full_space(&self) -> i32 {
+        self.win_from_space(self.rcvbuf)
+    }
+
+    /// Linux: `tcp_space`. Negative if the buffer is overdrawn.
+    const fn space(&self) -> i32 {
+        self.win_from_space(self.rcvbuf - self.rmem_alloc)
+    }
+
+    /// What is left of the last promise. Linux: `tcp_receive_window`.
+    pub(super) const fn receive_window(&self) -> u32 {
+        let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
+        if left.cast_signed() < 0 { 0 } else { left }
+    }
+
+    /// Bytes that the application could read. May count a FIN.
+    pub(super) const fn available(&self) -> u32 {
+        self.rcv_nxt.wrapping_sub(self.copied_seq)
+    }
+
+    /// A segment size was seen for the first time: measure payload per memory anew.
+    /// Linux: in `tcp_measure_rcv_mss`. Returns the new clamp if the ratio changed.
+    pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
+        let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(len + SKB_OVERHEAD);
+        let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
+        if ratio == self.scaling_ratio {
+            return None;
+        }
+        self.scaling_ratio = ratio;
+        self.window_clamp = self.full_space().max(0).cast_unsigned();
+        Some(self.window_clamp)
+    }
+
+    /// A segment of `len` bytes came; `truesize` is the memory that counts for it. Returns whether
+    /// the window grew. Linux: `tcp_grow_window`.
+    pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
+        let bound = self.window_clamp.cast_signed().min(self.space());
+        let room = bound.wrapping_sub(self.rcv_ssthresh.cast_signed());
+        if room <= 0 {
+            return false;
+        }
+        let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
+        let increment =
+            if fits { 2 * self.advmss } else { self.slow_growth(len, truesize, rcv_mss) };
+        if increment == 0 {
+            return false;
+        }
+        self.rcv_ssthresh += room.cast_unsigned().min(increment.max(2 * len));
+        true
+    }
+
+    /// Growth for segments that waste memory: allowed only while the window is small compared with
+    /// the largest buffer. Linux: `__tcp_grow_window`.
+    #[cold]
+    fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
+        let rmem_max = self.rmem_max.unwrap_or(64 << 20);
+        let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
+        let mut window = self.win_from_space(rmem_max) >> 1;
+        while self.rcv_ssthresh.cast_signed() <= window {
+            if truesize <= len.cast_signed() {
+                return 2 * rcv_mss;
+            }
+            truesize >>= 1;
+            window >>= 1;
+        }
+        0
+    }
+
+    /// The window that could be promised now, and whether the buffer is more than half full (which
+    /// ends quick ACKs). Linux: `__tcp_select_window`.
+    pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
+        let mut mss = rcv_mss.cast_signed();
+        let mut free = self.space();
+        let allowed = self.full_space();
+        let full = self.window_clamp.cast_signed().min(allowed);
+        if mss > full {
+            mss = full;
+            if mss <= 0 {
+                return (0, false);
+            }
+        }
+        let crowded = free < full >> 1;
+        if crowded {
+            free &= !((1 << self.wscale) - 1);
+            if free < allowed >> 4 || free < mss {
+                return (0, true);
+            }
+        }
+        let free = free.min(self.rcv_ssthresh.cast_signed());
+        let window = if self.wscale != 0 {
+            align_up(free.cast_unsigned(), self.wscale)
+        } else {
+            let window = self.rcv_wnd.cast_signed();
+            if window <= free - mss || window > free {
+                (free - free % mss).cast_unsigned()
+            } else if mss == full && free > window + (full >> 1) {
+                free.cast_unsigned()
+            } else {
+                self.rcv_wnd
+            }
+        };
+        (window, crowded)
+    }
+
+    /// Promises a window with a segment that leaves now; `no_memory` closes it. Returns the bytes to
+    /// advertise and whether the buffer is more than half full. Linux: `tcp_select_window`.
+    pub(super) fn advertise(&mut self, rcv_mss: u32, no_memory: bool) -> (u32, bool) {
+        if no_memory {
+            self.rcv_wnd = 0;
+            self.rcv_wup = self.rcv_nxt;
+            return (0, false);
+        }
+        let current = self.receive_window();
+        let (mut new, crowded) = self.select(rcv_mss);
+        if new < current {
+            // A promise is never taken back.
+            new = align_up(current, self.wscale);
+        }
+        if let Some(rwnd) = self.rwnd {
+            new = new.min(rwnd).max(current);
+        }
+        self.rcv_wnd = new;
+        self.rcv_wup = self.rcv_nxt;
+        let advertised = new.min(FIELD_MAX << self.wscale);
+        ((advertised >> self.wscale) << self.wscale, crowded)
+    }
+
+    /// The window field of the SYN-ACK, which is not scaled.
+    pub(super) const fn syn_window(&self) -> u32 {
+        if self.rcv_wnd < FIELD_MAX { self.rcv_wnd } else { FIELD_MAX }
+    }
+
+    /// The application reads fast enough to deserve a larger buffer: `copied` bytes in the last round
+    /// trip, `space` in the best one before. Linux: in `tcp_rcv_space_adjust`.
+    pub(super) fn enlarge_buffer(&mut self, copied: u32, space: u32) {
+        let Some(rmem_max) = self.rmem_max else { return };
+        let mut window = (u64::from(copied) << 1) + 16 * u64::from(self.advmss);
+        let grow = window * u64::from(copied - space) / u64::from(space.max(1));
+        window += grow << 1;
+        // The kernel hands the 64-bit value to a function of 32 bits.
+        let window =
+            u64::from(bbrlab_cc::linux_int::trunc_u32(window).cast_signed().max(0).cast_unsigned());
+        let rcvbuf = (window << RATIO_SHIFT) / u64::from(self.scaling_ratio);
+        let rcvbuf = i32::try_from(rcvbuf).unwrap_or(i32::MAX).min(rmem_max);
+        if rcvbuf > self.rcvbuf {
+            self.rcvbuf = rcvbuf;
+            self.window_clamp = self.full_space().cast_unsigned();
+        }
+    }
+
+    /// The buffer is full. Linux: `tcp_clamp_window`.
+    #[cold]
+    pub(super) fn clamp(&mut self) {
+        if let Some(rmem_max) = self.rmem_max
+            && self.rcvbuf < rmem_max
+        {
+            self.rcvbuf = self.rmem_alloc.min(rmem_max);
+        }
+        if self.rmem_alloc > self.rcvbuf {
+            self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
+        }
+    }
+
+    /// Whether so much memory is in use that the application should not wait for `rcvlowat`.
+    /// Linux: `tcp_rmem_pressure`.
+    pub(super) const fn is_pressed(&self) -> bool {
+        self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
+    }
+
+    /// `SO_RCVLOWAT` makes sure that the buffer can hold that much. Linux: `tcp_set_rcvlowat`.
+    pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
+        let cap = self.rmem_max.unwrap_or(self.rcvbuf) >> 1;
+        let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);
+        if self.rmem_max.is_some() {
+            let space = (u64::from(rcvlowat) << RATIO_SHIFT) / u64::from(self.scaling_ratio);
+            let space = i32::try_from(space).unwrap_or(i32::MAX);
+            if space > self.rcvbuf {
+                self.rcvbuf = space;
+                self.window_clamp = self.window_clamp.max(rcvlowat);
+            }
+        }
+        rcvlowat
+    }
+}
+
+/// Linux: `__tcp_win_from_space`.
+#[expect(clippy::cast_possible_truncation, reason = "the ratio is below one")]
+const fn win_from_space(ratio: u8, space: i32) -> i32 {
+    ((space as i64 * ratio as i64) >> RATIO_SHIFT) as i32
+}
+
+/// The next multiple of `1 << shift`.
+const fn align_up(value: u32, shift: u8) -> u32 {
+    let mask = (1 << shift) - 1;
+    (value.wrapping_add(mask)) & !mask
+}
