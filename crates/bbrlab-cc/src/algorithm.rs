@@ -1,6 +1,6 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
-use crate::bbr1::Bbr1;
+use crate::bbr1::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb,
     ParamError, ParamSpec, Params, RateSample, Reno,
@@ -50,7 +50,7 @@ algorithms! {
         summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
         source: "Linux 6.1 and 6.12 tcp_bbr.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Bbr1(Bbr1::default()))),
+        new: Some(|_| Ok(Cc::Bbr1(Bbr::new(Plain)))),
     }
     BbrPrime {
         name: "bbr_prime",
@@ -58,15 +58,15 @@ algorithms! {
         summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
         source: "Lanigan 2020, 2.2.5.1",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::BbrPrime(Bbr::new(BbrPrime)))),
     }
     BbrHsr {
         name: "bbr_hsr",
         title: "BBR+",
         summary: "BBR v1 for high-speed rail: gains 1.5/0.5, RTprop = min RTT + lambda sqrt(Var(RTT))",
         source: "Lanigan 2020, 3.3.2",
-        params: &[],
-        new: None,
+        params: BbrHsr::PARAMS,
+        new: Some(|p| Ok(Cc::BbrHsr(Bbr::new(BbrHsr::from_params(p)?)))),
     }
     BbrPlus {
         name: "bbrplus",
@@ -74,23 +74,23 @@ algorithms! {
         summary: "BBR v1 with a random cycle length of 2 to 8 and a drain on loss",
         source: "Lanigan 2020, 2.2.5.2",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::BbrPlus(Bbr::new(BbrPlus::default())))),
     }
     DelayBbr {
         name: "delay_bbr",
         title: "Delay-BBR",
         summary: "BBR v1 with gains 1.11/0.9 and a congestion signal from the smoothed RTT",
         source: "Lanigan 2020, 3.3.4",
-        params: &[],
-        new: None,
+        params: DelayBbr::PARAMS,
+        new: Some(|p| Ok(Cc::DelayBbr(Bbr::new(DelayBbr::from_params(p)?)))),
     }
     BbrAcd {
         name: "bbr_acd",
         title: "BBR-ACD",
         summary: "BBR v1 that tells congestion losses by the RTT and then halves cwnd",
         source: "Mahmud et al. 2020, 4",
-        params: &[],
-        new: None,
+        params: BbrAcd::PARAMS,
+        new: Some(|p| Ok(Cc::BbrAcd(Bbr::new(BbrAcd::from_params(p)?)))),
     }
     Bbr2 {
         name: "bbr2",
@@ -365,5 +365,10 @@ macro_rules! dispatch {
 
 dispatch! {
     Bbr1(Bbr1),
+    BbrPrime(Bbr<BbrPrime>),
+    BbrHsr(Bbr<BbrHsr>),
+    BbrPlus(Bbr<BbrPlus>),
+    DelayBbr(Bbr<DelayBbr>),
+    BbrAcd(Bbr<BbrAcd>),
     Reno(Reno),
 }

@@ -20,6 +20,7 @@ pub use conn::{
     AckSample, CaState, Conn, Control, CwndEvent, LostSkb, PacingStatus, RateSample, ack_flags,
     ecn_flags,
 };
+pub(crate) use params::ParamTable;
 pub use params::{ParamError, ParamSpec, ParamValue, Params};
 pub use reno::Reno;
 pub use windowed_filter::WindowedFilter;

@@ -1,6 +1,7 @@
 //! An algorithm's parameters: a table of names and values, each with a default and a meaning.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// A parameter's value as a scenario writes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,4 +56,102 @@ impl fmt::Display for ParamValue {
             Self::Text(value) => write!(f, "{value:?}"),
         }
     }
+}
+
+/// The values of an algorithm's parameters: what the scenario sets, else the defaults of the list.
+pub(crate) struct ParamTable<'a> {
+    specs: &'static [ParamSpec],
+    given: &'a Params,
+}
+
+impl<'a> ParamTable<'a> {
+    /// The parameters of `specs`, as `given` sets them.
+    pub(crate) fn new(specs: &'static [ParamSpec], given: &'a Params) -> Self {
+        Self { specs, given }
+    }
+
+    /// A ratio as fixed point, `<< 16`. The algorithms compute in integers; this is where a decimal ends.
+    pub(crate) fn ratio_q16(
+        &self,
+        name: &str,
+        range: RangeInclusive<u16>,
+    ) -> Result<u32, ParamError> {
+        let value = match self.value(name) {
+            #[expect(clippy::cast_precision_loss, reason = "out of range long before it matters")]
+            ParamValue::Int(value) => value as f64,
+            ParamValue::Float(value) => value,
+            other => return Err(refused(name, &other, &number_in(&range))),
+        };
+        if !(f64::from(*range.start())..=f64::from(*range.end())).contains(&value) {
+            return Err(refused(name, &ParamValue::Float(value), &number_in(&range)));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range was checked: at most 65535 << 16"
+        )]
+        Ok((value * 65536.0).round() as u32)
+    }
+
+    /// A whole number.
+    pub(crate) fn integer(
+        &self,
+        name: &str,
+        range: RangeInclusive<u32>,
+    ) -> Result<u32, ParamError> {
+        let value = self.value(name);
+        let ParamValue::Int(int) = value else {
+            return Err(refused(name, &value, &format!("a whole {}", number_in(&range))));
+        };
+        u32::try_from(int)
+            .ok()
+            .filter(|int| range.contains(int))
+            .ok_or_else(|| refused(name, &value, &format!("a whole {}", number_in(&range))))
+    }
+
+    /// One of several named values.
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        name: &str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ParamError> {
+        let value = self.value(name);
+        let found = match &value {
+            ParamValue::Text(text) => choices.iter().find(|(name, _)| name == text),
+            _ => None,
+        };
+        found.map(|&(_, choice)| choice).ok_or_else(|| {
+            let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
+            refused(name, &value, &names.join(" or "))
+        })
+    }
+
+    /// The value as given, else the default of the list.
+    fn value(&self, name: &str) -> ParamValue {
+        let given = self.given.iter().rev().find(|(given, _)| given == name);
+        given.map_or_else(|| self.default_of(name), |(_, value)| value.clone())
+    }
+
+    fn default_of(&self, name: &str) -> ParamValue {
+        let spec = self.specs.iter().find(|spec| spec.name == name);
+        let text = spec.expect("an algorithm asks for the parameters of its own list").default;
+        if let Ok(int) = text.parse() {
+            return ParamValue::Int(int);
+        }
+        if let Ok(float) = text.parse() {
+            return ParamValue::Float(float);
+        }
+        if let Ok(switch) = text.parse() {
+            return ParamValue::Bool(switch);
+        }
+        ParamValue::Text(text.trim_matches('"').to_owned())
+    }
+}
+
+fn number_in<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
+    format!("number from {} to {}", range.start(), range.end())
+}
+
+fn refused(name: &str, found: &ParamValue, expected: &str) -> ParamError {
+    ParamError { name: name.to_owned(), reason: format!("found {found}, expected {expected}") }
 }

@@ -149,7 +149,7 @@ impl<V: Variant> Bbr<V> {
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {
         let acked = rs.acked_sacked;
         if acked != 0 {
-            ctl.cwnd = match V::recover(self, conn, rs, ctl.cwnd) {
+            ctl.cwnd = match V::recover(self, conn, rs, ctl) {
                 Recovered::Hold(cwnd) => cwnd,
                 Recovered::Grow(cwnd) => self.grown(conn, ctl, cwnd, acked, bw),
             };

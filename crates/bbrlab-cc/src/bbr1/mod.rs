@@ -40,8 +40,13 @@
 //! (`bbrlab validate golden`, folder `bbr1`).
 
 mod aggregation;
+mod bbr_acd;
+mod bbr_hsr;
+mod bbr_prime;
+mod bbrplus;
 mod control;
 mod cycle;
+mod delay_bbr;
 mod full_pipe;
 mod model;
 mod policer;
@@ -53,8 +58,13 @@ mod variant;
 mod tests;
 
 use aggregation::Aggregation;
+pub use bbr_acd::BbrAcd;
+pub use bbr_hsr::BbrHsr;
+pub use bbr_prime::BbrPrime;
+pub use bbrplus::BbrPlus;
 use control::min_tso_segs;
 use cycle::GainCycle;
+pub use delay_bbr::DelayBbr;
 use full_pipe::FullPipe;
 use model::{MinRtt, Model};
 use policer::{Policer, Verdict};
@@ -110,7 +120,7 @@ impl State {
 pub type Bbr1 = Bbr<Plain>;
 
 /// BBR v1 with the steps of `V` in the place of its own. Linux: `struct bbr`, grouped by idea.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Bbr<V> {
     state: State,
     pacing_gain_q8: u32,
@@ -131,12 +141,24 @@ pub struct Bbr<V> {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// The state before `init`: all zero, and a variant with its parameters.
-    pub fn new(variant: V) -> Self
-    where
-        V: Default,
-    {
-        Self { variant, ..Self::default() }
+    /// The state before `init`: all zero but the variant's parameters.
+    pub fn new(variant: V) -> Self {
+        Self {
+            state: State::default(),
+            pacing_gain_q8: 0,
+            cwnd_gain_q8: 0,
+            model: Model::default(),
+            min_rtt: MinRtt::default(),
+            full_pipe: FullPipe::default(),
+            cycle: GainCycle::default(),
+            probe_rtt: ProbeRtt::default(),
+            recovery: Recovery::default(),
+            policer: Policer::default(),
+            aggregation: Aggregation::default(),
+            idle_restart: false,
+            has_seen_rtt: false,
+            variant,
+        }
     }
 
     /// What an ACK tells about the path, in the kernel's order. Linux: `bbr_update_model`.

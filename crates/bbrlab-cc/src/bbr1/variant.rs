@@ -74,8 +74,8 @@ pub trait Variant: Clone + Debug + Sized {
 
     /// What loss recovery makes of cwnd.
     #[inline]
-    fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
-        bbr.recover_or_restore(conn, rs, cwnd)
+    fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
+        bbr.recover_or_restore(conn, rs, ctl.cwnd)
     }
 }
 

@@ -1,0 +1,184 @@
+//! BBR-ACD, BBR with advanced congestion detection: asks the RTT whether a loss was congestion.
+//!
+//! BBR v1 treats every loss alike. A full queue shows in the RTT: it is long, or it stays the same from
+//! ACK to ACK because the queue cannot grow. So the path is congested when
+//!
+//! ```text
+//! the last three RTTs differ by at most alpha from one to the next, above the minimum   (alpha = 1 ms)
+//! or the last RTT > 2 min_rtt
+//! ```
+//!
+//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, and holds it for a
+//! round trip. Any other loss is taken for a fault of the line and changes nothing. After recovery cwnd is
+//! at least what it was before.
+//!
+//! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text leaves
+//! open and for the parameters `halving` and `detection`.
+//! Deviations:
+//! 1. One BDP is BBR v1's inflight target with gain 1, with the budget for three bursts ([acd-linux]).
+//! 2. RTTs at or below the minimum are never "identical" ([acd-linux]): else any loss on a path without
+//!    a queue would be congestion.
+//! 3. ACKs without an RTT sample are no events.
+
+use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
+
+use super::recovery::{Recovered, without_losses};
+use super::variant::Variant;
+use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
+
+/// Coincidences of neighbouring samples that make three samples identical.
+const COINCIDENCES: u8 = 2;
+
+/// How often a recovery halves cwnd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halving {
+    /// On entering it: the paper.
+    Once,
+    /// At every ACK of its first round trip: [acd-linux].
+    Round,
+    /// At every ACK of it: [acd-ns3].
+    Recovery,
+}
+
+/// When a loss is congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detection {
+    /// When the RTT says so: the paper.
+    Rtt,
+    /// Always: in [acd-ns3] the tests never count, and every recovery halves.
+    Inert,
+}
+
+/// "BBR-ACD". Differs from BBR v1 in loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BbrAcd {
+    alpha_us: u32,
+    halving: Halving,
+    detection: Detection,
+    /// The sample before.
+    last_rtt_us: u32,
+    /// Coincidences in a row.
+    identical_cnt: u8,
+    is_rtt_long: bool,
+    /// Whether this recovery began while the path was congested.
+    is_cutting: bool,
+    /// After [acd-ns3] has halved, its window aims at one BDP until `PROBE_BW` begins again.
+    is_gain_one: bool,
+}
+
+impl BbrAcd {
+    /// Its parameters.
+    pub const PARAMS: &'static [ParamSpec] = &[
+        ParamSpec {
+            name: "alpha_us",
+            default: "1000",
+            summary: "RTTs that differ by at most this many microseconds are identical (0 to 1000000)",
+        },
+        ParamSpec {
+            name: "halving",
+            default: "\"once\"",
+            summary: "how often a recovery halves cwnd: \"once\" (paper), at each ACK of its first \"round\" (authors' Linux code), at each ACK of the \"recovery\" (authors' ns-3 code)",
+        },
+        ParamSpec {
+            name: "detection",
+            default: "\"rtt\"",
+            summary: "which losses are congestion: by \"rtt\" (paper), or \"inert\": all (authors' ns-3 code)",
+        },
+    ];
+
+    /// With the parameters of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub fn from_params(params: &Params) -> Result<Self, ParamError> {
+        let table = ParamTable::new(Self::PARAMS, params);
+        Ok(Self {
+            alpha_us: table.integer("alpha_us", 0..=1_000_000)?,
+            halving: table.choice(
+                "halving",
+                &[
+                    ("once", Halving::Once),
+                    ("round", Halving::Round),
+                    ("recovery", Halving::Recovery),
+                ],
+            )?,
+            detection: table
+                .choice("detection", &[("rtt", Detection::Rtt), ("inert", Detection::Inert)])?,
+            last_rtt_us: 0,
+            identical_cnt: 0,
+            is_rtt_long: false,
+            is_cutting: false,
+            is_gain_one: false,
+        })
+    }
+
+    fn on_rtt(&mut self, rtt_us: u32, min_rtt_us: u32) {
+        let is_identical =
+            rtt_us > min_rtt_us && rtt_us.abs_diff(self.last_rtt_us) <= self.alpha_us;
+        self.identical_cnt =
+            if is_identical { (self.identical_cnt + 1).min(COINCIDENCES) } else { 0 };
+        self.is_rtt_long = u64::from(rtt_us) > 2 * u64::from(min_rtt_us);
+        self.last_rtt_us = rtt_us;
+    }
+
+    fn is_congested(&self) -> bool {
+        match self.detection {
+            Detection::Rtt => self.identical_cnt >= COINCIDENCES || self.is_rtt_long,
+            Detection::Inert => true,
+        }
+    }
+}
+
+impl Variant for BbrAcd {
+    #[inline]
+    fn observe(bbr: &mut Bbr<Self>, _conn: &Conn, rs: &RateSample) {
+        if let Ok(rtt_us) = u32::try_from(rs.rtt_us) {
+            bbr.variant.on_rtt(rtt_us, bbr.min_rtt.us);
+        }
+    }
+
+    fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
+        bbr.cycle.start(conn, draw);
+        bbr.variant.is_gain_one = false;
+    }
+
+    fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
+        let Self { halving, .. } = bbr.variant;
+        let mut cwnd = ctl.cwnd;
+        if halving != Halving::Once {
+            cwnd = without_losses(cwnd, rs.losses);
+        }
+        let is_starting = bbr.recovery.is_starting(conn);
+        if is_starting && bbr.variant.is_congested() {
+            bbr.variant.is_cutting = true;
+            bbr.recovery.packet_conservation = true;
+            bbr.model.restart_round(conn.delivered);
+        } else if bbr.recovery.is_ending(conn) {
+            bbr.variant.is_cutting = false;
+            bbr.recovery.packet_conservation = false;
+            cwnd = cwnd.max(bbr.recovery.prior_cwnd);
+        }
+        bbr.recovery.prev_ca_state = conn.ca_state;
+
+        let cut = match halving {
+            Halving::Once if is_starting => cwnd / 2,
+            Halving::Once => cwnd,
+            Halving::Round => cwnd / 2,
+            Halving::Recovery => cwnd.max(conn.inflight.wrapping_add(rs.acked_sacked)) / 2,
+        };
+        let is_held = match halving {
+            Halving::Once | Halving::Round => bbr.recovery.packet_conservation,
+            Halving::Recovery => bbr.variant.is_cutting && conn.ca_state == CaState::Recovery,
+        };
+        bbr.variant.is_gain_one |= is_held && halving == Halving::Recovery;
+        if bbr.variant.is_gain_one {
+            bbr.cwnd_gain_q8 = GAIN_UNIT;
+        }
+        if is_held {
+            let bdp = bbr.inflight(conn, ctl, bbr.current_bw(), GAIN_UNIT);
+            Recovered::Hold(cut.min(bdp).max(CWND_MIN_TARGET))
+        } else {
+            Recovered::Grow(cwnd)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! BBR': the drain phase ends when the queue is drained, and not before.
+//!
+//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is still there. Where others keep
+//! the queue full, BBR' goes on yielding for as long as that takes: there is no time limit.
+//!
+//! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.
+//! Deviations:
+//! 1. "Inflight at the estimated BDP" is Linux's test for it: packets in the network when the next one
+//!    leaves, against the BDP with the budget for three bursts. [lanigan] counts bytes and has no TSO.
+
+use crate::{Conn, Control, Draw, RateSample};
+
+use super::variant::Variant;
+use super::{Bbr, GAIN_UNIT};
+
+/// "BBR'". Differs from BBR v1 in the end of the 0.75 phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BbrPrime;
+
+impl Variant for BbrPrime {
+    #[inline]
+    fn update_cycle_phase(
+        bbr: &mut Bbr<Self>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+        _draw: &mut impl Draw,
+    ) {
+        let is_over = if bbr.pacing_gain_q8 < GAIN_UNIT {
+            bbr.is_drained(conn, rs, ctl)
+        } else {
+            bbr.is_next_cycle_phase(conn, rs, ctl)
+        };
+        if is_over {
+            bbr.cycle.advance(conn);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! BBRPlus: gain cycles of random length, and a drain as soon as something is lost. Not to be confused
+//! with "BBR+" (`bbr_hsr`).
+//!
+//! A cycle lasts 2 to 8 minimum RTTs, drawn anew each time: it begins with 1.25, goes on with 0.75 when
+//! inflight has exceeded 1.25 BDP or a packet was lost, and with 1 when inflight is down to the BDP.
+//!
+//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is alike.
+//! Deviations:
+//! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with the
+//!    budget for three bursts.
+//! 2. `PROBE_BW` begins in the 1 phase with a cycle drawn; the listing does not say. The Linux module
+//!    does it so, and it keeps the flows' phases apart, as BBR v1's random first phase does.
+
+use crate::{Conn, Control, Draw, RateSample};
+
+use super::variant::Variant;
+use super::{Bbr, GAIN_UNIT};
+
+/// Longest cycle in minimum RTTs.
+const CYCLE_LEN_MAX: u8 = 8;
+
+/// A cycle is shorter than the longest by a random number below this.
+const CYCLE_LEN_RAND: u32 = 7;
+
+/// The phases, as indices of BBR v1's gain table: 1.25, 0.75 and 1.
+const UP: u8 = 0;
+const DOWN: u8 = 1;
+const CRUISE: u8 = 2;
+
+/// "BBRPlus". Differs from BBR v1 in the gain cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BbrPlus {
+    /// Length of the current cycle in minimum RTTs.
+    cycle_len: u8,
+}
+
+impl BbrPlus {
+    fn draw_cycle_len(&mut self, draw: &mut impl Draw) {
+        let shorter = u8::try_from(draw.below(CYCLE_LEN_RAND)).expect("a draw is below its bound");
+        self.cycle_len = CYCLE_LEN_MAX - shorter;
+    }
+}
+
+impl Variant for BbrPlus {
+    /// The listing's tests, in its order and without a return between the second and the third: so a
+    /// loss prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes
+    /// straight on to 0.75. While the gain is 1, a loss changes nothing.
+    #[inline]
+    fn update_cycle_phase(
+        bbr: &mut Bbr<Self>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+        draw: &mut impl Draw,
+    ) {
+        let elapsed_us = bbr.cycle.elapsed_us(conn);
+        let min_rtt_us = bbr.min_rtt.us;
+        if u64::from(elapsed_us) > u64::from(bbr.variant.cycle_len) * u64::from(min_rtt_us) {
+            bbr.cycle.mstamp = conn.delivered_mstamp;
+            bbr.variant.draw_cycle_len(draw);
+            bbr.cycle.idx = UP;
+        }
+        if bbr.cycle.idx == CRUISE {
+            return;
+        }
+        if bbr.cycle.idx == DOWN && bbr.is_drained(conn, rs, ctl) {
+            bbr.cycle.idx = CRUISE;
+        }
+        let is_full = elapsed_us > min_rtt_us && {
+            let up_gain_q8 = Self::GAIN_CYCLE_Q8[usize::from(UP)];
+            bbr.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight)
+                > bbr.inflight(conn, ctl, bbr.model.max_bw(), up_gain_q8)
+        };
+        if is_full || rs.losses > 0 {
+            bbr.cycle.idx = DOWN;
+        }
+    }
+
+    fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
+        bbr.cycle.mstamp = conn.delivered_mstamp;
+        bbr.cycle.idx = CRUISE;
+        bbr.variant.draw_cycle_len(draw);
+    }
+}
+
+const _: () = assert!(
+    BbrPlus::GAIN_CYCLE_Q8[CRUISE as usize] == GAIN_UNIT
+        && BbrPlus::GAIN_CYCLE_Q8[DOWN as usize] < GAIN_UNIT,
+    "the phases are indices of BBR v1's gains"
+);

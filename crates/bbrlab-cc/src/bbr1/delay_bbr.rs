@@ -1,0 +1,187 @@
+//! Delay-BBR, for real-time video: backs off when the RTT says that a queue is building.
+//!
+//! ```text
+//! gains      = 1.11, 0.9, 1, 1, 1, 1, 1, 1
+//! srtt       = (1 - alpha) srtt + alpha rtt            (alpha = 0.9: next to no smoothing)
+//! base_rtt   = the smallest sample since the last back-off
+//! congested  = srtt > beta base_rtt, in PROBE_BW       (beta = 1.2)
+//! ```
+//!
+//! A back-off is a visit of PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the window
+//! at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested, or, as in BBR v1,
+//! when the minimum RTT is 10 s old; but there a sample within 1/8 of the minimum is enough to keep it.
+//!
+//! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
+//! Deviations:
+//! 1. A sample counts when its packet was sent after the last back-off, and after its end or that of
+//!    DRAIN: `srtt` starts anew at both. The listing resets on entry, the text of 3.3.4 at the end, the
+//!    thesis's code after DRAIN; each without the other two would take the old queue for a new one.
+//! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP below
+//!    four packets counts as four, the smallest window that BBR aims at.
+//! 3. An expired minimum is replaced as in BBR v1; no listing ever raises it.
+//! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
+//! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of 1/65536.
+
+use crate::linux_int::before;
+use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
+
+use super::model::{MinRtt, is_valid};
+use super::probe_rtt::mark_app_limited;
+use super::variant::Variant;
+use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
+
+/// What a back-off reduces to: 0.75.
+const BACK_OFF_GAIN_Q8: u32 = 192;
+
+/// How a back-off reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BackOff {
+    /// The pacing rate; the window stays.
+    Gain,
+    /// The window.
+    Cwnd,
+}
+
+/// "Delay-BBR". Differs from BBR v1 in the gain cycle and in `PROBE_RTT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayBbr {
+    alpha_q16: u32,
+    beta_q16: u32,
+    back_off: BackOff,
+    /// Smallest sample since the last back-off; [`MinRtt::NONE`] before the first.
+    base_rtt_us: u32,
+    /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
+    srtt_q8: Option<u64>,
+    /// `delivered` that a packet must have seen when it was sent, for its sample to count.
+    since_delivered: u32,
+}
+
+impl DelayBbr {
+    /// Its parameters.
+    pub const PARAMS: &'static [ParamSpec] = &[
+        ParamSpec {
+            name: "alpha",
+            default: "0.9",
+            summary: "weight of the newest sample in the smoothed RTT (0 to 1)",
+        },
+        ParamSpec {
+            name: "beta",
+            default: "1.2",
+            summary: "smoothed RTT over base RTT that means congestion (0 to 64)",
+        },
+        ParamSpec {
+            name: "probe_rtt",
+            default: "\"gain\"",
+            summary: "what a back-off cuts to 0.75: \"gain\" the pacing rate, \"cwnd\" the window (in BDP)",
+        },
+    ];
+
+    /// With the parameters of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub fn from_params(params: &Params) -> Result<Self, ParamError> {
+        let table = ParamTable::new(Self::PARAMS, params);
+        Ok(Self {
+            alpha_q16: table.ratio_q16("alpha", 0..=1)?,
+            beta_q16: table.ratio_q16("beta", 0..=64)?,
+            back_off: table
+                .choice("probe_rtt", &[("gain", BackOff::Gain), ("cwnd", BackOff::Cwnd)])?,
+            base_rtt_us: MinRtt::NONE,
+            srtt_q8: None,
+            since_delivered: 0,
+        })
+    }
+
+    /// Forgets the smoothed RTT: from now on only packets not yet sent count.
+    fn restart_samples(&mut self, conn: &Conn) {
+        self.srtt_q8 = None;
+        self.since_delivered = conn.delivered;
+    }
+
+    /// A sample below the base is the new base, and shows that there is no queue left.
+    fn on_rtt(&mut self, rtt_us: u32) {
+        let rtt_q8 = u64::from(rtt_us) << 8;
+        if rtt_us < self.base_rtt_us {
+            self.base_rtt_us = rtt_us;
+            self.srtt_q8 = Some(rtt_q8);
+            return;
+        }
+        self.srtt_q8 = Some(self.srtt_q8.map_or(rtt_q8, |srtt_q8| {
+            // 40 bits of RTT and 16 of the weight.
+            let alpha = u64::from(self.alpha_q16);
+            (srtt_q8 * (GAIN_ONE_Q16 - alpha) + rtt_q8 * alpha) >> 16
+        }));
+    }
+
+    fn is_congested(&self) -> bool {
+        self.srtt_q8.is_some_and(|srtt_q8| {
+            u128::from(srtt_q8) << 8 > u128::from(self.base_rtt_us) * u128::from(self.beta_q16)
+        })
+    }
+}
+
+/// 1.0 as a weight.
+const GAIN_ONE_Q16: u64 = 1 << 16;
+
+impl Variant for DelayBbr {
+    const GAIN_CYCLE_Q8: [u32; 8] = [284, 230, 256, 256, 256, 256, 256, 256];
+
+    #[inline]
+    fn observe(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample) {
+        let Ok(rtt_us) = u32::try_from(rs.rtt_us) else {
+            return;
+        };
+        let is_similar = u64::from(rtt_us) * 8 <= u64::from(bbr.min_rtt.us) * 9;
+        if is_similar && bbr.min_rtt.us != MinRtt::NONE {
+            bbr.min_rtt.stamp = conn.jiffies;
+        }
+        if is_valid(rs) && !before(rs.prior_delivered, bbr.variant.since_delivered) {
+            bbr.variant.on_rtt(rtt_us);
+        }
+    }
+
+    fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
+        bbr.cycle.start(conn, draw);
+        bbr.variant.restart_samples(conn);
+    }
+
+    #[inline]
+    fn update_probe_rtt(
+        bbr: &mut Bbr<Self>,
+        conn: &Conn,
+        is_expired: bool,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        let is_due = is_expired || (bbr.state == State::ProbeBw && bbr.variant.is_congested());
+        if bbr.state != State::ProbeRtt {
+            if is_due && !bbr.idle_restart {
+                bbr.enter_probe_rtt(ctl);
+                bbr.variant.restart_samples(conn);
+                bbr.variant.base_rtt_us = MinRtt::NONE;
+                mark_app_limited(conn, ctl);
+            }
+            return;
+        }
+        mark_app_limited(conn, ctl);
+        let bdp = bbr.bdp(bbr.current_bw(), GAIN_UNIT);
+        if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
+            bbr.leave_probe_rtt(conn, ctl, draw);
+        }
+    }
+
+    fn probe_rtt_gains_q8(bbr: &Bbr<Self>) -> (u32, u32) {
+        match bbr.variant.back_off {
+            BackOff::Gain => (BACK_OFF_GAIN_Q8, CWND_GAIN_Q8),
+            BackOff::Cwnd => (GAIN_UNIT, BACK_OFF_GAIN_Q8),
+        }
+    }
+
+    fn probe_rtt_cwnd(bbr: &Bbr<Self>) -> u32 {
+        match bbr.variant.back_off {
+            BackOff::Gain => u32::MAX,
+            BackOff::Cwnd => bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).max(CWND_MIN_TARGET),
+        }
+    }
+}
