@@ -1,1 +1,57 @@
-//! (in preparation)
+//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries packets and knows no TCP.
+//!
+//! A caller builds a [`Network`] of links, routes and flows, gives it a [`Handler`] (the hosts) and calls
+//! [`Network::advance`]. Hosts answer through a [`Port`]: send, arm, disarm, schedule.
+//!
+//! The map:
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `engine.rs` | the network, its clock, the loop, the path of a packet |
+//! | `port.rs` | where hosts and network meet |
+//! | `packet.rs` | what the engine knows of a packet; the packet store |
+//! | `event.rs` | the order of events: one 128-bit key |
+//! | `heap.rs` | the event queue |
+//! | `lane.rs` | packets on one constant delay; only the head is in the event queue |
+//! | `timers.rs` | lazy timers |
+//! | `route.rs` | hops compiled into legs |
+//! | `link/mod.rs` | a link, by virtual clock or by departure events |
+//! | `link/config.rs` | what a link is made of, as the caller says it |
+//! | `link/server.rs` | when a packet leaves: exact serialiser, rate schedules |
+//! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
+//! | `link/qdisc.rs` | queue disciplines with departure events; drop-tail as one |
+//! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | what a link counts |
+//! | `loss.rs` | random loss |
+//! | `rng.rs` | random numbers, a generator per consumer |
+//! | `digest.rs` | the digest of a run |
+//!
+//! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation (beyond the growth of
+//! buffers), hashing or dynamic dispatch in the path of a packet; the engine never looks into a payload.
+
+mod digest;
+mod engine;
+mod event;
+mod heap;
+mod lane;
+mod link;
+mod loss;
+mod packet;
+mod port;
+mod rng;
+mod route;
+mod timers;
+
+pub use digest::Digest;
+pub use engine::{Conservation, Network, Status, TIMERS_MAX};
+pub use link::config::{
+    Discipline, EcnThreshold, Jitter, Limit, LinkConfig, LossAt, Rate, RateChange, Reorder, Trace,
+};
+pub use link::delay_histogram::DelayHistogram;
+pub use link::qdisc::{DropTail, Qdisc};
+pub use link::queue_length::QueueLength;
+pub use link::stats::LinkStats;
+pub use loss::Loss;
+pub use packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Queued, Side};
+pub use port::{Handler, Port};
+pub use rng::{Probability, Rng};
+pub use route::{Hop, RouteId};

@@ -1,0 +1,58 @@
+//! The digest of a run: what happened to each packet, when and where, whatever the order of the records.
+//!
+//! A record is a data packet's arrival at, departure from or drop at a link with a rate, a data packet's
+//! arrival at the receiver, or an ACK's arrival at the sender. Each is hashed with the packet's identity (flow,
+//! sequence, retransmission number), the time and the place; the digest is the sum of the hashes modulo 2^64. So it
+//! is the same for links by virtual clock and by departure events.
+
+use bbrlab_units::Time;
+
+use crate::packet::{FlowId, LinkId};
+
+/// What a record tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Record {
+    LinkArrival = 1,
+    Departure = 2,
+    DropFull = 3,
+    DropAqm = 4,
+    DropRandom = 5,
+    AtReceiver = 6,
+    AtSender = 7,
+}
+
+/// A sum of hashes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Digest(pub u64);
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The hash of a packet's identity: computed once, when it is sent.
+#[inline]
+pub(crate) fn identity(flow: FlowId, seq: u64, retransmission: u16) -> u64 {
+    let who = (u64::from(flow.0) << 16) | u64::from(retransmission);
+    fold(who ^ 0x9e37_79b9_7f4a_7c15, seq ^ 0xd1b5_4a32_d192_ed03)
+}
+
+impl Digest {
+    #[inline]
+    pub(crate) fn add(&mut self, record: Record, place: LinkId, identity: u64, at: Time) {
+        let what = (u64::from(place.0) << 8) | record as u64;
+        let hash =
+            fold(identity ^ what.wrapping_mul(0xa076_1d64_78bd_642f), at.0 ^ 0xe703_7ed1_a0b4_28db);
+        self.0 = self.0.wrapping_add(fold(hash, identity ^ 0x8ebc_6af0_9c88_c6e3));
+    }
+}
+
+/// Both halves of the 128-bit product: every input bit reaches every output bit (the mixing step of wyhash).
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+    let low = product as u64;
+    low ^ (product >> 64) as u64
+}

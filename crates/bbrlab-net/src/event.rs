@@ -1,0 +1,81 @@
+//! The order of events: one 128-bit key, which holds nothing that depends on how the engine schedules.
+//!
+//! ```text
+//! time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | own sequence 32
+//! ```
+//!
+//! At equal times: departure from a link, arrival at a link, data at a receiver, ACK at a sender, timer,
+//! application; then flow (or link), then its own sequence. Packets that reach a link at the same instant
+//! are taken by the kind of the event that sent them, then flow, then sequence.
+
+use bbrlab_units::Time;
+
+/// What happens. The discriminants are the order at equal times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Departure = 0,
+    LinkArrival = 1,
+    AtReceiver = 2,
+    AtSender = 3,
+    Timer = 4,
+    Application = 5,
+}
+
+/// Highest number of flows or links.
+pub(crate) const IDS_MAX: u32 = 1 << 24;
+
+/// An event's place in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key(pub(crate) u128);
+
+impl Key {
+    /// Later than every event.
+    pub(crate) const NEVER: Self = Self(u128::MAX);
+
+    pub(crate) fn new(at: Time, tie: u64) -> Self {
+        Self((u128::from(at.0) << 64) | u128::from(tie))
+    }
+
+    pub(crate) fn time(self) -> Time {
+        Time((self.0 >> 64) as u64)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+    pub(crate) fn tie(self) -> u64 {
+        self.0 as u64
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        match self.tie() >> 60 {
+            0 => Kind::Departure,
+            1 => Kind::LinkArrival,
+            2 => Kind::AtReceiver,
+            3 => Kind::AtSender,
+            4 => Kind::Timer,
+            _ => Kind::Application,
+        }
+    }
+}
+
+/// Flow (or link) and own sequence.
+pub(crate) fn id_tie(id: u32, sequence: u32) -> u64 {
+    debug_assert!(id < IDS_MAX);
+    (u64::from(id) << 32) | u64::from(sequence)
+}
+
+/// The lower half of a key; `sent_by` only where packets reach a link.
+pub(crate) fn tie(kind: Kind, sent_by: Kind, id_tie: u64) -> u64 {
+    ((kind as u64) << 60) | ((sent_by as u64) << 56) | id_tie
+}
+
+/// The flow or link of a tie.
+pub(crate) fn id_of(tie: u64) -> u32 {
+    ((tie >> 32) & 0x00ff_ffff) as u32
+}
+
+/// The own sequence of a tie.
+#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+pub(crate) fn sequence_of(tie: u64) -> u32 {
+    tie as u32
+}

@@ -1,0 +1,163 @@
+//! The event queue: a 4-ary heap of 128-bit keys, four children to a cache line, with a lazy hole.
+//!
+//! A popped top stays open until the next push, which then replaces it: one sift-down where pop and push
+//! would take two. Almost every event schedules its successor, so almost every pop ends that way.
+
+use crate::event::Key;
+
+/// Four siblings. Places beyond the end hold `Key::NEVER`, so choosing the least needs no bounds.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Siblings([Key; 4]);
+
+/// A priority queue of (key, index). Equal keys come out in any order.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    /// The least entry; meaningless while `hole` is set.
+    top: (Key, u32),
+    hole: bool,
+    /// Entries below the top: place `n` is child `n % 4` of node `n / 4` (node 0 is the top, node `n + 1` place `n`).
+    keys: Vec<Siblings>,
+    indices: Vec<[u32; 4]>,
+    below: usize,
+}
+
+impl Heap {
+    pub(crate) fn new() -> Self {
+        Self { top: (Key::NEVER, 0), hole: true, keys: Vec::new(), indices: Vec::new(), below: 0 }
+    }
+
+    /// The least entry.
+    pub(crate) fn peek(&mut self) -> Option<(Key, u32)> {
+        if self.hole {
+            if self.below == 0 {
+                return None;
+            }
+            self.below -= 1;
+            let (group, child) = (self.below / 4, self.below % 4);
+            let last = (self.keys[group].0[child], self.indices[group][child]);
+            self.keys[group].0[child] = Key::NEVER;
+            self.fill_hole(last);
+        }
+        Some(self.top)
+    }
+
+    /// Takes out the entry that `peek` has just shown.
+    pub(crate) fn pop_peeked(&mut self) {
+        debug_assert!(!self.hole);
+        self.hole = true;
+    }
+
+    pub(crate) fn push(&mut self, key: Key, index: u32) {
+        if self.hole {
+            self.fill_hole((key, index));
+        } else {
+            self.append((key, index));
+        }
+    }
+
+    /// All entries, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, u32)> {
+        let top = (!self.hole).then_some(self.top);
+        let below =
+            (0..self.below).map(|n| (self.keys[n / 4].0[n % 4], self.indices[n / 4][n % 4]));
+        top.into_iter().chain(below)
+    }
+
+    /// Puts `entry` at the top and sifts it down.
+    fn fill_hole(&mut self, entry: (Key, u32)) {
+        self.hole = false;
+        let mut group = 0;
+        let mut parent: Option<usize> = None;
+        while let Some(siblings) = self.keys.get(group) {
+            let k = &siblings.0;
+            let (left, left_key) = if k[1] < k[0] { (1, k[1]) } else { (0, k[0]) };
+            let (right, right_key) = if k[3] < k[2] { (3, k[3]) } else { (2, k[2]) };
+            let (least, least_key) =
+                if right_key < left_key { (right, right_key) } else { (left, left_key) };
+            if entry.0 <= least_key {
+                break;
+            }
+            let index = self.indices[group][least];
+            self.place(parent, (least_key, index));
+            let place = group * 4 + least;
+            parent = Some(place);
+            group = place + 1;
+        }
+        self.place(parent, entry);
+    }
+
+    /// Appends an entry and sifts it up.
+    fn append(&mut self, entry: (Key, u32)) {
+        let mut place = self.below;
+        self.below += 1;
+        if place / 4 == self.keys.len() {
+            self.keys.push(Siblings([Key::NEVER; 4]));
+            self.indices.push([0; 4]);
+        }
+        loop {
+            let node = place / 4;
+            if node == 0 {
+                if entry.0 < self.top.0 {
+                    self.place(Some(place), self.top);
+                    self.top = entry;
+                } else {
+                    self.place(Some(place), entry);
+                }
+                return;
+            }
+            let above = node - 1;
+            let parent_key = self.keys[above / 4].0[above % 4];
+            if parent_key <= entry.0 {
+                self.place(Some(place), entry);
+                return;
+            }
+            self.place(Some(place), (parent_key, self.indices[above / 4][above % 4]));
+            place = above;
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, place: Option<usize>, entry: (Key, u32)) {
+        match place {
+            None => self.top = entry,
+            Some(n) => {
+                self.keys[n / 4].0[n % 4] = entry.0;
+                self.indices[n / 4][n % 4] = entry.1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Heap;
+    use crate::event::Key;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn entries_come_out_in_order_whatever_the_mix_of_pushes_and_pops(
+            steps in prop::collection::vec(prop::option::weighted(0.6, 0u128..50), 0..400)
+        ) {
+            let mut heap = Heap::new();
+            let mut model: Vec<u128> = Vec::new();
+            for step in steps {
+                if let Some(key) = step {
+                    heap.push(Key(key), u32::try_from(key).unwrap());
+                    model.push(key);
+                } else {
+                    model.sort_unstable_by(|a, b| b.cmp(a));
+                    let expected = model.pop();
+                    let got = heap.peek();
+                    prop_assert_eq!(got.map(|(key, _)| key.0), expected);
+                    if let Some((key, index)) = got {
+                        prop_assert_eq!(key.0, u128::from(index));
+                        heap.pop_peeked();
+                    }
+                }
+                prop_assert_eq!(heap.iter().count(), model.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A histogram of delays in the manner of HdrHistogram: exact below 128 ns, then 128 buckets to the octave.
+
+use bbrlab_units::Span;
+
+/// Buckets to the octave: a quantile is within 1/128 of the exact one.
+const SUB: u64 = 128;
+
+/// A distribution of delays.
+#[derive(Clone, Debug, Default)]
+pub struct DelayHistogram {
+    counts: Vec<u64>,
+    count: u64,
+    sum_ns: u128,
+}
+
+impl DelayHistogram {
+    #[inline]
+    pub(crate) fn add(&mut self, delay: Span) {
+        self.count += 1;
+        self.sum_ns += u128::from(delay.0);
+        let bucket = bucket(delay.0);
+        if let Some(count) = self.counts.get_mut(bucket) {
+            *count += 1;
+        } else {
+            self.grow(bucket);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, bucket: usize) {
+        self.counts.resize((bucket + 1).next_multiple_of(64), 0);
+        self.counts[bucket] += 1;
+    }
+
+    /// Number of delays.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Exact mean in nanoseconds.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// The delay that `per_mille` thousandths do not exceed, to 1/128: the middle of its bucket.
+    #[must_use]
+    pub fn quantile(&self, per_mille: u32) -> Option<Span> {
+        let wanted = u128::from(self.count) * u128::from(per_mille.min(1000));
+        let mut seen = 0u128;
+        for (bucket, &count) in self.counts.iter().enumerate() {
+            seen += u128::from(count) * 1000;
+            if seen >= wanted && seen > 0 {
+                return Some(Span(middle(bucket)));
+            }
+        }
+        None
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "below 58 * 128")]
+fn bucket(ns: u64) -> usize {
+    let octave = u64::from((ns | (SUB - 1)).ilog2()) + 1 - u64::from(SUB.ilog2());
+    // Octave 0 counts single nanoseconds; octave k has steps of 2^(k-1) from 2^(k+6) on.
+    let shift = octave.saturating_sub(1);
+    (octave * SUB + ((ns >> shift) & (SUB - 1))) as usize
+}
+
+fn middle(bucket: usize) -> u64 {
+    let (octave, within) = (bucket as u64 / SUB, bucket as u64 % SUB);
+    if octave == 0 {
+        return within;
+    }
+    let low = (SUB + within) << (octave - 1);
+    low + ((1 << (octave - 1)) - 1) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DelayHistogram, bucket, middle};
+    use bbrlab_units::Span;
+
+    #[test]
+    fn a_delay_and_the_middle_of_its_bucket_differ_by_less_than_a_128th() {
+        for ns in [0, 1, 127, 128, 129, 255, 256, 257, 1_000_000, u64::from(u32::MAX), u64::MAX] {
+            let shown = middle(bucket(ns));
+            assert!(shown.abs_diff(ns) <= ns / 128, "{ns} {shown}");
+        }
+    }
+
+    #[test]
+    fn quantiles_count_from_the_shortest_delay() {
+        let mut histogram = DelayHistogram::default();
+        for ns in 1..=100 {
+            histogram.add(Span(ns));
+        }
+        assert_eq!(histogram.quantile(500), Some(Span(50)));
+        assert_eq!(histogram.quantile(950), Some(Span(95)));
+        assert_eq!(histogram.mean_ns(), Some(50.5));
+    }
+}

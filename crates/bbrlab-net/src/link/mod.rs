@@ -1,0 +1,176 @@
+//! A link: a queue, a server, and what happens behind it (random loss, jitter, reordering).
+//!
+//! One interface, two implementations. Where the fate of a packet is known on arrival (drop-tail), the departure is
+//! computed then and there is no departure event: the *virtual clock*. Any other discipline has a *departure event* per
+//! packet. Both draw, count and record the same things at the same moments, so their runs have equal digests.
+
+pub(crate) mod config;
+pub(crate) mod delay_histogram;
+pub(crate) mod qdisc;
+pub(crate) mod queue_length;
+pub(crate) mod server;
+pub(crate) mod stats;
+mod token_bucket;
+mod trace_clock;
+
+use std::collections::VecDeque;
+
+use bbrlab_units::{Span, Time};
+
+use crate::digest::{Digest, Record};
+use crate::loss::LossProcess;
+use crate::packet::{Ecn, LinkId, Queued};
+use crate::rng::Rng;
+use config::{Discipline, EcnThreshold, Jitter, Limit, LinkConfig, LossAt, Rate, Reorder};
+use server::Server;
+use stats::LinkStats;
+
+/// A link.
+#[derive(Debug)]
+pub(crate) struct Link<Q> {
+    pub(crate) line: Line<Q>,
+    pub(crate) server: Server,
+    pub(crate) rated: bool,
+    pub(crate) ecn_threshold: Option<EcnThreshold>,
+    pub(crate) loss_before: Option<Box<LossProcess>>,
+    pub(crate) behind: Behind,
+    pub(crate) stats: LinkStats,
+    pub(crate) name: String,
+}
+
+/// What happens to a packet that has left the queue.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    pub(crate) loss: Option<Box<LossProcess>>,
+    pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
+    pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
+}
+
+/// Where a link keeps the packets that have not left.
+#[derive(Debug)]
+pub(crate) enum Line<Q> {
+    /// By virtual clock: the packets themselves are on their way already; these are their shadows.
+    Virtual { limit: Limit, shadows: VecDeque<Shadow> },
+    /// By departure events.
+    Events { queue: Q, in_service: Option<InService>, served: u32 },
+}
+
+/// A packet that has been accepted and leaves at a known time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shadow {
+    pub(crate) departs: Time,
+    pub(crate) waited: Span,
+    pub(crate) identity: u64,
+    pub(crate) flow: u32,
+    pub(crate) wire_bytes: u32,
+    pub(crate) is_data: bool,
+    /// Lost at random behind the queue: no longer in the network once it has left.
+    pub(crate) lost: bool,
+    pub(crate) marked: bool,
+    pub(crate) counts_for_flow: bool,
+}
+
+/// The packet in service.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InService {
+    pub(crate) packet: Queued,
+    pub(crate) departs: Time,
+    pub(crate) waited: Span,
+    pub(crate) marked: bool,
+    /// Which departure event is its own.
+    pub(crate) sequence: u32,
+}
+
+impl<Q> Link<Q> {
+    pub(crate) fn new(config: LinkConfig<Q>, seed: u64) -> Self {
+        let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", config.name));
+        let loss = config.loss.map(|model| Box::new(LossProcess::new(model, rng("loss"))));
+        let (loss_before, loss) = match config.loss_at {
+            LossAt::Before => (loss, None),
+            LossAt::After => (None, loss),
+        };
+        let jitter = config.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
+        let reorder = config.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
+        Self {
+            line: match config.discipline {
+                Discipline::VirtualClock(limit) => {
+                    Line::Virtual { limit, shadows: VecDeque::new() }
+                }
+                Discipline::Departures(queue) => {
+                    Line::Events { queue, in_service: None, served: 0 }
+                }
+            },
+            server: Server::new(&config.rate, config.burst),
+            rated: config.rate != Rate::Unlimited,
+            ecn_threshold: config.ecn_threshold,
+            loss_before,
+            behind: Behind { loss, jitter, reorder },
+            stats: LinkStats::default(),
+            name: config.name,
+        }
+    }
+
+    /// Brings the counts of a virtual clock up to `now`: what has left by then is accounted for.
+    #[inline]
+    pub(crate) fn settle(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        digest: &mut Digest,
+        flow_bytes: &mut [u64],
+    ) {
+        let Line::Virtual { shadows, .. } = &mut self.line else { return };
+        while let Some(shadow) = shadows.front().filter(|shadow| shadow.departs <= now) {
+            self.stats.leaves(shadow.departs, shadow.wire_bytes);
+            self.stats.sent(shadow.wire_bytes, shadow.waited);
+            self.stats.marks += u64::from(shadow.marked);
+            if shadow.counts_for_flow {
+                flow_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
+            }
+            if shadow.lost {
+                self.stats.drops_random += 1;
+            }
+            if shadow.is_data {
+                self.stats.sent_data_packets += u64::from(!shadow.lost);
+                if self.rated {
+                    let record = if shadow.lost { Record::DropRandom } else { Record::Departure };
+                    digest.add(record, id, shadow.identity, shadow.departs);
+                }
+            }
+            shadows.pop_front();
+        }
+    }
+
+    /// The counts at the end of a moment.
+    pub(crate) fn bring_to(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        digest: &mut Digest,
+        flow_bytes: &mut [u64],
+    ) {
+        self.settle(now, id, digest, flow_bytes);
+        self.stats.queue.advance(now);
+    }
+}
+
+/// Whether a packet that meets this backlog is marked on arrival.
+#[inline]
+pub(crate) fn marks_on_arrival(
+    threshold: Option<EcnThreshold>,
+    stats: &LinkStats,
+    ecn: Ecn,
+) -> bool {
+    ecn.is_ect()
+        && match threshold {
+            Some(EcnThreshold::Packets(limit)) => stats.backlog_packets() > limit,
+            Some(EcnThreshold::Bytes(limit)) => stats.backlog_bytes > limit.0,
+            Some(EcnThreshold::Wait(_)) | None => false,
+        }
+}
+
+/// Whether a packet that is the next to leave after this wait is marked.
+#[inline]
+pub(crate) fn marks_on_wait(threshold: Option<EcnThreshold>, wait: Span, ecn: Ecn) -> bool {
+    ecn.is_ect() && matches!(threshold, Some(EcnThreshold::Wait(limit)) if wait > limit)
+}

@@ -1,0 +1,193 @@
+//! The length of a queue over time: mean, standard deviation, quantiles and maximum as time integrals.
+
+use bbrlab_units::Time;
+
+/// Lengths below this have a bucket of their own; above, 64 buckets to the octave.
+const EXACT: u64 = 4096;
+
+/// How long a queue had which length.
+#[derive(Clone, Debug, Default)]
+pub struct QueueLength {
+    now: u64,
+    since: Time,
+    max: u64,
+    /// Nanoseconds spent at each length below `EXACT`, as far as it was ever reached.
+    exact_ns: Vec<u64>,
+    /// Lengths from `EXACT` on: bucket, nanoseconds, and the exact sums of length x ns and of its square.
+    long: Long,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Long {
+    ns: Vec<u64>,
+    total_ns: u128,
+    sum: u128,
+    squares: f64,
+}
+
+impl QueueLength {
+    /// Starts to measure at `at`, with what is there.
+    pub(crate) fn start(&mut self, at: Time) {
+        *self = Self { now: self.now, since: at, max: self.now, ..Self::default() };
+    }
+
+    /// The present length.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The greatest length.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    #[inline]
+    pub(crate) fn change(&mut self, at: Time, length: u64) {
+        self.advance(at);
+        self.now = length;
+        self.max = self.max.max(length);
+    }
+
+    /// Accounts for the time up to `at`.
+    #[inline]
+    pub(crate) fn advance(&mut self, at: Time) {
+        let ns = at.since(self.since).0;
+        self.since = self.since.max(at);
+        #[expect(clippy::cast_possible_truncation, reason = "falls out of the vector then")]
+        if let Some(bucket) = self.exact_ns.get_mut(self.now as usize) {
+            *bucket += ns;
+        } else {
+            self.advance_slowly(ns);
+        }
+    }
+
+    #[cold]
+    #[expect(clippy::cast_possible_truncation, reason = "bounded by the branches")]
+    #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
+    fn advance_slowly(&mut self, ns: u64) {
+        if self.now < EXACT {
+            let length = (self.now as usize + 1).next_power_of_two().max(8);
+            self.exact_ns.resize(length, 0);
+            self.exact_ns[self.now as usize] += ns;
+            return;
+        }
+        let bucket = long_bucket(self.now);
+        if bucket >= self.long.ns.len() {
+            self.long.ns.resize(bucket + 1, 0);
+        }
+        self.long.ns[bucket] += ns;
+        self.long.total_ns += u128::from(ns);
+        self.long.sum += u128::from(ns) * u128::from(self.now);
+        self.long.squares += ns as f64 * self.now as f64 * self.now as f64;
+    }
+
+    fn total_ns(&self) -> u128 {
+        self.exact_ns.iter().map(|&ns| u128::from(ns)).sum::<u128>() + self.long.total_ns
+    }
+
+    /// Mean length over time; `None` before any time has passed.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    pub fn mean(&self) -> Option<f64> {
+        let total = self.total_ns();
+        let exact: u128 =
+            self.exact_ns.iter().enumerate().map(|(n, &ns)| n as u128 * u128::from(ns)).sum();
+        (total > 0).then(|| (exact + self.long.sum) as f64 / total as f64)
+    }
+
+    /// Standard deviation over time.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a deviation for people")]
+    pub fn std_dev(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let total = self.total_ns() as f64;
+        let exact: f64 = self
+            .exact_ns
+            .iter()
+            .enumerate()
+            .map(|(n, &ns)| (n as f64 - mean) * (n as f64 - mean) * ns as f64)
+            .sum();
+        let (long_ns, long_sum) = (self.long.total_ns as f64, self.long.sum as f64);
+        let long = self.long.squares - 2.0 * mean * long_sum + mean * mean * long_ns;
+        Some(((exact + long.max(0.0)) / total).sqrt())
+    }
+
+    /// The least length that the queue did not exceed for `per_mille` thousandths of the time; exact below 4096 packets,
+    /// the upper end of a bucket of 1/64 above.
+    #[must_use]
+    pub fn quantile(&self, per_mille: u32) -> Option<u64> {
+        let total = self.total_ns();
+        if total == 0 {
+            return None;
+        }
+        let wanted = total * u128::from(per_mille.min(1000));
+        let lengths = (0..).zip(&self.exact_ns).chain(
+            (0..).zip(&self.long.ns).map(|(bucket, ns)| (long_upper(bucket).min(self.max), ns)),
+        );
+        let mut seen = 0u128;
+        for (length, &ns) in lengths {
+            seen += u128::from(ns) * 1000;
+            if seen >= wanted && seen > 0 {
+                return Some(length);
+            }
+        }
+        Some(self.max)
+    }
+}
+
+/// The bucket of a length of at least `EXACT`.
+fn long_bucket(length: u64) -> usize {
+    let octave = length.ilog2();
+    let within = (length >> (octave - 6)) & 63;
+    ((octave - EXACT.ilog2()) as usize) * 64 + within as usize
+}
+
+/// The greatest length of a bucket.
+fn long_upper(bucket: usize) -> u64 {
+    let octave = EXACT.ilog2() + u32::try_from(bucket / 64).expect("at most 52 octaves");
+    let within = 64 + (bucket % 64) as u64;
+    ((u128::from(within + 1) << (octave - 6)) - 1).min(u128::from(u64::MAX)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{QueueLength, long_bucket, long_upper};
+    use bbrlab_units::Time;
+
+    #[test]
+    fn a_queue_that_is_three_for_a_quarter_of_the_time_and_one_otherwise_has_the_moments_of_that() {
+        let mut queue = QueueLength::default();
+        queue.start(Time(100));
+        queue.change(Time(100), 1);
+        queue.change(Time(400), 3);
+        queue.advance(Time(500));
+        assert_eq!(queue.mean(), Some(1.5));
+        assert!((queue.std_dev().unwrap() - 0.75f64.sqrt()).abs() < 1e-12);
+        assert_eq!((queue.quantile(750), queue.quantile(751), queue.max()), (Some(1), Some(3), 3));
+    }
+
+    #[test]
+    fn long_queues_keep_exact_means_and_quantiles_within_a_sixty_fourth() {
+        let mut queue = QueueLength::default();
+        queue.start(Time(0));
+        queue.change(Time(0), 10_000);
+        queue.change(Time(10), 1_000_000);
+        queue.change(Time(20), 0);
+        queue.advance(Time(20));
+        assert_eq!(queue.mean(), Some(505_000.0));
+        assert!((queue.std_dev().unwrap() - 495_000.0).abs() < 1e-3);
+        let median = queue.quantile(500).unwrap();
+        assert!((10_000..10_000 + 10_000 / 64).contains(&median), "{median}");
+    }
+
+    #[test]
+    fn every_length_lies_in_its_bucket() {
+        for length in [4096, 4097, 8191, 8192, 123_456, u64::from(u32::MAX), u64::MAX] {
+            let bucket = long_bucket(length);
+            assert!(long_upper(bucket) >= length);
+            assert!(bucket == 0 || long_upper(bucket - 1) < length, "{length}");
+        }
+    }
+}

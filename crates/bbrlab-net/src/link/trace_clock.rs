@@ -1,0 +1,121 @@
+//! Departures on a Mahimahi trace.
+
+use bbrlab_units::{NS_PER_MS, Time};
+
+use super::config::Trace;
+
+#[derive(Clone, Debug)]
+pub(crate) struct TraceClock {
+    trace: Trace,
+    /// The opportunity that serves next, counted from the start of the run, and what is left of it.
+    opportunity: u64,
+    left_bytes: u32,
+    free_at: Time,
+}
+
+impl TraceClock {
+    pub(crate) fn new(trace: Trace) -> Self {
+        let left_bytes = trace.opportunity_bytes();
+        Self { trace, opportunity: 0, left_bytes, free_at: Time::ZERO }
+    }
+
+    pub(crate) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
+        if arrived >= self.free_at {
+            // Nothing waited: what is left of an opportunity that has passed is lost.
+            self.opportunity = self.opportunities_by(arrived);
+            self.left_bytes = self.trace.opportunity_bytes();
+        }
+        if wire_bytes <= self.left_bytes {
+            self.left_bytes -= wire_bytes;
+            self.free_at = self.time(self.opportunity);
+        } else {
+            let per = self.trace.opportunity_bytes();
+            let rest = wire_bytes - self.left_bytes;
+            let more = rest.div_ceil(per);
+            self.opportunity += u64::from(more);
+            // In u64: `more * per` may exceed 32 bits.
+            #[expect(clippy::cast_possible_truncation, reason = "below one opportunity")]
+            let left = (u64::from(more) * u64::from(per) - u64::from(rest)) as u32;
+            self.left_bytes = left;
+            self.free_at = self.time(self.opportunity);
+        }
+        if self.left_bytes == 0 {
+            self.opportunity += 1;
+            self.left_bytes = self.trace.opportunity_bytes();
+        }
+        self.free_at
+    }
+
+    fn period_ms(&self) -> u64 {
+        *self.trace.stamps_ms().last().expect("a trace has stamps")
+    }
+
+    fn time(&self, opportunity: u64) -> Time {
+        let stamps = self.trace.stamps_ms();
+        let count = stamps.len() as u64;
+        #[expect(clippy::cast_possible_truncation, reason = "an index into the stamps")]
+        let within = stamps[(opportunity % count) as usize];
+        let ms =
+            u128::from(opportunity / count) * u128::from(self.period_ms()) + u128::from(within);
+        Time(u64::try_from(ms * u128::from(NS_PER_MS)).unwrap_or(u64::MAX))
+    }
+
+    /// How many opportunities lie at or before a moment.
+    fn opportunities_by(&self, at: Time) -> u64 {
+        let stamps = self.trace.stamps_ms();
+        let ms = at.0 / NS_PER_MS;
+        let (cycle, within) = (ms / self.period_ms(), ms % self.period_ms());
+        cycle * stamps.len() as u64 + stamps.partition_point(|&stamp| stamp <= within) as u64
+    }
+
+    pub(crate) fn capacity_bits(&self, from: Time, to: Time) -> u128 {
+        let opportunities = self.opportunities_by(to).saturating_sub(self.opportunities_by(from));
+        u128::from(opportunities) * u128::from(self.trace.opportunity_bytes()) * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TraceClock;
+    use crate::link::config::Trace;
+    use bbrlab_units::Time;
+
+    fn ms(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    fn clock() -> TraceClock {
+        TraceClock::new(Trace::new(vec![2, 2, 5, 10], 1500).unwrap())
+    }
+
+    #[test]
+    fn packets_leave_at_the_stamps_and_the_trace_repeats() {
+        let mut clock = clock();
+        let departures: Vec<Time> = (0..6).map(|_| clock.serve(Time(0), 1500)).collect();
+        assert_eq!(departures, [ms(2), ms(2), ms(5), ms(10), ms(12), ms(12)]);
+    }
+
+    #[test]
+    fn small_packets_share_an_opportunity_and_large_ones_take_several() {
+        let mut clock = clock();
+        assert_eq!(clock.serve(Time(0), 700), ms(2));
+        assert_eq!(clock.serve(Time(0), 700), ms(2));
+        // 100 bytes of the first opportunity, all of the second, 1400 of the third.
+        assert_eq!(clock.serve(Time(0), 3000), ms(5));
+        assert_eq!(clock.serve(Time(0), 100), ms(5));
+        assert_eq!(clock.serve(Time(0), 1), ms(10));
+    }
+
+    #[test]
+    fn an_opportunity_without_a_packet_is_lost_and_one_at_the_moment_of_arrival_too() {
+        let mut clock = clock();
+        assert_eq!(clock.serve(ms(2), 100), ms(5));
+        assert_eq!(clock.serve(ms(5), 100), ms(10));
+        assert_eq!(clock.serve(ms(10), 100), ms(12));
+        assert_eq!(clock.capacity_bits(ms(0), ms(12)), 6 * 12_000);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the engine knows of a packet: size, flow, ECN bits, identity. The payload is opaque.
+
+use bbrlab_units::Time;
+
+/// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowId(pub u32);
+
+/// A link. Numbered from 0 in the order of `add_link`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u32);
+
+/// One end of a flow. Packets of the sender travel the forward route, those of the receiver the reverse one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Side {
+    /// The end that connects and sends data.
+    Sender = 0,
+    /// The end that acknowledges.
+    Receiver = 1,
+}
+
+/// The ECN field of the IP header (RFC 3168), with the header's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0,
+    /// ECT(1).
+    Ect1 = 1,
+    /// ECT(0).
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Whether a queue may mark the packet: ECT(0) or ECT(1).
+    #[must_use]
+    pub fn is_ect(self) -> bool {
+        matches!(self, Self::Ect0 | Self::Ect1)
+    }
+}
+
+/// A packet as a host hands it to the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<P> {
+    /// Bytes on the wire, framing included.
+    pub wire_bytes: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Whether the packet carries data: random loss, reordering and the digest distinguish it.
+    pub is_data: bool,
+    /// For the digest: which data (a data packet), or what is acknowledged (an ACK).
+    pub seq: u64,
+    /// For the digest: how often this data was sent before.
+    pub retransmission: u16,
+    /// What the hosts exchange; the network never looks into it.
+    pub payload: P,
+}
+
+/// A packet as the network hands it to a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<P> {
+    /// The flow.
+    pub flow: FlowId,
+    /// Bytes on the wire, framing included.
+    pub wire_bytes: u32,
+    /// The ECN field, marked on the way or not.
+    pub ecn: Ecn,
+    /// As sent.
+    pub is_data: bool,
+    /// As sent.
+    pub payload: P,
+}
+
+/// A packet inside the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InNetwork<P> {
+    /// Flow and own sequence, as in the low bits of an event's key.
+    pub(crate) tie: u64,
+    /// The packet's identity, hashed.
+    pub(crate) identity: u64,
+    /// The leg that the packet is on: an index into the route table.
+    pub(crate) leg: u32,
+    pub(crate) wire_bytes: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) is_data: bool,
+    pub(crate) payload: P,
+}
+
+/// A place in the packet store.
+pub(crate) type Handle = u32;
+
+/// All packets in the network: slots with a free list, last freed first used, so that the slot that a
+/// delivered packet leaves, still in the cache, takes the packet that is sent in answer.
+#[derive(Debug)]
+pub(crate) struct Packets<P> {
+    slots: Vec<InNetwork<P>>,
+    free: Vec<Handle>,
+}
+
+impl<P: Copy> Packets<P> {
+    pub(crate) fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// Stores a packet.
+    pub(crate) fn insert(&mut self, packet: InNetwork<P>) -> Handle {
+        if let Some(handle) = self.free.pop() {
+            self.slots[handle as usize] = packet;
+            return handle;
+        }
+        let handle = u32::try_from(self.slots.len()).expect("fewer than 2^31 packets in flight");
+        assert!(handle < 1 << 31, "more than 2^31 packets in the network");
+        self.slots.push(packet);
+        handle
+    }
+
+    /// Takes a packet out.
+    pub(crate) fn remove(&mut self, handle: Handle) -> InNetwork<P> {
+        self.free.push(handle);
+        self.slots[handle as usize]
+    }
+
+    pub(crate) fn get(&self, handle: Handle) -> &InNetwork<P> {
+        &self.slots[handle as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut InNetwork<P> {
+        &mut self.slots[handle as usize]
+    }
+}
+
+/// A packet as a queue discipline sees it: never its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued {
+    pub(crate) handle: Handle,
+    pub(crate) identity: u64,
+    pub(crate) counts_for_flow: bool,
+    pub(crate) marked: bool,
+    /// The flow that it belongs to.
+    pub flow: FlowId,
+    /// Bytes on the wire, framing included.
+    pub wire_bytes: u32,
+    /// The ECN field. A discipline marks by writing `Ce`.
+    pub ecn: Ecn,
+    /// Whether it carries data.
+    pub is_data: bool,
+    /// When it reached the link.
+    pub arrived_at: Time,
+}

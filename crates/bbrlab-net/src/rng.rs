@@ -1,0 +1,109 @@
+//! Random numbers: one generator per consumer, derived from the run's seed and the consumer's name.
+//!
+//! xoshiro256++ (Blackman and Vigna, 2018; public domain), its state filled by SplitMix64 from the run's seed
+//! and the FNV-1a hash of the name. Integers only, so the same on every machine; a new consumer does not
+//! shift the others.
+
+/// A generator of its own for one consumer.
+#[derive(Clone, Debug)]
+pub struct Rng {
+    state: [u64; 4],
+}
+
+impl Rng {
+    /// The generator of the consumer `name` in the run with `seed`.
+    #[must_use]
+    pub fn new(seed: u64, name: &str) -> Self {
+        let mut mix = seed
+            ^ name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
+        Self { state: std::array::from_fn(|_| splitmix64(&mut mix)) }
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        let s = &mut self.state;
+        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        result
+    }
+
+    /// A number in `0..bound` (0 if `bound` is 0), by multiplication; its bias is below `bound` / 2^64.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// True with this probability; always one draw.
+    #[inline]
+    pub fn happens(&mut self, probability: Probability) -> bool {
+        (self.next_u64() >> 1) < probability.0
+    }
+}
+
+fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A probability as an integer threshold in units of 2^-63, so that no floating point is in the event path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Probability(u64);
+
+impl Probability {
+    /// Never.
+    pub const ZERO: Self = Self(0);
+    /// Always.
+    pub const ONE: Self = Self(1 << 63);
+
+    /// The nearest threshold; values outside 0..=1 and NaN are brought to the nearest end (NaN: 0).
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    pub fn from_ratio(ratio: f64) -> Self {
+        if ratio >= 1.0 {
+            return Self::ONE;
+        }
+        if ratio > 0.0 { Self((ratio * 9_223_372_036_854_775_808.0) as u64) } else { Self::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Probability, Rng};
+    use expect_test::expect;
+
+    #[test]
+    fn a_seed_and_a_name_give_the_same_numbers_everywhere() {
+        let mut rng = Rng::new(1, "bottleneck.loss");
+        let drawn: Vec<u64> = (0..3).map(|_| rng.next_u64()).collect();
+        expect!["[913a654d4d0b817c, e9da4cf15e2717da, 9a2b1a56c017bd8f]"].assert_eq(&format!("{drawn:x?}"));
+    }
+
+    #[test]
+    fn consumers_differ_by_name_and_by_seed() {
+        let first = |seed, name| Rng::new(seed, name).next_u64();
+        assert_ne!(first(1, "a"), first(1, "b"));
+        assert_ne!(first(1, "a"), first(2, "a"));
+    }
+
+    #[test]
+    fn one_always_happens_and_zero_never() {
+        let mut rng = Rng::new(1, "x");
+        assert!((0..1000).all(|_| rng.happens(Probability::ONE)));
+        assert!(!(0..1000).any(|_| rng.happens(Probability::ZERO)));
+        let half = Probability::from_ratio(0.5);
+        let count = (0..10_000).filter(|_| rng.happens(half)).count();
+        assert!((4_800..5_200).contains(&count), "{count}");
+    }
+}

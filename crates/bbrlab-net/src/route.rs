@@ -1,0 +1,52 @@
+//! Routes: what a packet crosses from host to host, compiled into legs.
+//!
+//! A leg is a constant delay and what stands at its end. Delays in a row add up to one leg; links without
+//! rate, loss or jitter need not be links at all.
+
+use bbrlab_units::Span;
+
+use crate::packet::LinkId;
+
+/// A step of a route as the caller gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// A constant delay.
+    Delay(Span),
+    /// A link.
+    Link(LinkId),
+}
+
+/// A compiled route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouteId(pub(crate) u32);
+
+/// What stands at the end of a leg.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Target {
+    Link(LinkId),
+    Receiver,
+    Sender,
+}
+
+/// Where a leg begins: lanes are shared by legs of equal source, delay and target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    Hosts,
+    Link(LinkId),
+}
+
+/// One leg.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leg {
+    pub(crate) delay: Span,
+    pub(crate) target: Target,
+    /// The lane, or `NO_LANE` where the link is reached at once.
+    pub(crate) lane: u32,
+    /// The lane of packets held back by reordering at the link before.
+    pub(crate) late_lane: u32,
+    /// Whether `target` is the route's last link with a rate.
+    pub(crate) last_rated: bool,
+}
+
+/// No lane: from a host straight to a link.
+pub(crate) const NO_LANE: u32 = u32::MAX;

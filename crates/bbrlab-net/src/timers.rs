@@ -1,0 +1,73 @@
+//! Lazy timers: at most one live entry of the event queue per armed timer.
+//!
+//! Arming for later only moves the deadline; when the entry comes up early it is pushed again. Arming for
+//! earlier pushes a second entry, and the first is recognised as stale. So a retransmission timer that every
+//! ACK re-arms costs a store per ACK.
+
+use bbrlab_units::Time;
+
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// When to fire; `NEVER` if disarmed.
+    deadline: Time,
+    /// Time of the live entry in the event queue; `NEVER` if there is none.
+    queued: Time,
+}
+
+/// The timers of all ends of all flows.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    timers: Vec<Timer>,
+}
+
+/// What an entry of the event queue turns out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Popped {
+    Fires,
+    /// Push another entry for this time.
+    Later(Time),
+    Stale,
+}
+
+impl Timers {
+    pub(crate) fn add(&mut self, count: usize) {
+        let idle = Timer { deadline: Time::NEVER, queued: Time::NEVER };
+        self.timers.resize(self.timers.len() + count, idle);
+    }
+
+    /// Arms for `at`; true if the event queue needs an entry for that time.
+    #[inline]
+    pub(crate) fn arm(&mut self, slot: usize, at: Time) -> bool {
+        let timer = &mut self.timers[slot];
+        timer.deadline = at;
+        let sooner = at < timer.queued;
+        if sooner {
+            timer.queued = at;
+        }
+        sooner
+    }
+
+    #[inline]
+    pub(crate) fn disarm(&mut self, slot: usize) {
+        self.timers[slot].deadline = Time::NEVER;
+    }
+
+    pub(crate) fn deadline(&self, slot: usize) -> Time {
+        self.timers[slot].deadline
+    }
+
+    #[inline]
+    pub(crate) fn popped(&mut self, slot: usize, now: Time) -> Popped {
+        let timer = &mut self.timers[slot];
+        if timer.queued != now {
+            return Popped::Stale;
+        }
+        let deadline = timer.deadline;
+        if deadline <= now {
+            *timer = Timer { deadline: Time::NEVER, queued: Time::NEVER };
+            return Popped::Fires;
+        }
+        timer.queued = deadline;
+        if deadline == Time::NEVER { Popped::Stale } else { Popped::Later(deadline) }
+    }
+}

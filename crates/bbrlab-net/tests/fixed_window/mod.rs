@@ -1,0 +1,134 @@
+//! Toy hosts for the engine's tests: a fixed window of packets, an ACK for each, nothing sent again.
+//!
+//! The sender keeps `window` packets in flight, counts a packet as gone when a later one is acknowledged by more than
+//! the reordering it tolerates (never needed here: a timer refills the window when nothing has come back for a second).
+
+#![allow(dead_code, reason = "each test file uses its share")]
+
+use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Outgoing, Port, Qdisc, Side};
+use bbrlab_units::{Span, Time};
+
+/// What the toy hosts exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Toy {
+    pub seq: u64,
+    pub sent_at: Time,
+}
+
+/// One flow's hosts.
+#[derive(Clone, Debug)]
+pub struct ToyFlow {
+    pub window: u64,
+    pub wire_bytes: u32,
+    pub ecn: Ecn,
+    /// Packets still to send.
+    pub left: u64,
+    pub next_seq: u64,
+    pub in_flight: u64,
+    pub idle_timeout: Span,
+}
+
+impl ToyFlow {
+    pub fn new(window: u64, wire_bytes: u32, packets: u64) -> Self {
+        Self {
+            window,
+            wire_bytes,
+            ecn: Ecn::NotEct,
+            left: packets,
+            next_seq: 0,
+            in_flight: 0,
+            idle_timeout: Span::from_secs(1),
+        }
+    }
+}
+
+/// Something that happened at a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    Data { at: Time, flow: u32, seq: u64, ecn: Ecn },
+    Ack { at: Time, flow: u32, seq: u64, rtt: Span },
+    Timer { at: Time, flow: u32, side: Side, timer: u8 },
+    Application { at: Time, flow: u32, token: u32 },
+}
+
+/// The hosts of all flows, and a log of what they saw.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    pub flows: Vec<ToyFlow>,
+    pub log: Vec<Seen>,
+    pub keep_log: bool,
+}
+
+pub const ACK_BYTES: u32 = 66;
+
+impl Hosts {
+    pub fn new(flows: Vec<ToyFlow>) -> Self {
+        Self { flows, log: Vec::new(), keep_log: true }
+    }
+
+    fn see(&mut self, seen: Seen) {
+        if self.keep_log {
+            self.log.push(seen);
+        }
+    }
+
+    fn fill_window<Q: Qdisc>(&mut self, port: &mut Port<'_, Toy, Q>, id: FlowId) {
+        let flow = &mut self.flows[id.0 as usize];
+        while flow.in_flight < flow.window && flow.left > 0 {
+            flow.left -= 1;
+            flow.in_flight += 1;
+            let seq = flow.next_seq;
+            flow.next_seq += 1;
+            let packet = Outgoing {
+                wire_bytes: flow.wire_bytes,
+                ecn: flow.ecn,
+                is_data: true,
+                seq,
+                retransmission: 0,
+                payload: Toy { seq, sent_at: port.now() },
+            };
+            port.send(id, Side::Sender, packet);
+        }
+        if flow.in_flight > 0 {
+            port.arm(id, Side::Sender, 0, port.now() + flow.idle_timeout);
+        } else {
+            port.disarm(id, Side::Sender, 0);
+        }
+    }
+}
+
+impl<Q: Qdisc> Handler<Toy, Q> for Hosts {
+    fn at_receiver(&mut self, port: &mut Port<'_, Toy, Q>, packet: Arrival<Toy>) {
+        let seq = packet.payload.seq;
+        self.see(Seen::Data { at: port.now(), flow: packet.flow.0, seq, ecn: packet.ecn });
+        let ack = Outgoing {
+            wire_bytes: ACK_BYTES,
+            ecn: Ecn::NotEct,
+            is_data: false,
+            seq,
+            retransmission: 0,
+            payload: packet.payload,
+        };
+        port.send(packet.flow, Side::Receiver, ack);
+    }
+
+    fn at_sender(&mut self, port: &mut Port<'_, Toy, Q>, packet: Arrival<Toy>) {
+        let rtt = port.now().since(packet.payload.sent_at);
+        let seq = packet.payload.seq;
+        self.see(Seen::Ack { at: port.now(), flow: packet.flow.0, seq, rtt });
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        flow.in_flight = flow.in_flight.saturating_sub(1);
+        self.fill_window(port, packet.flow);
+    }
+
+    fn on_timer(&mut self, port: &mut Port<'_, Toy, Q>, flow: FlowId, side: Side, timer: u8) {
+        self.see(Seen::Timer { at: port.now(), flow: flow.0, side, timer });
+        self.flows[flow.0 as usize].in_flight = 0;
+        self.fill_window(port, flow);
+    }
+
+    fn on_application(&mut self, port: &mut Port<'_, Toy, Q>, flow: FlowId, token: u32) {
+        self.see(Seen::Application { at: port.now(), flow: flow.0, token });
+        self.fill_window(port, flow);
+    }
+}
