@@ -1,9 +1,10 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
 use crate::bbr1::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
+use crate::cubic::CubicParams;
 use crate::{
-    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb,
-    ParamError, ParamSpec, Params, RateSample, Reno,
+    AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
+    LostSkb, ParamError, ParamSpec, Params, RateSample, Reno, Vegas, cubic, vegas,
 };
 
 /// Builds an instance from a table of parameters.
@@ -129,8 +130,8 @@ algorithms! {
         title: "CUBIC",
         summary: "window as a cubic function of the time since the last loss; HyStart",
         source: "Linux 6.12 tcp_cubic.c",
-        params: &[],
-        new: None,
+        params: cubic::PARAMS,
+        new: Some(|p| Ok(Cc::Cubic(Cubic::new(CubicParams::from_params(p)?)))),
     }
     Reno {
         name: "reno",
@@ -145,8 +146,8 @@ algorithms! {
         title: "Vegas",
         summary: "keeps 2 to 4 packets queued, judged by the RTT",
         source: "Linux 6.12 tcp_vegas.c",
-        params: &[],
-        new: None,
+        params: vegas::PARAMS,
+        new: Some(|p| Ok(Cc::Vegas(Vegas::new(p)?))),
     }
     Dctcp {
         name: "dctcp",
@@ -371,4 +372,6 @@ dispatch! {
     DelayBbr(Bbr<DelayBbr>),
     BbrAcd(Bbr<BbrAcd>),
     Reno(Reno),
+    Cubic(Cubic),
+    Vegas(Vegas),
 }

@@ -10,9 +10,11 @@
 mod algorithm;
 pub mod bbr1;
 mod conn;
+pub mod cubic;
 pub mod linux_int;
 mod params;
 pub mod reno;
+pub mod vegas;
 pub mod windowed_filter;
 
 pub use algorithm::{Algorithm, Cc};
@@ -20,9 +22,11 @@ pub use conn::{
     AckSample, CaState, Conn, Control, CwndEvent, LostSkb, PacingStatus, RateSample, ack_flags,
     ecn_flags,
 };
+pub use cubic::Cubic;
 pub(crate) use params::ParamTable;
 pub use params::{ParamError, ParamSpec, ParamValue, Params};
 pub use reno::Reno;
+pub use vegas::Vegas;
 pub use windowed_filter::WindowedFilter;
 
 /// Where an algorithm gets its random integers from. A replay hands in the kernel's draws.

@@ -109,6 +109,15 @@ impl<'a> ParamTable<'a> {
             .ok_or_else(|| refused(name, &value, &format!("a whole {}", number_in(&range))))
     }
 
+    /// A switch: `true` or `false`, or the kernel's 1 and 0.
+    pub(crate) fn switch(&self, name: &str) -> Result<bool, ParamError> {
+        match self.value(name) {
+            ParamValue::Bool(switch) => Ok(switch),
+            ParamValue::Int(int @ (0 | 1)) => Ok(int == 1),
+            other => Err(refused(name, &other, "true or false")),
+        }
+    }
+
     /// One of several named values.
     pub(crate) fn choice<T: Copy>(
         &self,

@@ -5,10 +5,10 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_cong.c`: `tcp_slow_start`, `tcp_cong_avoid_ai`,
 //! `tcp_reno_cong_avoid`, `tcp_reno_ssthresh`, `tcp_reno_undo_cwnd`; `include/net/tcp.h`:
-//! `tcp_is_cwnd_limited`.
+//! `tcp_is_cwnd_limited`, `tcp_current_ssthresh`.
 //! Deviations: none.
 
-use crate::{CongestionControl, Conn, Control, Hooks};
+use crate::{CaState, CongestionControl, Conn, Control, Hooks};
 
 /// NewReno has no state of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +75,18 @@ pub fn ssthresh(conn: &Conn) -> u32 {
 #[must_use]
 pub fn undo_cwnd(conn: &Conn) -> u32 {
     conn.ctl.cwnd.max(conn.prior_cwnd)
+}
+
+/// The ssthresh worth keeping: three quarters of cwnd if that is more, except during a reduction.
+/// Linux: `tcp_current_ssthresh`.
+#[must_use]
+pub fn current_ssthresh(conn: &Conn) -> u32 {
+    if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
+        conn.ctl.ssthresh
+    } else {
+        // Two shifts lose two remainders, so this is at most 3/4.
+        conn.ctl.ssthresh.max((conn.ctl.cwnd >> 1).wrapping_add(conn.ctl.cwnd >> 2))
+    }
 }
 
 impl CongestionControl for Reno {

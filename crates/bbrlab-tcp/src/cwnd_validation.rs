@@ -4,11 +4,11 @@
 //! time longer than the RTO it is halved for every RTO that passed.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
-//! `tcp_cwnd_restart`; `include/net/tcp.h`: `tcp_current_ssthresh`; RFC 2861.
+//! `tcp_cwnd_restart`; RFC 2861.
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::before;
-use bbrlab_cc::reno::is_cwnd_limited;
+use bbrlab_cc::reno::{current_ssthresh, is_cwnd_limited};
 use bbrlab_cc::{CaState, Conn};
 
 /// How much of cwnd the sender used lately; the verdict is in [`Conn`]: `is_cwnd_limited`, `max_packets_out`.
@@ -110,18 +110,6 @@ impl CwndUsage {
     }
 }
 
-/// The ssthresh worth keeping: three quarters of cwnd if that is more, except during a reduction.
-/// Linux: `tcp_current_ssthresh`.
-#[must_use]
-pub fn current_ssthresh(conn: &Conn) -> u32 {
-    if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
-        conn.ctl.ssthresh
-    } else {
-        // Two shifts lose two remainders, so this is at most 3/4.
-        conn.ctl.ssthresh.max((conn.ctl.cwnd >> 1).wrapping_add(conn.ctl.cwnd >> 2))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,13 +148,5 @@ mod tests {
         };
         usage.validate(&mut conn, 20, false, starving);
         assert_eq!((conn.ctl.cwnd, conn.ctl.ssthresh), (50, 60));
-    }
-
-    #[test]
-    fn threshold_is_kept_during_a_reduction() {
-        let mut conn = Conn { ca_state: CaState::Recovery, ..conn(80, 20) };
-        assert_eq!(current_ssthresh(&conn), 20);
-        conn.ca_state = CaState::Open;
-        assert_eq!(current_ssthresh(&conn), 60);
     }
 }

@@ -19,6 +19,7 @@ mod file;
 mod manifest;
 mod module;
 mod report;
+mod service;
 
 pub use error::GoldenError;
 pub use explain::explain_row;
@@ -31,13 +32,10 @@ pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Verdict};
 /// If the file is missing, differs from what the manifest says of it, or is not a trace that we can read.
 pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
     let table = file::load(trace)?;
-    let verdict = if trace.kind == "core" {
-        Verdict::Unsupported
-    } else {
-        match module::replay(trace, &table)? {
-            Some(tally) => Verdict::Replayed(tally),
-            None => Verdict::Unsupported,
-        }
+    let tally = match trace.kind.as_str() {
+        "core" => service::replay(trace, &table)?,
+        _ => module::replay(trace, &table)?,
     };
+    let verdict = tally.map_or(Verdict::Unsupported, Verdict::Replayed);
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }

@@ -9,6 +9,8 @@ mod draws;
 
 use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Control, ParamValue, Params};
 
+pub(super) use self::call::ca_state;
+
 use self::call::Call;
 use self::draws::RecordedDraws;
 use super::compare::Counter;

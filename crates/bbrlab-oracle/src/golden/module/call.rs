@@ -90,7 +90,8 @@ fn cwnd_event(arg: i64) -> Result<CwndEvent, String> {
     })
 }
 
-fn ca_state(value: i64) -> Result<CaState, String> {
+/// The state of loss recovery that the traces write as `value`.
+pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
     Ok(match value {
         0 => CaState::Open,
         1 => CaState::Disorder,

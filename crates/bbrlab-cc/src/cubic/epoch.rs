@@ -1,0 +1,177 @@
+//! The epoch between two losses: where the window is on the cubic curve, and how fast it may grow.
+//!
+//! Growth is expressed as `cnt`: cwnd grows by one packet per `cnt` acknowledged packets.
+//!
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`: `bictcp_update`, `cubictcp_recalc_ssthresh`,
+//! `cubictcp_cwnd_event`.
+//! Deviations: 1. as in the header of the folder.
+
+use super::cube_root::cube_root;
+use super::params::{BETA_SCALE, CubicParams};
+use crate::Conn;
+use crate::linux_int::{after, trunc_u32, usecs_to_jiffies};
+
+/// Time on the curve is in 1/1024 s. Linux: `BICTCP_HZ`.
+const TIME_SHIFT: u32 = 10;
+
+/// Without an earlier loss to aim at: 5 % per round trip at most.
+const CNT_WITHOUT_WMAX: u32 = 20;
+
+/// At most half a packet per acknowledged packet.
+const CNT_MIN: u32 = 2;
+
+/// Fields as in the kernel, stale values included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the kernel's name")]
+pub(super) struct Epoch {
+    /// Acknowledged packets per packet of growth.
+    cnt: u32,
+    /// Wmax: cwnd at the last loss, in packets; 0 for none.
+    last_max_cwnd: u32,
+    /// cwnd at the latest calculation.
+    last_cwnd: u32,
+    /// Jiffies of the latest calculation.
+    last_time: u32,
+    /// The window at the curve's plateau. Linux: `bic_origin_point`.
+    origin_cwnd: u32,
+    /// Time from the epoch's start to the plateau, in 1/1024 s. Linux: `bic_K`.
+    k: u32,
+    /// Jiffies of the epoch's first ACK; 0 between epochs.
+    epoch_start: u32,
+    /// Packets acknowledged that the Reno estimate has not used yet.
+    ack_cnt: u32,
+    /// What Reno's cwnd would be.
+    tcp_cwnd: u32,
+}
+
+impl Epoch {
+    /// Acknowledged packets per packet of growth.
+    pub(super) fn cnt(&self) -> u32 {
+        self.cnt
+    }
+
+    /// Whether the epoch began less than a second ago.
+    pub(super) fn is_younger_than_a_second(&self, conn: &Conn) -> bool {
+        let age = conn.jiffies.wrapping_sub(self.epoch_start).cast_signed();
+        self.epoch_start != 0 && age < conn.hz.cast_signed()
+    }
+
+    /// Data leaves after an idle time: the curve waits meanwhile. Linux: `cubictcp_cwnd_event`.
+    pub(super) fn skip_idle(&mut self, conn: &Conn) {
+        let idle = conn.jiffies.wrapping_sub(conn.lsndtime).cast_signed();
+        if self.epoch_start != 0 && idle > 0 {
+            self.epoch_start = self.epoch_start.wrapping_add(idle.cast_unsigned());
+            if after(self.epoch_start, conn.jiffies) {
+                self.epoch_start = conn.jiffies;
+            }
+        }
+    }
+
+    /// A loss at `cwnd`: notes Wmax, ends the epoch, and answers the new ssthresh.
+    /// Linux: `cubictcp_recalc_ssthresh`.
+    pub(super) fn end(&mut self, cwnd: u32, params: &CubicParams) -> u32 {
+        self.epoch_start = 0;
+        self.last_max_cwnd = if cwnd < self.last_max_cwnd && params.fast_convergence {
+            cwnd.wrapping_mul(BETA_SCALE + params.beta) / (2 * BETA_SCALE)
+        } else {
+            cwnd
+        };
+        (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
+    }
+
+    /// Recalculates `cnt` for `cwnd` after `acked` packets. Linux: `bictcp_update`.
+    pub(super) fn update(
+        &mut self,
+        conn: &Conn,
+        cwnd: u32,
+        acked: u32,
+        delay_min_us: u32,
+        params: &CubicParams,
+    ) {
+        let now = conn.jiffies;
+        self.ack_cnt = self.ack_cnt.wrapping_add(acked);
+        // Thirty-two times a second is enough while the window stands.
+        let since = now.wrapping_sub(self.last_time).cast_signed();
+        if self.last_cwnd == cwnd && since <= (conn.hz / 32).cast_signed() {
+            return;
+        }
+        // The curve moves once a jiffy; Reno's estimate at every ACK.
+        if self.epoch_start == 0 || now != self.last_time {
+            self.last_cwnd = cwnd;
+            self.last_time = now;
+            if self.epoch_start == 0 {
+                self.begin(now, cwnd, acked, params);
+            }
+            let target = self.target(conn, delay_min_us, params);
+            self.cnt = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.wrapping_mul(100) };
+            if self.last_max_cwnd == 0 {
+                self.cnt = self.cnt.min(CNT_WITHOUT_WMAX);
+            }
+        }
+        if params.tcp_friendliness {
+            self.keep_up_with_reno(cwnd, params.beta_scale);
+        }
+        self.cnt = self.cnt.max(CNT_MIN);
+    }
+
+    /// The first ACK of an epoch fixes the curve.
+    fn begin(&mut self, now: u32, cwnd: u32, acked: u32, params: &CubicParams) {
+        self.epoch_start = now;
+        self.ack_cnt = acked;
+        self.tcp_cwnd = cwnd;
+        if self.last_max_cwnd <= cwnd {
+            self.k = 0;
+            self.origin_cwnd = cwnd;
+        } else {
+            let climb = u64::from(self.last_max_cwnd - cwnd);
+            self.k = cube_root(params.cube_factor.wrapping_mul(climb));
+            self.origin_cwnd = self.last_max_cwnd;
+        }
+    }
+
+    /// The curve's window one minimum RTT from now. All products wrap, as in the kernel: after a very
+    /// long time the target is arbitrary.
+    fn target(&self, conn: &Conn, delay_min_us: u32, params: &CubicParams) -> u32 {
+        let age =
+            i64::from(conn.jiffies.wrapping_sub(self.epoch_start).cast_signed()).cast_unsigned();
+        let at = age.wrapping_add(u64::from(usecs_to_jiffies(delay_min_us, conn.hz)));
+        let t = (at << TIME_SHIFT) / u64::from(conn.hz);
+        let k = u64::from(self.k);
+        let offset = t.abs_diff(k);
+        let cube =
+            params.cube_rtt_scale.wrapping_mul(offset).wrapping_mul(offset).wrapping_mul(offset);
+        let delta = trunc_u32(cube >> (TIME_SHIFT + 3 * TIME_SHIFT));
+        if t < k {
+            self.origin_cwnd.wrapping_sub(delta)
+        } else {
+            self.origin_cwnd.wrapping_add(delta)
+        }
+    }
+
+    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` acknowledged packets.
+    fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
+        let step = cwnd.wrapping_mul(beta_scale) >> 3;
+        if self.ack_cnt > step && step != 0 {
+            // A step is due only when more than it is there, so a remainder of zero is a whole step.
+            let steps = (self.ack_cnt - 1) / step;
+            self.ack_cnt -= steps * step;
+            self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);
+        }
+        if self.tcp_cwnd > cwnd {
+            self.cnt = self.cnt.min(cwnd / (self.tcp_cwnd - cwnd));
+        }
+    }
+
+    /// The fields under the kernel's names.
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("cnt", i64::from(self.cnt));
+        field("last_max_cwnd", i64::from(self.last_max_cwnd));
+        field("last_cwnd", i64::from(self.last_cwnd));
+        field("last_time", i64::from(self.last_time));
+        field("bic_origin_point", i64::from(self.origin_cwnd));
+        field("bic_K", i64::from(self.k));
+        field("epoch_start", i64::from(self.epoch_start));
+        field("ack_cnt", i64::from(self.ack_cnt));
+        field("tcp_cwnd", i64::from(self.tcp_cwnd));
+    }
+}

@@ -1,0 +1,116 @@
+//! HyStart: slow start ends before it overruns the path.
+//!
+//! Two signs, looked for from a window of 16 packets on. *ACK train*: ACKs that follow each other within
+//! 2 ms have been coming for as long as the minimum RTT, so a whole round trip is in flight. *Delay*: after
+//! the first eight samples of a round its lowest RTT exceeds the connection's lowest by an eighth of that
+//! (4 to 16 ms), so a queue builds up.
+//!
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; Ha and Rhee 2011.
+//! Deviations: none.
+
+use super::params::CubicParams;
+use crate::linux_int::{after, trunc_u32};
+use crate::{Conn, PacingStatus};
+
+/// Samples of a round that are only collected. Linux: `HYSTART_MIN_SAMPLES`.
+const MIN_SAMPLES: u8 = 8;
+
+/// Bounds of the delay that counts as a queue, in microseconds. Linux: `HYSTART_DELAY_MIN`, `_MAX`.
+const DELAY_US: (u32, u32) = (4_000, 16_000);
+
+/// What segmentation offload may add to an ACK train, at most, in microseconds.
+const ACK_DELAY_US_MAX: u64 = 1_000;
+
+/// Fields as in the kernel, stale values included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct HyStart {
+    /// Whether the end of slow start was found; stays until a timeout.
+    pub(super) found: bool,
+    /// Samples of the round so far, up to [`MIN_SAMPLES`].
+    sample_cnt: u8,
+    /// Start of the round: low 32 bits of the microsecond clock.
+    round_start_us: u32,
+    /// The round ends when this is acknowledged.
+    end_seq: u32,
+    /// Latest ACK of the train: low 32 bits of the microsecond clock.
+    last_ack_us: u32,
+    /// Lowest RTT of the round in microseconds.
+    curr_rtt_us: u32,
+}
+
+impl HyStart {
+    /// A round begins. Linux: `bictcp_hystart_reset`.
+    pub(super) fn begin_round(&mut self, conn: &Conn) {
+        let now_us = trunc_u32(conn.tcp_mstamp());
+        self.round_start_us = now_us;
+        self.last_ack_us = now_us;
+        self.end_seq = conn.snd_nxt;
+        self.curr_rtt_us = u32::MAX;
+        self.sample_cnt = 0;
+    }
+
+    /// Takes a delay sample; `true` if slow start should end here. Linux: `hystart_update`.
+    pub(super) fn update(
+        &mut self,
+        conn: &Conn,
+        delay_us: u32,
+        delay_min_us: u32,
+        params: &CubicParams,
+    ) -> bool {
+        if after(conn.snd_una, self.end_seq) {
+            self.begin_round(conn);
+        }
+        if conn.ctl.cwnd < params.hystart_low_window {
+            return false;
+        }
+        // Both look, whatever the first one found: their state moves on.
+        if params.hystart_ack_train && self.is_train_long(conn, delay_min_us, params) {
+            self.found = true;
+        }
+        if params.hystart_delay && self.is_delay_high(delay_us, delay_min_us) {
+            self.found = true;
+        }
+        self.found
+    }
+
+    fn is_train_long(&mut self, conn: &Conn, delay_min_us: u32, params: &CubicParams) -> bool {
+        let now_us = trunc_u32(conn.tcp_mstamp());
+        if now_us.wrapping_sub(self.last_ack_us).cast_signed() > params.hystart_ack_delta_us {
+            return false;
+        }
+        self.last_ack_us = now_us;
+        let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
+        // Without pacing a window leaves as a burst, and its ACKs take half the time.
+        if conn.ctl.pacing_status == PacingStatus::None {
+            threshold_us >>= 1;
+        }
+        now_us.wrapping_sub(self.round_start_us) > threshold_us
+    }
+
+    fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32) -> bool {
+        self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
+        if self.sample_cnt < MIN_SAMPLES {
+            self.sample_cnt += 1;
+            return false;
+        }
+        let queue_us = (delay_min_us >> 3).clamp(DELAY_US.0, DELAY_US.1);
+        self.curr_rtt_us > delay_min_us.wrapping_add(queue_us)
+    }
+
+    /// The fields under the kernel's names.
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("sample_cnt", i64::from(self.sample_cnt));
+        field("found", i64::from(self.found));
+        field("round_start", i64::from(self.round_start_us));
+        field("end_seq", i64::from(self.end_seq));
+        field("last_ack", i64::from(self.last_ack_us));
+        field("curr_rtt", i64::from(self.curr_rtt_us));
+    }
+}
+
+/// What large bursts add to the time that a train of ACKs takes: four of the largest, at the pacing rate,
+/// which slow start doubles. Linux: `hystart_ack_delay`.
+fn ack_delay_us(conn: &Conn) -> u32 {
+    let burst = u64::from(conn.gso_max_size) * 4 * 1_000_000;
+    trunc_u32(burst.checked_div(conn.ctl.pacing_rate).unwrap_or(0).min(ACK_DELAY_US_MAX))
+}

@@ -1,0 +1,141 @@
+//! `cubic`: a window that is a cubic function of the time since the last loss, with HyStart.
+//!
+//! ```text
+//! W(t) = C (t - K)^3 + Wmax        K = cbrt((Wmax - cwnd) / C), counted from the reduction
+//! cwnd grows towards W(t + min RTT), at least as fast as Reno would, at most by half per round trip
+//! on loss: Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.7 cwnd
+//! ```
+//!
+//! So it returns fast to the window of the last loss, lingers around it, and then probes ever faster.
+//! Growth depends on time, not on the RTT. HyStart ends slow start before the loss, when ACKs show that a
+//! whole round trip's worth of packets is in flight or that a queue builds up.
+//!
+//! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per s^3.
+//!
+//! Sources: [linux] `net/ipv4/tcp_cubic.c` (6.1 and 6.12 give the same numbers); RFC 9438; Ha, Rhee and
+//! Xu 2008.
+//! Deviations:
+//! 1. Where the kernel's friendliness loop would never end (its step wraps to zero at some windows above two
+//!    billion packets) that step is skipped.
+
+mod cube_root;
+mod epoch;
+mod hystart;
+mod params;
+
+#[cfg(test)]
+mod tests;
+
+pub use cube_root::cube_root;
+pub use params::{CubicParams, PARAMS};
+
+use epoch::Epoch;
+use hystart::HyStart;
+
+use crate::reno;
+use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
+
+/// CUBIC as Linux has it. Linux: `struct bictcp`, grouped by idea.
+#[derive(Clone, Debug, Default)]
+pub struct Cubic {
+    params: CubicParams,
+    epoch: Epoch,
+    hystart: HyStart,
+    /// Lowest RTT since the connection began or the last timeout, in microseconds; 0 for none.
+    delay_min_us: u32,
+}
+
+impl Cubic {
+    /// The state before `init`: all zero.
+    #[must_use]
+    pub fn new(params: CubicParams) -> Self {
+        Self { params, ..Self::default() }
+    }
+
+    /// Forgets all but HyStart's round. Linux: `bictcp_reset`.
+    fn reset(&mut self) {
+        self.epoch = Epoch::default();
+        self.delay_min_us = 0;
+        self.hystart.found = false;
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn hooks(&self) -> Hooks {
+        Hooks { pkts_acked: true, ..Hooks::default() }
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        let mut ctl = conn.ctl;
+        self.reset();
+        if self.params.hystart {
+            self.hystart.begin_round(conn);
+        } else if self.params.initial_ssthresh != 0 {
+            ctl.ssthresh = self.params.initial_ssthresh;
+        }
+        ctl
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, _draw: &mut impl Draw) -> Control {
+        if event == CwndEvent::TxStart {
+            self.epoch.skip_idle(conn);
+        }
+        conn.ctl
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
+        if new == CaState::Loss {
+            self.reset();
+            self.hystart.begin_round(conn);
+        }
+        conn.ctl
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        self.epoch.end(conn.ctl.cwnd, &self.params)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        reno::undo_cwnd(conn)
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
+        let mut ctl = conn.ctl;
+        if !reno::is_cwnd_limited(conn) {
+            return ctl;
+        }
+        let mut acked = acked;
+        if conn.in_slow_start() {
+            acked = reno::slow_start(&mut ctl, acked);
+            if acked == 0 {
+                return ctl;
+            }
+        }
+        self.epoch.update(conn, ctl.cwnd, acked, self.delay_min_us, &self.params);
+        reno::cong_avoid_ai(&mut ctl, self.epoch.cnt(), acked);
+        ctl
+    }
+
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+        let mut ctl = conn.ctl;
+        // Delays right after a reduction tell of the queue that led to it.
+        if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
+            return ctl;
+        }
+        let delay_us = sample.rtt_us.cast_unsigned().max(1);
+        if self.delay_min_us == 0 || self.delay_min_us > delay_us {
+            self.delay_min_us = delay_us;
+        }
+        let is_looking = self.params.hystart && !self.hystart.found && conn.in_slow_start();
+        if is_looking && self.hystart.update(conn, delay_us, self.delay_min_us, &self.params) {
+            ctl.ssthresh = ctl.cwnd;
+        }
+        ctl
+    }
+
+    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+        self.epoch.snapshot(field);
+        field("delay_min", i64::from(self.delay_min_us));
+        self.hystart.snapshot(field);
+    }
+}

@@ -1,0 +1,122 @@
+//! CUBIC's module parameters and what is computed from them once.
+//!
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`: module parameters, `cubictcp_register`.
+//! Deviations: none.
+
+use crate::params::ParamTable;
+use crate::{ParamError, ParamSpec, Params};
+
+/// The parameters, for the list of algorithms.
+pub const PARAMS: &[ParamSpec] = &[
+    ParamSpec { name: "beta", default: "717", summary: "cwnd after a loss, in 1/1024 of cwnd" },
+    ParamSpec {
+        name: "bic_scale",
+        default: "41",
+        summary: "C of the cubic function, in 10/1024 packets per s^3",
+    },
+    ParamSpec {
+        name: "fast_convergence",
+        default: "true",
+        summary: "a Wmax lower than the last one is lowered further, to make room for others",
+    },
+    ParamSpec {
+        name: "tcp_friendliness",
+        default: "true",
+        summary: "grow at least as fast as Reno would",
+    },
+    ParamSpec {
+        name: "initial_ssthresh",
+        default: "0",
+        summary: "initial slow start threshold in packets without HyStart; 0 for none",
+    },
+    ParamSpec { name: "hystart", default: "true", summary: "leave slow start before the loss" },
+    ParamSpec {
+        name: "hystart_detect",
+        default: "3",
+        summary: "HyStart looks at 1: ACK trains, 2: delay, 3: both",
+    },
+    ParamSpec {
+        name: "hystart_low_window",
+        default: "16",
+        summary: "HyStart starts at this cwnd in packets",
+    },
+    ParamSpec {
+        name: "hystart_ack_delta_us",
+        default: "2000",
+        summary: "largest gap in an ACK train in microseconds",
+    },
+];
+
+/// 1 in `beta`. Linux: `BICTCP_BETA_SCALE`.
+pub(super) const BETA_SCALE: u32 = 1024;
+
+/// CUBIC's parameters, checked, and what follows from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the kernel's switches, independent of each other"
+)]
+pub struct CubicParams {
+    /// What is left of cwnd after a loss, in 1/1024.
+    pub beta: u32,
+    /// Whether a Wmax below the last one is lowered further.
+    pub fast_convergence: bool,
+    /// Whether growth is at least Reno's.
+    pub tcp_friendliness: bool,
+    /// Whether HyStart is on.
+    pub hystart: bool,
+    /// Whether HyStart looks at ACK trains.
+    pub hystart_ack_train: bool,
+    /// Whether HyStart looks at delays.
+    pub hystart_delay: bool,
+    /// HyStart's least cwnd in packets.
+    pub hystart_low_window: u32,
+    /// Largest gap of an ACK train in microseconds.
+    pub hystart_ack_delta_us: i32,
+    /// Initial slow start threshold in packets if HyStart is off; 0 for none.
+    pub initial_ssthresh: u32,
+    /// Packets per window that Reno would gain in `8/beta_scale` windows. Linux: `beta_scale`.
+    pub(super) beta_scale: u32,
+    /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
+    pub(super) cube_rtt_scale: u64,
+    /// Turns a window into the cube of a time in 1/1024 s. Linux: `cube_factor`.
+    pub(super) cube_factor: u64,
+}
+
+impl Default for CubicParams {
+    fn default() -> Self {
+        Self::from_params(&Params::new()).expect("the defaults are in range")
+    }
+}
+
+impl CubicParams {
+    /// The parameters of a table.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub fn from_params(params: &Params) -> Result<Self, ParamError> {
+        let params = ParamTable::new(PARAMS, params);
+        let positive = 0..=i32::MAX.cast_unsigned();
+        // At 1 the window would never shrink, and Reno's share has no meaning.
+        let beta = params.integer("beta", 1..=BETA_SCALE - 1)?;
+        let bic_scale = params.integer("bic_scale", 1..=1 << 20)?;
+        let detect = params.integer("hystart_detect", 0..=3)?;
+        let cube_rtt_scale = u64::from(bic_scale * 10);
+        Ok(Self {
+            beta,
+            fast_convergence: params.switch("fast_convergence")?,
+            tcp_friendliness: params.switch("tcp_friendliness")?,
+            hystart: params.switch("hystart")?,
+            hystart_ack_train: detect & 1 != 0,
+            hystart_delay: detect & 2 != 0,
+            hystart_low_window: params.integer("hystart_low_window", positive.clone())?,
+            hystart_ack_delta_us: params
+                .integer("hystart_ack_delta_us", positive.clone())?
+                .cast_signed(),
+            initial_ssthresh: params.integer("initial_ssthresh", positive)?,
+            beta_scale: 8 * (BETA_SCALE + beta) / 3 / (BETA_SCALE - beta),
+            cube_rtt_scale,
+            cube_factor: (1 << 40) / cube_rtt_scale,
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! The whole algorithm on small cases; the kernel's own numbers are compared by the oracle.
+
+use std::fmt::Write as _;
+
+use super::{Cubic, CubicParams};
+use crate::{CaState, CongestionControl as _, Conn, CwndEvent, Draw, ParamValue};
+use expect_test::{Expect, expect};
+
+struct NoDraw;
+
+impl Draw for NoDraw {
+    fn below(&mut self, _bound: u32) -> u32 {
+        unreachable!("CUBIC draws nothing")
+    }
+}
+
+/// A connection in congestion avoidance that is always limited by cwnd.
+fn conn(cwnd: u32) -> Conn {
+    let mut conn = Conn { hz: 1000, is_cwnd_limited: true, jiffies: 5_000, ..Conn::default() };
+    conn.ctl.cwnd = cwnd;
+    conn.ctl.cwnd_clamp = u32::MAX;
+    conn.ctl.ssthresh = 2;
+    conn
+}
+
+/// A loss at 100 packets, then an RTT of 100 ms: cwnd after each of the seconds listed.
+fn check_growth(seconds: &[u32], expected: &Expect) {
+    let mut cubic = Cubic::new(CubicParams { tcp_friendliness: false, ..CubicParams::default() });
+    let mut conn = conn(100);
+    conn.ctl = cubic.init(&conn, &mut NoDraw);
+    conn.ctl.cwnd = cubic.ssthresh(&conn);
+    let mut lines = String::new();
+    for round in 0..=seconds.last().unwrap() * 10 {
+        if round % 10 == 0 && seconds.contains(&(round / 10)) {
+            writeln!(lines, "{} s: {}", round / 10, conn.ctl.cwnd).unwrap();
+        }
+        conn.jiffies += 100;
+        conn.ctl = cubic.cong_avoid(&conn, 0, conn.ctl.cwnd);
+    }
+    expected.assert_eq(&lines);
+}
+
+#[test]
+fn window_returns_to_the_last_loss_lingers_and_goes_on() {
+    check_growth(
+        &[0, 1, 2, 3, 4, 5, 6, 8, 10],
+        &expect![[r#"
+            0 s: 70
+            1 s: 86
+            2 s: 96
+            3 s: 100
+            4 s: 100
+            5 s: 100
+            6 s: 102
+            8 s: 120
+            10 s: 173
+        "#]],
+    );
+}
+
+#[test]
+fn a_timeout_forgets_the_curve() {
+    let mut cubic = Cubic::default();
+    let mut conn = conn(100);
+    cubic.ssthresh(&conn);
+    cubic.set_state(&conn, CaState::Loss, &mut NoDraw);
+    conn.ctl.cwnd = 50;
+    cubic.cong_avoid(&conn, 0, 1);
+    // Without a Wmax growth is at most 5 % per round trip.
+    assert_eq!(cubic.epoch.cnt(), 20);
+}
+
+#[test]
+fn fast_convergence_gives_way_when_the_last_maximum_was_not_reached() {
+    let mut cubic = Cubic::default();
+    assert_eq!(cubic.ssthresh(&conn(100)), 70);
+    assert_eq!(cubic.ssthresh(&conn(90)), 63);
+    let mut fields = Vec::new();
+    cubic.snapshot(&conn(90), &mut |name, value| fields.push((name, value)));
+    assert!(fields.contains(&("last_max_cwnd", 76)));
+}
+
+#[test]
+fn idle_time_does_not_move_the_window_along_the_curve() {
+    let mut cubic = Cubic::default();
+    let mut conn = conn(70);
+    conn.ctl = cubic.cong_avoid(&conn, 0, 1);
+    conn.lsndtime = conn.jiffies;
+    conn.jiffies += 60_000;
+    cubic.cwnd_event(&conn, CwndEvent::TxStart, &mut NoDraw);
+    assert!(cubic.epoch.is_younger_than_a_second(&conn));
+}
+
+#[test]
+fn a_window_beyond_all_bounds_ends_no_loop() {
+    let mut cubic = Cubic::default();
+    // 15 * cwnd wraps to 7: less than a step of one packet.
+    let conn = conn(0x8888_8889);
+    let _ = cubic.cong_avoid(&conn, 0, 5);
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    let params = vec![("beta".to_owned(), ParamValue::Int(1024))];
+    let error = CubicParams::from_params(&params).unwrap_err().to_string();
+    expect!["parameter `beta`: found 1024, expected a whole number from 1 to 1023"]
+        .assert_eq(&error);
+}

@@ -1,0 +1,285 @@
+//! `vegas`: keeps two to four packets queued, judged by the RTT.
+//!
+//! ```text
+//! diff = cwnd (rtt - base_rtt) / base_rtt      packets of ours in the queue, once per round trip
+//! diff < alpha: cwnd + 1      diff > beta: cwnd - 1      else hold
+//! slow start ends when diff > gamma
+//! ```
+//!
+//! `rtt` is the lowest of the last round trip, `base_rtt` the lowest ever. With two samples or fewer in a
+//! round trip, or outside the Open state, it is Reno.
+//!
+//! Sources: [linux] `net/ipv4/tcp_vegas.c`; Brakmo and Peterson 1995.
+//! Deviations: none.
+
+use crate::linux_int::{after, trunc_u32};
+use crate::params::ParamTable;
+use crate::reno;
+use crate::{
+    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, ParamError,
+    ParamSpec, Params,
+};
+
+/// The parameters, for the list of algorithms.
+pub const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "alpha",
+        default: "2",
+        summary: "grow while fewer packets than this are queued",
+    },
+    ParamSpec {
+        name: "beta",
+        default: "4",
+        summary: "shrink while more packets than this are queued",
+    },
+    ParamSpec {
+        name: "gamma",
+        default: "1",
+        summary: "slow start ends above this many packets queued",
+    },
+];
+
+/// No RTT sample yet.
+const NO_RTT_US: u32 = 0x7fff_ffff;
+
+/// Samples that a round trip must exceed to be judged: fewer may all come from delayed ACKs.
+const RTT_SAMPLES_MIN: u16 = 2;
+
+/// RTT samples of a round trip and the lowest ever. Linux: `struct vegas`; YeAH samples alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RttRound {
+    /// Whether samples are worth something: set in the Open state.
+    pub doing_vegas_now: bool,
+    /// The round trip ends when this is acknowledged.
+    pub beg_snd_nxt: u32,
+    /// Samples of the round trip.
+    pub cnt_rtt: u16,
+    /// Lowest RTT of the round trip, plus one microsecond.
+    pub min_rtt_us: u32,
+    /// Lowest RTT ever, plus one microsecond.
+    pub base_rtt_us: u32,
+}
+
+impl RttRound {
+    /// Forgets everything and begins. Linux: `tcp_vegas_init`.
+    pub fn restart(&mut self, conn: &Conn) {
+        self.base_rtt_us = NO_RTT_US;
+        self.enable(conn);
+    }
+
+    fn enable(&mut self, conn: &Conn) {
+        self.doing_vegas_now = true;
+        self.beg_snd_nxt = conn.snd_nxt;
+        self.clear();
+    }
+
+    /// The next round trip has no samples yet.
+    pub fn clear(&mut self) {
+        self.cnt_rtt = 0;
+        self.min_rtt_us = NO_RTT_US;
+    }
+
+    /// Takes a sample. Linux: `tcp_vegas_pkts_acked`.
+    pub fn sample(&mut self, sample: &AckSample) {
+        if sample.rtt_us < 0 {
+            return;
+        }
+        // One more, so that it is never zero.
+        let rtt_us = sample.rtt_us.cast_unsigned().wrapping_add(1);
+        self.base_rtt_us = self.base_rtt_us.min(rtt_us);
+        self.min_rtt_us = self.min_rtt_us.min(rtt_us);
+        self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
+    }
+
+    /// Samples count in the Open state only. Linux: `tcp_vegas_state`.
+    pub fn set_state(&mut self, conn: &Conn, new: CaState) {
+        if new == CaState::Open {
+            self.enable(conn);
+        } else {
+            self.doing_vegas_now = false;
+        }
+    }
+
+    /// After an idle time nothing is known. Linux: `tcp_vegas_cwnd_event`.
+    pub fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent) {
+        if matches!(event, CwndEvent::CwndRestart | CwndEvent::TxStart) {
+            self.restart(conn);
+        }
+    }
+
+    /// Whether there are samples enough to judge the round trip.
+    #[must_use]
+    pub fn has_enough(&self) -> bool {
+        self.cnt_rtt > RTT_SAMPLES_MIN
+    }
+
+    /// The fields under the kernel's names.
+    pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("doing_vegas_now", i64::from(self.doing_vegas_now));
+        field("beg_snd_nxt", i64::from(self.beg_snd_nxt));
+        field("cntRTT", i64::from(self.cnt_rtt));
+        field("minRTT", i64::from(self.min_rtt_us));
+        field("baseRTT", i64::from(self.base_rtt_us));
+    }
+}
+
+/// Vegas as Linux has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vegas {
+    alpha: u32,
+    beta: u32,
+    gamma: u32,
+    round: RttRound,
+}
+
+impl Vegas {
+    /// The state before `init`: all zero.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn new(params: &Params) -> Result<Self, ParamError> {
+        let params = ParamTable::new(PARAMS, params);
+        let packets = 0..=i32::MAX.cast_unsigned();
+        Ok(Self {
+            alpha: params.integer("alpha", packets.clone())?,
+            beta: params.integer("beta", packets.clone())?,
+            gamma: params.integer("gamma", packets)?,
+            round: RttRound::default(),
+        })
+    }
+
+    /// Once per round trip: compares the window with what the path holds without a queue.
+    fn adjust(&self, conn: &Conn, acked: u32) -> Control {
+        let mut ctl = conn.ctl;
+        let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
+        let cwnd = ctl.cwnd;
+        let target = (u64::from(cwnd) * u64::from(base_rtt_us)).checked_div(u64::from(min_rtt_us));
+        let target = trunc_u32(target.unwrap_or(0));
+        let diff = cwnd.wrapping_mul(min_rtt_us.wrapping_sub(base_rtt_us));
+        let diff = diff.checked_div(base_rtt_us).unwrap_or(0);
+
+        if conn.in_slow_start() {
+            if diff > self.gamma {
+                // One more than the path holds: the division has cut something off.
+                ctl.cwnd = cwnd.min(target.wrapping_add(1));
+                ctl.ssthresh = ctl.ssthresh.min(ctl.cwnd);
+            } else {
+                reno::slow_start(&mut ctl, acked);
+            }
+        } else if diff > self.beta {
+            ctl.cwnd = cwnd.wrapping_sub(1);
+            ctl.ssthresh = ctl.ssthresh.min(ctl.cwnd);
+        } else if diff < self.alpha {
+            ctl.cwnd = cwnd.wrapping_add(1);
+        }
+        if ctl.cwnd < 2 {
+            ctl.cwnd = 2;
+        } else {
+            ctl.cwnd = ctl.cwnd.min(ctl.cwnd_clamp);
+        }
+        ctl.ssthresh = reno::current_ssthresh(&Conn { ctl, ..*conn });
+        ctl
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn hooks(&self) -> Hooks {
+        Hooks { pkts_acked: true, ..Hooks::default() }
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        self.round.restart(conn);
+        conn.ctl
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, _draw: &mut impl Draw) -> Control {
+        self.round.cwnd_event(conn, event);
+        conn.ctl
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
+        self.round.set_state(conn, new);
+        conn.ctl
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        reno::ssthresh(conn)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        reno::undo_cwnd(conn)
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
+        if !self.round.doing_vegas_now {
+            return reno::cong_avoid(conn, acked);
+        }
+        if after(ack, self.round.beg_snd_nxt) {
+            self.round.beg_snd_nxt = conn.snd_nxt;
+            let ctl = if self.round.has_enough() {
+                self.adjust(conn, acked)
+            } else {
+                reno::cong_avoid(conn, acked)
+            };
+            self.round.clear();
+            return ctl;
+        }
+        let mut ctl = conn.ctl;
+        if conn.in_slow_start() {
+            reno::slow_start(&mut ctl, acked);
+        }
+        ctl
+    }
+
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+        self.round.sample(sample);
+        conn.ctl
+    }
+
+    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+        self.round.snapshot(field);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Vegas;
+    use crate::{AckSample, CongestionControl as _, Conn, Draw, Params};
+
+    struct NoDraw;
+
+    impl Draw for NoDraw {
+        fn below(&mut self, _bound: u32) -> u32 {
+            unreachable!("Vegas draws nothing")
+        }
+    }
+
+    /// cwnd after a round trip of `rtt_us`, where `base_us` was the lowest.
+    fn cwnd_after(cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {
+        let mut vegas = Vegas::new(&Params::new()).unwrap();
+        let mut conn = Conn { is_cwnd_limited: true, ..Conn::default() };
+        conn.ctl.cwnd = cwnd;
+        conn.ctl.cwnd_clamp = u32::MAX;
+        conn.ctl.ssthresh = ssthresh;
+        vegas.init(&conn, &mut NoDraw);
+        vegas.round.sample(&AckSample { rtt_us: base_us, ..AckSample::default() });
+        vegas.round.clear();
+        for _ in 0..3 {
+            vegas.pkts_acked(&conn, &AckSample { rtt_us, ..AckSample::default() });
+        }
+        vegas.cong_avoid(&conn, 1, 1).cwnd
+    }
+
+    #[test]
+    fn window_follows_the_packets_in_the_queue() {
+        assert_eq!(cwnd_after(50, 10, 100_000, 102_000), 51, "one packet queued: grow");
+        assert_eq!(cwnd_after(50, 10, 100_000, 106_100), 50, "three: hold");
+        assert_eq!(cwnd_after(50, 10, 100_000, 110_100), 49, "five: shrink");
+    }
+
+    #[test]
+    fn slow_start_ends_at_what_the_path_holds() {
+        assert_eq!(cwnd_after(50, 1000, 100_000, 125_000), 41);
+        assert_eq!(cwnd_after(50, 1000, 100_000, 101_000), 51, "no queue: goes on");
+    }
+}

@@ -1,0 +1,113 @@
+//! Replays the traces of the stack's services: `core` in the manifest.
+//!
+//! Each service is a [`Service`]: the columns that it reads, the columns that are compared, and one step.
+
+mod cubicroot;
+mod cwndval;
+mod minmax;
+mod pacing;
+mod prr;
+mod rate;
+mod rtt;
+
+use bbrlab_cc::linux_int::trunc_u32;
+
+use super::compare::Counter;
+use super::csv::Table;
+use super::report::Tally;
+use super::{GoldenError, Trace};
+
+/// A service as the traces show it.
+trait Service {
+    /// Columns that a step reads.
+    const INPUTS: &'static [&'static str];
+    /// Columns that hold what the service made of them.
+    const COMPARED: &'static [&'static str];
+
+    /// One row. `input` has the values of [`Self::INPUTS`], in order; `output` takes what is to be
+    /// compared, by name.
+    fn step(
+        &mut self,
+        input: &[i64],
+        output: &mut impl FnMut(&'static str, i64),
+    ) -> Result<(), String>;
+}
+
+/// Replays `trace`; `None` if its service is not built.
+pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, GoldenError> {
+    Ok(Some(match trace.algorithm.as_str() {
+        "cubicroot" => run(trace, table, cubicroot::CubicRoot)?,
+        "cwndval" => run(trace, table, cwndval::CwndVal)?,
+        "minmax" => run(trace, table, minmax::MinMax::default())?,
+        "pacing" => run(trace, table, pacing::Pacing)?,
+        "prr" => run(trace, table, prr::PrrTrace)?,
+        "rate_v1" => run(trace, table, rate::Rate::v1())?,
+        "rate_v3" => run(trace, table, rate::Rate::v3())?,
+        "rtt" => run(trace, table, rtt::Rtt::new(trace.hz))?,
+        _ => return Ok(None),
+    }))
+}
+
+fn run<S: Service>(trace: &Trace, table: &Table, mut service: S) -> Result<Tally, GoldenError> {
+    let inputs = positions(trace, table, S::INPUTS)?;
+    let compared = positions(trace, table, S::COMPARED)?;
+    let is_known = |name: &str| S::INPUTS.contains(&name) || S::COMPARED.contains(&name);
+    if let Some(column) = table.columns().iter().find(|column| !is_known(&column.name)) {
+        return Err(GoldenError::BadColumn {
+            file: trace.file.clone(),
+            column: column.name.clone(),
+            reason: format!("`{}` has no such column", trace.algorithm),
+        });
+    }
+    let bad_row = |row, reason| GoldenError::BadRow { file: trace.file.clone(), row, reason };
+    let mut counter = Counter::new(&trace.file, table, &compared);
+    let mut input = vec![0; inputs.len()];
+    let mut rows = table.rows();
+    while rows.advance().map_err(|reason| bad_row(rows.row(), reason))? {
+        counter.begin(rows.row());
+        let values = rows.values();
+        for (slot, &at) in input.iter_mut().zip(&inputs) {
+            *slot = values[at];
+        }
+        // Outputs come in the order of the list, so the next one is usually the right one.
+        let mut next = 0;
+        let mut output = |name: &'static str, got: i64| {
+            let listed = S::COMPARED.iter().cycle().skip(next).take(S::COMPARED.len());
+            let skipped = listed.take_while(|&&listed| listed != name).count();
+            let index = (next + skipped) % S::COMPARED.len();
+            assert!(S::COMPARED[index] == name, "only listed columns are compared");
+            counter.check(compared[index], values[compared[index]], got);
+            next = index + 1;
+        };
+        service.step(&input, &mut output).map_err(|reason| bad_row(rows.row(), reason))?;
+    }
+    Ok(counter.finish())
+}
+
+fn positions(trace: &Trace, table: &Table, names: &[&str]) -> Result<Vec<usize>, GoldenError> {
+    let position = |name: &&str| {
+        table.position(name).ok_or_else(|| GoldenError::BadColumn {
+            file: trace.file.clone(),
+            column: (*name).to_owned(),
+            reason: "is missing".to_owned(),
+        })
+    };
+    names.iter().map(position).collect()
+}
+
+/// The low 32 bits, as the kernel's `u32` fields hold them.
+fn u32_of(value: i64) -> u32 {
+    trunc_u32(value.cast_unsigned())
+}
+
+fn i32_of(value: i64) -> i32 {
+    u32_of(value).cast_signed()
+}
+
+/// The inputs of a row under their names.
+macro_rules! named {
+    ($input:expr; $($name:ident),* $(,)?) => {
+        let &[$($name),*] = $input else { unreachable!("the driver hands over one value per column") };
+    };
+}
+use named;

@@ -1,0 +1,64 @@
+//! `prr`: proportional rate reduction. Event 1 enters with Reno's ssthresh, 2 is an ACK, 3 leaves.
+
+use bbrlab_cc::{Conn, reno};
+use bbrlab_tcp::prr::Prr;
+
+use super::{Service, i32_of, named, u32_of};
+use crate::golden::module::ca_state;
+
+pub(super) struct PrrTrace;
+
+impl Service for PrrTrace {
+    const INPUTS: &'static [&'static str] = &[
+        "event",
+        "ca_state",
+        "snd_una_advanced",
+        "newly_acked_sacked",
+        "newly_lost",
+        "inflight",
+        "cwnd",
+        "cwnd_cnt",
+        "ssthresh",
+        "prior_cwnd",
+        "prr_delivered",
+        "prr_out",
+        "undo_marker",
+    ];
+    const COMPARED: &'static [&'static str] =
+        &["o_cwnd", "o_cwnd_cnt", "o_ssthresh", "o_prior_cwnd", "o_prr_delivered", "o_prr_out"];
+
+    fn step(
+        &mut self,
+        input: &[i64],
+        output: &mut impl FnMut(&'static str, i64),
+    ) -> Result<(), String> {
+        named!(input; event, state, advanced, acked, lost, inflight, cwnd, cwnd_cnt, ssthresh, prior_cwnd,
+            prr_delivered, prr_out, undo_marker);
+        let mut conn = Conn {
+            ca_state: ca_state(state)?,
+            inflight: u32_of(inflight),
+            prior_cwnd: u32_of(prior_cwnd),
+            ..Conn::default()
+        };
+        conn.ctl.cwnd = u32_of(cwnd);
+        conn.ctl.cwnd_cnt = u32_of(cwnd_cnt);
+        conn.ctl.ssthresh = u32_of(ssthresh);
+        let mut prr = Prr { delivered: u32_of(prr_delivered), out: u32_of(prr_out) };
+        match event {
+            1 => {
+                let ssthresh = reno::ssthresh(&conn);
+                prr = Prr::enter(&mut conn, ssthresh);
+            }
+            2 => prr.on_ack(&mut conn, i32_of(acked), i32_of(lost), advanced != 0),
+            3 => Prr::leave(&mut conn, undo_marker != 0),
+            _ => return Err(format!("event {event} is not known")),
+        }
+        output("o_cwnd", i64::from(conn.ctl.cwnd));
+        output("o_cwnd_cnt", i64::from(conn.ctl.cwnd_cnt));
+        output("o_ssthresh", i64::from(conn.ctl.ssthresh));
+        output("o_prior_cwnd", i64::from(conn.prior_cwnd));
+        output("o_prr_delivered", i64::from(prr.delivered));
+        output("o_prr_out", i64::from(prr.out));
+        Ok(())
+    }
+}
