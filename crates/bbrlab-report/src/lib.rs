@@ -1,1 +1,18 @@
-//! (in preparation)
+//! From result records to what people read: tables, means with intervals, pictures. No engine.
+//!
+//! Everything here is a pure function of records and text; nothing reads a clock, a file or the system's
+//! fonts, so the same records give the same bytes everywhere. To keep that true across machines the
+//! arithmetic uses `+ - * /` and square roots only: the functions of a C library differ in the last bit.
+
+mod groups;
+mod number;
+mod picture;
+mod student_t;
+mod table;
+
+pub use groups::{flat_metrics, groups};
+pub use number::{count, figure, fixed, plus_minus};
+pub use picture::{Picture, RunPicture, SweepMetric, run_picture, sweep_pictures};
+pub use student_t::{Interval, interval, t_975};
+pub use table::{Align, Table, WIDTH, group_table, published_table, run_table, sweep_table};
+pub use table::{PublishedCell, PublishedRow};

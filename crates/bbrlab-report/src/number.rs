@@ -1,0 +1,97 @@
+//! Numbers as people read them.
+
+/// A missing figure.
+pub(crate) const NONE: &str = "–";
+
+/// With so many decimals; a dash for none.
+#[must_use]
+pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
+    match value.into() {
+        Some(value) if value.is_finite() => {
+            let text = format!("{value:.decimals$}");
+            // Minus zero is zero to people.
+            match text.strip_prefix('-') {
+                Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
+                _ => text,
+            }
+        }
+        _ => NONE.to_owned(),
+    }
+}
+
+/// With as many decimals as make three or four digits that count; a dash for none.
+#[must_use]
+pub fn figure(value: impl Into<Option<f64>>) -> String {
+    let value = value.into();
+    fixed(value, value.map_or(0, decimals_of))
+}
+
+/// The decimals with which [`figure`] writes a value.
+fn decimals_of(value: f64) -> usize {
+    match value.abs() {
+        size if size == 0.0 || size >= 1000.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 1.0 => 2,
+        size if size >= 0.1 => 3,
+        _ => 4,
+    }
+}
+
+/// A mean and half the width of its interval, in the decimals that suit the mean.
+#[must_use]
+pub fn plus_minus(mean: Option<f64>, half: Option<f64>) -> String {
+    match (mean, half) {
+        (Some(mean), Some(half)) => {
+            let decimals = decimals_of(mean).min(2);
+            format!("{} ±{}", fixed(mean, decimals), fixed(half, decimals))
+        }
+        (mean, _) => figure(mean),
+    }
+}
+
+/// A count with thousands set apart.
+#[must_use]
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, figure, fixed, plus_minus};
+
+    #[test]
+    fn figures_have_three_or_four_digits_that_count() {
+        let written: Vec<String> =
+            [0.0, 0.012_34, 0.5, 9.876, 98.76, 987.6, 9876.5].into_iter().map(figure).collect();
+        assert_eq!(written, ["0", "0.0123", "0.500", "9.88", "98.76", "987.6", "9876"]);
+    }
+
+    #[test]
+    fn a_missing_figure_is_a_dash_and_minus_zero_is_zero() {
+        assert_eq!(figure(None), "–");
+        assert_eq!(fixed(f64::NAN, 2), "–");
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(fixed(-0.01, 2), "-0.01");
+    }
+
+    #[test]
+    fn counts_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn an_interval_is_written_in_the_decimals_of_its_mean() {
+        assert_eq!(plus_minus(Some(47.123), Some(0.456)), "47.12 ±0.46");
+        assert_eq!(plus_minus(Some(1234.5), Some(10.0)), "1234 ±10");
+        assert_eq!(plus_minus(Some(5.0), None), "5.00");
+        assert_eq!(plus_minus(None, None), "–");
+    }
+}

@@ -1,0 +1,129 @@
+//! Axes: where the ticks stand and what they say.
+
+use crate::number::count;
+
+/// A range with ticks at round numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Axis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Values and labels.
+    pub(crate) ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// From zero to a round number above the largest, with about that many ticks; from a round number
+    /// below the least where the values would use a small part of that, but not so small that the axis
+    /// would blow up what is next to nothing.
+    pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
+        let high = if high > low { high } else { low + 1.0 };
+        let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
+        let low = if is_far_up { low } else { 0.0 };
+        let step = round_step((high - low) * 1.04, wanted);
+        let low = (low / step).floor() * step;
+        let mut top = (high / step).ceil() * step;
+        // Room for a line that would run along the frame.
+        if high > top - 0.02 * (top - low) {
+            top = high + 0.04 * (high - low);
+        }
+        Self::with_step(low, top, step)
+    }
+
+    /// Exactly this range, with ticks at round numbers inside.
+    pub(crate) fn exactly(low: f64, high: f64, wanted: usize) -> Self {
+        Self::with_step(low, high, round_step(high - low, wanted))
+    }
+
+    fn with_step(low: f64, high: f64, step: f64) -> Self {
+        let decimals = if step >= 1.0 {
+            0
+        } else if step >= 0.1 {
+            1
+        } else if step >= 0.01 {
+            2
+        } else {
+            3
+        };
+        let mut ticks = Vec::new();
+        let mut at = (low / step).ceil();
+        while at * step <= high + step * 1e-9 {
+            ticks.push((at * step, label(at * step, decimals)));
+            at += 1.0;
+        }
+        Self { low, high, ticks }
+    }
+
+    /// Where a value stands, from 0 at the low end to 1 at the high end; kept inside.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+}
+
+fn label(value: f64, decimals: usize) -> String {
+    if decimals == 0 && value >= 10_000.0 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a tick of a picture"
+        )]
+        return count(value as u64);
+    }
+    let text = format!("{value:.decimals$}");
+    if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
+        "0".to_owned()
+    } else {
+        text
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, so that a range has at most about that many steps. By comparison, not
+/// by a logarithm, whose last bit depends on the C library.
+fn round_step(range: f64, wanted: usize) -> f64 {
+    let mut power = 1e-9;
+    loop {
+        for factor in [1.0, 2.0, 5.0] {
+            let step = power * factor;
+            #[expect(clippy::cast_precision_loss, reason = "a handful of ticks")]
+            let fits = range / step <= wanted as f64;
+            if fits || step > 1e18 {
+                // A decimal literal is nearer to the round number than the product.
+                return format!("{step:.9}").parse().unwrap_or(step);
+            }
+        }
+        power *= 10.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Axis;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn an_axis_of_rates_starts_at_zero_and_leaves_room_above() {
+        let axis = Axis::around(3.0, 50.0, 6);
+        assert_eq!(labels(&axis), ["0", "10", "20", "30", "40", "50"]);
+        assert!(axis.high > 50.0 && axis.high < 60.0);
+    }
+
+    #[test]
+    fn an_axis_of_long_rtts_starts_below_the_least() {
+        let axis = Axis::around(204.0, 241.0, 5);
+        assert_eq!(labels(&axis), ["200", "210", "220", "230", "240", "250"]);
+        assert_eq!(labels(&Axis::around(0.98, 0.99, 3)), ["0", "0.5", "1.0"]);
+    }
+
+    #[test]
+    fn a_flat_line_has_an_axis_too() {
+        let axis = Axis::around(0.0, 0.0, 5);
+        assert_eq!(labels(&axis), ["0", "0.5", "1.0"]);
+    }
+
+    #[test]
+    fn large_values_are_grouped() {
+        assert_eq!(labels(&Axis::around(0.0, 40_000.0, 3)), ["0", "20,000", "40,000"]);
+    }
+}

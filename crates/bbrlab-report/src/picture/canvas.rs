@@ -1,0 +1,187 @@
+//! Drawing in points: a thin layer over plotters' SVG back end.
+
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
+
+/// Back-end units per point: plotters' coordinates are whole numbers.
+pub(crate) const SCALE: f64 = 2.0;
+
+/// The embedded font first; a browser without it takes what it has.
+const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
+
+/// plotters divides a font's size by this before it writes it.
+const PLOTTERS_FONT_SCALE: f64 = 1.24;
+
+/// Why drawing cannot fail.
+const NO_END: &str = "a string takes all";
+
+/// A place in points, from the upper left.
+pub(crate) type At = (f64, f64);
+
+/// How a line looks.
+#[derive(Clone, Copy)]
+pub(crate) struct Stroke {
+    pub(crate) color: RGBColor,
+    pub(crate) alpha: f64,
+    /// In points.
+    pub(crate) width: f64,
+    /// Lengths of dash and gap in points.
+    pub(crate) dash: Option<(f64, f64)>,
+}
+
+impl Stroke {
+    pub(crate) fn new(color: RGBColor, width: f64) -> Self {
+        Self { color, alpha: 1.0, width, dash: None }
+    }
+
+    pub(crate) fn alpha(self, alpha: f64) -> Self {
+        Self { alpha, ..self }
+    }
+
+    pub(crate) fn dashed(self, dash: f64, gap: f64) -> Self {
+        Self { dash: Some((dash, gap)), ..self }
+    }
+
+    fn style(&self) -> ShapeStyle {
+        ShapeStyle {
+            color: self.color.mix(self.alpha),
+            filled: false,
+            stroke_width: whole(self.width * SCALE).max(1).unsigned_abs(),
+        }
+    }
+}
+
+/// How words look and where they stand relative to their place.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    pub(crate) size: f64,
+    pub(crate) color: RGBColor,
+    pub(crate) bold: bool,
+    pub(crate) h: HPos,
+    pub(crate) v: VPos,
+}
+
+impl Words {
+    pub(crate) fn new(size: f64, color: RGBColor) -> Self {
+        Self { size, color, bold: false, h: HPos::Left, v: VPos::Center }
+    }
+
+    pub(crate) fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    pub(crate) fn anchor(self, h: HPos, v: VPos) -> Self {
+        Self { h, v, ..self }
+    }
+}
+
+/// A sheet of so many points.
+pub(crate) struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+/// Draws a picture of that size and gives its SVG.
+pub(crate) fn draw(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
+    let mut svg = String::new();
+    let size = (whole(width * SCALE).unsigned_abs(), whole(height * SCALE).unsigned_abs());
+    {
+        let canvas = Canvas { area: SVGBackend::with_string(&mut svg, size).into_drawing_area() };
+        canvas.fill((0.0, 0.0), (width, height), RGBColor(255, 255, 255), 1.0);
+        paint(&canvas);
+        canvas.area.present().expect(NO_END);
+    }
+    // Shown at its nominal size, and without spikes where a noisy line turns.
+    let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
+    let nominal = format!(
+        "<svg width=\"{}\" height=\"{}\" stroke-linejoin=\"round\"",
+        whole(width),
+        whole(height)
+    );
+    svg.replacen(&doubled, &nominal, 1)
+}
+
+impl Canvas<'_> {
+    pub(crate) fn fill(&self, from: At, to: At, color: RGBColor, alpha: f64) {
+        let style = color.mix(alpha).filled();
+        self.area.draw(&Rectangle::new([unit(from), unit(to)], style)).expect(NO_END);
+    }
+
+    pub(crate) fn line(&self, points: &[At], stroke: Stroke) {
+        if points.len() < 2 {
+            return;
+        }
+        match stroke.dash {
+            None => {
+                let mut path: Vec<(i32, i32)> = points.iter().copied().map(unit).collect();
+                path.dedup();
+                if path.len() == 1 {
+                    path.push(path[0]);
+                }
+                self.area.draw(&PathElement::new(path, stroke.style())).expect(NO_END);
+            }
+            Some((dash, gap)) => {
+                for piece in dashes(points, dash, gap) {
+                    self.area
+                        .draw(&PathElement::new([unit(piece.0), unit(piece.1)], stroke.style()))
+                        .expect(NO_END);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn area(&self, outline: &[At], color: RGBColor, alpha: f64) {
+        let outline: Vec<(i32, i32)> = outline.iter().copied().map(unit).collect();
+        self.area.draw(&Polygon::new(outline, color.mix(alpha))).expect(NO_END);
+    }
+
+    pub(crate) fn dot(&self, at: At, radius: f64, color: RGBColor) {
+        self.area
+            .draw(&Circle::new(unit(at), whole(radius * SCALE), color.filled()))
+            .expect(NO_END);
+    }
+
+    pub(crate) fn words(&self, text: &str, at: At, words: Words) {
+        let font = FontDesc::new(
+            FontFamily::Name(FAMILY),
+            words.size * SCALE * PLOTTERS_FONT_SCALE,
+            if words.bold { FontStyle::Bold } else { FontStyle::Normal },
+        );
+        let style = TextStyle::from(font).color(&words.color).pos(Pos::new(words.h, words.v));
+        self.area.draw(&Text::new(text, unit(at), style)).expect(NO_END);
+    }
+}
+
+fn unit(at: At) -> (i32, i32) {
+    (whole(at.0 * SCALE), whole(at.1 * SCALE))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "places on a sheet of some thousand units")]
+fn whole(value: f64) -> i32 {
+    value.round() as i32
+}
+
+/// The pieces of a dashed line along a path of horizontal or vertical legs (slanted ones are left whole,
+/// since their length needs no more than a square root but no picture has them).
+fn dashes(points: &[At], dash: f64, gap: f64) -> Vec<(At, At)> {
+    let mut pieces = Vec::new();
+    for leg in points.windows(2) {
+        let (from, to) = (leg[0], leg[1]);
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = (dx * dx + dy * dy).sqrt();
+        if length == 0.0 {
+            continue;
+        }
+        let along =
+            |distance: f64| (from.0 + dx * distance / length, from.1 + dy * distance / length);
+        let mut start = 0.0;
+        while start < length {
+            pieces.push((along(start), along((start + dash).min(length))));
+            start += dash + gap;
+        }
+    }
+    pieces
+}

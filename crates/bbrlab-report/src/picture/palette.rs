@@ -1,0 +1,41 @@
+//! Colours that the colour-blind can tell apart (Okabe and Ito), on white.
+
+use plotters::style::RGBColor;
+
+/// Lines, in the order of their use.
+const LINES: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(110, 80, 40),
+    RGBColor(60, 60, 60),
+];
+
+pub(crate) const INK: RGBColor = RGBColor(34, 34, 34);
+pub(crate) const FAINT_INK: RGBColor = RGBColor(110, 110, 110);
+pub(crate) const FRAME: RGBColor = RGBColor(150, 150, 150);
+pub(crate) const GRID: RGBColor = RGBColor(232, 232, 232);
+pub(crate) const REFERENCE: RGBColor = RGBColor(90, 90, 90);
+pub(crate) const DROP: RGBColor = RGBColor(190, 20, 40);
+
+/// The colour of the line at that place.
+pub(crate) fn line(at: usize) -> RGBColor {
+    LINES[at % LINES.len()]
+}
+
+/// The colour of a state band.
+pub(crate) fn state(name: &str) -> RGBColor {
+    match name {
+        "STARTUP" => RGBColor(255, 205, 130),
+        "DRAIN" => RGBColor(178, 150, 205),
+        "PROBE_RTT" => RGBColor(240, 130, 140),
+        "PROBE_BW" | "PROBE_BW_CRUISE" => RGBColor(226, 232, 238),
+        "PROBE_BW_UP" => RGBColor(120, 190, 160),
+        "PROBE_BW_DOWN" => RGBColor(150, 185, 225),
+        "PROBE_BW_REFILL" => RGBColor(225, 215, 120),
+        _ => RGBColor(215, 215, 215),
+    }
+}

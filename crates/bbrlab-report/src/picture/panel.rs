@@ -1,0 +1,127 @@
+//! A panel: a frame with axes, into which lines are drawn by their values.
+
+use plotters::style::RGBColor;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::axis::Axis;
+use super::canvas::{At, Canvas, Stroke, Words};
+use super::palette::{FAINT_INK, FRAME, GRID, INK};
+
+/// Sizes of words in points.
+pub(crate) const TITLE: f64 = 15.0;
+pub(crate) const SMALL: f64 = 11.0;
+
+/// An entry of a legend.
+pub(crate) struct Key {
+    pub(crate) text: String,
+    pub(crate) stroke: Stroke,
+}
+
+/// A frame on a canvas.
+pub(crate) struct Panel<'a, 's> {
+    pub(crate) canvas: &'a Canvas<'s>,
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+}
+
+impl Panel<'_, '_> {
+    pub(crate) fn at(&self, x: f64, y: f64) -> At {
+        (
+            self.left + self.x.share(x) * (self.right - self.left),
+            self.bottom - self.y.share(y) * (self.bottom - self.top),
+        )
+    }
+
+    /// The pixel column of a value of the x axis, half a point wide.
+    #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
+    pub(crate) fn column(&self, x: f64) -> i64 {
+        (self.at(x, 0.0).0 * 2.0) as i64
+    }
+
+    /// Grid, frame and the y axis' labels; draw it first.
+    pub(crate) fn frame(&self, title: &str) {
+        for (value, label) in &self.y.ticks {
+            let (_, y) = self.at(0.0, *value);
+            self.canvas.line(&[(self.left, y), (self.right, y)], Stroke::new(GRID, 0.5));
+            let words = Words::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
+            self.canvas.words(label, (self.left - 6.0, y), words);
+        }
+        for (value, _) in &self.x.ticks {
+            let (x, _) = self.at(*value, 0.0);
+            self.canvas.line(&[(x, self.top), (x, self.bottom)], Stroke::new(GRID, 0.5));
+        }
+        let words = Words::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
+        self.canvas.words(title, (self.left, self.top - 4.0), words);
+    }
+
+    /// The lines around; draw them last.
+    pub(crate) fn border(&self) {
+        let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
+        self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
+    }
+
+    /// Labels below the x axis.
+    pub(crate) fn x_labels(&self, title: &str) {
+        for (value, label) in &self.x.ticks {
+            let (x, _) = self.at(*value, 0.0);
+            self.canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], Stroke::new(FRAME, 1.0));
+            let words = Words::new(SMALL, INK).anchor(HPos::Center, VPos::Top);
+            self.canvas.words(label, (x, self.bottom + 8.0), words);
+        }
+        let words = Words::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
+        self.canvas.words(title, (f64::midpoint(self.left, self.right), self.bottom + 24.0), words);
+    }
+
+    pub(crate) fn line(&self, points: &[(f64, f64)], stroke: Stroke) {
+        let points: Vec<At> = points.iter().map(|&(x, y)| self.at(x, y)).collect();
+        self.canvas.line(&points, stroke);
+    }
+
+    /// The area between two lines with the same first coordinates.
+    pub(crate) fn band(
+        &self,
+        low: &[(f64, f64)],
+        high: &[(f64, f64)],
+        color: RGBColor,
+        alpha: f64,
+    ) {
+        let outline: Vec<At> =
+            low.iter().chain(high.iter().rev()).map(|&(x, y)| self.at(x, y)).collect();
+        if outline.len() > 2 {
+            self.canvas.area(&outline, color, alpha);
+        }
+    }
+
+    /// A legend above the frame, at its right end, in the line of the title.
+    pub(crate) fn legend(&self, keys: &[Key]) {
+        let mut right = self.right;
+        for key in keys.iter().rev() {
+            let words = Words::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
+            let y = self.top - 10.0;
+            self.canvas.words(&key.text, (right, y), words);
+            right -= width_of(&key.text, SMALL) + 6.0;
+            self.canvas.line(&[(right - 20.0, y), (right, y)], key.stroke);
+            right -= 20.0 + 16.0;
+        }
+    }
+}
+
+/// About how wide words are in Inter: enough to place a legend. No font is measured.
+pub(crate) fn width_of(text: &str, size: f64) -> f64 {
+    let ems: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.27,
+            ' ' | 'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.36,
+            'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.90,
+            'A'..='Z' => 0.69,
+            '1' => 0.48,
+            _ => 0.61,
+        })
+        .sum();
+    ems * size
+}

@@ -1,0 +1,193 @@
+//! The curves of a panel: one a flow, or for many flows one a kind with the range between them.
+
+use plotters::style::RGBColor;
+
+use super::{HEADERS, RunPicture, column_of, value};
+use crate::picture::{decimate, palette};
+
+/// What a curve shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quantity {
+    Throughput,
+    Rtt,
+    Srtt,
+    Cwnd,
+    Inflight,
+}
+
+/// What becomes of the samples that fall on one place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bin {
+    /// Their mean.
+    Mean,
+    /// All that they saw.
+    Extremes,
+}
+
+/// A line, or several where it is interrupted.
+pub(super) struct Curve {
+    pub(super) name: String,
+    pub(super) color: RGBColor,
+    pub(super) lines: Vec<Vec<(f64, f64)>>,
+    /// Least and greatest of the flows that the curve stands for.
+    pub(super) band: Option<(Vec<(f64, f64)>, Vec<(f64, f64)>)>,
+}
+
+/// Windows over a run in which a rate is taken.
+const WINDOWS: u32 = 250;
+
+pub(super) fn curves(
+    input: &RunPicture<'_>,
+    rows: &[Vec<usize>],
+    end_s: f64,
+    quantity: Quantity,
+    bin: Bin,
+    single_curves: usize,
+) -> Vec<Curve> {
+    if rows.len() > single_curves {
+        return by_kind(input, rows, end_s, quantity);
+    }
+    (0u32..)
+        .zip(rows)
+        .map(|(flow, rows)| {
+            let cc = input.run.class(flow).cc.name();
+            let lines = if quantity == Quantity::Throughput {
+                vec![present(&windowed(input, flow, rows, end_s, quantity, WINDOWS))]
+            } else {
+                let points = rows
+                    .iter()
+                    .map(|&row| (input.series.time_s[row], sample(input, flow, row, quantity)));
+                match bin {
+                    Bin::Extremes => {
+                        decimate::lines(points, |time_s| column_of(time_s / end_s * 2.0))
+                    }
+                    Bin::Mean => {
+                        vec![present(&windowed(input, flow, rows, end_s, quantity, WINDOWS))]
+                    }
+                }
+            };
+            Curve {
+                name: if input.run.flows.len() == 1 {
+                    cc.to_owned()
+                } else {
+                    format!("{flow} {cc}")
+                },
+                color: palette::line(flow as usize),
+                lines,
+                band: None,
+            }
+        })
+        .collect()
+}
+
+/// One curve for all flows of the same algorithm and base RTT.
+fn by_kind(
+    input: &RunPicture<'_>,
+    rows: &[Vec<usize>],
+    end_s: f64,
+    quantity: Quantity,
+) -> Vec<Curve> {
+    let mut kinds: Vec<(String, Vec<u32>)> = Vec::new();
+    for flow in (0u32..).take(rows.len()) {
+        let name = input.run.class(flow).cc.name().to_owned();
+        match kinds.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, flows)) => flows.push(flow),
+            None => kinds.push((name, vec![flow])),
+        }
+    }
+    kinds
+        .into_iter()
+        .enumerate()
+        .map(|(place, (name, flows))| {
+            let windows: Vec<Vec<(f64, Option<f64>)>> = flows
+                .iter()
+                .map(|&flow| windowed(input, flow, &rows[flow as usize], end_s, quantity, WINDOWS))
+                .collect();
+            let mut mean = Vec::new();
+            let (mut low, mut high) = (Vec::new(), Vec::new());
+            for at in 0..windows.first().map_or(0, Vec::len) {
+                let values: Vec<f64> = windows.iter().filter_map(|of_flow| of_flow[at].1).collect();
+                if values.is_empty() {
+                    continue;
+                }
+                let x = windows[0][at].0;
+                mean.push((x, values.iter().sum::<f64>() / value(values.len() as u64)));
+                low.push((x, values.iter().copied().fold(f64::INFINITY, f64::min)));
+                high.push((x, values.iter().copied().fold(0.0, f64::max)));
+            }
+            Curve {
+                name: format!("{} {name}: mean, range", flows.len()),
+                color: palette::line(place),
+                lines: vec![mean],
+                band: Some((low, high)),
+            }
+        })
+        .collect()
+}
+
+fn present(points: &[(f64, Option<f64>)]) -> Vec<(f64, f64)> {
+    points.iter().filter_map(|&(x, y)| y.map(|y| (x, y))).collect()
+}
+
+/// The mean of a quantity in each of so many windows of equal length; of throughput, the rate.
+fn windowed(
+    input: &RunPicture<'_>,
+    flow: u32,
+    rows: &[usize],
+    end_s: f64,
+    quantity: Quantity,
+    windows: u32,
+) -> Vec<(f64, Option<f64>)> {
+    let series = input.series;
+    let length = end_s / f64::from(windows);
+    let mut next = 0;
+    let mut before: Option<usize> = None;
+    let mut points = Vec::new();
+    for window in 0..windows {
+        let until = length * f64::from(window + 1);
+        let (mut sum, mut n) = (0.0, 0u64);
+        let mut last = None;
+        while next < rows.len() && series.time_s[rows[next]] <= until + length * 1e-9 {
+            last = Some(rows[next]);
+            if let Some(y) = sample(input, flow, rows[next], quantity) {
+                sum += y;
+                n += 1;
+            }
+            next += 1;
+        }
+        let middle = until - length / 2.0;
+        let y = if quantity == Quantity::Throughput {
+            let rate = last.zip(before).and_then(|(last, before)| {
+                let time = series.time_s[last] - series.time_s[before];
+                let bytes =
+                    series.received_bytes[last].saturating_sub(series.received_bytes[before]);
+                (time > 0.0).then(|| value(bytes) * 8.0 / time / 1e6 * wire_share(input, flow))
+            });
+            before = last.or(before);
+            rate
+        } else {
+            (n > 0).then(|| sum / value(n))
+        };
+        points.push((middle, y));
+    }
+    points
+}
+
+/// Wire bytes per byte of payload in full segments.
+fn wire_share(input: &RunPicture<'_>, flow: u32) -> f64 {
+    let mss = f64::from(input.run.class(flow).mss);
+    let link = input.run.bottleneck.and_then(|link| input.run.links.get(link as usize));
+    let framing = link.map_or(0.0, |link| value(link.framing.0));
+    (mss + HEADERS + framing) / mss
+}
+
+fn sample(input: &RunPicture<'_>, _flow: u32, row: usize, quantity: Quantity) -> Option<f64> {
+    let series = input.series;
+    match quantity {
+        Quantity::Throughput => None,
+        Quantity::Rtt => series.rtt_us[row].map(|us| f64::from(us) / 1e3),
+        Quantity::Srtt => series.srtt_us[row].map(|us| f64::from(us) / 1e3),
+        Quantity::Cwnd => Some(f64::from(series.cwnd_packets[row])),
+        Quantity::Inflight => Some(f64::from(series.inflight_packets[row])),
+    }
+}

@@ -1,0 +1,105 @@
+//! State bands: which state a BBR flow was in, by pixel column.
+
+use super::canvas::{Canvas, Words};
+use super::palette;
+use super::panel::{SMALL, width_of};
+use plotters::style::text_anchor::{HPos, VPos};
+
+/// From, to (in x values) and the state.
+pub(crate) type Band = (f64, f64, &'static str);
+
+/// States that last so shortly, and matter so much, that a column which saw them shows them.
+fn weight(state: &str) -> u32 {
+    match state {
+        "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,
+        "" => 0,
+        _ => 1,
+    }
+}
+
+/// The samples as bands: per column the weightiest state, else the last.
+pub(crate) fn bands(
+    samples: impl Iterator<Item = (f64, &'static str)>,
+    end: f64,
+    column_of: impl Fn(f64) -> i64,
+) -> Vec<Band> {
+    let mut columns: Vec<(i64, f64, &'static str)> = Vec::new();
+    for (x, state) in samples {
+        let here = column_of(x);
+        match columns.last_mut() {
+            Some((at, _, shown)) if *at == here => {
+                if weight(state) >= weight(shown) {
+                    *shown = state;
+                }
+            }
+            _ => columns.push((here, x, state)),
+        }
+    }
+    let mut bands: Vec<Band> = Vec::new();
+    for (at, &(_, from, state)) in columns.iter().enumerate() {
+        let to = columns.get(at + 1).map_or(end, |next| next.1);
+        match bands.last_mut() {
+            Some(last) if last.2 == state => last.1 = to,
+            _ => bands.push((from, to, state)),
+        }
+    }
+    bands
+}
+
+/// The states that occur, in the order of a connection's life.
+pub(crate) fn legend(canvas: &Canvas<'_>, bands: &[Vec<Band>], right: f64, y: f64) {
+    let mut seen: Vec<&'static str> = Vec::new();
+    for (_, _, state) in bands.iter().flatten() {
+        if !state.is_empty() && !seen.contains(state) {
+            seen.push(state);
+        }
+    }
+    let order = |state: &str| match state {
+        "STARTUP" => 0,
+        "DRAIN" => 1,
+        "PROBE_BW" => 2,
+        "PROBE_BW_DOWN" => 3,
+        "PROBE_BW_CRUISE" => 4,
+        "PROBE_BW_REFILL" => 5,
+        "PROBE_BW_UP" => 6,
+        "PROBE_RTT" => 7,
+        _ => 8,
+    };
+    seen.sort_by_key(|state| order(state));
+    let mut right = right;
+    for state in seen.iter().rev() {
+        let words = Words::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
+        canvas.words(state, (right, y), words);
+        right -= width_of(state, SMALL - 1.0) + 4.0;
+        canvas.fill((right - 12.0, y - 4.5), (right, y + 4.5), palette::state(state), 1.0);
+        right -= 12.0 + 12.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bands;
+
+    #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
+    fn a_short_probe_rtt_is_not_lost_among_many_samples() {
+        let samples = (0..100).map(|at| {
+            let state = match at {
+                0..10 => "STARTUP",
+                57 => "PROBE_RTT",
+                _ => "PROBE_BW",
+            };
+            (f64::from(at), state)
+        });
+        let found = bands(samples, 100.0, |x| (x / 10.0) as i64);
+        assert_eq!(
+            found,
+            [
+                (0.0, 10.0, "STARTUP"),
+                (10.0, 50.0, "PROBE_BW"),
+                (50.0, 60.0, "PROBE_RTT"),
+                (60.0, 100.0, "PROBE_BW"),
+            ]
+        );
+    }
+}

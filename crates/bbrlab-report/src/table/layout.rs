@@ -1,0 +1,163 @@
+//! Columns, widths and rules.
+
+use std::fmt::Write as _;
+
+/// The width that every table keeps to.
+pub const WIDTH: usize = 100;
+
+/// Which side a column's cells keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+struct Column {
+    title: String,
+    unit: String,
+    align: Align,
+}
+
+/// A table of text: a line of titles, a line of units, rows.
+#[derive(Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// An empty table without columns.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a column; `unit` stands below its title.
+    #[must_use]
+    pub fn column(mut self, title: &str, unit: &str, align: Align) -> Self {
+        self.columns.push(Column { title: title.to_owned(), unit: unit.to_owned(), align });
+        self
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has not one cell a column.
+    pub fn row(&mut self, cells: Vec<String>) {
+        assert_eq!(cells.len(), self.columns.len(), "one cell a column");
+        self.rows.push(cells);
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table as text, no line wider than [`WIDTH`]: columns of words give way first, and what they
+    /// cannot show ends in `…`; then the last columns are left out.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
+        let mut shown = self.columns.len();
+        while total(&widths[..shown]) > WIDTH {
+            let widest = (0..shown)
+                .filter(|&at| self.columns[at].align == Align::Left && widths[at] > 6)
+                .max_by_key(|&at| (widths[at], shown - at));
+            match widest {
+                Some(at) => widths[at] -= 1,
+                None if shown > 1 => shown -= 1,
+                None => break,
+            }
+        }
+        let mut text = String::new();
+        self.line(&mut text, &widths[..shown], |at| &self.columns[at].title);
+        if self.columns[..shown].iter().any(|column| !column.unit.is_empty()) {
+            self.line(&mut text, &widths[..shown], |at| &self.columns[at].unit);
+        }
+        writeln!(text, "{}", "─".repeat(total(&widths[..shown]))).expect("a string takes all");
+        for row in &self.rows {
+            self.line(&mut text, &widths[..shown], |at| &row[at]);
+        }
+        text
+    }
+
+    fn natural(&self, at: usize) -> usize {
+        let column = &self.columns[at];
+        let head = length(&column.title).max(length(&column.unit));
+        self.rows.iter().map(|row| length(&row[at])).fold(head, usize::max)
+    }
+
+    fn line<'a>(&self, text: &mut String, widths: &[usize], cell: impl Fn(usize) -> &'a String) {
+        let mut line = String::new();
+        for (at, &width) in widths.iter().enumerate() {
+            if at > 0 {
+                line.push_str("  ");
+            }
+            let cell = cut(cell(at), width);
+            let gap = " ".repeat(width.saturating_sub(length(&cell)));
+            match self.columns[at].align {
+                Align::Left => line.extend([cell, gap]),
+                Align::Right => line.extend([gap, cell]),
+            }
+        }
+        writeln!(text, "{}", line.trim_end()).expect("a string takes all");
+    }
+}
+
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+}
+
+/// Characters; our tables hold none that is wider than one column.
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text in at most so many characters.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if length(text) <= width {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(width.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Align, Table, WIDTH};
+    use expect_test::expect;
+
+    #[test]
+    fn words_keep_left_and_numbers_right() {
+        let mut table =
+            Table::new().column("flow", "", Align::Left).column("goodput", "Mbit/s", Align::Right);
+        table.row(vec!["bbr1".to_owned(), "9.50".to_owned()]);
+        table.row(vec!["cubic".to_owned(), "10.25".to_owned()]);
+        expect![[r#"
+            flow   goodput
+                    Mbit/s
+            ──────────────
+            bbr1      9.50
+            cubic    10.25
+        "#]]
+        .assert_eq(&table.render());
+    }
+
+    #[test]
+    fn a_table_never_exceeds_its_width() {
+        let mut table = Table::new().column("name", "", Align::Left);
+        for at in 0..14 {
+            table = table.column(&format!("column{at}"), "Mbit/s", Align::Right);
+        }
+        let mut row = vec!["long ".repeat(40)];
+        row.extend((0..14).map(|at| format!("{at}.00")));
+        table.row(row);
+        let text = table.render();
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.contains('…'), "{text}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Tables for a terminal of 100 columns.
+
+mod groups;
+mod layout;
+mod published;
+mod run;
+mod sweep;
+
+pub use groups::group_table;
+pub use layout::{Align, Table, WIDTH};
+pub use published::{PublishedCell, PublishedRow, published_table};
+pub use run::run_table;
+pub use sweep::sweep_table;
+
+pub(crate) use layout::cut as layout_cut;
+pub(crate) use run::{point_text as point_words, value_text};
+pub(crate) use sweep::{mean_of, varying_keys};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use bbrlab_scenario::{
+        Cwnd, Fct, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt, RunSummary,
+        Srtt,
+    };
+
+    /// Two flows at 50 Mbit/s and 30 ms, with figures that such a run could have.
+    pub(crate) fn sample_run() -> RunSummary {
+        let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
+            id,
+            cc: cc.to_owned(),
+            start_s: f64::from(id) * 2.0,
+            stop_s: 100.0,
+            rtt_base_ms: 30.0,
+            throughput_mbps: Some(goodput * 1514.0 / 1448.0),
+            goodput_mbps: Some(goodput),
+            goodput_ss_mbps: Some(goodput + 0.25),
+            sent_packets: 204_812,
+            delivered_packets: 204_310,
+            lost_packets: 502,
+            retransmitted_packets: 502,
+            rto_count: 0,
+            rtt_ms: Rtt {
+                min: Some(30.2),
+                mean: Some(47.31),
+                p50: Some(46.0),
+                p95: Some(71.4),
+                p99: Some(88.0),
+                max: Some(120.9),
+            },
+            srtt_ms: Srtt { mean: Some(47.3), p95: Some(70.0) },
+            cwnd_packets: Cwnd { mean: Some(143.2), max: Some(260.0) },
+            limited_by: LimitedBy {
+                cwnd: Some(0.11),
+                pacing: Some(0.88),
+                rwnd: Some(0.0),
+                sndbuf: Some(0.01),
+                app: Some(0.0),
+            },
+            fct_ms: Fct::default(),
+        };
+        RunSummary {
+            scenario: "two-flows".to_owned(),
+            scenario_hash: "3fa9c2d17b604f0f".repeat(4),
+            profile: "linux".to_owned(),
+            point: serde_json::Map::new(),
+            seed: 1,
+            sim_s: 100.0,
+            cpu_s: Some(0.071),
+            events: 1_204_331,
+            data_packets: 412_345,
+            digest: "5b1c0e55aa0099ff".to_owned(),
+            jain: Some(0.9871),
+            jain_ss: Some(0.991),
+            links: vec![LinkSummary {
+                name: "bottleneck".to_owned(),
+                rate_mbps: Some(50.0),
+                utilization: Some(0.991),
+                arrivals: 413_349,
+                drops: 1004,
+                drop_ratio: Some(0.002_429),
+                marks: 0,
+                queue_packets: QueuePackets {
+                    mean: Some(61.2),
+                    std: Some(30.0),
+                    p95: Some(118.0),
+                    max: Some(249.0),
+                },
+                queue_delay_ms: QueueDelay {
+                    mean: Some(14.8),
+                    p50: Some(13.0),
+                    p95: Some(28.5),
+                    p99: Some(41.0),
+                },
+            }],
+            flows: vec![flow(0, "bbr1", 24.61), flow(1, "cubic", 21.97)],
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Published beside measured, in the paper's own units.
+
+use super::layout::{Align, Table};
+use crate::number::fixed;
+
+/// A figure as printed and as measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedCell {
+    /// The metric's name in the paper file.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// As printed; none where the paper shows it in a figure only.
+    pub published: Option<f64>,
+    /// Ours: the mean over the seeds.
+    pub measured: Option<f64>,
+    /// Half the width of the 95 % interval of ours.
+    pub half: Option<f64>,
+    /// Decimals of the printed figures.
+    pub decimals: usize,
+}
+
+/// A row of a paper's table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedRow {
+    /// What locates it: algorithm, bandwidth, delay ...
+    pub keys: Vec<(String, String)>,
+    /// The figures, in the order of the paper.
+    pub cells: Vec<PublishedCell>,
+}
+
+/// The table of an experiment. Every row has the keys and metrics of the first.
+#[must_use]
+pub fn published_table(rows: &[PublishedRow]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let with_half: Vec<bool> = (0..first.cells.len())
+        .map(|at| rows.iter().any(|row| row.cells.get(at).is_some_and(|cell| cell.half.is_some())))
+        .collect();
+    let with_published: Vec<bool> = (0..first.cells.len())
+        .map(|at| {
+            rows.iter().any(|row| row.cells.get(at).is_some_and(|cell| cell.published.is_some()))
+        })
+        .collect();
+    let mut table = Table::new();
+    for (key, _) in &first.keys {
+        let (title, unit) = split_unit(key);
+        let is_number = rows.iter().all(|row| {
+            row.keys.iter().any(|(name, value)| name == key && value.parse::<f64>().is_ok())
+        });
+        table = table.column(title, unit, if is_number { Align::Right } else { Align::Left });
+    }
+    for (at, cell) in first.cells.iter().enumerate() {
+        let (title, _) = split_unit(&cell.metric);
+        if with_published[at] {
+            table = table.column(title, &format!("{}, paper", cell.unit), Align::Right);
+            table = table.column("", "measured", Align::Right);
+            table = table.column("", "diff %", Align::Right);
+        } else {
+            table = table.column(title, &cell.unit, Align::Right);
+        }
+    }
+    for row in rows {
+        let mut line: Vec<String> = row.keys.iter().map(|(_, value)| value.clone()).collect();
+        for (at, cell) in row.cells.iter().enumerate() {
+            let measured = match cell.half {
+                Some(half) if with_half[at] => {
+                    format!(
+                        "{} ±{}",
+                        fixed(cell.measured, cell.decimals),
+                        fixed(half, cell.decimals)
+                    )
+                }
+                _ => fixed(cell.measured, cell.decimals),
+            };
+            if with_published[at] {
+                line.push(fixed(cell.published, cell.decimals));
+                line.push(measured);
+                line.push(difference(cell.published, cell.measured));
+            } else {
+                line.push(measured);
+            }
+        }
+        table.row(line);
+    }
+    table.render()
+}
+
+/// The metric's name without its unit, in words; and the unit of a locating key.
+fn split_unit(name: &str) -> (&str, &str) {
+    for (ending, unit) in [
+        ("_mbps", "Mbit/s"),
+        ("_ms", "ms"),
+        ("_bdp", "BDP"),
+        ("_packets", "packets"),
+        ("_pct", "%"),
+        ("_s", "s"),
+    ] {
+        if let Some(stem) = name.strip_suffix(ending) {
+            return (stem, unit);
+        }
+    }
+    (name, "")
+}
+
+fn difference(published: Option<f64>, measured: Option<f64>) -> String {
+    match (published, measured) {
+        (Some(published), Some(measured)) if published != 0.0 => {
+            format!("{:+.1}", (measured - published) / published * 100.0)
+        }
+        _ => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PublishedCell, PublishedRow, published_table};
+    use expect_test::expect;
+
+    fn cell(metric: &str, published: Option<f64>, measured: f64) -> PublishedCell {
+        PublishedCell {
+            metric: metric.to_owned(),
+            unit: "Mibit/s".to_owned(),
+            published,
+            measured: Some(measured),
+            half: None,
+            decimals: 2,
+        }
+    }
+
+    #[test]
+    fn published_and_measured_stand_side_by_side() {
+        let keys = |cc: &str, rate: &str| {
+            vec![
+                ("algorithm".to_owned(), cc.to_owned()),
+                ("bandwidth_mbps".to_owned(), rate.to_owned()),
+            ]
+        };
+        let rows = [
+            PublishedRow {
+                keys: keys("bbr1", "5"),
+                cells: vec![
+                    cell("throughput_mbps", Some(4.38), 4.53),
+                    cell("goodput_mbps", Some(3.8), 4.1),
+                ],
+            },
+            PublishedRow {
+                keys: keys("bbr1", "10"),
+                cells: vec![
+                    cell("throughput_mbps", Some(8.99), 9.21),
+                    cell("goodput_mbps", None, 8.3),
+                ],
+            },
+        ];
+        expect![[r#"
+            algorithm  bandwidth      throughput                           goodput
+                          Mbit/s  Mibit/s, paper  measured  diff %  Mibit/s, paper  measured  diff %
+            ────────────────────────────────────────────────────────────────────────────────────────
+            bbr1               5            4.38      4.53    +3.4            3.80      4.10    +7.9
+            bbr1              10            8.99      9.21    +2.4               –      8.30       –
+        "#]]
+        .assert_eq(&published_table(&rows));
+    }
+}
