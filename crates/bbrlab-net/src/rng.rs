@@ -87,7 +87,8 @@ mod tests {
     fn a_seed_and_a_name_give_the_same_numbers_everywhere() {
         let mut rng = Rng::new(1, "bottleneck.loss");
         let drawn: Vec<u64> = (0..3).map(|_| rng.next_u64()).collect();
-        expect!["[913a654d4d0b817c, e9da4cf15e2717da, 9a2b1a56c017bd8f]"].assert_eq(&format!("{drawn:x?}"));
+        expect!["[913a654d4d0b817c, e9da4cf15e2717da, 9a2b1a56c017bd8f]"]
+            .assert_eq(&format!("{drawn:x?}"));
     }
 
     #[test]

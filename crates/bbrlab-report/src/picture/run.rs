@@ -210,7 +210,9 @@ impl<'a> Sheet<'a> {
         if self.rows.len() > SINGLE_CURVES {
             // Beside the mean of many flows the whole link's rate says nothing; an equal share does.
             let n = self.rows.len() as u64;
-            rates.iter_mut().for_each(|(_, rate)| *rate /= value(n));
+            for (_, rate) in &mut rates {
+                *rate /= value(n);
+            }
             rate_name = format!("link rate / {n}");
         }
         let top = greatest(&curves).max(rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max));

@@ -71,7 +71,7 @@ pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
 }
 
 fn is_cc(key: &str) -> bool {
-    key.ends_with(".cc")
+    key.rsplit('.').next() == Some("cc")
 }
 
 /// Groups that share all keys but the one along the axis.

@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_sweep_has_a_row_a_point_and_its_intervals_over_seeds() {
         let mut runs = Vec::new();
-        for (at, buffer) in ["0.5bdp", "1bdp"].into_iter().enumerate() {
+        for (at, buffer) in [(0u32, "0.5bdp"), (1, "1bdp")] {
             for cc in ["bbr1", "cubic"] {
                 for seed in 1..=3u32 {
                     let mut run = sample_run();
@@ -133,19 +133,19 @@ mod tests {
                     run.point.insert("flows.cc".to_owned(), cc.into());
                     run.point.insert("duration".to_owned(), "100s".into());
                     run.scenario_hash = format!("{buffer}{cc}");
-                    run.flows[0].goodput_mbps = Some(20.0 + f64::from(seed) + at as f64);
+                    run.flows[0].goodput_mbps = Some(20.0 + f64::from(seed) + f64::from(at));
                     runs.push(run);
                 }
             }
         }
         expect![[r#"
-            buffer  cc     seeds      goodput         used  RTT mean        queue  retrans     dropped
-                                       Mbit/s            %        ms          pkt      pkt           %
-            ──────────────────────────────────────────────────────────────────────────────────────────
-            0.5bdp  bbr1       3  43.97 ±2.48  99.10 ±0.00     47.31  61.20 ±0.00  1004 ±0  0.24 ±0.00
-            0.5bdp  cubic      3  43.97 ±2.48  99.10 ±0.00     47.31  61.20 ±0.00  1004 ±0  0.24 ±0.00
-            1bdp    bbr1       3  44.97 ±2.48  99.10 ±0.00     47.31  61.20 ±0.00  1004 ±0  0.24 ±0.00
-            1bdp    cubic      3  44.97 ±2.48  99.10 ±0.00     47.31  61.20 ±0.00  1004 ±0  0.24 ±0.00
+            buffer  cc     seeds      goodput         used     RTT mean        queue  retrans     dropped
+                                       Mbit/s            %           ms          pkt      pkt           %
+            ─────────────────────────────────────────────────────────────────────────────────────────────
+            0.5bdp  bbr1       3  43.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
+            0.5bdp  cubic      3  43.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
+            1bdp    bbr1       3  44.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
+            1bdp    cubic      3  44.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
         "#]].assert_eq(&sweep_table(&runs));
     }
 

@@ -24,13 +24,16 @@ pub(super) enum Bin {
     Extremes,
 }
 
+/// Points with rising first coordinates.
+type Points = Vec<(f64, f64)>;
+
 /// A line, or several where it is interrupted.
 pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
-    pub(super) lines: Vec<Vec<(f64, f64)>>,
+    pub(super) lines: Vec<Points>,
     /// Least and greatest of the flows that the curve stands for.
-    pub(super) band: Option<(Vec<(f64, f64)>, Vec<(f64, f64)>)>,
+    pub(super) band: Option<(Points, Points)>,
 }
 
 /// Windows over a run in which a rate is taken.
