@@ -1,0 +1,110 @@
+//! What the sending application does, and when: the sources of a scenario as moments and byte counts.
+
+use bbrlab_scenario::Source;
+use bbrlab_units::{NS_PER_S, Span, Time};
+
+/// What an application event of a flow means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Token {
+    /// Connect: the flow's start, or the next transfer of a train.
+    Connect = 0,
+    /// Hand over the next piece.
+    Write = 1,
+    /// The end of an on or off period.
+    Toggle = 2,
+    /// The flow's stop.
+    Stop = 3,
+}
+
+impl Token {
+    pub(crate) fn from_number(number: u32) -> Self {
+        match number {
+            0 => Self::Connect,
+            1 => Self::Write,
+            2 => Self::Toggle,
+            3 => Self::Stop,
+            _ => unreachable!("only the sim schedules application events"),
+        }
+    }
+}
+
+/// The moments of a constant-rate or periodic source: the k-th piece at `origin + k * numerator / rate`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pieces {
+    origin: Time,
+    written: u64,
+    /// When the next piece is due; a moment planned before the last `start` is not.
+    due: Time,
+}
+
+impl Pieces {
+    pub(crate) fn start(&mut self, now: Time) {
+        *self = Self { origin: now, written: 0, due: Time::NEVER };
+    }
+
+    /// Whether the next piece is due at `now`.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.due == now
+    }
+
+    /// Counts one piece as written and tells the moment of the next, `bytes` each at `bits_per_s`.
+    pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
+        self.written += 1;
+        let ns = u128::from(self.written) * u128::from(bytes) * 8 * u128::from(NS_PER_S)
+            / u128::from(bits_per_s.max(1));
+        self.due = self.origin + Span(u64::try_from(ns).unwrap_or(u64::MAX));
+        self.due
+    }
+
+    /// Counts one piece as written and tells the moment of the next, one every `every`.
+    pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
+        self.written += 1;
+        self.due = self.origin + Span(self.written.saturating_mul(every.0));
+        self.due
+    }
+}
+
+/// Bytes that a transfer of this source has; `None` for sources without end.
+pub(crate) fn transfer_bytes(source: &Source) -> Option<u64> {
+    match source {
+        Source::Bytes(bytes) | Source::Train { bytes, .. } => Some(bytes.0),
+        _ => None,
+    }
+}
+
+/// Transfers of this source.
+pub(crate) fn transfers(source: &Source) -> u32 {
+    match source {
+        Source::Bytes(_) => 1,
+        Source::Train { count, .. } => *count,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pieces;
+    use bbrlab_units::{Span, Time};
+
+    #[test]
+    fn a_constant_rate_does_not_drift() {
+        let mut pieces = Pieces::default();
+        pieces.start(Time(7));
+        let mut at = Time::ZERO;
+        for _ in 0..3000 {
+            at = pieces.next_at_rate(1448, 3_000_000);
+        }
+        // 3000 pieces of 11,584 bits at 3 Mbit/s take 11.584 s.
+        assert_eq!(at, Time(11_584_000_007));
+    }
+
+    #[test]
+    fn extreme_intervals_mean_never() {
+        let mut pieces = Pieces::default();
+        pieces.start(Time(1));
+        pieces.next_periodic(Span(u64::MAX));
+        assert_eq!(pieces.next_periodic(Span(u64::MAX)), Time::NEVER);
+        assert_eq!(pieces.next_at_rate(u32::MAX, 0), Time::NEVER);
+    }
+}

@@ -1,0 +1,461 @@
+//! A flow: the two ends of its present connection, its application, its figures.
+
+use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
+use bbrlab_net::{Arrival, DropTail, FlowId, Port, Rng, Side};
+use bbrlab_scenario::{Flow as FlowSpec, FlowClass, Run, Source};
+use bbrlab_tcp::receiver::{Receiver, ReceiverConfig, ReceiverStats};
+use bbrlab_tcp::sender::Stats as SenderStats;
+use bbrlab_tcp::{Sender, SenderConfig, TimerId};
+use bbrlab_units::{Span, Time};
+
+use crate::app::{self, Pieces, Token};
+use crate::meter::Meter;
+use crate::wire::{self, End, Payload};
+
+/// What the flows of a class are made from.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassSetup {
+    pub(crate) cc: Algorithm,
+    pub(crate) cc_params: Params,
+    pub(crate) sender: SenderConfig,
+    pub(crate) receiver: ReceiverConfig,
+    pub(crate) source: Source,
+    /// Link-layer bytes around a packet, on the way there and back.
+    pub(crate) framing: [u32; 2],
+}
+
+impl ClassSetup {
+    fn sender(&self) -> Sender {
+        let cc = self.cc.build(&self.cc_params).expect("the scenario's parameters were checked");
+        Sender::new(&self.sender, cc)
+    }
+}
+
+/// Counts of the connections that are over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) sender: SenderStats,
+    pub(crate) receiver: ReceiverStats,
+    pub(crate) lost: u64,
+    pub(crate) delivered: u64,
+    pub(crate) limits: [Span; 5],
+}
+
+/// A flow at the end of its active time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtEnd {
+    pub(crate) at: Time,
+    pub(crate) bytes_read: u64,
+    pub(crate) wire_bytes: u64,
+    pub(crate) limits: [Span; 5],
+}
+
+/// A transfer of a source with an end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) start: Time,
+    pub(crate) done: Option<Time>,
+    pub(crate) retransmitted: u64,
+}
+
+/// A flow of the run.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    rng: Rng,
+    connection: u32,
+    framing: [u32; 2],
+    /// Whether it has connected at least once.
+    pub(crate) is_started: bool,
+    /// Whether the application may still write.
+    is_stopped: bool,
+    pub(crate) is_on: bool,
+    pub(crate) class: u32,
+    pieces: Pieces,
+    pub(crate) start: Time,
+    pub(crate) meter: Meter,
+    pub(crate) past: Past,
+    pub(crate) transfers: Vec<Transfer>,
+    /// What the rates and shares are made of, as it stood when the active time ended.
+    pub(crate) at_end: Option<AtEnd>,
+    /// Data packets that have come to the end of their path.
+    pub(crate) data_arrivals: u64,
+    /// Bytes read when the steady state began.
+    pub(crate) bytes_at_ss: u64,
+}
+
+impl Flow {
+    pub(crate) fn new(
+        run: &Run,
+        id: u32,
+        spec: &FlowSpec,
+        setup: &ClassSetup,
+        period: Span,
+    ) -> Self {
+        Self {
+            sender: setup.sender(),
+            receiver: Receiver::new(setup.receiver),
+            rng: Rng::new(run.seed, &format!("flow {id}")),
+            connection: 0,
+            framing: setup.framing,
+            is_started: false,
+            is_stopped: false,
+            is_on: true,
+            class: spec.class,
+            pieces: Pieces::default(),
+            start: spec.start,
+            meter: Meter::new(period, run.flows.len()),
+            past: Past::default(),
+            transfers: Vec::new(),
+            at_end: None,
+            data_arrivals: 0,
+            bytes_at_ss: 0,
+        }
+    }
+
+    /// Bytes that the receiving application has got, over all connections.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.past.receiver.bytes_read + self.receiver.stats().bytes_read
+    }
+
+    /// The active time ends now: nothing that comes later counts for rates and shares. Of the wire
+    /// bytes of the flow, `wire_bytes` have left the last link with a rate.
+    pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) {
+        if self.at_end.is_none() {
+            self.meter.freeze(now);
+            let totals = self.totals(now);
+            self.at_end = Some(AtEnd {
+                at: now,
+                bytes_read: totals.receiver.bytes_read,
+                wire_bytes,
+                limits: totals.limits,
+            });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at_receiver(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        packet: &Arrival<Payload>,
+        class: &FlowClass,
+    ) {
+        self.data_arrivals += u64::from(packet.is_data);
+        if packet.payload.connection != self.connection {
+            return;
+        }
+        let now = port.now();
+        let segment = wire::arrived(packet.payload.segment, packet.ecn);
+        let mut end = End {
+            port,
+            rng: &mut self.rng,
+            flow: id,
+            side: Side::Receiver,
+            connection: self.connection,
+            framing: self.framing[1],
+        };
+        self.receiver.on_segment(now, &segment, &mut end);
+        self.read(port, id, class);
+    }
+
+    /// The receiving application reads as long as it is woken.
+    #[inline]
+    fn read(&mut self, port: &mut Port<'_, Payload, DropTail>, id: FlowId, class: &FlowClass) {
+        let mut now = port.now();
+        while self.receiver.wants_read() {
+            let mut end = End {
+                port,
+                rng: &mut self.rng,
+                flow: id,
+                side: Side::Receiver,
+                connection: self.connection,
+                framing: self.framing[1],
+            };
+            let read = self.receiver.read(now, &mut end);
+            now = read.until;
+            if read.bytes == 0 {
+                break;
+            }
+        }
+        if let Some(bytes) = app::transfer_bytes(&class.source) {
+            self.check_transfer(port, id, class, bytes, now);
+        }
+    }
+
+    /// Notes the end of a transfer, and plans the next.
+    fn check_transfer(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        class: &FlowClass,
+        bytes: u64,
+        now: Time,
+    ) {
+        if self.receiver.stats().bytes_read < bytes {
+            return;
+        }
+        let Some(transfer) = self.transfers.last_mut().filter(|transfer| transfer.done.is_none())
+        else {
+            return;
+        };
+        transfer.done = Some(now);
+        if let Source::Train { count, gap, .. } = class.source
+            && self.transfers.len() < count as usize
+            && !self.is_stopped
+        {
+            port.schedule(id, now + gap, Token::Connect as u32);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at_sender(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        packet: &Arrival<Payload>,
+        class: &FlowClass,
+    ) {
+        if packet.payload.connection != self.connection {
+            return;
+        }
+        let now = port.now();
+        let segment = wire::arrived(packet.payload.segment, packet.ecn);
+        let mut end = End {
+            port,
+            rng: &mut self.rng,
+            flow: id,
+            side: Side::Sender,
+            connection: self.connection,
+            framing: self.framing[0],
+        };
+        self.sender.on_segment(now, &segment, &mut end);
+        if self.sender.app_is_ready() {
+            self.sender.run_app(now, &mut end);
+        }
+        self.note(now);
+        if app::transfers(&class.source) > 0 {
+            self.check_all_acked(port, id, class);
+        }
+    }
+
+    /// A source with an end is done when its last byte is acknowledged.
+    fn check_all_acked(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        class: &FlowClass,
+    ) {
+        let all_begun = self.transfers.len() == app::transfers(&class.source) as usize;
+        if all_begun
+            && self.at_end.is_none()
+            && self.sender.is_established()
+            && self.sender.is_all_acked()
+        {
+            self.freeze(port.now(), port.flow_wire_bytes(id));
+        }
+    }
+
+    pub(crate) fn on_timer(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        side: Side,
+        timer: TimerId,
+        class: &FlowClass,
+    ) {
+        let now = port.now();
+        let mut end = End {
+            port,
+            rng: &mut self.rng,
+            flow: id,
+            side,
+            connection: self.connection,
+            framing: self.framing[side as usize],
+        };
+        if side == Side::Sender {
+            self.sender.on_timer(now, timer, &mut end);
+            if self.sender.app_is_ready() {
+                self.sender.run_app(now, &mut end);
+            }
+            self.note(now);
+        } else {
+            self.receiver.on_timer(now, timer, &mut end);
+            self.read(port, id, class);
+        }
+    }
+
+    pub(crate) fn on_application(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        token: Token,
+        class: &FlowClass,
+        setup: &ClassSetup,
+    ) {
+        let now = port.now();
+        if token == Token::Stop {
+            self.is_stopped = true;
+            self.sender.stop_writing();
+            self.freeze(now, port.flow_wire_bytes(id));
+            return;
+        }
+        if self.is_stopped || (token == Token::Write && !self.pieces.is_due(now)) {
+            return;
+        }
+        if token == Token::Connect {
+            self.begin_connection(port, id, now, setup);
+        }
+        let mut end = End {
+            port,
+            rng: &mut self.rng,
+            flow: id,
+            side: Side::Sender,
+            connection: self.connection,
+            framing: self.framing[0],
+        };
+        if token == Token::Connect {
+            self.sender.connect(now, &mut end);
+        }
+        let mss = class.mss;
+        match class.source {
+            Source::Unlimited => self.sender.write_unlimited(now, &mut end),
+            Source::Bytes(bytes) | Source::Train { bytes, .. } => {
+                self.sender.write(now, bytes.0, &mut end);
+            }
+            Source::Cbr(rate) => {
+                self.sender.write(now, u64::from(mss), &mut end);
+                let next = self.pieces.next_at_rate(mss, rate.0);
+                port.schedule(id, next, Token::Write as u32);
+            }
+            Source::Write { bytes, every } => {
+                self.sender.write(now, bytes.0, &mut end);
+                let next = self.pieces.next_periodic(every);
+                port.schedule(id, next, Token::Write as u32);
+            }
+            Source::OnOff { on, off, rate } => {
+                if token == Token::Toggle {
+                    self.is_on = !self.is_on;
+                }
+                if token != Token::Write {
+                    let length = if self.is_on { on } else { off };
+                    end.port.schedule(id, now + length, Token::Toggle as u32);
+                    self.pieces.start(now);
+                }
+                match (self.is_on, rate) {
+                    (false, _) => self.sender.stop_writing(),
+                    (true, None) => self.sender.write_unlimited(now, &mut end),
+                    (true, Some(rate)) => {
+                        self.sender.write(now, u64::from(mss), &mut end);
+                        let next = self.pieces.next_at_rate(mss, rate.0);
+                        port.schedule(id, next, Token::Write as u32);
+                    }
+                }
+            }
+        }
+        self.note(now);
+    }
+
+    /// A fresh pair of sockets; what the former pair counted is kept.
+    fn begin_connection(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        now: Time,
+        setup: &ClassSetup,
+    ) {
+        if self.is_started {
+            self.close_books(now);
+            self.connection += 1;
+            self.sender = setup.sender();
+            self.receiver = Receiver::new(setup.receiver);
+            for side in [Side::Sender, Side::Receiver] {
+                for timer in 0..TimerId::COUNT {
+                    port.disarm(id, side, u8::try_from(timer).expect("a handful of timers"));
+                }
+            }
+        } else {
+            self.meter.start(now);
+            self.is_started = true;
+        }
+        self.pieces.start(now);
+        if app::transfers(&setup.source) > 0 {
+            self.transfers.push(Transfer { start: now, done: None, retransmitted: 0 });
+        }
+    }
+
+    /// Adds the counts of the present connection to those of the past.
+    fn close_books(&mut self, now: Time) {
+        let totals = self.totals(now);
+        if let Some(transfer) = self.transfers.last_mut() {
+            transfer.retransmitted = self.sender.stats().retransmitted;
+        }
+        self.past = totals;
+    }
+
+    /// The counts over all connections.
+    pub(crate) fn totals(&self, now: Time) -> Past {
+        let (sender, receiver) = (self.sender.stats(), self.receiver.stats());
+        let conn = self.sender.conn();
+        let past = &self.past;
+        let mut limits = past.limits;
+        if self.is_started {
+            for (sum, spent) in limits.iter_mut().zip(self.sender.limits().spent(now)) {
+                *sum = *sum + spent;
+            }
+        }
+        Past {
+            sender: SenderStats {
+                sent: past.sender.sent + sender.sent,
+                retransmitted: past.sender.retransmitted + sender.retransmitted,
+                sent_bytes: past.sender.sent_bytes + sender.sent_bytes,
+                rto_count: past.sender.rto_count + sender.rto_count,
+                tlp_count: past.sender.tlp_count + sender.tlp_count,
+                undo_count: past.sender.undo_count + sender.undo_count,
+            },
+            receiver: ReceiverStats {
+                new_packets: past.receiver.new_packets + receiver.new_packets,
+                duplicate_packets: past.receiver.duplicate_packets + receiver.duplicate_packets,
+                out_of_order_packets: past.receiver.out_of_order_packets
+                    + receiver.out_of_order_packets,
+                dropped_packets: past.receiver.dropped_packets + receiver.dropped_packets,
+                acks_sent: past.receiver.acks_sent + receiver.acks_sent,
+                bytes_read: past.receiver.bytes_read + receiver.bytes_read,
+            },
+            lost: past.lost + u64::from(conn.lost),
+            // `delivered` starts at 1, for the SYN.
+            delivered: past.delivered + u64::from(conn.delivered.saturating_sub(1)),
+            limits,
+        }
+    }
+
+    /// Retransmissions of the transfer at `place`.
+    pub(crate) fn retransmitted_in(&self, place: usize) -> u64 {
+        if place + 1 == self.transfers.len() {
+            self.sender.stats().retransmitted
+        } else {
+            self.transfers[place].retransmitted
+        }
+    }
+
+    /// Tells the meter what an event of the sender left.
+    #[inline]
+    fn note(&mut self, now: Time) {
+        let rtt = self.sender.take_rtt_sample();
+        let conn = self.sender.conn();
+        self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt);
+    }
+
+    /// Pacing rate in bytes of payload per second, while somebody paces.
+    pub(crate) fn pacing_rate(&self) -> Option<u64> {
+        let ctl = &self.sender.conn().ctl;
+        (ctl.pacing_status != PacingStatus::None && ctl.pacing_rate != u64::MAX)
+            .then_some(ctl.pacing_rate)
+    }
+
+    /// What the congestion control tells of itself.
+    pub(crate) fn info(&self) -> bbrlab_cc::Info {
+        self.sender.cc().info(self.sender.conn())
+    }
+}

@@ -1,0 +1,146 @@
+//! A histogram with logarithmic buckets: percentiles without keeping the samples.
+//!
+//! Each power of two is cut into `2^precision` buckets, so a percentile is exact to one part in that many.
+//! Only the range of buckets that was hit takes memory.
+
+/// Counts of values, with exact mean, minimum and maximum.
+#[derive(Clone, Debug)]
+pub(crate) struct Histogram {
+    precision: u32,
+    /// Bucket number of `counts[0]`.
+    first: usize,
+    counts: Vec<u32>,
+    total: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Histogram {
+    /// An empty histogram that cuts each power of two into `2^precision` buckets.
+    pub(crate) fn new(precision: u32) -> Self {
+        Self { precision, first: 0, counts: Vec::new(), total: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Counts `value` `times` times.
+    #[inline]
+    pub(crate) fn add(&mut self, value: u64, times: u32) {
+        if times == 0 {
+            return;
+        }
+        self.total += u64::from(times);
+        self.sum += u128::from(value) * u128::from(times);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        let bucket = self.bucket(value);
+        let place = bucket.wrapping_sub(self.first);
+        match self.counts.get_mut(place) {
+            Some(count) => *count = count.saturating_add(times),
+            None => self.grow(bucket, times),
+        }
+    }
+
+    pub(crate) fn mean(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        (self.total > 0).then(|| self.sum as f64 / self.total as f64)
+    }
+
+    pub(crate) fn min(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.min)
+    }
+
+    pub(crate) fn max(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.max)
+    }
+
+    /// The value that `per_mille` thousandths of the samples do not exceed: the middle of its bucket,
+    /// within the samples' range.
+    pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
+        if self.total == 0 {
+            return None;
+        }
+        let rank = (u128::from(self.total) * u128::from(per_mille)).div_ceil(1000).max(1);
+        let mut seen = 0;
+        for (place, &count) in self.counts.iter().enumerate() {
+            seen += u128::from(count);
+            if seen >= rank {
+                return Some(self.middle(self.first + place).clamp(self.min, self.max));
+            }
+        }
+        Some(self.max)
+    }
+
+    /// Values below `2^precision` have a bucket each.
+    #[inline]
+    fn bucket(&self, value: u64) -> usize {
+        let octave = (63 - (value | 1).leading_zeros()).saturating_sub(self.precision);
+        ((octave as usize) << self.precision) + (value >> octave) as usize
+    }
+
+    fn middle(&self, bucket: usize) -> u64 {
+        let per_octave = 1_usize << self.precision;
+        if bucket < 2 * per_octave {
+            return bucket as u64;
+        }
+        let octave = (bucket >> self.precision) - 1;
+        let low = ((bucket - (octave << self.precision)) as u64) << octave;
+        low + (1 << octave) / 2
+    }
+
+    #[cold]
+    fn grow(&mut self, bucket: usize, times: u32) {
+        if self.counts.is_empty() {
+            self.first = bucket;
+        }
+        if bucket < self.first {
+            let missing = self.first - bucket;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first = bucket;
+        }
+        let place = bucket - self.first;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] = self.counts[place].saturating_add(times);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Histogram;
+
+    #[test]
+    fn percentiles_are_exact_to_the_precision() {
+        for precision in [3, 10] {
+            let mut histogram = Histogram::new(precision);
+            for value in (1..=100_000_u64).rev() {
+                histogram.add(value, 1);
+            }
+            for per_mille in [1, 500, 950, 990, 1000] {
+                let exact = u64::from(per_mille) * 100;
+                let got = histogram.quantile(per_mille).unwrap();
+                assert!(got.abs_diff(exact) <= (exact >> precision) + 1, "{per_mille}: {got}");
+            }
+            assert_eq!(histogram.mean(), Some(50_000.5));
+            assert_eq!((histogram.min(), histogram.max()), (Some(1), Some(100_000)));
+        }
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_figures() {
+        let histogram = Histogram::new(10);
+        assert_eq!(
+            (histogram.mean(), histogram.quantile(500), histogram.min()),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn extremes_fit() {
+        let mut histogram = Histogram::new(10);
+        histogram.add(0, 1);
+        histogram.add(5, u32::MAX);
+        histogram.add(5, u32::MAX);
+        assert_eq!(histogram.quantile(500), Some(5));
+    }
+}

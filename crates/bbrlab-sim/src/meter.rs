@@ -1,0 +1,137 @@
+//! What a flow's figures are made of: filled in at each event of the sender, at constant cost.
+//!
+//! The smoothed RTT is sampled at the series' period. No clock ticks for that: when it changes, the ticks
+//! that have passed since are counted with the value that stood then.
+
+use bbrlab_units::{Span, Time};
+
+use crate::histogram::Histogram;
+
+/// Buckets per power of two with few flows: a percentile is exact to a thousandth.
+const FINE: u32 = 10;
+/// The same with many: 30 powers of two (a microsecond to twenty minutes) then fit a KiB.
+const COARSE: u32 = 3;
+/// Above so many flows percentiles are coarse.
+const MANY_FLOWS: usize = 1000;
+
+/// Figures of a flow in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    /// Every RTT sample in microseconds.
+    pub(crate) rtt_us: Histogram,
+    /// The smoothed RTT at the ticks, in microseconds.
+    pub(crate) srtt_us: Histogram,
+    pub(crate) last_rtt_us: Option<u32>,
+    srtt_now_us: u32,
+    cwnd_now: u32,
+    pub(crate) cwnd_max: u32,
+    /// Integral of cwnd over time, packets times nanoseconds.
+    cwnd_area: u128,
+    seen_until: Time,
+    next_tick: Time,
+    period: Span,
+    /// The moment from which on nothing counts any more.
+    pub(crate) frozen_at: Option<Time>,
+}
+
+impl Meter {
+    /// An empty meter of one of `flows` flows that samples every `period`.
+    pub(crate) fn new(period: Span, flows: usize) -> Self {
+        let precision = if flows > MANY_FLOWS { COARSE } else { FINE };
+        Self {
+            rtt_us: Histogram::new(precision),
+            srtt_us: Histogram::new(precision),
+            last_rtt_us: None,
+            srtt_now_us: 0,
+            cwnd_now: 0,
+            cwnd_max: 0,
+            cwnd_area: 0,
+            seen_until: Time::ZERO,
+            next_tick: Time::ZERO,
+            period,
+            frozen_at: None,
+        }
+    }
+
+    /// The flow's active time begins.
+    pub(crate) fn start(&mut self, now: Time) {
+        self.seen_until = now;
+        self.next_tick = Time(now.0.div_ceil(self.period.0).saturating_mul(self.period.0));
+    }
+
+    /// An event of the sender at `now` left these values.
+    #[inline]
+    pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, rtt_us: Option<u32>) {
+        if self.frozen_at.is_some() {
+            return;
+        }
+        if let Some(rtt_us) = rtt_us {
+            self.rtt_us.add(u64::from(rtt_us), 1);
+            self.last_rtt_us = Some(rtt_us);
+        }
+        if now > self.next_tick {
+            self.count_ticks(now);
+        }
+        self.srtt_now_us = srtt_us;
+        if cwnd != self.cwnd_now {
+            self.cwnd_area += u128::from(self.cwnd_now) * u128::from(now.since(self.seen_until).0);
+            self.seen_until = now;
+            self.cwnd_now = cwnd;
+            self.cwnd_max = self.cwnd_max.max(cwnd);
+        }
+    }
+
+    /// The flow's active time ends at `now`; later calls change nothing.
+    pub(crate) fn freeze(&mut self, now: Time) {
+        if self.frozen_at.is_none() {
+            self.count_ticks(now + Span(1));
+            self.cwnd_area += u128::from(self.cwnd_now) * u128::from(now.since(self.seen_until).0);
+            self.frozen_at = Some(now);
+        }
+    }
+
+    /// Time mean of cwnd in packets over the active time that began at `start`.
+    pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
+        let active = self.frozen_at?.since(start);
+        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        (active > Span::ZERO).then(|| self.cwnd_area as f64 / active.0 as f64)
+    }
+
+    /// Counts the ticks before `now` with the smoothed RTT that stood then.
+    #[cold]
+    fn count_ticks(&mut self, now: Time) {
+        if now <= self.next_tick {
+            return;
+        }
+        let ticks = (now.0 - self.next_tick.0).div_ceil(self.period.0);
+        if self.srtt_now_us > 0 {
+            let times = u32::try_from(ticks).unwrap_or(u32::MAX);
+            self.srtt_us.add(u64::from(self.srtt_now_us), times);
+        }
+        self.next_tick = Time(self.next_tick.0.saturating_add(ticks.saturating_mul(self.period.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Meter;
+    use bbrlab_units::{Span, Time};
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn ticks_count_the_value_that_stood_when_they_passed() {
+        let mut meter = Meter::new(Span::from_millis(10), 1);
+        meter.start(Time(5 * MS));
+        meter.update(Time(7 * MS), 10, 100, Some(100));
+        // Ticks at 10, 20, 30 see 100; the one at 40 comes after the event at 40.
+        meter.update(Time(40 * MS), 20, 200, Some(300));
+        meter.freeze(Time(50 * MS));
+        meter.update(Time(60 * MS), 99, 999, Some(999));
+        assert_eq!(meter.srtt_us.mean(), Some((3.0 * 100.0 + 2.0 * 200.0) / 5.0));
+        assert_eq!(meter.rtt_us.mean(), Some(200.0));
+        // 10 packets for 33 ms and 20 for 10 ms, over 45 ms.
+        assert_eq!(meter.cwnd_mean(Time(5 * MS)), Some((330.0 + 200.0) / 45.0));
+        assert_eq!(meter.cwnd_max, 20);
+    }
+}

@@ -1,0 +1,210 @@
+//! The figures of a run, from the meters of its flows and the counts of its links.
+//!
+//! Floating point begins here: everything before it is integers.
+
+use bbrlab_net::{DropTail, LinkId, LinkStats, Network};
+use bbrlab_scenario::{
+    Cwnd, Fct, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt, RunSummary, Srtt,
+};
+use bbrlab_scenario::{Profile, Run};
+use bbrlab_units::{Span, Time};
+
+use crate::app;
+use crate::flow::Flow;
+use crate::histogram::Histogram;
+use crate::wire::Payload;
+use crate::wiring::{RatedLink, is_rated};
+
+const BITS: f64 = 8.0;
+const NS_PER_MS: f64 = 1e6;
+const US_PER_MS: f64 = 1e3;
+const MEGA: f64 = 1e6;
+
+/// When the steady state begins: after the last start, and how long it lasts for a flow that ends then.
+pub(crate) fn steady_from(run: &Run) -> Time {
+    let settle = if run.duration <= Span::from_secs(30) { 5 } else { 10 };
+    let last_start = run.flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    last_start + Span::from_secs(settle)
+}
+
+/// All figures at the end of the run.
+pub(crate) fn summarise(
+    run: &Run,
+    net: &mut Network<Payload, DropTail>,
+    rated: &[RatedLink],
+    flows: &[Flow],
+) -> RunSummary {
+    let now = net.now();
+    let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
+    let links: Vec<LinkSummary> =
+        rated.iter().map(|link| link_summary(net, link, first_start, now)).collect();
+    let steady = steady_from(run);
+    let flow_summaries: Vec<FlowSummary> =
+        flows.iter().enumerate().map(|(id, flow)| flow_summary(run, id, flow, steady)).collect();
+    let goodputs = |pick: fn(&FlowSummary) -> Option<f64>| -> Vec<f64> {
+        flow_summaries.iter().filter_map(pick).collect()
+    };
+    RunSummary {
+        scenario: run.scenario.clone(),
+        scenario_hash: run.scenario_hash.clone(),
+        profile: match run.profile {
+            Profile::Linux => "linux",
+            Profile::Ns3 => "ns3",
+        }
+        .to_owned(),
+        point: run.point.clone(),
+        seed: run.seed,
+        sim_s: now.as_secs_f64(),
+        cpu_s: None,
+        events: net.events(),
+        data_packets: data_packets(run, net, flows),
+        digest: net.digest().to_string(),
+        jain: jain(&goodputs(|flow| flow.goodput_mbps)),
+        jain_ss: jain(&goodputs(|flow| flow.goodput_ss_mbps)),
+        links,
+        flows: flow_summaries,
+    }
+}
+
+/// Data packets that left the bottleneck or, without one, that have come to the end of their path.
+fn data_packets(run: &Run, net: &mut Network<Payload, DropTail>, flows: &[Flow]) -> u64 {
+    if let Some(bottleneck) = run.bottleneck {
+        return net.link_stats(LinkId(bottleneck)).sent_data_packets;
+    }
+    flows.iter().map(|flow| flow.data_arrivals).sum()
+}
+
+/// Jain's index: (sum x)^2 / (n sum x^2).
+fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a count of flows")]
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn link_summary(
+    net: &mut Network<Payload, DropTail>,
+    link: &RatedLink,
+    first_start: Time,
+    now: Time,
+) -> LinkSummary {
+    let capacity = net.capacity_bits(link.id, first_start, now).filter(|&bits| bits > 0);
+    let active = now.since(first_start).as_secs_f64();
+    let stats: &LinkStats = net.link_stats(link.id);
+    let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
+    // Random loss is the path's, not the queue's.
+    let drops = stats.drops_full + stats.drops_aqm;
+    LinkSummary {
+        name: link.name.clone(),
+        rate_mbps: capacity.filter(|_| active > 0.0).map(|bits| bits as f64 / active / MEGA),
+        utilization: capacity.map(|bits| stats.sent_bytes as f64 * BITS / bits as f64),
+        arrivals: stats.arrivals,
+        drops,
+        drop_ratio: (stats.arrivals > 0).then(|| drops as f64 / stats.arrivals as f64),
+        marks: stats.marks,
+        queue_packets: QueuePackets {
+            mean: stats.queue.mean(),
+            std: stats.queue.std_dev(),
+            p95: stats.queue.quantile(950).map(|packets| packets as f64),
+            max: Some(stats.queue.max() as f64),
+        },
+        queue_delay_ms: QueueDelay {
+            mean: stats.delay.mean_ns().map(|ns| ns / NS_PER_MS),
+            p50: ms(stats.delay.quantile(500)),
+            p95: ms(stats.delay.quantile(950)),
+            p99: ms(stats.delay.quantile(990)),
+        },
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary {
+    let class = &run.classes[flow.class as usize];
+    let at_end = flow.at_end.expect("every flow was frozen when the run ended");
+    let end = at_end.at.max(flow.start);
+    let active = end.since(flow.start);
+    let mbps = |bytes: u64, span: Span| {
+        (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)
+    };
+    let bytes = at_end.bytes_read;
+    let totals = flow.totals(at_end.at);
+    let meter = &flow.meter;
+    let ms = |us: Option<u64>| us.map(|us| us as f64 / US_PER_MS);
+    let has_rated_link = class.forward.iter().any(|&hop| is_rated(run, class, hop));
+    FlowSummary {
+        id: u32::try_from(id).expect("flows are numbered in 24 bits"),
+        cc: class.cc.name().to_owned(),
+        start_s: flow.start.as_secs_f64(),
+        stop_s: end.as_secs_f64(),
+        rtt_base_ms: class.base_rtt.0 as f64 / NS_PER_MS,
+        throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| has_rated_link),
+        goodput_mbps: mbps(bytes, active),
+        goodput_ss_mbps: mbps(bytes.saturating_sub(flow.bytes_at_ss), end.since(steady)),
+        sent_packets: totals.sender.sent,
+        delivered_packets: totals.receiver.new_packets,
+        lost_packets: totals.lost,
+        retransmitted_packets: totals.sender.retransmitted,
+        rto_count: u64::from(totals.sender.rto_count),
+        rtt_ms: Rtt {
+            min: ms(meter.rtt_us.min()),
+            mean: meter.rtt_us.mean().map(|us| us / US_PER_MS),
+            p50: ms(meter.rtt_us.quantile(500)),
+            p95: ms(meter.rtt_us.quantile(950)),
+            p99: ms(meter.rtt_us.quantile(990)),
+            max: ms(meter.rtt_us.max()),
+        },
+        srtt_ms: Srtt {
+            mean: meter.srtt_us.mean().map(|us| us / US_PER_MS),
+            p95: ms(meter.srtt_us.quantile(950)),
+        },
+        cwnd_packets: Cwnd {
+            mean: meter.cwnd_mean(flow.start),
+            max: flow.is_started.then(|| f64::from(meter.cwnd_max)),
+        },
+        limited_by: limited_by(flow, at_end.limits, active),
+        fct_ms: completion_times(class, flow),
+    }
+}
+
+/// Shares of the active time; the pauses between the transfers of a train are the application's.
+#[expect(clippy::cast_precision_loss, reason = "shares")]
+fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
+    if active == Span::ZERO || !flow.is_started {
+        return LimitedBy::default();
+    }
+    let known: u64 = spent.iter().map(|span| span.0).sum();
+    let share = |ns: u64| Some(ns as f64 / active.0.max(known) as f64);
+    let idle = active.0.saturating_sub(known);
+    LimitedBy {
+        cwnd: share(spent[0].0),
+        pacing: share(spent[1].0),
+        rwnd: share(spent[2].0),
+        sndbuf: share(spent[3].0),
+        app: share(spent[4].0 + idle),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn completion_times(class: &bbrlab_scenario::FlowClass, flow: &Flow) -> Fct {
+    if app::transfers(&class.source) == 0 {
+        return Fct::default();
+    }
+    /// A transfer is timed to a part in a thousand where percentiles are concerned.
+    const PRECISION: u32 = 10;
+    let mut times = Histogram::new(PRECISION);
+    for transfer in &flow.transfers {
+        if let Some(done) = transfer.done {
+            times.add(done.since(transfer.start).0, 1);
+        }
+    }
+    let n = flow.transfers.iter().filter(|transfer| transfer.done.is_some()).count() as u64;
+    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
+    Fct {
+        n,
+        mean: times.mean().map(|ns| ns / NS_PER_MS),
+        p50: ms(times.quantile(500)),
+        p95: ms(times.quantile(950)),
+        p99: ms(times.quantile(990)),
+    }
+}

@@ -1,0 +1,128 @@
+//! How a segment becomes a packet: bytes on the wire, identity for the digest, and back.
+//!
+//! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
+//! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
+
+use bbrlab_cc::Draw;
+use bbrlab_net::{DropTail, Ecn as NetEcn, FlowId, Outgoing, Port, Rng, Side};
+use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::{Ecn, Host, Segment, TimerId};
+use bbrlab_units::Time;
+
+/// IP and TCP header without options.
+const HEADERS: u32 = 40;
+/// MSS, SACK permitted with timestamps, window scale.
+const SYN_OPTIONS: u32 = 20;
+/// Timestamps, padded.
+const TIMESTAMP_OPTION: u32 = 12;
+/// Padding and header of the SACK option.
+const SACK_OPTION: u32 = 4;
+/// One SACK block.
+const SACK_BLOCK: u32 = 8;
+
+/// What the network carries for us.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload {
+    pub(crate) segment: Segment,
+    /// Which of a flow's connections: a train makes one after the other.
+    pub(crate) connection: u32,
+}
+
+/// Bytes of the IP packet that carries `segment`.
+pub(crate) fn ip_bytes(segment: &Segment) -> u32 {
+    let options = if segment.has(flag::SYN) {
+        SYN_OPTIONS
+    } else {
+        let timestamps = if segment.has_ts { TIMESTAMP_OPTION } else { 0 };
+        let blocks = u32::from(segment.sack_count);
+        timestamps + if blocks > 0 { SACK_OPTION + SACK_BLOCK * blocks } else { 0 }
+    };
+    segment.len + HEADERS + options
+}
+
+/// One end of a flow's connection, as its TCP sees the world.
+pub(crate) struct End<'a, 'b> {
+    pub(crate) port: &'a mut Port<'b, Payload, DropTail>,
+    pub(crate) rng: &'a mut Rng,
+    pub(crate) flow: FlowId,
+    pub(crate) side: Side,
+    pub(crate) connection: u32,
+    /// Link-layer bytes around each packet.
+    pub(crate) framing: u32,
+}
+
+impl Draw for End<'_, '_> {
+    #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
+    fn below(&mut self, bound: u32) -> u32 {
+        self.rng.below(u64::from(bound)) as u32
+    }
+}
+
+impl Host for End<'_, '_> {
+    #[inline]
+    fn transmit(&mut self, segment: Segment) {
+        let is_data = segment.len > 0;
+        let packet = Outgoing {
+            wire_bytes: ip_bytes(&segment) + self.framing,
+            ecn: match segment.ecn {
+                Ecn::NotEct => NetEcn::NotEct,
+                Ecn::Ect1 => NetEcn::Ect1,
+                Ecn::Ect0 => NetEcn::Ect0,
+                Ecn::Ce => NetEcn::Ce,
+            },
+            is_data,
+            seq: u64::from(if is_data { segment.seq } else { segment.ack }),
+            retransmission: segment.retransmission,
+            payload: Payload { segment, connection: self.connection },
+        };
+        self.port.send(self.flow, self.side, packet);
+    }
+
+    #[inline]
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        self.port.arm(self.flow, self.side, timer as u8, at);
+    }
+
+    #[inline]
+    fn disarm(&mut self, timer: TimerId) {
+        self.port.disarm(self.flow, self.side, timer as u8);
+    }
+}
+
+/// A segment as it arrives: with the mark that the network may have set.
+#[inline]
+pub(crate) fn arrived(mut segment: Segment, ecn: NetEcn) -> Segment {
+    if ecn == NetEcn::Ce {
+        segment.ecn = Ecn::Ce;
+    }
+    segment
+}
+
+/// The timer of that number.
+pub(crate) fn timer(number: u8) -> TimerId {
+    match number {
+        0 => TimerId::Retransmit,
+        1 => TimerId::DelayedAck,
+        2 => TimerId::Pacing,
+        3 => TimerId::CompressedAck,
+        _ => unreachable!("an end has {} timers", TimerId::COUNT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ip_bytes;
+    use bbrlab_tcp::Segment;
+    use bbrlab_tcp::segment::flag;
+
+    #[test]
+    fn sizes_are_those_of_ethernet_frames() {
+        let sized = |len, sack_count, flags| {
+            ip_bytes(&Segment { len, sack_count, flags, has_ts: true, ..Segment::default() }) + 14
+        };
+        assert_eq!(sized(1448, 0, flag::ACK), 1514);
+        assert_eq!(sized(0, 0, flag::ACK), 66);
+        assert_eq!([1, 2, 3].map(|blocks| sized(0, blocks, flag::ACK) - 66), [12, 20, 28]);
+        assert_eq!(sized(0, 0, flag::SYN), 74);
+    }
+}

@@ -1,0 +1,56 @@
+//! The hosts of a run: hands each event of the network to the flow that it concerns.
+
+use bbrlab_net::{Arrival, DropTail, FlowId, Handler, Port, Side};
+use bbrlab_scenario::FlowClass;
+use bbrlab_scenario::Series;
+
+use crate::app::Token;
+use crate::flow::{ClassSetup, Flow};
+use crate::series;
+use crate::wire::{self, Payload};
+
+/// All flows, and what they share.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) classes: Vec<FlowClass>,
+    pub(crate) setups: Vec<ClassSetup>,
+    /// Where a row per ACK goes, if the scenario asks for one.
+    pub(crate) per_ack: Option<Series>,
+}
+
+impl Handler<Payload, DropTail> for World {
+    #[inline]
+    fn at_receiver(&mut self, port: &mut Port<'_, Payload, DropTail>, packet: Arrival<Payload>) {
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        flow.at_receiver(port, packet.flow, &packet, &self.classes[flow.class as usize]);
+    }
+
+    #[inline]
+    fn at_sender(&mut self, port: &mut Port<'_, Payload, DropTail>, packet: Arrival<Payload>) {
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        flow.at_sender(port, packet.flow, &packet, &self.classes[flow.class as usize]);
+        if let Some(rows) = &mut self.per_ack {
+            rows.push(series::row(port.now(), packet.flow.0, flow));
+        }
+    }
+
+    fn on_timer(
+        &mut self,
+        port: &mut Port<'_, Payload, DropTail>,
+        id: FlowId,
+        side: Side,
+        timer: u8,
+    ) {
+        let flow = &mut self.flows[id.0 as usize];
+        let class = &self.classes[flow.class as usize];
+        flow.on_timer(port, id, side, wire::timer(timer), class);
+    }
+
+    fn on_application(&mut self, port: &mut Port<'_, Payload, DropTail>, id: FlowId, token: u32) {
+        let flow = &mut self.flows[id.0 as usize];
+        let class = flow.class as usize;
+        let token = Token::from_number(token);
+        flow.on_application(port, id, token, &self.classes[class], &self.setups[class]);
+    }
+}
