@@ -35,19 +35,29 @@ impl Receiver {
 
     /// The application reads all there is, with one `recv()` after the other.
     pub fn read(&mut self, now: Time, host: &mut impl Host) -> Read {
-        let mut total = 0;
-        self.clock = now;
+        let mut total = Read { bytes: 0, until: now };
         while !self.queue.is_empty() {
-            let copied = self.recv();
-            total += u64::from(copied);
-            self.after_recv(copied, host);
+            let read = self.recv(total.until, host);
+            total = Read { bytes: total.bytes + read.bytes, until: read.until };
         }
-        self.stats.bytes_read += total;
-        Read { bytes: total, until: self.clock }
+        total
     }
 
-    /// One `recv()`. Linux: `tcp_recvmsg_locked`.
-    fn recv(&mut self) -> u32 {
+    /// One `recv()`.
+    pub fn recv(&mut self, now: Time, host: &mut impl Host) -> Read {
+        if self.queue.is_empty() {
+            return Read { bytes: 0, until: now };
+        }
+        self.clock = now;
+        let copied = self.copy();
+        self.after_recv(copied, host);
+        let bytes = u64::from(copied);
+        self.stats.bytes_read += bytes;
+        Read { bytes, until: self.clock }
+    }
+
+    /// Copies as much as one `recv()` takes. Linux: `tcp_recvmsg_locked`.
+    fn copy(&mut self) -> u32 {
         let mut copied = 0;
         while let Some(skb) = self.queue.front() {
             let left = skb.end_seq.wrapping_sub(self.window.copied_seq) - u32::from(skb.fin);

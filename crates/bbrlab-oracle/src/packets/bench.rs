@@ -1,0 +1,82 @@
+//! A host for one end of a connection: keeps its timers and what it puts out.
+
+use bbrlab_cc::Draw;
+use bbrlab_tcp::{Host, Segment, TimerId};
+use bbrlab_units::Time;
+
+use super::compare::Sent;
+
+/// The timers, in the order in which they are looked at if several are due at one moment.
+const TIMERS: [TimerId; TimerId::COUNT] =
+    [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
+
+/// Timers and output of one end.
+#[derive(Debug)]
+pub(super) struct Bench {
+    /// The present.
+    pub(super) now: Time,
+    /// What was put out.
+    pub(super) sent: Vec<Sent>,
+    timers: [Time; TimerId::COUNT],
+    /// Where random integers come from: the log knows what the kernel drew.
+    draws: Draws,
+}
+
+/// What the kernel drew: when `BBR` chose its phase, the one that it was in afterwards.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draws {
+    /// Times and phases of the sender's states in `PROBE_BW`.
+    pub(super) phases: Vec<(Time, u32)>,
+}
+
+impl Draws {
+    /// The draw in `0..bound` at `now`. BBR counts backwards from the drawn phase.
+    fn below(&self, now: Time, bound: u32) -> u32 {
+        let after = self.phases.partition_point(|&(time, _)| time <= now);
+        let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);
+        (8_u32.wrapping_sub(phase) & 7) % bound.max(1)
+    }
+}
+
+impl Bench {
+    pub(super) fn new(draws: Draws) -> Self {
+        Self { now: Time::ZERO, sent: Vec::new(), timers: [Time::NEVER; TimerId::COUNT], draws }
+    }
+
+    /// The next timer and when it goes off.
+    pub(super) fn next_timer(&self) -> Option<(Time, TimerId)> {
+        let next = TIMERS.into_iter().min_by_key(|&timer| self.timers[timer as usize])?;
+        let at = self.timers[next as usize];
+        (at != Time::NEVER).then_some((at, next))
+    }
+
+    /// When `timer` goes off.
+    pub(super) fn armed(&self, timer: TimerId) -> Time {
+        self.timers[timer as usize]
+    }
+
+    /// The timer goes off: it is armed no more.
+    pub(super) fn fire(&mut self, timer: TimerId) {
+        self.timers[timer as usize] = Time::NEVER;
+    }
+}
+
+impl Draw for Bench {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.draws.below(self.now, bound)
+    }
+}
+
+impl Host for Bench {
+    fn transmit(&mut self, segment: Segment) {
+        self.sent.push((self.now, segment));
+    }
+
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        self.timers[timer as usize] = at;
+    }
+
+    fn disarm(&mut self, timer: TimerId) {
+        self.timers[timer as usize] = Time::NEVER;
+    }
+}

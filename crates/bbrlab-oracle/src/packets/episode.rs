@@ -1,0 +1,283 @@
+//! What an episode is: the network's and the hosts' settings, the application, the expected counts.
+
+use std::path::{Path, PathBuf};
+
+use bbrlab_units::Time;
+
+use super::PacketsError;
+use super::table::Table;
+
+/// The columns of `episodes.csv`.
+const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolved,app,settings,from_s,to_s,wscale,jiffies0,data_out,retrans,lost_data,lost_acks,see";
+
+/// What the sending application does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum App {
+    /// Writes without end.
+    Unlimited,
+    /// One `send()` of so many bytes at each moment.
+    Script(Vec<(Time, u64)>),
+    /// So many bytes on each of several connections, one after the other; both ends close 100 ms after
+    /// the receiver has read the last byte.
+    Transfers {
+        /// Connections.
+        count: u32,
+        /// Bytes on each.
+        bytes: u64,
+    },
+}
+
+/// An episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings")]
+pub struct Episode {
+    /// Its name.
+    pub name: String,
+    /// The congestion control as the kernel calls it.
+    pub cc: String,
+    /// What the sending application does.
+    pub app: App,
+    /// Bytes that the receiving application answers after each read; 0 for none.
+    pub reply_bytes: u64,
+    /// When the receiving application does not read.
+    pub no_read: Option<(Time, Time)>,
+    /// Whether bursts cross the network whole.
+    pub tso_whole: bool,
+    /// Whether timestamps are on.
+    pub timestamps: bool,
+    /// `SO_RCVBUF` as asked for at the receiver.
+    pub so_rcvbuf: Option<u32>,
+    /// `SO_RCVLOWAT` at the receiver.
+    pub rcvlowat: Option<u32>,
+    /// `TCP_WINDOW_CLAMP` at the receiver.
+    pub window_clamp: Option<u32>,
+    /// Whether ECN is negotiated.
+    pub ecn: bool,
+    /// Whether the receiver runs the sender's congestion control.
+    pub cc_on_both: bool,
+    /// First moment logged.
+    pub from: Time,
+    /// End of the log.
+    pub to: Time,
+    /// Window scale of the sender and of the receiver.
+    pub wscale: (u8, u8),
+    /// Jiffies at time 0.
+    pub jiffies0: u32,
+    /// Counts in the log: data packets sent, retransmissions among them, data packets and ACKs lost.
+    pub counts: [(&'static str, u64); 4],
+    dir: PathBuf,
+}
+
+impl Episode {
+    /// Whether the log begins with the connect.
+    #[must_use]
+    pub fn is_from_connect(&self) -> bool {
+        self.from == Time::ZERO
+    }
+
+    /// The packet log.
+    pub(super) fn packets_path(&self) -> PathBuf {
+        self.dir.join(format!("{}.packets.csv.gz", self.name))
+    }
+
+    /// The sender's state.
+    pub(super) fn state_path(&self) -> PathBuf {
+        self.dir.join(format!("{}.state.csv.gz", self.name))
+    }
+
+    /// The receiver's state.
+    pub(super) fn rcv_path(&self) -> PathBuf {
+        self.dir.join(format!("{}.rcv.csv.gz", self.name))
+    }
+}
+
+/// The episodes that `DIR/episodes.csv` lists.
+///
+/// # Errors
+/// If the file is missing or says something that is not known.
+pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
+    let path = dir.join("episodes.csv");
+    let table = Table::load(&path, COLUMNS)?;
+    let mut episodes = Vec::with_capacity(table.rows().len());
+    for (at, cells) in table.rows().iter().enumerate() {
+        let bad = |reason| PacketsError::BadRow { path: path.clone(), row: at + 1, reason };
+        let [
+            name,
+            cc,
+            _rate,
+            _rtt,
+            _buffer,
+            _forced,
+            _resolved,
+            app,
+            settings,
+            from,
+            to,
+            wscale,
+            jiffies0,
+            data_out,
+            retrans,
+            lost_data,
+            lost_acks,
+            _see,
+        ] = cells.as_slice()
+        else {
+            return Err(bad("a row has 18 cells".to_owned()));
+        };
+        let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+        if name.is_empty() || !is_plain {
+            return Err(bad(format!("name: found `{name}`, expected letters, digits, `_`")));
+        }
+        let count = |column: &'static str, cell: &str| match cell.parse() {
+            Ok(count) => Ok((column, count)),
+            Err(_) => Err(bad(format!("{column}: found `{cell}`, expected a number"))),
+        };
+        let seconds_of = |column: &str, cell: &str| {
+            seconds(cell).ok_or_else(|| bad(format!("{column}: found `{cell}`, expected seconds")))
+        };
+        let mut episode = Episode {
+            name: name.clone(),
+            cc: cc.clone(),
+            app: App::Unlimited,
+            reply_bytes: 0,
+            no_read: None,
+            tso_whole: false,
+            timestamps: true,
+            so_rcvbuf: None,
+            rcvlowat: None,
+            window_clamp: None,
+            ecn: false,
+            cc_on_both: false,
+            from: seconds_of("from_s", from)?,
+            to: seconds_of("to_s", to)?,
+            wscale: parse_wscale(wscale)
+                .ok_or_else(|| bad(format!("wscale: found `{wscale}`, expected `s=12;d=12`")))?,
+            jiffies0: jiffies0
+                .parse()
+                .map_err(|_| bad(format!("jiffies0: found `{jiffies0}`, expected a number")))?,
+            counts: [
+                count("data_out", data_out)?,
+                count("retrans", retrans)?,
+                count("lost_data", lost_data)?,
+                count("lost_acks", lost_acks)?,
+            ],
+            dir: dir.to_owned(),
+        };
+        parse_app(&mut episode, app)?;
+        parse_settings(&mut episode, settings)?;
+        episodes.push(episode);
+    }
+    Ok(episodes)
+}
+
+/// Decimal seconds, exactly.
+fn seconds(cell: &str) -> Option<Time> {
+    let (whole, fraction) = cell.split_once('.').unwrap_or((cell, ""));
+    let is_digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let nanos: u64 = format!("{fraction:0<9}").parse().ok()?;
+    Some(Time(whole.checked_mul(1_000_000_000)?.checked_add(nanos)?))
+}
+
+fn parse_wscale(cell: &str) -> Option<(u8, u8)> {
+    let (sender, receiver) = cell.split_once(';')?;
+    let sender = sender.strip_prefix("s=")?.parse().ok()?;
+    let receiver = receiver.strip_prefix("d=")?.parse().ok()?;
+    Some((sender, receiver))
+}
+
+fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), PacketsError> {
+    let unknown = || PacketsError::Unknown {
+        episode: episode.name.clone(),
+        column: "app",
+        found: cell.to_owned(),
+        expected: "`unlimited`, `script: T:B ...` or `N transfers of B B; ...`",
+    };
+    let mut parts = cell.split("; ");
+    let source = parts.next().unwrap_or("");
+    let mut app = if source == "unlimited" {
+        App::Unlimited
+    } else if let Some(script) = source.strip_prefix("script: ") {
+        App::Script(parse_script(script).ok_or_else(unknown)?)
+    } else {
+        parse_transfers(source).ok_or_else(unknown)?
+    };
+    for part in parts {
+        if let Some(span) = part.strip_prefix("receiver does not read from ") {
+            let (from, to) = span.split_once(" to ").ok_or_else(unknown)?;
+            let time = |cell: &str| cell.strip_suffix('s').and_then(seconds).ok_or_else(unknown);
+            episode.no_read = Some((time(from)?, time(to)?));
+        } else if let Some(reply) = part.strip_prefix("the receiver's application writes ") {
+            let bytes = reply.strip_suffix(" B after each read").and_then(|b| b.parse().ok());
+            episode.reply_bytes = bytes.ok_or_else(unknown)?;
+        } else if matches!(app, App::Transfers { .. })
+            && part.starts_with("both applications close 100 ms after")
+        {
+            // Part of what transfers are.
+        } else {
+            return Err(unknown());
+        }
+    }
+    std::mem::swap(&mut episode.app, &mut app);
+    Ok(())
+}
+
+fn parse_script(script: &str) -> Option<Vec<(Time, u64)>> {
+    script
+        .split_whitespace()
+        .map(|write| {
+            let (time, bytes) = write.split_once(':')?;
+            let time = seconds(time.strip_suffix('s')?)?;
+            Some((time, bytes.strip_suffix('B')?.parse().ok()?))
+        })
+        .collect()
+}
+
+fn parse_transfers(source: &str) -> Option<App> {
+    let (count, bytes) = source.split_once(" transfers of ")?;
+    let count = match count {
+        "two" => 2,
+        "three" => 3,
+        "four" => 4,
+        digits => digits.parse().ok()?,
+    };
+    Some(App::Transfers { count, bytes: bytes.strip_suffix(" B")?.parse().ok()? })
+}
+
+fn parse_settings(episode: &mut Episode, cell: &str) -> Result<(), PacketsError> {
+    let name = episode.name.clone();
+    let unknown = || PacketsError::Unknown {
+        episode: name.clone(),
+        column: "settings",
+        found: cell.to_owned(),
+        expected: "`tso=on at the sender`, `timestamps=0`, `tcp_ecn=1`, `CC on both sockets`, `SO_RCVBUF N`, `SO_RCVLOWAT N`, `window scale N at the receiver`",
+    };
+    for part in cell.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
+        let at_receiver = part.strip_suffix(" at the receiver").unwrap_or(part);
+        if part == "tso=on at the sender" {
+            episode.tso_whole = true;
+        } else if part == "timestamps=0" {
+            episode.timestamps = false;
+        } else if part == "tcp_ecn=1" {
+            episode.ecn = true;
+        } else if part.strip_suffix(" on both sockets") == Some(episode.cc.as_str()) {
+            episode.cc_on_both = true;
+        } else if let Some(bytes) = at_receiver.strip_prefix("SO_RCVBUF ") {
+            episode.so_rcvbuf = Some(bytes.parse().map_err(|_| unknown())?);
+        } else if let Some(bytes) = at_receiver.strip_prefix("SO_RCVLOWAT ") {
+            episode.rcvlowat = Some(bytes.parse().map_err(|_| unknown())?);
+        } else if let Some(scale) = at_receiver.strip_prefix("window scale ") {
+            let scale: u32 = scale.parse().map_err(|_| unknown())?;
+            if scale > 14 {
+                return Err(unknown());
+            }
+            episode.window_clamp = Some(65_535 << scale);
+        } else {
+            return Err(unknown());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! What can be wrong with a folder of packet logs.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why an episode, or a whole folder, could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PacketsError {
+    /// The folder has no `episodes.csv`, or lacks a file that it lists.
+    Missing {
+        /// The file expected.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A file is not what `gzip` wrote: cut off or altered.
+    BadGzip {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder says.
+        reason: String,
+    },
+    /// A file has other columns than such files have.
+    BadHeader {
+        /// The file.
+        path: PathBuf,
+        /// Its first line.
+        found: String,
+        /// How it should begin.
+        expected: String,
+    },
+    /// A row cannot be understood.
+    BadRow {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1, the header not counted.
+        row: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file holds other counts than `episodes.csv` says: it was altered or cut off.
+    WrongCount {
+        /// The file.
+        path: PathBuf,
+        /// The column of `episodes.csv`.
+        column: &'static str,
+        /// The count there.
+        expected: u64,
+        /// The count found.
+        found: u64,
+    },
+    /// An episode asks for something that is not known.
+    Unknown {
+        /// The episode.
+        episode: String,
+        /// The column of `episodes.csv`.
+        column: &'static str,
+        /// Its content.
+        found: String,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// The folder lists no episode by this name.
+    NoSuchEpisode {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// An episode begins in the middle of a connection, and no other one leads up to it.
+    NoBeginning {
+        /// The episode.
+        episode: String,
+    },
+}
+
+impl std::error::Error for PacketsError {}
+
+impl fmt::Display for PacketsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { path } => write!(f, "{}: no such file", path.display()),
+            Self::Unreadable { path, reason } => {
+                write!(f, "{}: cannot be read: {reason}", path.display())
+            }
+            Self::BadGzip { path, reason } => {
+                write!(f, "{}: damaged gzip file: {reason}", path.display())
+            }
+            Self::BadHeader { path, found, expected } => {
+                write!(f, "{}: found the columns `{found}`, expected `{expected}`", path.display())
+            }
+            Self::BadRow { path, row, reason } => {
+                write!(f, "{}: row {row}: {reason}", path.display())
+            }
+            Self::WrongCount { path, column, expected, found } => write!(
+                f,
+                "{}: {column} is {found}, but episodes.csv says {expected}",
+                path.display()
+            ),
+            Self::Unknown { episode, column, found, expected } => {
+                write!(f, "episodes.csv: {episode}: {column}: found `{found}`, expected {expected}")
+            }
+            Self::NoSuchEpisode { name, known } => {
+                write!(f, "no episode `{name}`; there are: {}", known.join(", "))
+            }
+            Self::NoBeginning { episode } => write!(
+                f,
+                "{episode}: not logged from the connect on, and no episode leads up to it"
+            ),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Feeds our sender and our receiver what a real Linux host received, packet by packet, and compares
+//! what they put out.
+//!
+//! A folder of packet logs holds short episodes: each packet at the sender and at the receiver, with
+//! the hosts' own time stamps. Each `s,in` row is handed to our sender at its time, each `d,in` row to
+//! our receiver, and the application's calls at theirs; what comes out must be the `s,out` and `d,out`
+//! rows. No window and no rate is handed in. Three things are that the log cannot tell and the kernel
+//! took from elsewhere: BBR's random phase, the clock step at which a paced burst leaves, and to the
+//! receiver the expiries of our sender's pacing timer, since both hosts share a kernel.
+
+mod bench;
+mod compare;
+mod episode;
+mod error;
+mod receiver;
+mod report;
+mod row;
+mod sender;
+mod table;
+
+use std::path::Path;
+
+pub use episode::{App, Episode};
+pub use error::PacketsError;
+pub use receiver::receiver_config;
+pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
+pub use row::{Point, Row};
+pub use sender::{next_connect, sender_config};
+
+use bbrlab_units::Time;
+use compare::{Comparison, Sent, compare};
+
+/// Runs an episode that cannot be fed from its log in a simulated path, from the connect on; answers
+/// with the packets of both hosts in the log's form. A room that knows networks provides it.
+pub type ClosedRun<'a> = &'a dyn Fn(&Episode) -> Result<Vec<Row>, PacketsError>;
+
+/// The episodes of a folder.
+///
+/// # Errors
+/// If `episodes.csv` is missing or damaged.
+pub fn episodes(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
+    episode::load(dir)
+}
+
+/// The packets of an episode, checked against the counts of `episodes.csv`; its two state files are
+/// checked for damage, too.
+///
+/// # Errors
+/// If a file is missing, damaged or not what is listed.
+pub fn packets(episode: &Episode) -> Result<Vec<Row>, PacketsError> {
+    let path = episode.packets_path();
+    let rows = row::load(&path)?;
+    let is_data = |row: &&Row| row.segment.len > 0 && row.is_out && row.point == Point::Sender;
+    let data_out = rows.iter().filter(is_data).count();
+    let lost_data = rows.iter().filter(is_data).filter(|row| row.is_lost).count();
+    let lost_acks = rows
+        .iter()
+        .filter(|row| {
+            row.point == Point::Receiver && row.is_out && row.is_lost && row.segment.len == 0
+        })
+        .count();
+    for (column, found) in
+        [("data_out", data_out), ("lost_data", lost_data), ("lost_acks", lost_acks)]
+    {
+        let found = found as u64;
+        let listed = episode.counts.iter().find(|(name, _)| *name == column);
+        let expected = listed.map_or(0, |&(_, count)| count);
+        if found != expected {
+            return Err(PacketsError::WrongCount { path, column, expected, found });
+        }
+    }
+    table::Table::load(&episode.state_path(), "time_ns,ev,flow")?;
+    table::Table::load(&episode.rcv_path(), "time_ns,ev,flow")?;
+    Ok(rows)
+}
+
+/// Replays the episodes `only` (all, if empty) of a folder.
+///
+/// # Errors
+/// If the folder is damaged, an episode asks for something unknown, or one needs a simulated path and
+/// `closed` is not given.
+pub fn validate(
+    dir: &Path,
+    only: &[String],
+    closed: Option<ClosedRun<'_>>,
+) -> Result<PacketsReport, PacketsError> {
+    let all = episodes(dir)?;
+    if let Some(name) = only.iter().find(|&name| all.iter().all(|episode| episode.name != *name)) {
+        let known = all.iter().map(|episode| episode.name.clone()).collect();
+        return Err(PacketsError::NoSuchEpisode { name: name.clone(), known });
+    }
+    let mut report = PacketsReport::default();
+    for episode in &all {
+        if only.is_empty() || only.contains(&episode.name) {
+            report.add(validate_one(episode, &all, closed)?);
+        }
+    }
+    Ok(report)
+}
+
+fn validate_one(
+    episode: &Episode,
+    all: &[Episode],
+    closed: Option<ClosedRun<'_>>,
+) -> Result<EpisodeReport, PacketsError> {
+    let rows = packets(episode)?;
+    if episode.is_from_connect() {
+        return replay(episode, &rows);
+    }
+    if let Some(joined) = lead_up(episode, &rows, all)? {
+        return replay(episode, &joined);
+    }
+    let Some(closed) = closed else {
+        return Err(PacketsError::NoBeginning { episode: episode.name.clone() });
+    };
+    let ours = closed(episode)?;
+    let sender = side(episode, &rows, Point::Sender, sent(&ours, Point::Sender));
+    let receiver = side(episode, &rows, Point::Receiver, sent(&ours, Point::Receiver));
+    Ok(conclude(episode, sender, receiver, true, 0))
+}
+
+/// The rows of an episode that leads up to this one, followed by its own.
+fn lead_up(
+    episode: &Episode,
+    rows: &[Row],
+    all: &[Episode],
+) -> Result<Option<Vec<Row>>, PacketsError> {
+    let is_alike = |other: &&Episode| {
+        other.is_from_connect()
+            && other.to > episode.from
+            && other.cc == episode.cc
+            && other.app == episode.app
+            && other.wscale == episode.wscale
+            && other.jiffies0 == episode.jiffies0
+    };
+    for other in all.iter().filter(is_alike) {
+        let earlier = packets(other)?;
+        let split = earlier.partition_point(|row| row.time < episode.from);
+        let common = &earlier[split..];
+        if !common.is_empty() && rows.starts_with(common) {
+            let mut joined = earlier;
+            joined.truncate(split);
+            joined.extend_from_slice(rows);
+            return Ok(Some(joined));
+        }
+    }
+    Ok(None)
+}
+
+/// What one host sent.
+fn sent(rows: &[Row], point: Point) -> Vec<Sent> {
+    let out = rows.iter().filter(|row| row.is_out && row.point == point);
+    out.map(|row| (row.time, row.segment)).collect()
+}
+
+/// Compares one side from the episode's first moment on.
+fn side(episode: &Episode, rows: &[Row], point: Point, ours: Vec<Sent>) -> (u64, Comparison) {
+    let within = |sent: &Sent| sent.0 >= episode.from && sent.0 < episode.to;
+    let expected: Vec<Sent> = sent(rows, point).into_iter().filter(within).collect();
+    let got: Vec<Sent> = ours.into_iter().filter(within).collect();
+    (expected.len() as u64, compare(&expected, &got))
+}
+
+fn conclude(
+    episode: &Episode,
+    sender: (u64, Comparison),
+    receiver: (u64, Comparison),
+    closed: bool,
+    handed: u64,
+) -> EpisodeReport {
+    EpisodeReport {
+        name: episode.name.clone(),
+        sender: SideReport { packets: sender.0, mismatches: sender.1.mismatches },
+        receiver: SideReport { packets: receiver.0, mismatches: receiver.1.mismatches },
+        closed,
+        handed,
+        unsupported: None,
+        first: sender.1.first.or(receiver.1.first),
+    }
+}
+
+/// Replays an episode from the connect on.
+fn replay(episode: &Episode, rows: &[Row]) -> Result<EpisodeReport, PacketsError> {
+    let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
+    flows.sort_unstable();
+    flows.dedup();
+    let draws = sender::draws(episode)?;
+    let mut by_sender = Vec::new();
+    let mut by_receiver = Vec::new();
+    let mut handed = 0;
+    let is_built = sender::algorithm(episode).is_some();
+    for flow in flows {
+        let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
+        let replayed = if is_built {
+            sender::replay(episode, &rows, draws.clone(), &mut |_, _| {})?
+        } else {
+            sender::Replayed::default()
+        };
+        handed += replayed.handed;
+        by_sender.extend(replayed.sent);
+        let arrivals: Vec<Row> = rows
+            .iter()
+            .filter(|row| !row.is_out && row.point == Point::Receiver)
+            .copied()
+            .collect();
+        let first = sent(&rows, Point::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
+        let (out, used) =
+            receiver::replay(episode, &arrivals, first, &replayed.pacing, &mut |_, _| {});
+        handed += used;
+        by_receiver.extend(out);
+    }
+    by_sender.sort_by_key(|&(time, _)| time);
+    by_receiver.sort_by_key(|&(time, _)| time);
+    let receiver = side(episode, rows, Point::Receiver, by_receiver);
+    if !is_built {
+        let nothing = (0, Comparison::default());
+        let report = conclude(episode, nothing, receiver, false, handed);
+        return Ok(EpisodeReport { unsupported: Some(episode.cc.clone()), ..report });
+    }
+    let sender = side(episode, rows, Point::Sender, by_sender);
+    Ok(conclude(episode, sender, receiver, false, handed))
+}

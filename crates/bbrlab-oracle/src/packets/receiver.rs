@@ -1,0 +1,163 @@
+//! Replay of the receiver: fed with what a Linux receiver received, does ours send the same?
+
+use bbrlab_tcp::receiver::{EcnEcho, Rcvbuf};
+use bbrlab_tcp::{Receiver, ReceiverConfig, Tick};
+use bbrlab_units::{Span, Time};
+
+use super::bench::{Bench, Draws};
+use super::compare::Sent;
+use super::episode::{App, Episode};
+use super::row::Row;
+
+/// One step of the reference host's clock: what reading a buffer costs.
+pub(super) const CLOCK_STEP: Span = Span(256);
+/// How long after its cue an application closes.
+const CLOSE_DELAY: Span = Span(1_024);
+
+/// The receiver's configuration in an episode.
+#[must_use]
+pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
+    let ecn = match (episode.ecn, episode.cc_on_both) {
+        (false, _) => EcnEcho::Off,
+        (true, false) => EcnEcho::Classic,
+        (true, true) => EcnEcho::Dctcp { ect_on_acks: episode.cc == "dctcp" },
+    };
+    ReceiverConfig {
+        mss: if episode.timestamps { 1448 } else { 1460 },
+        // The kernel doubles what an application asks for.
+        rcvbuf: episode.so_rcvbuf.map_or_else(Rcvbuf::default, |bytes| Rcvbuf::Fixed(2 * bytes)),
+        window_clamp: episode.window_clamp,
+        rcvlowat: episode.rcvlowat.unwrap_or(1),
+        timestamps: episode.timestamps,
+        ecn,
+        skb_read_cost: CLOCK_STEP,
+        tick: Tick::new(1000, episode.jiffies0, Span::ZERO),
+        ..ReceiverConfig::default()
+    }
+}
+
+/// Makes timestamps relative to the one of the moment `first`.
+pub(super) fn ts_offset(first: Time) -> u32 {
+    let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
+    ms.wrapping_neg()
+}
+
+/// When all of `bytes` had arrived at the receiver and was read, by the log.
+pub(super) fn read_by(rows: &[Row], bytes: u64) -> Option<Time> {
+    let mut waiting: Vec<(u32, u32)> = Vec::new();
+    let mut next = 1_u32;
+    for row in rows {
+        waiting.push((row.segment.seq, row.segment.seq.wrapping_add(row.segment.len)));
+        while let Some(at) = waiting.iter().position(|&(seq, end)| seq <= next && end > next) {
+            next = waiting.swap_remove(at).1;
+        }
+        if u64::from(next) > bytes {
+            return Some(row.time + CLOCK_STEP);
+        }
+    }
+    None
+}
+
+/// Feeds one connection's `rows` (all `d,in`) to a receiver.
+///
+/// `interrupts` are the moments at which the sender's pacing timer went off on the same machine.
+/// `watch` is told the socket's state just before each segment.
+pub(super) fn replay(
+    episode: &Episode,
+    rows: &[Row],
+    first_out: Time,
+    interrupts: &[Time],
+    watch: &mut dyn FnMut(Time, &Receiver),
+) -> (Vec<Sent>, u64) {
+    let config = ReceiverConfig { ts_offset: ts_offset(first_out), ..receiver_config(episode) };
+    let mut receiver = Receiver::new(config);
+    let mut bench = Bench::new(Draws::default());
+    let mut used = 0;
+    let close_at = match episode.app {
+        App::Transfers { bytes, .. } => {
+            read_by(rows, bytes).map(|read| read + Span::from_millis(100) + CLOSE_DELAY)
+        }
+        App::Unlimited | App::Script(_) => None,
+    };
+    let mut reader = Reader { episode, receiver: &mut receiver, bench: &mut bench };
+    let mut calls: Vec<(Time, Call)> = interrupts.iter().map(|&at| (at, Call::Interrupt)).collect();
+    if let Some((_, to)) = episode.no_read {
+        calls.push((to, Call::Read));
+    }
+    calls.extend(close_at.map(|at| (at, Call::Close)));
+    calls.sort_by_key(|&(at, _)| at);
+    let mut calls = calls.into_iter().peekable();
+    let mut rows = rows.iter().peekable();
+    loop {
+        let arrival = rows.peek().map_or(Time::NEVER, |row| row.time);
+        let timer = reader.bench.next_timer().map_or(Time::NEVER, |(at, _)| at);
+        let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
+        let now = arrival.min(timer).min(call);
+        if now == Time::NEVER || now > episode.to {
+            break;
+        }
+        reader.bench.now = now;
+        if arrival == now {
+            while let Some(row) = rows.next_if(|row| row.time == now) {
+                watch(now, reader.receiver);
+                reader.receiver.on_segment(now, &row.segment, reader.bench);
+            }
+            reader.read(now);
+        } else if timer == now {
+            let (_, id) = reader.bench.next_timer().expect("one is due");
+            reader.bench.fire(id);
+            reader.receiver.on_timer(now, id, reader.bench);
+        } else {
+            let (_, call) = calls.next().expect("one is due");
+            match call {
+                Call::Interrupt => {
+                    let before = reader.bench.sent.len();
+                    reader.receiver.on_host_interrupt(now, reader.bench);
+                    used += u64::from(reader.bench.sent.len() > before);
+                }
+                Call::Read => reader.read(now),
+                Call::Close => reader.receiver.close(now, reader.bench),
+            }
+        }
+    }
+    (bench.sent, used)
+}
+
+/// What is not a segment or a timer.
+#[derive(Clone, Copy)]
+enum Call {
+    Interrupt,
+    Read,
+    Close,
+}
+
+/// The receiving application.
+struct Reader<'a> {
+    episode: &'a Episode,
+    receiver: &'a mut Receiver,
+    bench: &'a mut Bench,
+}
+
+impl Reader<'_> {
+    /// Reads all there is, if it would wake up now.
+    fn read(&mut self, now: Time) {
+        if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)
+            || !self.receiver.wants_read()
+        {
+            return;
+        }
+        let mut at = now;
+        loop {
+            let before = self.bench.sent.len();
+            let read = self.receiver.recv(at, self.bench);
+            // What a read sends leaves when it is done.
+            for sent in &mut self.bench.sent[before..] {
+                sent.0 = read.until;
+            }
+            at = read.until;
+            if read.bytes == 0 {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Replay of the sender: fed with the ACKs that a Linux sender received, does ours send the same?
+
+use bbrlab_cc::{Algorithm, Params};
+use bbrlab_tcp::sender::{EcnMode, SenderConfig, Tso};
+use bbrlab_tcp::{Sender, Tick, TimerId};
+use bbrlab_units::{Span, Time};
+
+use super::PacketsError;
+use super::bench::{Bench, Draws};
+use super::compare::Sent;
+use super::episode::{App, Episode};
+use super::receiver::{CLOCK_STEP, read_by, ts_offset};
+use super::row::{Point, Row};
+use super::table::Table;
+
+/// How long after its cue an application calls `connect()`, `send()`, `close()`.
+const CONNECT_DELAY: Span = Span(512);
+const WRITE_DELAY: Span = Span(256);
+const CLOSE_DELAY: Span = Span(768);
+/// How long after a socket has become writable the application writes.
+const WAKE_DELAY: Span = Span(256);
+/// How long after the end of a transfer the next connection is opened.
+const NEXT_DELAY: Span = Span(1_792);
+/// The first `connect()`.
+const FIRST_CONNECT: Time = Time(100_000_000);
+/// How late a paced burst may begin and still be taken at the logged time.
+const PACING_LATENESS: Span = Span(520);
+
+/// The columns that such a file begins with.
+const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
+
+/// The episode's congestion control, if it is built. The kernel calls BBR v1 `bbr`.
+pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
+    let name = if episode.cc == "bbr" { "bbr1" } else { &episode.cc };
+    Algorithm::from_name(name).filter(|algorithm| algorithm.is_built())
+}
+
+/// The sender's configuration in an episode.
+#[must_use]
+pub fn sender_config(episode: &Episode) -> SenderConfig {
+    SenderConfig {
+        mss: if episode.timestamps { 1448 } else { 1460 },
+        tick: Tick::new(1000, episode.jiffies0, Span::ZERO),
+        clock_step_ns: CLOCK_STEP.0,
+        tso: if episode.tso_whole { Tso::Whole } else { Tso::Cut },
+        timestamps: episode.timestamps,
+        ecn: if episode.ecn { EcnMode::On } else { EcnMode::Off },
+        ..SenderConfig::default()
+    }
+}
+
+/// What the kernel drew in the episode: BBR's phases, from the sender's states.
+pub(super) fn draws(episode: &Episode) -> Result<Draws, PacketsError> {
+    if episode.cc != "bbr" {
+        return Ok(Draws::default());
+    }
+    let path = episode.state_path();
+    let table = Table::load(&path, STATE_COLUMNS)?;
+    let column = |name: &str| {
+        table.position(name).ok_or_else(|| PacketsError::BadHeader {
+            path: path.clone(),
+            found: format!("no column {name}"),
+            expected: format!("{STATE_COLUMNS},...,{name}"),
+        })
+    };
+    let (time, mode, phase) = (column("time_ns")?, column("mode")?, column("cycle_idx")?);
+    let mut phases = Vec::new();
+    for (at, row) in table.rows().iter().enumerate() {
+        if row[mode] != "2" {
+            continue;
+        }
+        let bad = |name: &str, cell: &str| PacketsError::BadRow {
+            path: path.clone(),
+            row: at + 1,
+            reason: format!("{name}: found `{cell}`, expected a number"),
+        };
+        let time = row[time].parse().map_err(|_| bad("time_ns", &row[time]))?;
+        let phase = row[phase].parse().map_err(|_| bad("cycle_idx", &row[phase]))?;
+        phases.push((Time(time), phase));
+    }
+    Ok(Draws { phases })
+}
+
+/// What the replay of a sender gives.
+#[derive(Debug, Default)]
+pub(super) struct Replayed {
+    pub(super) sent: Vec<Sent>,
+    /// Paced bursts whose logged time was taken.
+    pub(super) handed: u64,
+    /// When the pacing timer went off.
+    pub(super) pacing: Vec<Time>,
+}
+
+/// Feeds one connection's `s,in` rows to a sender. `rows` are all of the connection.
+pub(super) fn replay(
+    episode: &Episode,
+    rows: &[Row],
+    draws: Draws,
+    watch: &mut dyn FnMut(Time, &Sender),
+) -> Result<Replayed, PacketsError> {
+    let at = |point, is_out| move |row: &&Row| row.point == point && row.is_out == is_out;
+    let cc = algorithm(episode).and_then(|algorithm| algorithm.build(&Params::default()).ok());
+    let cc = cc.ok_or_else(|| PacketsError::Unknown {
+        episode: episode.name.clone(),
+        column: "cc",
+        found: episode.cc.clone(),
+        expected: "an algorithm that is built (`bbrlab list algorithms`)",
+    })?;
+    let flow = rows.first().map_or(0, |row| row.flow);
+    let connect_at = match rows.first() {
+        Some(row) if flow > 0 => row.time,
+        _ => FIRST_CONNECT + CONNECT_DELAY,
+    };
+    let config = SenderConfig { ts_offset: ts_offset(connect_at), ..sender_config(episode) };
+    let mut sender = Sender::new(&config, cc);
+    let mut bench = Bench::new(draws);
+    let mut result = Replayed::default();
+    let mut calls = vec![(connect_at, Call::Connect)];
+    match &episode.app {
+        App::Unlimited => calls.push((connect_at, Call::WriteUnlimited)),
+        App::Script(writes) => {
+            calls.extend(writes.iter().map(|&(at, bytes)| (at + WRITE_DELAY, Call::Write(bytes))));
+        }
+        App::Transfers { bytes, .. } => {
+            calls.push((connect_at, Call::Write(*bytes)));
+            let arrivals: Vec<Row> =
+                rows.iter().filter(at(Point::Receiver, false)).copied().collect();
+            let read = read_by(&arrivals, *bytes);
+            calls.extend(
+                read.map(|read| (read + Span::from_millis(100) + CLOSE_DELAY, Call::Close)),
+            );
+        }
+    }
+    let logged: Vec<Time> = rows
+        .iter()
+        .filter(at(Point::Sender, true))
+        .filter(|row| row.segment.len > 0)
+        .map(|row| row.time)
+        .collect();
+    let mut calls = calls.into_iter().peekable();
+    let mut arrivals = rows.iter().filter(at(Point::Sender, false)).peekable();
+    let mut wake = Time::NEVER;
+    loop {
+        let arrival = arrivals.peek().map_or(Time::NEVER, |row| row.time);
+        let timer = next_timer(&bench, &logged);
+        let timer_at = timer.map_or(Time::NEVER, |(at, _, _)| at);
+        let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
+        let now = arrival.min(timer_at).min(call).min(wake);
+        if now == Time::NEVER || now > episode.to {
+            break;
+        }
+        bench.now = now;
+        if arrival == now {
+            let row = arrivals.next().expect("one is due");
+            watch(now, &sender);
+            sender.on_segment(now, &row.segment, &mut bench);
+        } else if timer_at == now {
+            let (_, id, handed) = timer.expect("one is due");
+            bench.fire(id);
+            if id == TimerId::Pacing {
+                result.pacing.push(now);
+                result.handed += u64::from(handed);
+            }
+            sender.on_timer(now, id, &mut bench);
+        } else if call == now {
+            match calls.next().expect("one is due").1 {
+                Call::Connect => sender.connect(now, &mut bench),
+                Call::WriteUnlimited => sender.write_unlimited(now, &mut bench),
+                Call::Write(bytes) => sender.write(now, bytes, &mut bench),
+                Call::Close => sender.close(now, &mut bench),
+            }
+        } else {
+            wake = Time::NEVER;
+            sender.run_app(now, &mut bench);
+        }
+        if wake == Time::NEVER && sender.app_is_ready() {
+            wake = now + WAKE_DELAY;
+        }
+    }
+    result.sent = bench.sent;
+    Ok(result)
+}
+
+/// What is not a segment or a timer.
+#[derive(Clone, Copy)]
+enum Call {
+    Connect,
+    WriteUnlimited,
+    Write(u64),
+    Close,
+}
+
+/// The next timer, when it goes off and whether that moment was handed in.
+///
+/// A paced burst leaves at one of the clock's steps after its time, which one is not in the log but for
+/// the burst itself; all other timers go off when they say.
+fn next_timer(bench: &Bench, logged: &[Time]) -> Option<(Time, TimerId, bool)> {
+    let mut next: Option<(Time, TimerId, bool)> = None;
+    let pacing = bench.armed(TimerId::Pacing);
+    if pacing != Time::NEVER {
+        let at = logged.partition_point(|&time| time < pacing);
+        let burst = logged.get(at).filter(|&&time| time <= pacing + PACING_LATENESS);
+        let step = CLOCK_STEP.0;
+        let rounded = Time(pacing.0.div_ceil(step) * step);
+        next = Some((*burst.unwrap_or(&rounded), TimerId::Pacing, burst.is_some()));
+    }
+    for id in [TimerId::Retransmit, TimerId::DelayedAck, TimerId::CompressedAck] {
+        let at = bench.armed(id);
+        if at != Time::NEVER && next.is_none_or(|(earliest, _, _)| at < earliest) {
+            next = Some((at, id, false));
+        }
+    }
+    next
+}
+
+/// When the connection after one whose last byte was read at `read` is opened.
+#[must_use]
+pub fn next_connect(read: Time) -> Time {
+    read + Span::from_millis(100) + NEXT_DELAY
+}

@@ -1,0 +1,112 @@
+//! The logs' CSV files: unpacked, split, checked for shape.
+
+use std::fs;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use super::PacketsError;
+
+/// A CSV file as text. Every row has as many cells as the header.
+#[derive(Debug)]
+pub(super) struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Reads `path` (unpacked if its name ends in `.gz`), whose header must begin with `columns`.
+    pub(super) fn load(path: &Path, columns: &str) -> Result<Self, PacketsError> {
+        let bytes = fs::read(path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => PacketsError::Missing { path: path.to_owned() },
+            _ => PacketsError::Unreadable { path: path.to_owned(), reason: error.to_string() },
+        })?;
+        let bytes = if path.extension().is_some_and(|extension| extension == "gz") {
+            unpack(&bytes)
+                .map_err(|reason| PacketsError::BadGzip { path: path.to_owned(), reason })?
+        } else {
+            bytes
+        };
+        let bad_row = |row, reason: &str| PacketsError::BadRow {
+            path: path.to_owned(),
+            row,
+            reason: reason.to_owned(),
+        };
+        let text = String::from_utf8(bytes).map_err(|_| bad_row(0, "not UTF-8"))?;
+        let mut lines = text.split('\n');
+        let header = lines.next().unwrap_or("");
+        let begins = header == columns
+            || header.strip_prefix(columns).is_some_and(|rest| rest.starts_with(','));
+        if !begins {
+            return Err(PacketsError::BadHeader {
+                path: path.to_owned(),
+                found: header.chars().take(200).collect(),
+                expected: columns.to_owned(),
+            });
+        }
+        let columns: Vec<String> = header.split(',').map(str::to_owned).collect();
+        let mut rows = Vec::new();
+        let mut ended = false;
+        for (at, line) in lines.enumerate() {
+            if ended {
+                return Err(bad_row(at, "an empty line"));
+            }
+            if line.is_empty() {
+                ended = true;
+                continue;
+            }
+            let cells = split(line).map_err(|reason| bad_row(at + 1, reason))?;
+            if cells.len() != columns.len() {
+                let reason = format!("{} cells, expected {}", cells.len(), columns.len());
+                return Err(bad_row(at + 1, &reason));
+            }
+            rows.push(cells);
+        }
+        if !ended {
+            return Err(bad_row(rows.len(), "the file ends inside a line"));
+        }
+        Ok(Self { columns, rows })
+    }
+
+    /// The rows, in the file's order.
+    pub(super) fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
+    /// Where the column `name` is.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+}
+
+fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(packed.len().saturating_mul(8));
+    let read = MultiGzDecoder::new(packed).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|error| error.to_string())
+}
+
+/// The cells of a line; a cell in double quotes may hold commas.
+fn split(line: &str) -> Result<Vec<String>, &'static str> {
+    let mut cells = Vec::new();
+    let mut cell = String::new();
+    let mut quoted = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
+            '\r' => return Err("a carriage return"),
+            _ => cell.push(c),
+        }
+    }
+    if quoted {
+        return Err("a quote that is not closed");
+    }
+    cells.push(cell);
+    Ok(cells)
+}
