@@ -21,10 +21,12 @@ mod module;
 mod report;
 mod service;
 
+use bbrlab_cc::CongestionControl;
+
 pub use error::GoldenError;
 pub use explain::explain_row;
 pub use manifest::{Trace, plan};
-pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Verdict};
+pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, Verdict};
 
 /// Replays one trace.
 ///
@@ -38,4 +40,16 @@ pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
     };
     let verdict = tally.map_or(Verdict::Unsupported, Verdict::Replayed);
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
+}
+
+/// Replays a congestion control's trace with an algorithm of the caller's: `fresh` is an instance whose
+/// private block is all zero. For algorithms outside the list, and for changed ones in tests.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with<C: CongestionControl + Clone>(
+    trace: &Trace,
+    fresh: &C,
+) -> Result<Tally, GoldenError> {
+    module::replay_with(trace, &file::load(trace)?, fresh)
 }

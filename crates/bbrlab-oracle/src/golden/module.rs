@@ -7,7 +7,7 @@
 mod call;
 mod draws;
 
-use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Control, ParamValue, Params};
+use bbrlab_cc::{Algorithm, CongestionControl, Control, ParamValue, Params};
 
 pub(super) use self::call::ca_state;
 
@@ -26,6 +26,15 @@ pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, Gold
     let fresh = algorithm
         .build(&params)
         .map_err(|reason| GoldenError::BadParams { file: trace.file.clone(), reason })?;
+    Ok(Some(replay_with(trace, table, &fresh)?))
+}
+
+/// Replays `trace` with clones of `fresh`, whose private block is all zero.
+pub(super) fn replay_with<C: CongestionControl + Clone>(
+    trace: &Trace,
+    table: &Table,
+    fresh: &C,
+) -> Result<Tally, GoldenError> {
     let plan = Plan::new(trace, table)?;
     let mut replay = Replay {
         plan: &plan,
@@ -44,10 +53,10 @@ pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, Gold
         return Err(GoldenError::BadColumn {
             file: trace.file.clone(),
             column: table.columns()[at].name.clone(),
-            reason: format!("the state of `{}` has no such field", algorithm.name()),
+            reason: "our state has no such field".to_owned(),
         });
     }
-    Ok(Some(replay.counter.finish()))
+    Ok(replay.counter.finish())
 }
 
 /// Which algorithm of ours, with which parameters, a trace is of.
@@ -149,19 +158,19 @@ fn is_exempt(algorithm: &str, state: &str) -> bool {
 }
 
 /// A replay under way.
-struct Replay<'t> {
+struct Replay<'t, C> {
     plan: &'t Plan,
     counter: Counter<'t>,
     /// A private block that is all zero.
-    fresh: Cc,
-    cc: Cc,
+    fresh: &'t C,
+    cc: C,
     call: Call,
     /// The fields that a snapshot gives, in its order, with their columns: so that names are looked up
     /// once a trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 
-impl Replay<'_> {
+impl<C: CongestionControl + Clone> Replay<'_, C> {
     /// Whether the snapshot has given the state of column `at`.
     fn gives_state(&self, at: usize) -> bool {
         self.state_order.iter().any(|&(_, column)| column == Some(at))
@@ -176,7 +185,7 @@ impl Replay<'_> {
             }
         }
         let mut draws = RecordedDraws::new(self.plan.draws.iter().map(|&at| values[at]));
-        let (ret, ctl) = self.call.perform(&mut self.cc, &self.fresh, &mut draws)?;
+        let (ret, ctl) = self.call.perform(&mut self.cc, self.fresh, &mut draws)?;
         if let Some(wrong) = draws.first_wrong() {
             self.counter.wrong(&format!("rnd{}", wrong.index), wrong.expected, wrong.got);
         }

@@ -2,8 +2,8 @@
 
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_cc::{
-    AckSample, CaState, Cc, CongestionControl as _, Conn, Control, CwndEvent, LostSkb,
-    PacingStatus, RateSample,
+    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, LostSkb, PacingStatus,
+    RateSample,
 };
 
 use super::draws::RecordedDraws;
@@ -39,10 +39,10 @@ impl Call {
     }
 
     /// Makes the call; answers what it returned (0 for nothing) and what it wrote.
-    pub(super) fn perform(
+    pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
-        cc: &mut Cc,
-        fresh: &Cc,
+        cc: &mut C,
+        fresh: &C,
         draw: &mut RecordedDraws,
     ) -> Result<(i64, Control), String> {
         let conn = &self.conn;
