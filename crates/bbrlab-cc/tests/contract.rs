@@ -1,0 +1,347 @@
+//! What every congestion control owes its sender, whatever the network does to it.
+//!
+//! One list of algorithms (`Algorithm::ALL`), every property for each: a new algorithm is tested from the
+//! moment it is built. Two kinds of test:
+//!
+//! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses, timeouts,
+//!   spurious ones, idle times of ten minutes, application limits, marks, rates from 1 kbit/s to
+//!   100 Gbit/s, counters about to wrap. After every call: cwnd is at least 1 and within its clamp, the
+//!   pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1 may come to 0, which means
+//!   that nobody paces), a burst is at least one packet. No panic and no overflow anywhere.
+//! * one flow on a clean path after something terrible: it must fill the path again.
+//!
+//! Histories that once failed are kept in [`KEPT`]; proptest saves new ones in
+//! `contract.proptest-regressions` beside this file and prints them.
+//! `BBRLAB_SLOW=1` runs a hundred times as many.
+
+#[path = "contract/path.rs"]
+mod path;
+#[path = "contract/sender.rs"]
+mod sender;
+
+use std::collections::BTreeSet;
+
+use bbrlab_cc::{Algorithm, ParamValue, Params};
+use path::{Link, Path};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use sender::{Sender, Start};
+
+/// What can happen to a connection.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// Time passes.
+    Advance { us: u64 },
+    /// Packets leave, as many as the window allows up to this.
+    Send { packets: u16 },
+    /// An ACK for the oldest `packets` outstanding.
+    Ack { packets: u16, ce: bool },
+    /// An ACK for every `nth` packet outstanding, as SACK blocks.
+    Sack { nth: u8 },
+    /// A duplicate ACK without news.
+    DupAck,
+    /// The oldest packets are marked lost.
+    Lose { packets: u16 },
+    /// A retransmission timeout.
+    Rto,
+    /// The last reduction was spurious.
+    Undo,
+    /// The application runs dry.
+    AppLimit,
+    /// A CE-marked packet arrives, or an unmarked one.
+    Mark { ce: bool },
+    /// `rounds` times: a window leaves, and is acknowledged after `rtt_us`.
+    Rounds { rounds: u8, rtt_us: u64 },
+}
+
+impl Op {
+    fn apply(self, sender: &mut Sender) {
+        match self {
+            Self::Advance { us } => sender.advance(us * 1000),
+            Self::Send { packets } => {
+                for _ in 0..u32::from(packets).min(sender.room()) {
+                    sender.send();
+                }
+            }
+            Self::Ack { packets, ce } => sender.ack_oldest(usize::from(packets), ce),
+            Self::Sack { nth } => {
+                let nth = u64::from(nth.max(1));
+                sender.ack(false, |number| number % nth == 0);
+            }
+            Self::DupAck => sender.ack(false, |_| false),
+            Self::Lose { packets } => sender.lose(usize::from(packets)),
+            Self::Rto => sender.rto(),
+            Self::Undo => sender.undo(),
+            Self::AppLimit => sender.app_limit(),
+            Self::Mark { ce } => sender.receive_mark(ce),
+            Self::Rounds { rounds, rtt_us } => {
+                for _ in 0..rounds {
+                    for _ in 0..sender.room().min(500) {
+                        sender.send();
+                    }
+                    sender.advance(rtt_us * 1000);
+                    while sender.inflight() > 0 {
+                        sender.ack_oldest(2, false);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    // From a microsecond to ten minutes, each decade as likely as the other.
+    let any_us = (0u32..=9, 1u64..10).prop_map(|(decade, digit)| digit * 10u64.pow(decade));
+    let any_us = any_us.prop_map(|us| us.min(600_000_000));
+    prop_oneof![
+        4 => any_us.clone().prop_map(|us| Op::Advance { us }),
+        4 => (1u16..600).prop_map(|packets| Op::Send { packets }),
+        6 => (1u16..600, any::<bool>()).prop_map(|(packets, ce)| Op::Ack { packets, ce }),
+        1 => (1u8..9).prop_map(|nth| Op::Sack { nth }),
+        1 => Just(Op::DupAck),
+        2 => (1u16..50).prop_map(|packets| Op::Lose { packets }),
+        1 => Just(Op::Rto),
+        1 => Just(Op::Undo),
+        1 => Just(Op::AppLimit),
+        1 => any::<bool>().prop_map(|ce| Op::Mark { ce }),
+        1 => (1u8..12, any_us).prop_map(|(rounds, rtt_us)| Op::Rounds { rounds, rtt_us }),
+    ]
+}
+
+fn any_start() -> impl Strategy<Value = Start> {
+    (
+        prop_oneof![Just(1448u32), Just(536), Just(64), Just(8948)],
+        prop_oneof![Just(1000u32), Just(250), Just(100)],
+        prop_oneof![Just(0u32), Just(u32::MAX - 2000), any::<u32>()],
+        prop_oneof![Just(1u32), Just(u32::MAX - 100), any::<u32>()],
+        any::<bool>(),
+        prop_oneof![Just(0u8), Just(1), Just(17)],
+        prop_oneof![Just(u32::MAX), Just(1u32), Just(7)],
+    )
+        .prop_map(|(mss, hz, jiffies, delivered, has_rtt, ecn_flags, cwnd_clamp)| Start {
+            mss,
+            hz,
+            clock_ns: 1_000_000_000,
+            jiffies,
+            delivered,
+            has_rtt,
+            ecn_flags,
+            cwnd_clamp,
+        })
+}
+
+/// Settings other than the defaults, for algorithms whose rules they change.
+const SETTINGS: &[(&str, &str, &str)] = &[
+    ("bbr_hsr", "lambda", "0.125"),
+    ("bbr_hsr", "lambda", "16"),
+    ("delay_bbr", "probe_rtt", "cwnd"),
+    ("delay_bbr", "alpha", "0"),
+    ("delay_bbr", "beta", "1"),
+    ("bbr_acd", "halving", "round"),
+    ("bbr_acd", "halving", "recovery"),
+    ("bbr_acd", "detection", "inert"),
+];
+
+/// Every algorithm that is built, with its defaults; then the other settings.
+fn built() -> impl Iterator<Item = (Algorithm, Params)> {
+    let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
+    let others = SETTINGS.iter().map(|&(name, key, value)| {
+        let algorithm = Algorithm::from_name(name).expect("a name of the list");
+        let value = value.parse().map_or(ParamValue::Text(value.to_owned()), ParamValue::Float);
+        (algorithm, vec![(key.to_owned(), value)])
+    });
+    defaults.chain(others).filter(|(algorithm, _)| algorithm.is_built())
+}
+
+/// Lives through one history under every algorithm.
+fn live_through(start: Start, ops: &[Op]) {
+    for (algorithm, params) in built() {
+        let mut sender = Sender::new(algorithm, &params, start);
+        for op in ops {
+            op.apply(&mut sender);
+        }
+    }
+}
+
+fn any_history() -> impl Strategy<Value = (Start, Vec<Op>)> {
+    (any_start(), prop::collection::vec(any_op(), 1..120))
+}
+
+fn config() -> Config {
+    let slow = std::env::var_os("BBRLAB_SLOW").is_some();
+    Config {
+        cases: if slow { 10_000 } else { 100 },
+        rng_seed: RngSeed::Fixed(1),
+        source_file: Some(file!()),
+        ..Config::default()
+    }
+}
+
+#[test]
+fn contract_holds_under_hostile_but_legal_histories() {
+    TestRunner::new(config())
+        .run(&any_history(), |(start, ops)| {
+            live_through(start, &ops);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// A test of the test: tame histories would prove nothing.
+#[test]
+fn histories_reach_every_state_of_bbr1() {
+    let mut runner = TestRunner::new(config());
+    let mut states = BTreeSet::new();
+    for _ in 0..100 {
+        let (start, ops) = any_history().new_tree(&mut runner).unwrap().current();
+        let mut sender = Sender::new(Algorithm::Bbr1, &Vec::new(), start);
+        for op in ops {
+            op.apply(&mut sender);
+            states.insert(sender.state());
+        }
+    }
+    assert_eq!(Vec::from_iter(states), ["DRAIN", "PROBE_BW", "PROBE_RTT", "STARTUP"]);
+}
+
+/// Histories that failed once, each with what it showed.
+const KEPT: &[(&str, &[Op])] = &[];
+
+#[test]
+fn histories_that_failed_once_stay_mended() {
+    for (what, ops) in KEPT {
+        println!("{what}");
+        live_through(Start::default(), ops);
+    }
+}
+
+#[test]
+fn same_history_gives_the_same_connection() {
+    let ops = [
+        Op::Rounds { rounds: 20, rtt_us: 20_000 },
+        Op::Send { packets: 100 },
+        Op::Lose { packets: 3 },
+        Op::Ack { packets: 50, ce: false },
+        Op::Rounds { rounds: 20, rtt_us: 30_000 },
+    ];
+    for (algorithm, params) in built() {
+        let run = || {
+            let mut sender = Sender::new(algorithm, &params, Start::default());
+            for op in ops {
+                op.apply(&mut sender);
+            }
+            sender.conn
+        };
+        assert_eq!(run(), run(), "{}", algorithm.name());
+    }
+}
+
+/// 10 Mbit/s, 20 ms, a buffer of two BDPs: easy enough for every algorithm.
+const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts: 34 };
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What a clean path carries in the last 10 of 30 s, as a share of its capacity.
+fn share_after(
+    algorithm: Algorithm,
+    params: &Params,
+    link: Link,
+    terror: impl Fn(&mut Sender, &mut Path),
+) -> f64 {
+    let mut sender = Sender::new(algorithm, params, Start::default());
+    let mut path = Path::new(link, &sender);
+    terror(&mut sender, &mut path);
+    let start_ns = sender.conn.clock_ns;
+    path.run(&mut sender, start_ns + 20 * SECOND_NS);
+    let before = sender.delivered_total;
+    path.run(&mut sender, start_ns + 30 * SECOND_NS);
+    let delivered = sender.delivered_total - before;
+    let capacity = path.capacity(10 * SECOND_NS);
+    f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
+}
+
+/// Nine tenths: BBR's PROBE_RTT costs two hundredths, Reno's halving a window of three BDPs nothing.
+fn check_fills_the_path(what: &str, terror: impl Fn(&mut Sender, &mut Path)) {
+    let mut failures = Vec::new();
+    for (algorithm, params) in built() {
+        let share = share_after(algorithm, &params, EASY, &terror);
+        if share < 0.9 {
+            failures.push(format!("{} {params:?}: {share:.3}", algorithm.name()));
+        }
+    }
+    assert!(failures.is_empty(), "share of the path {what}: {failures:?}");
+}
+
+#[test]
+fn fills_a_clean_path() {
+    check_fills_the_path("from the start", |_, _| {});
+}
+
+#[test]
+fn fills_the_path_after_ten_minutes_idle() {
+    check_fills_the_path("after ten minutes idle", |sender, path| {
+        path.run(sender, sender.conn.clock_ns + 5 * SECOND_NS);
+        path.drain(sender);
+        sender.advance(600 * SECOND_NS);
+    });
+}
+
+#[test]
+fn fills_the_path_after_short_pauses() {
+    check_fills_the_path("after idle restarts", |sender, path| {
+        for _ in 0..20 {
+            path.run(sender, sender.conn.clock_ns + SECOND_NS / 4);
+            path.drain(sender);
+            sender.advance(SECOND_NS / 2);
+        }
+    });
+}
+
+#[test]
+fn fills_the_path_after_a_storm_of_timeouts() {
+    check_fills_the_path("after ten timeouts", |sender, path| {
+        path.run(sender, sender.conn.clock_ns + 5 * SECOND_NS);
+        for k in 0..10 {
+            path.cut();
+            sender.rto();
+            sender.advance(SECOND_NS << k.min(5));
+            sender.send();
+        }
+        path.cut();
+        sender.rto();
+    });
+}
+
+#[test]
+fn fills_the_path_after_undone_recoveries() {
+    check_fills_the_path("after undone recoveries", |sender, path| {
+        for _ in 0..20 {
+            path.run(sender, sender.conn.clock_ns + SECOND_NS / 4);
+            sender.pretend_recovery();
+            sender.undo();
+        }
+    });
+}
+
+/// Runs a path for a while; the calls are checked on the way.
+fn check_survives(link: Link, mss: u32, run_ns: u64) {
+    for (algorithm, params) in built() {
+        let start = Start { mss, has_rtt: false, ..Start::default() };
+        let mut sender = Sender::new(algorithm, &params, start);
+        let mut path = Path::new(link, &sender);
+        path.run(&mut sender, start.clock_ns + run_ns);
+        assert!(sender.delivered_total > 0, "{}: nothing arrived", algorithm.name());
+    }
+}
+
+#[test]
+fn survives_100_gbit_per_second() {
+    let link = Link { rate_bps: 100_000_000_000, rtt_ns: 100_000, buffer_pkts: 200 };
+    check_survives(link, 8948, SECOND_NS / 20);
+}
+
+#[test]
+fn survives_1_kbit_per_second() {
+    let link = Link { rate_bps: 1000, rtt_ns: 50_000_000, buffer_pkts: 5 };
+    check_survives(link, 536, 3600 * SECOND_NS);
+}
