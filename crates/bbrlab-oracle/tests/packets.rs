@@ -37,3 +37,26 @@ fn every_episode_of_the_reference_comes_out_packet_by_packet() {
     // socket that sends, too.
     assert!(receiver <= 40, "{receiver} packets of the receiver differ");
 }
+
+#[test]
+fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
+    let Some(reference) = bbrlab_oracle::reference("receiver states") else { return };
+    let dir = reference.join("linux-reference/packets");
+    let mut table = String::new();
+    let mut mismatches = 0;
+    let all = packets::episodes(&dir).unwrap();
+    for episode in &all {
+        let (report, first) = packets::receiver_states(episode, &all).unwrap();
+        if episode.reply_bytes == 0 {
+            mismatches += report.mismatches;
+        }
+        writeln!(
+            table,
+            "{:24} {:5}/{:5} {first:?}",
+            episode.name, report.mismatches, report.packets
+        )
+        .unwrap();
+    }
+    eprintln!("{table}");
+    assert_eq!(mismatches, 0);
+}

@@ -16,6 +16,7 @@ mod receiver;
 mod report;
 mod row;
 mod sender;
+mod state;
 mod table;
 
 use std::path::Path;
@@ -26,6 +27,7 @@ pub use receiver::receiver_config;
 pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
 pub use row::{Point, Row};
 pub use sender::{next_connect, sender_config};
+pub use state::receiver_states;
 
 use bbrlab_units::Time;
 use compare::{Comparison, Sent, compare};

@@ -90,8 +90,16 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// What the header of an acceptable segment says to a receiver. Linux: in `tcp_ack`, then
-    /// `tcp_rcv_rtt_measure_ts`.
+    /// Whether the segment's timestamp echo is an RTT sample. The segment that completes the handshake
+    /// is none: its state is another one. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
+    pub(crate) fn take_echo(&mut self, segment: &Segment) {
+        if self.has_ts && segment.has_ts {
+            let full = segment.len >= self.ack.rcv_mss;
+            self.autotune.on_echo(segment.tsecr, self.timestamp(self.clock), full);
+        }
+    }
+
+    /// What the header of an acceptable segment says to a receiver. Linux: in `tcp_ack`.
     pub(crate) fn take_header(&mut self, segment: &Segment) {
         if self.has_ts && segment.has_ts {
             if !after(segment.seq, self.window.rcv_wup)
@@ -99,10 +107,6 @@ impl Receiver {
             {
                 self.ts_recent = segment.tsval;
             }
-            // A pure ACK on the kernel's fast path notes the echo, too.
-            let full = segment.len >= self.ack.rcv_mss;
-            let now_ms = self.timestamp(self.clock);
-            self.autotune.on_echo(segment.tsecr, now_ms, full);
         }
         if segment.has(flag::CWR) {
             self.ecn.demand_cwr = false;

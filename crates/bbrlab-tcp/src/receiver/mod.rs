@@ -182,10 +182,14 @@ impl Receiver {
 
     /// A segment of the peer arrives. Afterwards look at [`Self::wants_read`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        let was_established = self.is_established();
         if !self.accept(now, segment, host) {
             return;
         }
         self.take_header(segment);
+        if was_established {
+            self.take_echo(segment);
+        }
         self.take_data(segment, host);
         self.check_ack(host);
     }
@@ -265,6 +269,8 @@ impl Receiver {
         field("ack_pending", i64::from(self.ack.pending));
         field("quick", i64::from(self.ack.quick));
         field("pingpong", i64::from(self.ack.pingpong));
+        let ms_per_tick = i64::from(1000 / self.config.tick.hz());
+        field("ato_ms", i64::from(self.ack.ato) * ms_per_tick);
         field("rcv_mss", i64::from(self.ack.rcv_mss));
         field("rcv_rtt_us", i64::from(self.autotune.rtt_us >> 3));
         field("rcvq_space", i64::from(self.autotune.space()));

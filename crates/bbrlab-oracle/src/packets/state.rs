@@ -1,0 +1,68 @@
+//! Holds the receiver's inner state against the kernel's, segment by segment.
+//!
+//! What a receiver sends shows little of what it knows; the logs have the socket's fields just before
+//! each segment is processed. A difference here is one that some other episode would show on the wire.
+
+use bbrlab_units::Time;
+
+use super::episode::Episode;
+use super::receiver;
+use super::row::{Point, Row};
+use super::table::Table;
+use super::{FirstMismatch, PacketsError, SideReport, sent};
+
+/// The columns that such a file begins with.
+const COLUMNS: &str = "time_ns,ev,flow,seq,len";
+
+/// Compares the receiver's state before each segment of the episode, one of `all` in its folder. Counts
+/// the rows in which any field differs; none are compared of an episode without a beginning.
+///
+/// # Errors
+/// If a file is missing or damaged.
+pub fn receiver_states(
+    episode: &Episode,
+    all: &[Episode],
+) -> Result<(SideReport, Option<FirstMismatch>), PacketsError> {
+    let mut rows = super::packets(episode)?;
+    if !episode.is_from_connect() {
+        let Some(joined) = super::lead_up(episode, &rows, all)? else {
+            return Ok((SideReport::default(), None));
+        };
+        rows = joined;
+    }
+    let path = episode.rcv_path();
+    let table = Table::load(&path, COLUMNS)?;
+    let mut report = SideReport::default();
+    let mut first = None;
+    let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
+    flows.sort_unstable();
+    flows.dedup();
+    for flow in flows {
+        let name = flow.to_string();
+        let mut logged =
+            table.rows().iter().filter(|row| row[1] == "data" && row[2] == name).peekable();
+        let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
+        let is_arrival = |row: &&Row| row.point == Point::Receiver && !row.is_out;
+        let arrivals: Vec<Row> = rows.iter().filter(is_arrival).copied().collect();
+        let opened = sent(&rows, Point::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
+        receiver::replay(episode, &arrivals, opened, &[], &mut |now, receiver| {
+            let time = now.0.to_string();
+            let Some(row) = logged.next_if(|row| row[0] == time) else { return };
+            report.packets += 1;
+            let mut differs = false;
+            receiver.snapshot(&mut |field, value| {
+                let expected = table.position(field).map(|at| row[at].as_str());
+                let got = value.to_string();
+                if let Some(expected) = expected
+                    && expected != got
+                {
+                    differs = true;
+                    let expected = expected.to_owned();
+                    first.get_or_insert(FirstMismatch { time_ns: now.0, field, expected, got });
+                }
+            });
+            report.mismatches += u64::from(differs);
+        });
+    }
+    Ok((report, first))
+}
