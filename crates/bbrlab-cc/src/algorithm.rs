@@ -1,6 +1,8 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
 use crate::bbr1::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
+use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
+use crate::bbr3::Bbr3;
 use crate::cubic::CubicParams;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
@@ -98,16 +100,22 @@ algorithms! {
         title: "BBRv2 alpha",
         summary: "BBR with bounds on inflight and bandwidth learnt from loss and ECN",
         source: "google/bbr v2alpha tcp_bbr2.c",
-        params: &[],
-        new: None,
+        params: bbr2::BBR2_PARAMS,
+        new: Some(|params| {
+            Ok(if bbr2::is_form_2020(params)? {
+                Cc::Bbr2Form2020(Bbr2::new(params)?)
+            } else {
+                Cc::Bbr2(Bbr2::new(params)?)
+            })
+        }),
     }
     Bbr2Exp {
         name: "bbr2_exp",
         title: "BBRv2-EXP",
         summary: "BBRv2 with cuts of the bandwidth bounds on ECN",
         source: "google/bbr tcp_bbr2.c @0487ade5",
-        params: &[],
-        new: None,
+        params: bbr2::BBR2_EXP_PARAMS,
+        new: Some(|params| Ok(Cc::Bbr2Exp(Bbr2::new(params)?))),
     }
     Bbr3 {
         name: "bbr3",
@@ -115,7 +123,7 @@ algorithms! {
         summary: "BBRv2 with repaired probing, as in Linux",
         source: "google/bbr v3 tcp_bbr.c @001a430b",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Bbr3(Bbr3::default()))),
     }
     Bbr3Ietf {
         name: "bbr3_ietf",
@@ -371,6 +379,10 @@ dispatch! {
     BbrPlus(Bbr<BbrPlus>),
     DelayBbr(Bbr<DelayBbr>),
     BbrAcd(Bbr<BbrAcd>),
+    Bbr2(Bbr2<Alpha>),
+    Bbr2Form2020(Bbr2<Form2020>),
+    Bbr2Exp(Bbr2<Exp>),
+    Bbr3(Bbr3),
     Reno(Reno),
     Cubic(Cubic),
     Vegas(Vegas),

@@ -9,6 +9,9 @@
 
 mod algorithm;
 pub mod bbr1;
+pub mod bbr2;
+pub mod bbr3;
+pub mod bbr_bounded;
 mod conn;
 pub mod cubic;
 pub mod linux_int;

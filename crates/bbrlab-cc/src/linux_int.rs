@@ -32,8 +32,9 @@ pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
 /// Milliseconds in jiffies of `hz`, rounded up. Linux: `msecs_to_jiffies` for HZ that divides 1000.
 #[must_use]
 pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
-    let ms_per_jiffy = 1000 / hz;
-    ms.div_ceil(ms_per_jiffy)
+    // Multiplied out, so that the divisor is a constant: this runs at every ACK.
+    let jiffies_e3 = ms as u64 * hz as u64;
+    trunc_u32(jiffies_e3.div_ceil(1000))
 }
 
 /// Microseconds in jiffies of `hz`, rounded up. Linux: `usecs_to_jiffies`.

@@ -1,0 +1,67 @@
+//! The phases of PROBE_BW.
+
+use super::Bbr2;
+use super::variant::Variant;
+use crate::bbr_bounded::{Mode, Phase, Sock};
+use crate::{Draw, RateSample};
+
+impl<V: Variant> Bbr2<V> {
+    /// Adapts the upper bounds once the pipe is full, then sees whether the phase is over.
+    /// Linux: `bbr2_update_cycle_phase`.
+    pub(super) fn update_cycle_phase(
+        &mut self,
+        sk: &Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) {
+        if !self.model.full_bw_reached || self.adapt_upper_bounds(sk, rs, sample_bw, draw) {
+            return;
+        }
+        if self.model.mode != Mode::ProbeBw {
+            return;
+        }
+        match self.model.cycle_idx {
+            Phase::Cruise => {
+                if let Some(up_rounds) = self.model.time_to_probe(sk) {
+                    self.start_refill(sk, up_rounds);
+                }
+            }
+            Phase::Refill => {
+                // After a round the samples reflect what REFILL put in flight.
+                if self.model.round.round_start {
+                    self.model.probing.bw_probe_samples = true;
+                    self.model.start_up(sk);
+                }
+            }
+            Phase::Up => {
+                if self.is_up_done(sk, rs) {
+                    self.model.probing.prev_probe_too_high = false;
+                    self.model.start_down(sk, draw);
+                }
+            }
+            Phase::Down => {
+                let inflight = self.model.packets_in_net_at_edt(sk, rs.prior_in_flight);
+                if let Some(up_rounds) = self.model.time_to_probe(sk) {
+                    self.start_refill(sk, up_rounds);
+                } else if self.model.time_to_cruise(sk, inflight) {
+                    self.model.start_cruise();
+                }
+            }
+        }
+    }
+
+    /// Whether UP ends for a reason other than excess: it has reached the `inflight_hi` at which the last
+    /// probe met excess; or a minimum RTT has passed and a queue of a quarter BDP stands.
+    fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {
+        let model = &mut self.model;
+        let inflight = model.packets_in_net_at_edt(sk, rs.prior_in_flight);
+        if model.probing.prev_probe_too_high && inflight >= model.inflight_hi {
+            model.probing.stopped_risky_probe = true;
+            return true;
+        }
+        let gain = u32::from(model.params.bw_probe_pif_gain);
+        model.has_elapsed_in_phase(sk, model.min_rtt.min_rtt_us)
+            && inflight >= model.inflight(sk, model.max_bw.get(), gain)
+    }
+}

@@ -1,0 +1,69 @@
+//! `bbr2_exp`: BBRv2-EXP, BBRv2 with experimental reactions to ECN.
+//!
+//! Differs from BBRv2 in that marks also cut bandwidths, not inflight alone:
+//!
+//! - in each round with marks `bw_lo` falls by the same factor as `inflight_lo`;
+//! - a second, long-term bound `bw_hi` caps the bandwidth. A probe with excess cuts it, unless the same
+//!   probe had a safe sample before; safe samples raise it to what they delivered.
+//!
+//! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is `ecn_factor = 128`.
+//! Deviations:
+//! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`, `bw_hi + bw_hi/RTprop`; the
+//!    kernel's file instead starts the slope of `inflight_hi` at `ecn_reprobe_gain` of it, off by default.
+//!    This follows the kernel's file. Set `ecn_reprobe_gain` and `refill_add_inc` for the like of it.
+
+use super::variant::Variant;
+use crate::bbr_bounded::{Model, UNSET, scaled};
+
+/// BBRv2-EXP. Its `bw_hi` is the model's ceiling of the bandwidth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exp {
+    /// Whether a sample of the present probe was safe.
+    got_ok_bw_probe_sample: bool,
+}
+
+impl Variant for Exp {
+    const FILTER_NAMES: [&'static str; 2] = ["max_bw0", "max_bw1"];
+
+    const CEILING_BEFORE_INIT: u32 = 0;
+
+    fn permanent_ect(_flags: u8) -> u8 {
+        0
+    }
+
+    fn inflight_lo_after_rto(_cwnd: u32, prior_cwnd: u32) -> u32 {
+        prior_cwnd
+    }
+
+    fn bw_lo_after_marks(model: &mut Model) -> u32 {
+        model.init_bw_lo();
+        scaled(model.lower.bw_lo, model.ecn.cut(&model.params))
+    }
+
+    fn refill(&mut self) {
+        self.got_ok_bw_probe_sample = false;
+    }
+
+    /// Losses count as well as marks here, although the rule was made for marks.
+    fn probe_too_high(&mut self, model: &mut Model) {
+        if !model.ecn.ecn_eligible || self.got_ok_bw_probe_sample {
+            return;
+        }
+        let bw_hi = if model.bw_ceiling == UNSET { model.max_bw.get() } else { model.bw_ceiling };
+        model.bw_ceiling = scaled(bw_hi, model.ecn.cut(&model.params));
+    }
+
+    fn safe_sample(&mut self, model: &mut Model, sample_bw: u32) -> bool {
+        self.got_ok_bw_probe_sample |= model.probing.bw_probe_samples;
+        if model.inflight_hi == UNSET && model.bw_ceiling == UNSET {
+            return false;
+        }
+        model.bw_ceiling = model.bw_ceiling.max(sample_bw);
+        true
+    }
+
+    fn snapshot(&self, model: &Model, field: &mut dyn FnMut(&'static str, i64)) {
+        field("bw_hi", i64::from(model.bw_ceiling));
+        field("got_ok_bw_probe_sample", i64::from(self.got_ok_bw_probe_sample));
+    }
+}

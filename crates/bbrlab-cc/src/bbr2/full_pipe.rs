@@ -1,0 +1,50 @@
+//! STARTUP's exit: has it found all the bandwidth there is, or too much loss?
+//!
+//! Three rounds in a row in which the maximum of the bandwidth stays below 1.25 times the last plateau
+//! mean a full pipe. One flat round proves little: the receiver may be enlarging its window.
+
+use super::variant::Variant;
+use super::{Bbr2, ECN_EXCESS};
+use crate::RateSample;
+use crate::bbr_bounded::{BBR_UNIT, Sock};
+
+impl<V: Variant> Bbr2<V> {
+    /// Looks for the plateau, once a round. Application-limited rounds tell what was written, not what
+    /// the path can carry. Linux: `bbr_check_full_bw_reached`.
+    pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
+        let model = &mut self.model;
+        if model.full_bw_reached || !model.round.round_start || rs.is_app_limited {
+            return;
+        }
+        let thresh = u64::from(model.params.full_bw_thresh);
+        let bw = model.max_bw.get();
+        if u64::from(bw) >= (u64::from(model.full_bw) * thresh) >> 8 {
+            model.full_bw = bw;
+            model.full_bw_cnt = 0;
+            return;
+        }
+        // Two bits in the kernel.
+        model.full_bw_cnt = (model.full_bw_cnt + 1) & 3;
+        model.full_bw_reached = model.full_bw_cnt >= model.params.full_bw_cnt;
+    }
+
+    /// Looks for the plateau anew; a full pipe stays full.
+    pub(super) fn reset_full_bw(&mut self) {
+        self.model.full_bw = 0;
+        self.model.full_bw_cnt = 0;
+    }
+
+    /// Sees whether loss ends STARTUP.
+    pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
+        if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
+            self.handle_queue_too_high_in_startup(sk);
+        }
+    }
+
+    /// STARTUP has overfilled the pipe: what the path bears is its BDP.
+    /// Linux: `bbr2_handle_queue_too_high_in_startup`.
+    pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
+        self.model.full_bw_reached = true;
+        self.model.inflight_hi = self.model.inflight(sk, self.model.max_bw.get(), BBR_UNIT);
+    }
+}

@@ -1,0 +1,279 @@
+//! `bbr2`: BBRv2 alpha, and `bbr2_exp`: BBRv2-EXP.
+//!
+//! Sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight, as BBR v1 does, but
+//! within bounds that loss and ECN marks teach:
+//!
+//! ```text
+//! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
+//! cwnd  <= inflight_hi                             when probing: raised while the path bears it,
+//!                                                  set to the flight at which loss passed 2 %
+//! cwnd  <= 0.85 inflight_hi                        when cruising: headroom for others
+//! cwnd  <= inflight_lo                             cut by 30 % in each round with loss
+//! ```
+//!
+//! ```text
+//!                bandwidth has stopped growing, or too much loss or marks
+//!    STARTUP ──────────────────────────────────────────────────────────────┐
+//!       ▲                                                                  ▼
+//!       │ the pipe has not been                                          DRAIN
+//!       │ found full yet                                                   │ inflight ≤ BDP
+//!       │                     ┌──────────────── PROBE_BW ──────────────────┼───────────┐
+//!       │                     │   inflight ≤ BDP and ≤ 0.85 inflight_hi    ▼           │
+//!   PROBE_RTT ◄───────────────┤        ┌─────────────────────────────── DOWN 0.75 ◄──┐ │
+//!       │    no smaller RTT   │        ▼                                   │         │ │
+//!       │    for 5 s; stays   │     CRUISE 1.0                 time to probe         │ │
+//!       │    200 ms and a     │        │ time to probe                     │         │ │
+//!       │    round at 0.5 BDP │        ▼                                   │         │ │
+//!       │                     │     REFILL 1.0 ◄───────────────────────────┘         │ │
+//!       └────────────────────►│        │ a round                                     │ │
+//!         to DOWN and CRUISE  │        ▼         1.25 BDP in flight, or              │ │
+//!                             │     UP 1.25 ─────inflight_hi again, or too much──────┘ │
+//!                             │                  loss or marks                         │
+//!                             └────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this left.
+//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled with headroom,
+//! REFILL uses the headroom up, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
+//!
+//! What both versions share is in `bbr_bounded`. Here:
+//!
+//! | file | step |
+//! |---|---|
+//! | `mod.rs` | `cong_control` as a list of steps, and the other callbacks |
+//! | `congestion_signals.rs` | what the round delivered and lost; lower bounds |
+//! | `full_pipe.rs` | STARTUP's exit |
+//! | `upper_bounds.rs` | `inflight_hi` |
+//! | `cycle.rs` | the phases of PROBE_BW |
+//! | `params.rs` | the module's parameters |
+//! | `variant.rs` | the steps that other forms replace |
+//! | `form_2020.rs`, `exp.rs` | each: what differs from the alpha's last form, and only that |
+//!
+//! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
+//! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.
+//! Deviations:
+//! 1. `fast_ack_mode` has no effect: with 2, the kernel's receiver acknowledges at once after a mark; with
+//!    1 and 2 it may acknowledge before the application has read. The receiver's rules are the stack's.
+//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x trees that the alpha was written for; a port to a
+//!    kernel from 5.19 on that keeps the name gets 524,280.
+
+mod congestion_signals;
+mod cycle;
+mod exp;
+mod form_2020;
+mod full_pipe;
+mod params;
+mod upper_bounds;
+mod variant;
+
+pub use exp::Exp;
+pub use form_2020::Form2020;
+pub(crate) use params::{BBR2_EXP_PARAMS, BBR2_PARAMS, is_form_2020};
+pub use variant::{Alpha, Variant};
+
+use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, sample_bw};
+use crate::{
+    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, ParamError,
+    Params, RateSample,
+};
+use params::Module;
+
+/// Too many marks are at least half of the packets.
+const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
+
+/// BBRv2 in one of its forms.
+#[derive(Clone, Debug)]
+pub struct Bbr2<V> {
+    model: Model,
+    /// What the module was loaded with; `init` copies it into the model.
+    module: Module,
+    form: V,
+}
+
+impl<V: Variant> Bbr2<V> {
+    /// An instance before `init`, with the module parameters of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of the range that the kernel's field holds.
+    pub(crate) fn new(params: &Params) -> Result<Self, ParamError> {
+        let module = Module::from_params(params)?;
+        let model = Model::before_init(Module::params_before_init(), V::CEILING_BEFORE_INIT);
+        Ok(Self { model, module, form: V::default() })
+    }
+
+    /// The model, updated by this ACK. Linux: `bbr2_update_model`.
+    fn update_model(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) {
+        self.update_congestion_signals(sk, rs, sample_bw);
+        self.model.update_ack_aggregation(sk, rs);
+        self.check_loss_in_startup(sk, rs);
+        self.check_full_bw_reached(rs);
+        self.update_state(sk, rs, sample_bw, draw);
+    }
+
+    /// The part of the model that every ACK updates.
+    fn update_state(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) {
+        self.model.check_drain(sk, draw);
+        self.update_cycle_phase(sk, rs, sample_bw, draw);
+        self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
+    }
+
+    /// Whether the ACK is done with: it was application-limited and brought no news. If it did bring
+    /// some, the model is up to date all the same. Linux: `bbr2_fast_path`.
+    fn run_fast_path(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) -> bool {
+        let before = (self.model.mode, self.model.min_rtt.min_rtt_us);
+        self.update_state(sk, rs, sample_bw, draw);
+        before == (self.model.mode, self.model.min_rtt.min_rtt_us) && self.model.try_fast_path
+    }
+
+    /// The sender follows the model.
+    fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
+        self.model.update_gains();
+        let bw = self.model.bw();
+        self.model.set_pacing_rate(sk, bw, u32::from(self.model.pacing_gain));
+        self.model.set_cwnd(sk, rs, bw);
+        self.model.bound_cwnd(sk);
+    }
+}
+
+impl<V: Variant> CongestionControl for Bbr2<V> {
+    fn hooks(&self) -> Hooks {
+        Hooks {
+            cong_control: true,
+            skb_marked_lost: true,
+            tso_segs: true,
+            notes_in_flight: true,
+            ..Hooks::default()
+        }
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        self.model = Model::init(self.module.params, &mut sk);
+        self.form = V::default();
+        if self.module.ecn_enable {
+            sk.ctl.ecn_flags |= V::permanent_ect(sk.ctl.ecn_flags);
+        }
+        sk.ctl
+    }
+
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        self.model.round.update(rs, conn.delivered);
+        if self.model.round.round_start {
+            self.model.probing.count_round();
+            self.update_ecn_alpha(&sk);
+        }
+        self.model.signals.ecn_in_round |= rs.is_ece;
+        let sample_bw = sample_bw(rs);
+
+        let quiet = if self.model.may_take_fast_path(rs, sample_bw) {
+            self.run_fast_path(&mut sk, rs, sample_bw, draw)
+        } else {
+            self.update_model(&mut sk, rs, sample_bw, draw);
+            false
+        };
+        if !quiet {
+            self.update_control(&mut sk, rs);
+        }
+
+        self.model.recovery.prev_ca_state = conn.ca_state;
+        self.model.signals.loss_in_cycle |= rs.lost > 0;
+        self.model.signals.ecn_in_cycle |= rs.delivered_ce > 0;
+        sk.ctl
+    }
+
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
+        let sk = Sock::new(conn);
+        self.model.signals.note_loss(conn.delivered);
+        // Only packets of a probe tell of its excess, and each only once.
+        if self.model.probing.bw_probe_samples && skb.delivered_mstamp != 0 {
+            let flight = Flight::of_lost(skb, conn.lost);
+            if self.model.is_inflight_too_high(flight, ECN_EXCESS) {
+                let flight = flight.up_to_excess(skb.pcount, self.model.params.loss_thresh);
+                self.handle_inflight_too_high(&sk, flight, draw);
+            }
+        }
+        sk.ctl
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        self.model.save_for_undo(&Sock::new(conn));
+        conn.ctl.ssthresh
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        self.reset_full_bw();
+        self.model.signals.loss_in_round = false;
+        if !self.model.params.undo {
+            return conn.ctl.cwnd;
+        }
+        self.model.undo_bounds();
+        self.model.recovery.prior_cwnd
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        if new == CaState::Loss {
+            // The count of flat rounds stays.
+            self.model.full_bw = 0;
+            let prior_cwnd = self.model.recovery.prior_cwnd;
+            self.model.enter_loss(V::inflight_lo_after_rto(conn.ctl.cwnd, prior_cwnd));
+        } else if self.model.recovery.prev_ca_state == CaState::Loss {
+            self.model.exit_loss(&mut sk);
+        }
+        sk.ctl
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        match event {
+            CwndEvent::TxStart => self.model.restart_from_idle(&mut sk, draw),
+            CwndEvent::EcnIsCe | CwndEvent::EcnNoCe
+                if self.module.ecn_enable && self.model.params.precise_ece_ack =>
+            {
+                self.model.ecn.echo(&mut sk, event);
+            }
+            _ => {}
+        }
+        sk.ctl
+    }
+
+    fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
+        self.model.tso_segs(&Sock::new(conn), mss_now, conn.gso_max_size)
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        3
+    }
+
+    fn bw(&self, conn: &Conn) -> u64 {
+        self.model.bw_bytes_per_sec(conn)
+    }
+
+    fn info(&self, conn: &Conn) -> Info {
+        self.model.info(conn)
+    }
+
+    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+        self.model.snapshot(V::FILTER_NAMES, field);
+        self.form.snapshot(&self.model, field);
+    }
+}

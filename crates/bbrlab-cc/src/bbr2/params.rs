@@ -1,0 +1,190 @@
+//! The module's parameters: names and defaults as in the kernel, values in the kernel's units.
+
+use crate::bbr_bounded::Params as ModelParams;
+use crate::{ParamError, ParamSpec, ParamTable, Params};
+
+/// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s.
+const MIN_TSO_RATE: u32 = 1_200_000 / 8;
+
+/// 1.25: the gain of UP, and the growth that still counts as growth.
+const FIVE_QUARTERS: u16 = 320;
+
+/// 2/ln 2, rounded up: the smallest gain at which the rate can double each round.
+const HIGH_GAIN: u16 = 739;
+
+/// What the module was loaded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Module {
+    /// What `init` copies into the connection.
+    pub(super) params: ModelParams,
+    /// Whether marks are heeded. The module's own switch: it holds before `init` as well.
+    pub(super) ecn_enable: bool,
+}
+
+impl Module {
+    /// The numbers of a connection before `init`: all zero, but for what is never copied.
+    pub(super) fn params_before_init() -> ModelParams {
+        ModelParams { min_tso_rate: MIN_TSO_RATE, ..ModelParams::default() }
+    }
+
+    /// The module with the values of a scenario; those that it does not name have the list's defaults.
+    pub(super) fn from_params(params: &Params) -> Result<Self, ParamError> {
+        let table = ParamTable::new(MODULE_PARAMS, params);
+        let byte = |name, max: u8| {
+            let value = table.integer(name, 0..=u32::from(max))?;
+            Ok(u8::try_from(value).expect("the range is within a byte"))
+        };
+        let word = |name, max: u16| {
+            let value = table.integer(name, 0..=u32::from(max))?;
+            Ok(u16::try_from(value).expect("the range is within two bytes"))
+        };
+        byte("fast_ack_mode", 2)?;
+        let params = ModelParams {
+            min_rtt_win_sec: 10,
+            probe_rtt_win_ms: word("probe_rtt_win_ms", 10_000)?,
+            probe_rtt_mode_ms: 200,
+            probe_rtt_cwnd_gain: byte("probe_rtt_cwnd_gain", 255)?,
+            cwnd_min_target: 4,
+
+            startup_pacing_gain: HIGH_GAIN,
+            startup_cwnd_gain: HIGH_GAIN,
+            // ln 2 / 2.
+            drain_gain: 88,
+            cwnd_gain: 512,
+            bw_probe_cwnd_gain: 0,
+            pacing_gain: [FIVE_QUARTERS, 192, 256, 256],
+
+            full_bw_thresh: FIVE_QUARTERS,
+            full_bw_cnt: 3,
+            full_loss_cnt: byte("full_loss_cnt", 15)?,
+            full_ecn_cnt: byte("full_ecn_cnt", 3)?,
+
+            extra_acked_gain: 256,
+            extra_acked_win_rtts: 5,
+            extra_acked_in_startup: table.switch("extra_acked_in_startup")?,
+
+            beta: byte("beta", 255)?,
+            loss_thresh: byte("loss_thresh", 255)?,
+            inflight_headroom: byte("inflight_headroom", 255)?,
+
+            ecn_alpha_gain: byte("ecn_alpha_gain", 255)?,
+            ecn_alpha_init: word("ecn_alpha_init", 256)?,
+            ecn_factor: byte("ecn_factor", 255)?,
+            ecn_thresh: byte("ecn_thresh", 255)?,
+            ecn_max_rtt_us: table.integer("ecn_max_rtt_us", 0..=524_287)?,
+            ecn_reprobe_gain: word("ecn_reprobe_gain", 511)?,
+            precise_ece_ack: true,
+
+            bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
+            bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
+            bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
+            // The kernel's random function has no answer below 0.
+            bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
+            bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
+            bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),
+            refill_add_inc: byte("refill_add_inc", 3)?,
+            drain_to_target: table.switch("drain_to_target")?,
+
+            min_tso_rate: MIN_TSO_RATE,
+            tso_rtt_shift: byte("tso_rtt_shift", 15)?,
+            cwnd_tso_budget: table.switch("cwnd_tso_bduget")?,
+            usage_based_cwnd: table.switch("usage_based_cwnd")?,
+            fast_path: table.switch("fast_path")?,
+            undo: table.switch("undo")?,
+        };
+        Ok(Self { params, ecn_enable: table.switch("ecn_enable")? })
+    }
+}
+
+/// Whether the parameters ask for the form of 2020.
+///
+/// # Errors
+/// If `form` is neither of the two there are.
+pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
+    ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
+}
+
+/// `bbr2`'s parameters: the form, and the module's.
+pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
+    let mut specs = [FORM; MODULE_PARAMS.len() + 1];
+    let mut i = 0;
+    while i < MODULE_PARAMS.len() {
+        specs[i + 1] = MODULE_PARAMS[i];
+        i += 1;
+    }
+    specs
+};
+
+/// `bbr2_exp`'s parameters: the module's.
+pub(crate) const BBR2_EXP_PARAMS: &[ParamSpec] = MODULE_PARAMS;
+
+const FORM: ParamSpec =
+    spec("form", "\"2021\"", "the alpha's last form, or \"2020\", the one before January 2021");
+
+const fn spec(name: &'static str, default: &'static str, summary: &'static str) -> ParamSpec {
+    ParamSpec { name, default, summary }
+}
+
+const MODULE_PARAMS: &[ParamSpec] = &[
+    spec("ecn_enable", "false", "whether ECN marks are heeded"),
+    spec(
+        "ecn_max_rtt_us",
+        "5000",
+        "largest minimum RTT at which they are, in microseconds; 0: any",
+    ),
+    spec(
+        "ecn_factor",
+        "85",
+        "what a round with marks takes off inflight_lo, times alpha, in 1/256; 0: no ECN",
+    ),
+    spec("ecn_thresh", "128", "marks on this share of a flight are too many, in 1/256; 0: no test"),
+    spec("ecn_alpha_gain", "16", "weight of a round's share of marks in alpha, in 1/256"),
+    spec("ecn_alpha_init", "256", "first value of alpha, in 1/256"),
+    spec(
+        "ecn_reprobe_gain",
+        "0",
+        "after marks have ceased probe at once, by this share of inflight_hi, in 1/256; 0: no",
+    ),
+    spec("full_ecn_cnt", "2", "rounds with too many marks that end STARTUP; 0: never"),
+    spec("beta", "76", "what a round with loss takes off the lower bounds, in 1/256"),
+    spec("loss_thresh", "5", "loss above this share of a flight is too much, in 1/256"),
+    spec("full_loss_cnt", "8", "ACKs with loss in a round that may end STARTUP; 0: never"),
+    spec("inflight_headroom", "38", "share of inflight_hi left free when cruising, in 1/256"),
+    spec("refill_add_inc", "0", "packets that REFILL adds to inflight_hi"),
+    spec(
+        "drain_to_target",
+        "true",
+        "whether DOWN lasts until the queue is drained, not at most a minimum RTT",
+    ),
+    spec("usage_based_cwnd", "false", "whether cwnd may not grow beyond twice what was in flight"),
+    spec(
+        "cwnd_tso_bduget",
+        "true",
+        "three bursts are cwnd's floor; false: are added to it (the kernel's spelling)",
+    ),
+    spec(
+        "tso_rtt_shift",
+        "9",
+        "the burst allowance of short paths halves per 2^this microseconds; 0: none",
+    ),
+    spec(
+        "probe_rtt_cwnd_gain",
+        "128",
+        "inflight in PROBE_RTT as a share of the BDP, in 1/256; 0: 4 packets",
+    ),
+    spec("probe_rtt_win_ms", "5000", "interval of the visits of PROBE_RTT in milliseconds"),
+    spec("undo", "true", "whether a spurious loss episode brings bounds and cwnd back"),
+    spec("fast_path", "true", "whether application-limited ACKs without news skip the model"),
+    spec("fast_ack_mode", "1", "the receiver's eagerness to acknowledge; has no effect here"),
+    spec("extra_acked_in_startup", "true", "whether ACK aggregation counts in STARTUP"),
+    spec(
+        "bw_probe_reno_gain",
+        "256",
+        "rounds between probes per packet in flight, in 1/256; 0: just bw_probe_max_rounds",
+    ),
+    spec("bw_probe_pif_gain", "320", "inflight that ends UP, in 1/256 of the BDP"),
+    spec("bw_probe_max_rounds", "63", "most rounds between probes"),
+    spec("bw_probe_rand_rounds", "2", "bound of the random head start of that count"),
+    spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
+    spec("bw_probe_rand_us", "1000000", "bound of its random part in microseconds"),
+];

@@ -1,0 +1,87 @@
+//! `inflight_hi`: what the path bore the last time it was probed.
+//!
+//! It is set to the flight at which a probe met too much loss or too many marks, and raised whenever a
+//! larger flight turns out to be safe.
+
+use super::variant::Variant;
+use super::{Bbr2, ECN_EXCESS};
+use crate::bbr_bounded::{BBR_UNIT, Flight, Phase, Sock, scaled};
+use crate::{Draw, RateSample};
+
+impl<V: Variant> Bbr2<V> {
+    /// Adapts the bound; returns whether that decided a change of phase.
+    /// Linux: `bbr2_adapt_upper_bounds`.
+    pub(super) fn adapt_upper_bounds(
+        &mut self,
+        sk: &Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) -> bool {
+        if self.model.round.round_start && self.model.note_ack_phase(rs) {
+            self.start_refill(sk, 0);
+            return true;
+        }
+        if self.model.is_inflight_too_high(rs.into(), ECN_EXCESS) {
+            if self.model.probing.bw_probe_samples {
+                self.handle_inflight_too_high(sk, rs.into(), draw);
+            }
+        } else {
+            self.raise_upper_bounds(sk, rs, sample_bw);
+        }
+        false
+    }
+
+    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not much
+    /// below the BDP, and UP ends. Application-limited flights do not tell what the path bears.
+    /// Linux: `bbr2_handle_inflight_too_high`.
+    pub(super) fn handle_inflight_too_high(
+        &mut self,
+        sk: &Sock<'_>,
+        flight: Flight,
+        draw: &mut impl Draw,
+    ) {
+        let model = &mut self.model;
+        model.probing.note_excess();
+        if !flight.is_app_limited {
+            let kept = BBR_UNIT - u32::from(model.params.beta);
+            model.inflight_hi = flight.tx_in_flight.max(scaled(model.target_inflight(sk), kept));
+            self.form.probe_too_high(model);
+        }
+        if model.is_in(Phase::Up) {
+            model.start_down(sk, draw);
+        }
+    }
+
+    /// The flight was safe: bounds below it rise.
+    fn raise_upper_bounds(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) {
+        if !self.form.safe_sample(&mut self.model, sample_bw) {
+            return;
+        }
+        self.model.inflight_hi = self.model.inflight_hi.max(rs.tx_in_flight);
+        if self.model.is_in(Phase::Up) {
+            self.probe_inflight_hi_upward(sk, rs);
+        }
+    }
+
+    /// UP is safe so far: raises `inflight_hi`, if it is what limits the flow, by a growth that doubles in
+    /// each round. Linux: `bbr2_probe_inflight_hi_upward`.
+    fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
+        let model = &mut self.model;
+        if !sk.conn.is_cwnd_limited || sk.ctl.cwnd < model.inflight_hi {
+            // What was not used is not saved up.
+            model.probing.bw_probe_up_acks = 0;
+            return;
+        }
+        model.inflight_hi = model.inflight_hi.wrapping_add(model.probing.growth(rs));
+        if model.round.round_start {
+            model.probing.raise_slope(sk.ctl.cwnd);
+        }
+    }
+
+    /// Enters REFILL.
+    pub(super) fn start_refill(&mut self, sk: &Sock<'_>, up_rounds: u8) {
+        self.form.refill();
+        self.model.start_refill(sk, up_rounds);
+    }
+}

@@ -1,0 +1,71 @@
+//! The phases of PROBE_BW.
+
+use super::Bbr3;
+use crate::bbr_bounded::{Mode, Phase, Sock};
+use crate::{Draw, RateSample};
+
+impl Bbr3 {
+    /// Adapts the upper bound once the pipe is full, then sees whether the phase is over.
+    /// Linux: `bbr_update_cycle_phase`.
+    pub(super) fn update_cycle_phase(
+        &mut self,
+        sk: &Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) {
+        if !self.model.full_bw_reached || self.adapt_upper_bounds(sk, rs, draw) {
+            return;
+        }
+        if self.model.mode != Mode::ProbeBw {
+            return;
+        }
+        match self.model.cycle_idx {
+            Phase::Cruise => {
+                if let Some(up_rounds) = self.model.time_to_probe(sk) {
+                    self.model.start_refill(sk, up_rounds);
+                }
+            }
+            Phase::Refill => {
+                // After a round the samples reflect what REFILL put in flight.
+                if self.model.round.round_start {
+                    self.model.probing.bw_probe_samples = true;
+                    self.restart_full_bw(sample_bw);
+                    self.model.start_up(sk);
+                }
+            }
+            Phase::Up => {
+                if self.is_up_done(sk, rs, sample_bw) {
+                    self.model.probing.prev_probe_too_high = false;
+                    self.model.start_down(sk, draw);
+                }
+            }
+            Phase::Down => {
+                let inflight = self.model.packets_in_net_at_edt(sk, rs.prior_in_flight);
+                if let Some(up_rounds) = self.model.time_to_probe(sk) {
+                    self.model.start_refill(sk, up_rounds);
+                } else if self.model.time_to_cruise(sk, inflight) {
+                    self.model.start_cruise();
+                }
+            }
+        }
+    }
+
+    /// Whether UP ends for a reason other than excess: it has reached the `inflight_hi` at which the last
+    /// probe met excess; or the bandwidth is on a plateau. While `inflight_hi` holds the flow back there
+    /// can be no growth, so a plateau then says nothing, and the search for it starts anew.
+    fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) -> bool {
+        let model = &mut self.model;
+        if model.probing.prev_probe_too_high
+            && model.packets_in_net_at_edt(sk, rs.prior_in_flight) >= model.inflight_hi
+        {
+            model.probing.stopped_risky_probe = true;
+            return true;
+        }
+        if sk.conn.is_cwnd_limited && sk.ctl.cwnd >= model.inflight_hi {
+            self.restart_full_bw(sample_bw);
+            return false;
+        }
+        self.full_bw_now
+    }
+}

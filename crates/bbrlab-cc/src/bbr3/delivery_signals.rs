@@ -1,0 +1,98 @@
+//! What the round delivered, lost and had marked; the lower bounds; the average of marks.
+//!
+//! Other than in v2 the round's maxima are kept on the fast path too, and until the call is over: what
+//! ends STARTUP, or judges a tail loss, still sees the old round's.
+
+use super::Bbr3;
+use super::can_use_ecn;
+use crate::RateSample;
+use crate::bbr_bounded::{Sock, UNSET};
+use crate::linux_int::before;
+
+impl Bbr3 {
+    /// Raises the round's maxima, and sees whether a loss round begins.
+    /// Linux: `bbr_update_latest_delivery_signals`.
+    pub(super) fn update_latest_delivery_signals(
+        &mut self,
+        sk: &Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+    ) {
+        let signals = &mut self.model.signals;
+        signals.loss_round_start = false;
+        if rs.interval_us <= 0 || rs.acked_sacked == 0 {
+            return;
+        }
+        signals.take_latest(rs, sample_bw);
+        if !before(rs.prior_delivered, signals.loss_round_delivered) {
+            signals.loss_round_delivered = sk.conn.delivered;
+            signals.loss_round_start = true;
+        }
+    }
+
+    /// Restarts the maxima for the round that has begun; not if the ACK is that of a tail-loss probe,
+    /// so that it is known what the path delivered before the tail was lost.
+    /// Linux: `bbr_advance_latest_delivery_signals`.
+    pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample, sample_bw: u32) {
+        if self.model.signals.loss_round_start && !rs.is_tlp_ack {
+            self.model.signals.restart_latest(rs, sample_bw);
+        }
+    }
+
+    /// Takes an ACK into the model; at the end of a loss round, adapts the lower bounds.
+    /// Linux: `bbr_update_congestion_signals`.
+    pub(super) fn update_congestion_signals(
+        &mut self,
+        sk: &Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+    ) {
+        if rs.interval_us <= 0 || rs.acked_sacked == 0 {
+            return;
+        }
+        if !rs.is_app_limited || sample_bw >= self.model.max_bw.get() {
+            self.model.max_bw.take(sample_bw);
+        }
+        self.model.signals.loss_in_round |= rs.losses > 0;
+        if self.model.signals.loss_round_start {
+            self.adapt_lower_bounds(sk);
+            self.model.signals.loss_in_round = false;
+            self.model.signals.ecn_in_round = false;
+        }
+    }
+
+    /// Cuts the lower bounds for loss and marks; the deeper cut of `inflight_lo` holds.
+    /// Linux: `bbr_adapt_lower_bounds`.
+    fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
+        let model = &mut self.model;
+        if model.is_probing_bandwidth() {
+            return;
+        }
+        let mut ecn_inflight_lo = UNSET;
+        if model.signals.ecn_in_round && model.params.ecn_factor != 0 {
+            ecn_inflight_lo = model.inflight_lo_after_marks(sk);
+        }
+        if model.signals.loss_in_round {
+            model.cut_lower_bounds_for_loss(sk);
+        }
+        model.lower.inflight_lo = model.lower.inflight_lo.min(ecn_inflight_lo);
+        model.lower.bw_lo = model.lower.bw_lo.max(1);
+    }
+
+    /// Once a round, takes its marks into the average, if they are heeded: once the path has turned out
+    /// short enough. Linux: `bbr_update_ecn_alpha`.
+    pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
+        let model = &mut self.model;
+        let max_rtt_us = model.params.ecn_max_rtt_us;
+        let is_short = max_rtt_us == 0 || model.min_rtt.min_rtt_us <= max_rtt_us;
+        model.ecn.ecn_eligible |= is_short && model.params.ecn_factor != 0 && can_use_ecn(sk.conn);
+        if !model.ecn.ecn_eligible {
+            return;
+        }
+        let Some(counts) = model.ecn.since_last_update(sk) else { return };
+        let ce_ratio = model.ecn.update_alpha(sk, counts, &model.params);
+        if model.marks_end_startup(ce_ratio) {
+            self.handle_queue_too_high_in_startup(sk);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! `bbr3`: BBRv3 as in Linux.
+//!
+//! BBRv2 whose probes go on until they find something: a plateau of the bandwidth, too much loss, or too
+//! many marks. BBRv2 ended its probes as soon as a quarter BDP more was in flight, and with a cwnd of two
+//! BDP a slow flow behind a deep buffer could not even get there.
+//!
+//! ```text
+//! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
+//! cwnd   = 2 bw · min_rtt, in UP 2.25              plus ACK aggregation, at least three bursts
+//! cwnd  <= inflight_hi                             when probing: raised while the path bears it,
+//!                                                  set to the flight at which loss passed 2 %
+//! cwnd  <= 0.85 inflight_hi                        when cruising: headroom for others
+//! cwnd  <= inflight_lo                             cut by 30 % in each round with loss
+//! ```
+//!
+//! ```text
+//!                bandwidth has stopped growing, or too much loss or marks
+//!    STARTUP ──────────────────────────────────────────────────────────────┐
+//!       ▲                                                                  ▼
+//!       │ the pipe has not been                                          DRAIN
+//!       │ found full yet                                                   │ inflight ≤ BDP
+//!       │                     ┌──────────────── PROBE_BW ──────────────────┼───────────┐
+//!       │                     │   inflight ≤ BDP and ≤ 0.85 inflight_hi    ▼           │
+//!   PROBE_RTT ◄───────────────┤        ┌─────────────────────────────── DOWN 0.91 ◄──┐ │
+//!       │    no smaller RTT   │        ▼                                   │         │ │
+//!       │    for 5 s; stays   │     CRUISE 1.0                 time to probe         │ │
+//!       │    200 ms and a     │        │ time to probe                     │         │ │
+//!       │    round at 0.5 BDP │        ▼                                   │         │ │
+//!       │                     │     REFILL 1.0 ◄───────────────────────────┘         │ │
+//!       └────────────────────►│        │ a round                                     │ │
+//!         to DOWN and CRUISE  │        ▼         bandwidth has stopped growing, or    │ │
+//!                             │     UP 1.25 ─────inflight_hi again, or too much──────┘ │
+//!                             │                  loss or marks                         │
+//!                             └────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this left.
+//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled with headroom,
+//! REFILL uses the headroom up, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
+//!
+//! What both versions share is in `bbr_bounded`. Here:
+//!
+//! | file | step |
+//! |---|---|
+//! | `mod.rs` | `cong_control` as a list of steps, and the other callbacks |
+//! | `delivery_signals.rs` | what the round delivered and lost; lower bounds; the average of marks |
+//! | `full_pipe.rs` | the plateau of the bandwidth, in STARTUP and in UP |
+//! | `upper_bounds.rs` | `inflight_hi` |
+//! | `cycle.rs` | the phases of PROBE_BW |
+//! | `params.rs` | the kernel's constants |
+//!
+//! Sources: [linux-v3] `tcp_bbr.c` of google/bbr, branch v3; [piotrowska] 3.3.
+//! Deviations:
+//! 1. No PLB: a flow has one path here, so there is no flow label to change. PLB is off by default in the
+//!    kernel, and touches no output.
+
+mod cycle;
+mod delivery_signals;
+mod full_pipe;
+mod params;
+mod upper_bounds;
+
+use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, UNSET, sample_bw};
+use crate::{
+    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, RateSample,
+    ecn_flags,
+};
+
+/// Too many marks are more than half of the packets.
+const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
+
+/// BBRv3.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    model: Model,
+    /// Whether the bandwidth is on a plateau now; UP looks for it anew.
+    full_bw_now: bool,
+}
+
+impl Default for Bbr3 {
+    fn default() -> Self {
+        let model = Model::before_init(params::LINUX, UNSET);
+        Self { model, full_bw_now: false }
+    }
+}
+
+/// Whether ECN was negotiated, on a path whose marks mean a short queue.
+fn can_use_ecn(conn: &Conn) -> bool {
+    let needed = ecn_flags::OK | ecn_flags::LOW_V3;
+    conn.ctl.ecn_flags & needed == needed
+}
+
+impl Bbr3 {
+    /// The model, updated by this ACK. Linux: `bbr_update_model`.
+    fn update_model(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) {
+        self.update_congestion_signals(sk, rs, sample_bw);
+        self.model.update_ack_aggregation(sk, rs);
+        self.check_loss_in_startup(sk, rs);
+        self.check_full_bw_reached(rs, sample_bw);
+        self.update_state(sk, rs, sample_bw, draw);
+    }
+
+    /// The part of the model that every ACK updates.
+    fn update_state(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) {
+        self.model.check_drain(sk, draw);
+        self.update_cycle_phase(sk, rs, sample_bw, draw);
+        self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
+    }
+
+    /// Whether the ACK is done with: it was application-limited and brought no news. If it did bring
+    /// some, the model is up to date all the same. Linux: `bbr_run_fast_path`.
+    fn run_fast_path(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        sample_bw: u32,
+        draw: &mut impl Draw,
+    ) -> bool {
+        let before = (self.model.mode, self.model.min_rtt.min_rtt_us);
+        self.update_state(sk, rs, sample_bw, draw);
+        before == (self.model.mode, self.model.min_rtt.min_rtt_us) && self.model.try_fast_path
+    }
+
+    /// The sender follows the model.
+    fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
+        self.model.update_gains();
+        let bw = self.model.bw();
+        self.model.set_pacing_rate(sk, bw, u32::from(self.model.pacing_gain));
+        self.model.set_cwnd(sk, rs, bw);
+        self.model.bound_cwnd(sk);
+    }
+
+    /// Judges the flight of a loss in a probe.
+    fn check_probe_flight(
+        &mut self,
+        sk: &Sock<'_>,
+        flight: Flight,
+        draw: &mut impl Draw,
+        cut: impl FnOnce(Flight) -> Flight,
+    ) {
+        if self.model.is_inflight_too_high(flight, ECN_EXCESS) {
+            self.handle_inflight_too_high(sk, cut(flight), draw);
+        }
+    }
+
+    /// A tail-loss probe has repaired the loss of one packet, which no ACK ever reported.
+    /// Linux: `bbr_run_loss_probe_recovery`.
+    fn run_loss_probe_recovery(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
+        self.model.signals.note_loss(sk.conn.delivered);
+        if self.model.probing.bw_probe_samples {
+            let flight = Flight {
+                lost: 1,
+                tx_in_flight: self.model.signals.inflight_latest.wrapping_add(1),
+                is_app_limited: sk.conn.tlp_orig_app_limited,
+                ..Flight::default()
+            };
+            self.check_probe_flight(sk, flight, draw, |flight| flight);
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn hooks(&self) -> Hooks {
+        Hooks {
+            cong_control: true,
+            skb_marked_lost: true,
+            tso_segs: true,
+            notes_in_flight: true,
+            ..Hooks::default()
+        }
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        self.model = Model::init(params::LINUX, &mut sk);
+        self.model.round.restart(conn.delivered);
+        self.full_bw_now = false;
+        if can_use_ecn(conn) {
+            sk.ctl.ecn_flags |= ecn_flags::ECT_PERMANENT_V3;
+        }
+        sk.ctl
+    }
+
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        self.model.round.update(rs, conn.delivered);
+        if self.model.round.round_start {
+            self.model.probing.count_round();
+            self.update_ecn_alpha(&sk);
+        }
+        self.model.signals.ecn_in_round |= self.model.ecn.ecn_eligible && rs.is_ece;
+        let sample_bw = sample_bw(rs);
+        self.update_latest_delivery_signals(&sk, rs, sample_bw);
+
+        let quiet = if self.model.may_take_fast_path(rs, sample_bw) {
+            self.run_fast_path(&mut sk, rs, sample_bw, draw)
+        } else {
+            self.update_model(&mut sk, rs, sample_bw, draw);
+            false
+        };
+        if !quiet {
+            self.update_control(&mut sk, rs);
+        }
+
+        self.advance_latest_delivery_signals(rs, sample_bw);
+        self.model.recovery.prev_ca_state = conn.ca_state;
+        self.model.signals.loss_in_cycle |= rs.lost > 0;
+        self.model.signals.ecn_in_cycle |= rs.delivered_ce > 0;
+        sk.ctl
+    }
+
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
+        let sk = Sock::new(conn);
+        self.model.signals.note_loss(conn.delivered);
+        // Only packets of a probe tell of its excess, and each only once.
+        if self.model.probing.bw_probe_samples && skb.delivered_mstamp != 0 {
+            let loss_thresh = self.model.params.loss_thresh;
+            let flight = Flight::of_lost(skb, conn.lost);
+            self.check_probe_flight(&sk, flight, draw, |flight| {
+                flight.up_to_excess(skb.pcount, loss_thresh)
+            });
+        }
+        sk.ctl
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        self.model.save_for_undo(&Sock::new(conn));
+        conn.ctl.ssthresh
+    }
+
+    fn undo_cwnd(&mut self, _conn: &Conn) -> u32 {
+        self.reset_full_bw();
+        self.model.signals.loss_in_round = false;
+        self.model.undo_bounds();
+        self.model.try_fast_path = false;
+        self.model.recovery.prior_cwnd
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        if new == CaState::Loss {
+            self.reset_full_bw();
+            // The timeout has cut cwnd to what is in flight plus 1.
+            let inflight_lo = conn.ctl.cwnd.max(self.model.recovery.prior_cwnd);
+            self.model.enter_loss(inflight_lo);
+        } else if self.model.recovery.prev_ca_state == CaState::Loss {
+            self.model.exit_loss(&mut sk);
+        }
+        sk.ctl
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
+        let mut sk = Sock::new(conn);
+        match event {
+            CwndEvent::TxStart => self.model.restart_from_idle(&mut sk, draw),
+            CwndEvent::EcnIsCe | CwndEvent::EcnNoCe if can_use_ecn(conn) => {
+                self.model.ecn.echo(&mut sk, event);
+            }
+            CwndEvent::TlpRecovery => self.run_loss_probe_recovery(&sk, draw),
+            _ => {}
+        }
+        sk.ctl
+    }
+
+    fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
+        self.model.tso_segs(&Sock::new(conn), mss_now, conn.gso_max_size)
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        3
+    }
+
+    fn bw(&self, conn: &Conn) -> u64 {
+        self.model.bw_bytes_per_sec(conn)
+    }
+
+    fn info(&self, conn: &Conn) -> Info {
+        self.model.info(conn)
+    }
+
+    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+        self.model.snapshot(["bw_hi0", "bw_hi1"], field);
+        field("full_bw_now", i64::from(self.full_bw_now));
+    }
+}

@@ -1,0 +1,66 @@
+//! The kernel's constants, in its units: gains and ratios in 1/256.
+
+use crate::bbr_bounded::Params;
+
+/// 1.25: the gain of UP, and the growth that still counts as growth.
+const FIVE_QUARTERS: u16 = 320;
+
+/// BBRv3 as Linux has it.
+pub(super) const LINUX: Params = Params {
+    min_rtt_win_sec: 10,
+    probe_rtt_win_ms: 5000,
+    probe_rtt_mode_ms: 200,
+    probe_rtt_cwnd_gain: 128,
+    cwnd_min_target: 4,
+
+    // 4 ln 2: the smallest gain at which the rate doubles each round while the cwnd gain is 2.
+    startup_pacing_gain: 710,
+    startup_cwnd_gain: 512,
+    // ln 2 / 2, as in v2, although STARTUP's gain has changed.
+    drain_gain: 88,
+    cwnd_gain: 512,
+    bw_probe_cwnd_gain: 64,
+    // DOWN: 0.91, rounded down.
+    pacing_gain: [FIVE_QUARTERS, 232, 256, 256],
+
+    full_bw_thresh: FIVE_QUARTERS,
+    full_bw_cnt: 3,
+    full_loss_cnt: 6,
+    full_ecn_cnt: 2,
+
+    extra_acked_gain: 256,
+    extra_acked_win_rtts: 5,
+    extra_acked_in_startup: true,
+
+    // 30 %, 2 % and 15 %, rounded down.
+    beta: 76,
+    loss_thresh: 5,
+    inflight_headroom: 38,
+
+    ecn_alpha_gain: 16,
+    ecn_alpha_init: 256,
+    // A third.
+    ecn_factor: 85,
+    ecn_thresh: 128,
+    ecn_max_rtt_us: 5000,
+    ecn_reprobe_gain: 128,
+    precise_ece_ack: true,
+
+    // Not a rule of v3: UP ends on a plateau.
+    bw_probe_pif_gain: 0,
+    bw_probe_reno_gain: 256,
+    bw_probe_max_rounds: 63,
+    bw_probe_rand_rounds: 2,
+    bw_probe_base_us: 2_000_000,
+    bw_probe_rand_us: 1_000_000,
+    refill_add_inc: 0,
+    drain_to_target: true,
+
+    // Bursts have the sysctl's two packets at any rate.
+    min_tso_rate: 0,
+    tso_rtt_shift: 9,
+    cwnd_tso_budget: true,
+    usage_based_cwnd: false,
+    fast_path: true,
+    undo: true,
+};

@@ -1,0 +1,119 @@
+//! What this round trip delivered and lost, and the short-term lower bounds that follow from it.
+//!
+//! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor, though not
+//! below what the round delivered: that much the path demonstrably bears.
+
+use super::rate::scaled;
+use super::{BBR_UNIT, Model, Sock, UNSET};
+use crate::RateSample;
+
+/// Signals of the present loss round and of the present probing cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
+pub(crate) struct Signals {
+    /// Greatest bandwidth sample of the round.
+    pub(crate) bw_latest: u32,
+    /// Most packets delivered over a sample's interval in the round.
+    pub(crate) inflight_latest: u32,
+    /// `delivered` count whose ACK ends the loss round.
+    pub(crate) loss_round_delivered: u32,
+    /// Whether this ACK began a loss round.
+    pub(crate) loss_round_start: bool,
+    /// Whether packets were marked lost in the round.
+    pub(crate) loss_in_round: bool,
+    /// Whether marks came in the round.
+    pub(crate) ecn_in_round: bool,
+    /// Whether packets were lost in the cycle.
+    pub(crate) loss_in_cycle: bool,
+    /// Whether marks came in the cycle.
+    pub(crate) ecn_in_cycle: bool,
+    /// ACKs of the round that reported loss, at most 15; counted in STARTUP.
+    pub(super) loss_events_in_round: u8,
+}
+
+impl Signals {
+    /// Raises the round's maxima.
+    pub(crate) fn take_latest(&mut self, rs: &RateSample, sample_bw: u32) {
+        self.bw_latest = self.bw_latest.max(sample_bw);
+        self.inflight_latest = self.inflight_latest.max(rs.delivered.cast_unsigned());
+    }
+
+    /// Restarts the round's maxima from this sample.
+    pub(crate) fn restart_latest(&mut self, rs: &RateSample, sample_bw: u32) {
+        self.bw_latest = sample_bw;
+        self.inflight_latest = rs.delivered.cast_unsigned();
+    }
+
+    /// Forgets what a probe has caused, before the lower bounds are adapted again.
+    /// Linux: `bbr_reset_congestion_signals`.
+    pub(super) fn reset(&mut self) {
+        self.loss_in_round = false;
+        self.ecn_in_round = false;
+        self.loss_in_cycle = false;
+        self.ecn_in_cycle = false;
+        self.bw_latest = 0;
+        self.inflight_latest = 0;
+    }
+
+    /// A packet was lost. The first loss begins a round of its own, to see all of what the path delivers.
+    pub(crate) fn note_loss(&mut self, delivered: u32) {
+        if !self.loss_in_round {
+            self.loss_round_delivered = delivered;
+        }
+        self.loss_in_round = true;
+        self.loss_in_cycle = true;
+    }
+
+    /// Counts an ACK that reports loss. Four bits in the kernel, saturating.
+    pub(super) fn count_loss_event(&mut self) {
+        self.loss_events_in_round = (self.loss_events_in_round + 1).min(15);
+    }
+}
+
+/// Short-term bounds, unset unless loss or marks were seen since the last probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LowerBounds {
+    /// Bound of the bandwidth, as a bandwidth.
+    pub(crate) bw_lo: u32,
+    /// Bound of inflight, in packets.
+    pub(crate) inflight_lo: u32,
+}
+
+impl LowerBounds {
+    /// No bounds.
+    pub(crate) const UNSET: Self = Self { bw_lo: UNSET, inflight_lo: UNSET };
+}
+
+impl Model {
+    /// Lets an unset `bw_lo` begin at the maximum bandwidth.
+    pub(crate) fn init_bw_lo(&mut self) {
+        if self.lower.bw_lo == UNSET {
+            self.lower.bw_lo = self.max_bw.get();
+        }
+    }
+
+    /// Lets an unset `inflight_lo` begin at cwnd.
+    pub(crate) fn init_inflight_lo(&mut self, sk: &Sock<'_>) {
+        if self.lower.inflight_lo == UNSET {
+            self.lower.inflight_lo = sk.ctl.cwnd;
+        }
+    }
+
+    /// A lossy round: cuts both bounds, but not below what the round delivered.
+    /// Linux: `bbr_loss_lower_bounds`.
+    pub(crate) fn cut_lower_bounds_for_loss(&mut self, sk: &Sock<'_>) {
+        self.init_bw_lo();
+        self.init_inflight_lo(sk);
+        let kept = BBR_UNIT - u32::from(self.params.beta);
+        let LowerBounds { bw_lo, inflight_lo } = self.lower;
+        self.lower.bw_lo = self.signals.bw_latest.max(scaled(bw_lo, kept));
+        self.lower.inflight_lo = self.signals.inflight_latest.max(scaled(inflight_lo, kept));
+    }
+
+    /// A round with marks: what `inflight_lo` would be cut to.
+    /// Linux: `bbr_ecn_lower_bounds`.
+    pub(crate) fn inflight_lo_after_marks(&mut self, sk: &Sock<'_>) -> u32 {
+        self.init_inflight_lo(sk);
+        scaled(self.lower.inflight_lo, self.ecn.cut(&self.params))
+    }
+}

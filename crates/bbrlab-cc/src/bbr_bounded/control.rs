@@ -1,0 +1,148 @@
+//! From the model to the sender: gains, pacing rate, cwnd.
+
+use super::rate::{delivered_in, initial_bw, pacing_rate};
+use super::{BBR_UNIT, Mode, Model, Phase, Sock, UNSET};
+use crate::RateSample;
+
+/// ACK aggregation may add at most what the bandwidth delivers in this time, in microseconds.
+const EXTRA_ACKED_MAX_US: u64 = 100_000;
+
+/// Pacing and cwnd gain of PROBE_RTT: 1; what makes inflight small there is a bound of cwnd.
+const PROBE_RTT_GAIN: u16 = 256;
+
+impl Model {
+    /// The gains of the mode. Linux: `bbr_update_gains`.
+    pub(crate) fn update_gains(&mut self) {
+        let p = &self.params;
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (p.startup_pacing_gain, p.startup_cwnd_gain),
+            Mode::Drain => (p.drain_gain, p.startup_cwnd_gain),
+            Mode::ProbeBw => {
+                let up = if self.cycle_idx == Phase::Up { p.bw_probe_cwnd_gain } else { 0 };
+                (p.pacing_gain[self.cycle_idx as usize], p.cwnd_gain + up)
+            }
+            Mode::ProbeRtt => (PROBE_RTT_GAIN, PROBE_RTT_GAIN),
+        };
+    }
+
+    /// Paces at `gain` times `bw`; while the pipe is not full, the rate only rises.
+    /// Linux: `bbr_set_pacing_rate`.
+    pub(crate) fn set_pacing_rate(&mut self, sk: &mut Sock<'_>, bw: u32, gain: u32) {
+        let rate = pacing_rate(sk.conn, bw, gain);
+        if !self.has_seen_rtt && sk.conn.srtt_us != 0 {
+            self.init_pacing_rate_from_rtt(sk);
+        }
+        if self.full_bw_reached || rate > sk.ctl.pacing_rate {
+            sk.ctl.pacing_rate = rate;
+        }
+    }
+
+    /// Paces at the STARTUP gain times a window per RTT. Linux: `bbr_init_pacing_rate_from_rtt`.
+    pub(super) fn init_pacing_rate_from_rtt(&mut self, sk: &mut Sock<'_>) {
+        self.has_seen_rtt |= sk.conn.srtt_us != 0;
+        let bw = initial_bw(sk.ctl.cwnd, sk.conn.srtt_us);
+        sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, u32::from(self.params.startup_pacing_gain));
+    }
+
+    /// Whether an application-limited ACK may skip the model: it brings no news.
+    pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
+        self.params.fast_path
+            && self.try_fast_path
+            && rs.is_app_limited
+            && sample_bw < self.max_bw.get()
+            && !self.signals.loss_in_round
+            && !self.signals.ecn_in_round
+    }
+
+    /// Takes an ACK into the measurement of aggregation. Linux: `bbr_update_ack_aggregation`.
+    pub(crate) fn update_ack_aggregation(&mut self, sk: &Sock<'_>, rs: &RateSample) {
+        let p = &self.params;
+        let is_valid = rs.acked_sacked > 0 && rs.delivered >= 0 && rs.interval_us > 0;
+        if p.extra_acked_gain == 0 || !is_valid {
+            return;
+        }
+        if self.round.round_start {
+            let short = p.extra_acked_in_startup && !self.full_bw_reached;
+            self.aggregation.new_round(if short { 1 } else { p.extra_acked_win_rtts });
+        }
+        let bw = self.bw();
+        self.aggregation.count(sk, rs, bw);
+    }
+
+    /// What aggregation adds to cwnd. Linux: `bbr_ack_aggregation_cwnd`.
+    fn ack_aggregation_cwnd(&self) -> u32 {
+        let p = &self.params;
+        let counts = self.full_bw_reached || p.extra_acked_in_startup;
+        if p.extra_acked_gain == 0 || !counts {
+            return 0;
+        }
+        let measured = (u32::from(p.extra_acked_gain) * self.aggregation.extra_acked()) >> 8;
+        measured.min(delivered_in(self.bw(), EXTRA_ACKED_MAX_US))
+    }
+
+    /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only grows.
+    /// Linux: `bbr_set_cwnd`.
+    pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
+        if rs.acked_sacked != 0 {
+            sk.ctl.cwnd = self.cwnd_towards_target(sk, rs.acked_sacked, bw);
+        }
+        sk.ctl.cwnd = sk.ctl.cwnd.min(sk.ctl.cwnd_clamp);
+        if self.mode == Mode::ProbeRtt {
+            sk.ctl.cwnd = sk.ctl.cwnd.min(self.probe_rtt_cwnd());
+        }
+    }
+
+    fn cwnd_towards_target(&mut self, sk: &Sock<'_>, acked: u32, bw: u32) -> u32 {
+        let target =
+            self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd());
+        let target = self.with_burst_budget(sk, target);
+        let mut cwnd = sk.ctl.cwnd;
+        // What has reached its target needs no new look at the next application-limited ACK.
+        self.try_fast_path = false;
+        if self.full_bw_reached {
+            cwnd = cwnd.wrapping_add(acked);
+            if cwnd >= target {
+                cwnd = target;
+                self.try_fast_path = true;
+            }
+        } else if cwnd < target || cwnd < 2 * u32::from(self.init_cwnd) {
+            cwnd = cwnd.wrapping_add(acked);
+        } else {
+            self.try_fast_path = true;
+        }
+        if self.params.usage_based_cwnd {
+            cwnd = cwnd.min(sk.conn.max_packets_out.wrapping_mul(2).max(sk.ctl.cwnd));
+        }
+        cwnd.max(u32::from(self.params.cwnd_min_target))
+    }
+
+    /// Keeps cwnd within the bounds: a probe may use all of `inflight_hi`, cruising leaves headroom.
+    /// Linux: `bbr_bound_cwnd_for_inflight_model`.
+    pub(crate) fn bound_cwnd(&self, sk: &mut Sock<'_>) {
+        if !self.initialized {
+            return;
+        }
+        let cap = match (self.mode, self.cycle_idx) {
+            (Mode::ProbeBw, Phase::Cruise) | (Mode::ProbeRtt, _) => self.inflight_with_headroom(),
+            (Mode::ProbeBw, _) => self.inflight_hi,
+            (Mode::Startup | Mode::Drain, _) => UNSET,
+        };
+        let cap = cap.min(self.lower.inflight_lo).max(u32::from(self.params.cwnd_min_target));
+        sk.ctl.cwnd = sk.ctl.cwnd.min(cap);
+    }
+
+    /// Data leaves after an idle time that the application chose: pace at the estimate, no faster is
+    /// needed; and a visit of PROBE_RTT may have ended while nothing was sent.
+    pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
+        if sk.ctl.app_limited == 0 {
+            return;
+        }
+        self.idle_restart = true;
+        self.aggregation.restart(sk.conn.tcp_mstamp());
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(sk, self.bw(), BBR_UNIT),
+            Mode::ProbeRtt => self.check_probe_rtt_done(sk, draw),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+}

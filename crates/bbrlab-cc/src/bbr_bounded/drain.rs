@@ -1,0 +1,57 @@
+//! Leaving STARTUP because of loss or marks; entering and leaving DRAIN.
+
+use super::{BBR_UNIT, EcnExcess, Mode, Model, Sock};
+use crate::{CaState, Draw, RateSample};
+
+impl Model {
+    /// Whether loss ends STARTUP: it is judged at the end of a round in recovery, when it is known how
+    /// much was lost and how much is to be drained. Linux: `bbr_check_loss_too_high_in_startup`.
+    pub(crate) fn loss_ends_startup(
+        &mut self,
+        sk: &Sock<'_>,
+        rs: &RateSample,
+        ecn: EcnExcess,
+    ) -> bool {
+        if self.full_bw_reached {
+            return false;
+        }
+        if rs.losses != 0 {
+            self.signals.count_loss_event();
+        }
+        if !self.signals.loss_round_start {
+            return false;
+        }
+        let full_loss_cnt = self.params.full_loss_cnt;
+        let too_high = full_loss_cnt != 0
+            && sk.conn.ca_state == CaState::Recovery
+            && self.signals.loss_events_in_round >= full_loss_cnt
+            && self.is_inflight_too_high(rs.into(), ecn);
+        if !too_high {
+            self.signals.loss_events_in_round = 0;
+        }
+        too_high
+    }
+
+    /// Whether marks end STARTUP; `ce_ratio` is the share of the round that was marked.
+    /// Linux: `bbr_check_ecn_too_high_in_startup`.
+    pub(crate) fn marks_end_startup(&mut self, ce_ratio: u32) -> bool {
+        !self.full_bw_reached && self.ecn.ends_startup(ce_ratio, &self.params)
+    }
+
+    /// STARTUP to DRAIN when the pipe is full, DRAIN to PROBE_BW when the queue is gone; both may happen
+    /// in one ACK. ssthresh shows the world outside that STARTUP is over. Linux: `bbr_check_drain`.
+    pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
+        if self.mode == Mode::Startup && self.full_bw_reached {
+            self.mode = Mode::Drain;
+            sk.ctl.ssthresh = self.inflight(sk, self.max_bw.get(), BBR_UNIT);
+            self.signals.reset();
+        }
+        if self.mode == Mode::Drain
+            && self.packets_in_net_at_edt(sk, sk.conn.inflight)
+                <= self.inflight(sk, self.max_bw.get(), BBR_UNIT)
+        {
+            self.mode = Mode::ProbeBw;
+            self.start_down(sk, draw);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! ECN as in DCTCP: the share of marked packets as a moving average, and an exact echo of marks.
+//!
+//! The receiver's half acknowledges runs of packets with equal CE state by themselves; the sender's half
+//! averages, once a round, the share of delivered packets that were marked.
+
+use super::{BBR_UNIT, Params, Sock};
+use crate::linux_int::trunc_u32;
+use crate::{CwndEvent, ecn_flags};
+
+/// The bit of `ack_pending` that asks for an ACK now. Linux: `ICSK_ACK_NOW`.
+const ACK_NOW: u8 = 16;
+
+/// Averages of the sender, state of the receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the kernel's names")]
+pub(crate) struct Ecn {
+    /// Whether marks are heeded on this connection. Once true, it stays true.
+    pub(crate) ecn_eligible: bool,
+    /// The averaged share of marked packets, in 1/256.
+    pub(super) ecn_alpha: u16,
+    /// Rounds of STARTUP in a row with many marks.
+    pub(super) startup_ecn_rounds: u8,
+    /// `delivered` at the last update of the average.
+    pub(super) alpha_last_delivered: u32,
+    /// `delivered_ce` at the last update of the average.
+    pub(super) alpha_last_delivered_ce: u32,
+    /// Receiver: whether the latest data was marked.
+    pub(super) ce_state: bool,
+    /// Receiver: `rcv_nxt` when that was noted.
+    pub(super) prior_rcv_nxt: u32,
+}
+
+impl Ecn {
+    /// The packets delivered and those of them marked since the last update; `None` if there is nothing
+    /// to divide by, or a counter seems to have gone back.
+    pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
+        let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
+        let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);
+        let sane = delivered.cast_signed() > 0 && delivered_ce.cast_signed() >= 0;
+        sane.then_some((delivered, delivered_ce))
+    }
+
+    /// Takes a round into the average; returns the round's own share in 1/256.
+    pub(crate) fn update_alpha(
+        &mut self,
+        sk: &Sock<'_>,
+        (delivered, delivered_ce): (u32, u32),
+        params: &Params,
+    ) -> u32 {
+        let ce_ratio = (u64::from(delivered_ce) << 8) / u64::from(delivered);
+        let gain = u32::from(params.ecn_alpha_gain);
+        let kept = ((BBR_UNIT - gain) * u32::from(self.ecn_alpha)) >> 8;
+        let alpha = u64::from(kept) + ((u64::from(gain) * ce_ratio) >> 8);
+        self.ecn_alpha = trunc_u32(alpha).min(BBR_UNIT) as u16;
+        self.alpha_last_delivered = sk.conn.delivered;
+        self.alpha_last_delivered_ce = sk.conn.delivered_ce;
+        trunc_u32(ce_ratio)
+    }
+
+    /// Whether enough rounds of STARTUP in a row had at least `ecn_thresh` of their packets marked.
+    pub(super) fn ends_startup(&mut self, ce_ratio: u32, params: &Params) -> bool {
+        if !self.ecn_eligible || params.full_ecn_cnt == 0 || params.ecn_thresh == 0 {
+            return false;
+        }
+        let many = ce_ratio >= u32::from(params.ecn_thresh);
+        // Two bits in the kernel.
+        self.startup_ecn_rounds = if many { (self.startup_ecn_rounds + 1) & 3 } else { 0 };
+        self.startup_ecn_rounds >= params.full_ecn_cnt
+    }
+
+    /// What a round with marks leaves of a bound, in 1/256.
+    pub(crate) fn cut(&self, params: &Params) -> u32 {
+        BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
+    }
+
+    /// Receiver: data arrived, marked or not. Linux: `dctcp_ece_ack_update`.
+    pub(crate) fn echo(&mut self, sk: &mut Sock<'_>, event: CwndEvent) {
+        let ce = event == CwndEvent::EcnIsCe;
+        if self.ce_state != ce {
+            sk.ctl.ack_pending |= ACK_NOW;
+        }
+        self.prior_rcv_nxt = sk.conn.rcv_nxt;
+        self.ce_state = ce;
+        if ce {
+            sk.ctl.ecn_flags |= ecn_flags::DEMAND_CWR;
+        } else {
+            sk.ctl.ecn_flags &= !ecn_flags::DEMAND_CWR;
+        }
+    }
+}

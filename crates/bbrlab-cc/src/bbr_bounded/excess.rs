@@ -1,0 +1,128 @@
+//! Was there too much in flight, and how much would have been right?
+
+use super::rate::scaled;
+use super::{BBR_UNIT, Model, UNSET};
+use crate::linux_int::trunc_u32;
+use crate::{LostSkb, RateSample};
+
+/// When the share of marks is too large: v2 at the threshold, v3 above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EcnExcess {
+    /// v2: `>=`.
+    AtThreshold,
+    /// v3: `>`.
+    AboveThreshold,
+}
+
+/// A flight of packets, as far as the question of excess goes: a rate sample, or what is pieced together
+/// for a packet that was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the kernel's names")]
+pub(crate) struct Flight {
+    /// Packets in flight just after the sampled packet was sent.
+    pub(crate) tx_in_flight: u32,
+    /// Packets lost since then.
+    pub(crate) lost: i32,
+    /// Packets delivered since then.
+    pub(crate) delivered: i32,
+    /// Of them, with a mark.
+    pub(crate) delivered_ce: i32,
+    /// Whether it was sent application-limited.
+    pub(crate) is_app_limited: bool,
+}
+
+impl From<&RateSample> for Flight {
+    fn from(rs: &RateSample) -> Self {
+        Self {
+            tx_in_flight: rs.tx_in_flight,
+            lost: rs.lost,
+            delivered: rs.delivered,
+            delivered_ce: rs.delivered_ce,
+            is_app_limited: rs.is_app_limited,
+        }
+    }
+}
+
+impl Flight {
+    /// The flight of a packet that was lost; `lost` is the connection's count, this packet included.
+    pub(crate) fn of_lost(skb: &LostSkb, lost: u32) -> Self {
+        Self {
+            tx_in_flight: skb.in_flight,
+            lost: lost.wrapping_sub(skb.lost).cast_signed(),
+            is_app_limited: skb.is_app_limited,
+            ..Self::default()
+        }
+    }
+
+    /// The flight up to the packet within the lost burst at which the loss rate became too high.
+    ///
+    /// With `i` packets in flight and `l` of them lost before this burst, the loss rate reaches the
+    /// threshold `t` after `x` packets of it, where (l + x) / (i + x) = t; so x = (t·i − l) / (1 − t).
+    /// Linux: `bbr_inflight_hi_from_lost_skb`.
+    pub(crate) fn up_to_excess(self, pcount: u32, loss_thresh: u8) -> Self {
+        Self { tx_in_flight: self.prefix(pcount, loss_thresh), ..self }
+    }
+
+    fn prefix(self, pcount: u32, loss_thresh: u8) -> u32 {
+        let inflight_prev = self.tx_in_flight.wrapping_sub(pcount);
+        let lost_prev = self.lost.cast_unsigned().wrapping_sub(pcount);
+        if inflight_prev.cast_signed() < 0 || lost_prev.cast_signed() < 0 {
+            return UNSET;
+        }
+        let thresh = u64::from(loss_thresh);
+        let unit = u64::from(BBR_UNIT);
+        let loss_budget = (u64::from(inflight_prev) * thresh).div_ceil(unit);
+        let lost_prefix = loss_budget.saturating_sub(u64::from(lost_prev)) * unit / (unit - thresh);
+        inflight_prev.wrapping_add(trunc_u32(lost_prefix))
+    }
+}
+
+impl Model {
+    /// Whether loss or marks say that the flight was too large. Linux: `bbr_is_inflight_too_high`.
+    pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
+        if flight.lost > 0 && flight.tx_in_flight != 0 {
+            let bearable = scaled(flight.tx_in_flight, u32::from(self.params.loss_thresh));
+            if flight.lost.cast_unsigned() > bearable {
+                return true;
+            }
+        }
+        let heeds_marks = self.ecn.ecn_eligible && self.params.ecn_thresh != 0;
+        if heeds_marks && flight.delivered_ce > 0 && flight.delivered > 0 {
+            let delivered = flight.delivered.cast_unsigned();
+            let thresh = scaled(delivered, u32::from(self.params.ecn_thresh));
+            let marked = flight.delivered_ce.cast_unsigned();
+            return match ecn {
+                EcnExcess::AtThreshold => marked >= thresh,
+                EcnExcess::AboveThreshold => marked > thresh,
+            };
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flight;
+
+    /// 5/256, the kernel's two percent.
+    const LOSS_THRESH: u8 = 5;
+
+    #[test]
+    fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
+        // 80 packets before the burst bear 2 losses (1.56 rounded up); the burst's first two use them up.
+        let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
+        assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
+    }
+
+    #[test]
+    fn earlier_losses_leave_nothing_of_the_burst() {
+        let flight = Flight { tx_in_flight: 100, lost: 30, ..Flight::default() };
+        assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 80);
+    }
+
+    #[test]
+    fn a_burst_larger_than_its_flight_bounds_nothing() {
+        let flight = Flight { tx_in_flight: 10, lost: 20, ..Flight::default() };
+        assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, u32::MAX);
+    }
+}

@@ -1,0 +1,163 @@
+//! The minimum RTT: two filters; entering, holding and leaving PROBE_RTT.
+//!
+//! The short filter times the visits of PROBE_RTT: if five seconds bring no smaller RTT, the flow may be
+//! sitting on its own queue, and looks for itself. The long one, of ten seconds, is what the model uses.
+
+use super::congestion::LowerBounds;
+use super::{AckPhase, Mode, Model, Params, Sock};
+use crate::linux_int::{after, msecs_to_jiffies, trunc_u32};
+use crate::{Draw, RateSample};
+
+/// Whether an RTT equal to the minimum refreshes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EqualRtt {
+    /// v2.
+    Refreshes,
+    /// v3: only a smaller one does.
+    IsIgnored,
+}
+
+/// The two filters; stamps in jiffies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the kernel's names")]
+pub(crate) struct MinRtt {
+    /// What the model uses, in microseconds; `u32::MAX` for none.
+    pub(crate) min_rtt_us: u32,
+    /// When it was seen.
+    pub(super) min_rtt_stamp: u32,
+    /// What times PROBE_RTT, in microseconds.
+    pub(super) probe_rtt_min_us: u32,
+    /// When it was seen, or PROBE_RTT was left.
+    pub(super) probe_rtt_min_stamp: u32,
+}
+
+impl MinRtt {
+    /// Both filters hold the stack's own minimum.
+    pub(super) fn new(min_rtt_us: u32, now: u32) -> Self {
+        Self {
+            min_rtt_us,
+            min_rtt_stamp: now,
+            probe_rtt_min_us: min_rtt_us,
+            probe_rtt_min_stamp: now,
+        }
+    }
+
+    /// Takes an RTT sample; returns whether the short window had expired before it.
+    fn update(&mut self, sk: &Sock<'_>, rs: &RateSample, params: &Params, equal: EqualRtt) -> bool {
+        let (now, hz) = (sk.conn.jiffies, sk.conn.hz);
+        let probe_rtt_win = msecs_to_jiffies(u32::from(params.probe_rtt_win_ms), hz);
+        let probe_rtt_expired = after(now, self.probe_rtt_min_stamp.wrapping_add(probe_rtt_win));
+        if rs.rtt_us >= 0 {
+            let min_us = i64::from(self.probe_rtt_min_us);
+            let refreshes = match equal {
+                EqualRtt::Refreshes => rs.rtt_us <= min_us,
+                EqualRtt::IsIgnored => rs.rtt_us < min_us,
+            };
+            if refreshes || (probe_rtt_expired && !rs.is_ack_delayed) {
+                self.probe_rtt_min_us = trunc_u32(rs.rtt_us.cast_unsigned());
+                self.probe_rtt_min_stamp = now;
+            }
+        }
+        let min_rtt_win = u32::from(params.min_rtt_win_sec) * hz;
+        let min_rtt_expired = after(now, self.min_rtt_stamp.wrapping_add(min_rtt_win));
+        if self.probe_rtt_min_us <= self.min_rtt_us || min_rtt_expired {
+            self.min_rtt_us = self.probe_rtt_min_us;
+            self.min_rtt_stamp = self.probe_rtt_min_stamp;
+        }
+        probe_rtt_expired
+    }
+}
+
+/// The visit of PROBE_RTT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ProbeRtt {
+    /// Jiffies at which inflight will have been small for long enough; 0 while it is not small yet.
+    pub(super) probe_rtt_done_stamp: u32,
+    /// Whether it has been small for a whole round.
+    pub(super) probe_rtt_round_done: bool,
+}
+
+impl Model {
+    /// Takes an RTT sample, and sees whether to enter or leave PROBE_RTT. Linux: `bbr_update_min_rtt`.
+    pub(crate) fn update_min_rtt(
+        &mut self,
+        sk: &mut Sock<'_>,
+        rs: &RateSample,
+        equal: EqualRtt,
+        draw: &mut impl Draw,
+    ) {
+        let expired = self.min_rtt.update(sk, rs, &self.params, equal);
+        let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
+        if expired && may_enter && self.mode != Mode::ProbeRtt {
+            self.enter_probe_rtt(sk);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.hold_probe_rtt(sk, draw);
+        }
+        // Idle ends only when data that was sent after it is delivered.
+        if rs.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn enter_probe_rtt(&mut self, sk: &Sock<'_>) {
+        self.mode = Mode::ProbeRtt;
+        // With the mode already set, as in the kernel: an earlier, larger cwnd survives.
+        self.save_cwnd(sk);
+        self.probe_rtt.probe_rtt_done_stamp = 0;
+        self.probing.ack_phase = AckPhase::ProbeStopping;
+        self.round.restart(sk.conn.delivered);
+    }
+
+    /// Keeps inflight small for 200 ms and a round. Samples of that time tell little of the bandwidth.
+    fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
+        let conn = sk.conn;
+        sk.ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
+        if self.probe_rtt.probe_rtt_done_stamp == 0 {
+            if conn.inflight <= self.probe_rtt_cwnd() {
+                let stay = msecs_to_jiffies(u32::from(self.params.probe_rtt_mode_ms), conn.hz);
+                self.probe_rtt.probe_rtt_done_stamp = conn.jiffies.wrapping_add(stay);
+                self.probe_rtt.probe_rtt_round_done = false;
+                self.round.restart(conn.delivered);
+            }
+            return;
+        }
+        self.probe_rtt.probe_rtt_round_done |= self.round.round_start;
+        if self.probe_rtt.probe_rtt_round_done {
+            self.check_probe_rtt_done(sk, draw);
+        }
+    }
+
+    /// Leaves PROBE_RTT when its time is over. A done stamp that happens to be 0 counts as unset.
+    pub(super) fn check_probe_rtt_done(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
+        let done_stamp = self.probe_rtt.probe_rtt_done_stamp;
+        if done_stamp == 0 || !after(sk.conn.jiffies, done_stamp) {
+            return;
+        }
+        self.min_rtt.probe_rtt_min_stamp = sk.conn.jiffies;
+        sk.ctl.cwnd = sk.ctl.cwnd.max(self.recovery.prior_cwnd);
+        self.exit_probe_rtt(sk, draw);
+    }
+
+    /// Back to probing for bandwidth. More inflight may cause loss, so the clock of the probes starts
+    /// anew; and inflight is small, so cruising is in order. Linux: `bbr_exit_probe_rtt`.
+    fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
+        self.lower = LowerBounds::UNSET;
+        if !self.full_bw_reached {
+            self.mode = Mode::Startup;
+            return;
+        }
+        self.mode = Mode::ProbeBw;
+        self.start_down(sk, draw);
+        self.start_cruise();
+    }
+
+    /// The cwnd of PROBE_RTT in packets.
+    pub(super) fn probe_rtt_cwnd(&self) -> u32 {
+        let least = u32::from(self.params.cwnd_min_target);
+        match u32::from(self.params.probe_rtt_cwnd_gain) {
+            0 => least,
+            gain => least.max(self.bdp(self.bw(), gain)),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The numbers that BBRv2 lets a module parameter set and BBRv3 has as constants.
+//!
+//! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in 1/256.
+
+/// The parameters of one connection. All zero is what a BBRv2 connection has before `init`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's independent switches")]
+pub(crate) struct Params {
+    /// Length of the minimum RTT's window, in seconds.
+    pub(crate) min_rtt_win_sec: u8,
+    /// Length of PROBE_RTT's own window in milliseconds: the interval between visits.
+    pub(crate) probe_rtt_win_ms: u16,
+    /// Shortest stay in PROBE_RTT, in milliseconds; 0 means that it is never entered.
+    pub(crate) probe_rtt_mode_ms: u16,
+    /// Inflight in PROBE_RTT as a share of the BDP; 0 means `cwnd_min_target` packets.
+    pub(crate) probe_rtt_cwnd_gain: u8,
+    /// Fewest packets to keep in flight.
+    pub(crate) cwnd_min_target: u8,
+
+    /// Pacing gain of STARTUP. v2: `high_gain`.
+    pub(crate) startup_pacing_gain: u16,
+    /// cwnd gain of STARTUP and DRAIN.
+    pub(crate) startup_cwnd_gain: u16,
+    /// Pacing gain of DRAIN.
+    pub(crate) drain_gain: u16,
+    /// cwnd gain of PROBE_BW.
+    pub(crate) cwnd_gain: u16,
+    /// What PROBE_BW's UP adds to `cwnd_gain`.
+    pub(crate) bw_probe_cwnd_gain: u16,
+    /// Pacing gains of PROBE_BW, by the number of the phase: UP, DOWN, CRUISE, REFILL.
+    pub(crate) pacing_gain: [u16; 4],
+
+    /// Growth of the bandwidth in a round that still counts as growth.
+    pub(crate) full_bw_thresh: u16,
+    /// Rounds without growth that mean a full pipe.
+    pub(crate) full_bw_cnt: u8,
+    /// ACKs that report loss in one round, in STARTUP, that may end it; 0 switches the exit off.
+    pub(crate) full_loss_cnt: u8,
+    /// Rounds with many marks that end STARTUP; 0 switches the exit off.
+    pub(crate) full_ecn_cnt: u8,
+
+    /// Gain of the measured ACK aggregation in cwnd; 0 switches it off.
+    pub(crate) extra_acked_gain: u16,
+    /// Rounds in one slot of the aggregation's filter.
+    pub(crate) extra_acked_win_rtts: u8,
+    /// Whether aggregation counts before the pipe has been found full.
+    pub(crate) extra_acked_in_startup: bool,
+
+    /// What a lossy round takes off the lower bounds.
+    pub(crate) beta: u8,
+    /// Loss above this share of the flight is too much.
+    pub(crate) loss_thresh: u8,
+    /// Share of `inflight_hi` left free outside probes.
+    pub(crate) inflight_headroom: u8,
+
+    /// Weight of a round's mark ratio in the average.
+    pub(crate) ecn_alpha_gain: u8,
+    /// First value of the average.
+    pub(crate) ecn_alpha_init: u16,
+    /// What a round with marks takes off `inflight_lo`, times alpha; 0 switches ECN off.
+    pub(crate) ecn_factor: u8,
+    /// Marks on this share of a flight are too many; 0 switches the test off.
+    pub(crate) ecn_thresh: u8,
+    /// Largest minimum RTT at which marks are heeded, in microseconds; 0 means any.
+    pub(crate) ecn_max_rtt_us: u32,
+    /// If marks have ceased in a cycle without loss, probe at once, by this share of `inflight_hi`; 0 means no.
+    pub(crate) ecn_reprobe_gain: u16,
+    /// Whether the receiver acknowledges runs of equal CE state by themselves, as DCTCP does.
+    pub(crate) precise_ece_ack: bool,
+
+    /// Inflight, as a multiple of the BDP, that ends v2's UP.
+    pub(crate) bw_probe_pif_gain: u16,
+    /// Rounds between probes as a multiple of the inflight in packets; 0 means just `bw_probe_max_rounds`.
+    pub(crate) bw_probe_reno_gain: u16,
+    /// Most rounds between probes.
+    pub(crate) bw_probe_max_rounds: u8,
+    /// Bound of the random head start of that count.
+    pub(crate) bw_probe_rand_rounds: u8,
+    /// Shortest time between probes in microseconds.
+    pub(crate) bw_probe_base_us: u32,
+    /// Bound of its random part in microseconds.
+    pub(crate) bw_probe_rand_us: u32,
+    /// What REFILL adds to a set `inflight_hi`, in packets.
+    pub(crate) refill_add_inc: u8,
+    /// Whether DOWN lasts until the queue is drained, or at most one minimum RTT.
+    pub(crate) drain_to_target: bool,
+
+    /// Pacing rate in bytes per second below which bursts may be single packets.
+    pub(crate) min_tso_rate: u32,
+    /// The burst allowance for short paths halves per 2^this microseconds of minimum RTT; 0 means none.
+    pub(crate) tso_rtt_shift: u8,
+    /// Whether three bursts are cwnd's floor (true), or are added to it as in v1.
+    pub(crate) cwnd_tso_budget: bool,
+    /// Whether cwnd may not grow beyond twice what was in flight.
+    pub(crate) usage_based_cwnd: bool,
+    /// Whether application-limited ACKs without news skip the model.
+    pub(crate) fast_path: bool,
+    /// Whether a spurious loss episode brings bounds and cwnd back.
+    pub(crate) undo: bool,
+}

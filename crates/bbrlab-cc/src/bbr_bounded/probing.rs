@@ -1,0 +1,218 @@
+//! Bandwidth probes: their clock, their bookkeeping, and the entries of PROBE_BW's phases.
+//!
+//! A probe risks loss, so it is made rarely: after two to three seconds, or, for the sake of Reno flows,
+//! after as many rounds as a Reno flow of the same inflight would need between two losses.
+
+use super::congestion::LowerBounds;
+use super::rate::scaled;
+use super::{AckPhase, BBR_UNIT, Mode, Model, Phase, Sock, UNSET};
+use crate::linux_int::stamp_us_delta;
+use crate::{CaState, Draw, RateSample};
+
+/// Most rounds of growth that are told apart: the growth doubles in each.
+const UP_ROUNDS_MAX: u8 = 30;
+
+/// The present probe and the wait for the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Probing {
+    /// Start of the phase, in microseconds; CRUISE and REFILL keep that of the phase before.
+    pub(super) cycle_mstamp: u64,
+    /// Time between DOWN and the next probe, in microseconds.
+    pub(super) probe_wait_us: u32,
+    /// Rounds since the last probe, with a random head start.
+    pub(super) rounds_since_probe: u8,
+    /// How the ACKs relate to the probe.
+    pub(crate) ack_phase: AckPhase,
+    /// Whether samples reflect a probe.
+    pub(crate) bw_probe_samples: bool,
+    /// Whether the last probe went too high.
+    pub(crate) prev_probe_too_high: bool,
+    /// Whether the last probe stopped at `inflight_hi` because of that.
+    pub(crate) stopped_risky_probe: bool,
+    /// Rounds in which `inflight_hi` has grown in this UP.
+    pub(super) bw_probe_up_rounds: u8,
+    /// Packets to deliver per packet of growth.
+    pub(super) bw_probe_up_cnt: u32,
+    /// Packets delivered towards the next packet of growth.
+    pub(crate) bw_probe_up_acks: u32,
+}
+
+impl Probing {
+    /// `inflight_hi` does not grow any more.
+    pub(super) fn stop_growing(&mut self) {
+        self.bw_probe_up_cnt = UNSET;
+    }
+
+    /// Counts a round. Eight bits in the kernel, saturating.
+    pub(crate) fn count_round(&mut self) {
+        self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
+    }
+
+    /// Draws when to probe next. Linux: `bbr_pick_probe_wait`.
+    fn pick_wait(&mut self, rand_rounds: u8, base_us: u32, rand_us: u32, draw: &mut impl Draw) {
+        self.rounds_since_probe = (draw.below(u32::from(rand_rounds)) & 0xff) as u8;
+        self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
+    }
+
+    /// A probe met too much loss or too many marks. It is reacted to once per probe.
+    pub(crate) fn note_excess(&mut self) {
+        self.prev_probe_too_high = true;
+        self.bw_probe_samples = false;
+    }
+
+    /// Doubles the growth of `inflight_hi` for the next round: one packet per this many delivered ones.
+    /// Linux: `bbr_raise_inflight_hi_slope`.
+    pub(crate) fn raise_slope(&mut self, cwnd: u32) {
+        let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
+        self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);
+        self.bw_probe_up_cnt = (cwnd / growth_this_round).max(1);
+    }
+
+    /// Counts delivered packets; returns by how many packets `inflight_hi` may grow for them.
+    pub(crate) fn growth(&mut self, rs: &RateSample) -> u32 {
+        self.bw_probe_up_acks = self.bw_probe_up_acks.wrapping_add(rs.acked_sacked);
+        let cnt = self.bw_probe_up_cnt.max(1);
+        let delta = self.bw_probe_up_acks / cnt;
+        self.bw_probe_up_acks -= delta * cnt;
+        delta
+    }
+}
+
+impl Model {
+    /// At a round's start: where in the feedback of the probe are we? At its end the cycle's bandwidth is
+    /// known best, so the cycle before is forgotten. Returns whether to probe again at once: the probe
+    /// stopped at `inflight_hi` out of caution, but met no excess.
+    pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
+        let probing = &mut self.probing;
+        if probing.ack_phase == AckPhase::ProbeStarting {
+            probing.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if probing.ack_phase != AckPhase::ProbeStopping {
+            return false;
+        }
+        probing.bw_probe_samples = false;
+        probing.ack_phase = AckPhase::Init;
+        if self.mode != Mode::ProbeBw {
+            return false;
+        }
+        if !rs.is_app_limited {
+            self.max_bw.advance();
+        }
+        self.probing.stopped_risky_probe && !self.probing.prev_probe_too_high
+    }
+
+    /// Enters a phase; it needs cwnd and pacing rate of its own.
+    fn set_cycle_idx(&mut self, phase: Phase) {
+        self.cycle_idx = phase;
+        self.try_fast_path = false;
+    }
+
+    /// Fills the pipe at the estimated bandwidth. Without that, a probe into a shallow buffer meets loss
+    /// before the pipe is full, and underestimates it. Linux: `bbr_start_bw_probe_refill`.
+    pub(crate) fn start_refill(&mut self, sk: &Sock<'_>, up_rounds: u8) {
+        self.lower = LowerBounds::UNSET;
+        if self.inflight_hi != UNSET {
+            self.inflight_hi = self.inflight_hi.wrapping_add(u32::from(self.params.refill_add_inc));
+        }
+        self.probing.bw_probe_up_rounds = up_rounds;
+        self.probing.bw_probe_up_acks = 0;
+        self.probing.stopped_risky_probe = false;
+        self.probing.ack_phase = AckPhase::Refilling;
+        self.round.restart(sk.conn.delivered);
+        self.set_cycle_idx(Phase::Refill);
+    }
+
+    /// Probes for more. Linux: `bbr_start_bw_probe_up`.
+    pub(crate) fn start_up(&mut self, sk: &Sock<'_>) {
+        self.probing.ack_phase = AckPhase::ProbeStarting;
+        self.probing.cycle_mstamp = sk.conn.tcp_mstamp();
+        self.round.restart(sk.conn.delivered);
+        self.set_cycle_idx(Phase::Up);
+        self.probing.raise_slope(sk.ctl.cwnd);
+    }
+
+    /// Drains what the probe has queued, and starts the clock of the next one.
+    /// Linux: `bbr_start_bw_probe_down`.
+    pub(crate) fn start_down(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
+        self.signals.reset();
+        self.probing.stop_growing();
+        let p = &self.params;
+        let (base_us, rand_us) = (p.bw_probe_base_us, p.bw_probe_rand_us);
+        self.probing.pick_wait(p.bw_probe_rand_rounds, base_us, rand_us, draw);
+        self.probing.cycle_mstamp = sk.conn.tcp_mstamp();
+        self.probing.ack_phase = AckPhase::ProbeStopping;
+        self.round.restart(sk.conn.delivered);
+        self.set_cycle_idx(Phase::Down);
+    }
+
+    /// Keeps a neutral operating point. Linux: `bbr_start_bw_probe_cruise`.
+    pub(crate) fn start_cruise(&mut self) {
+        if self.lower.inflight_lo != UNSET {
+            self.lower.inflight_lo = self.lower.inflight_lo.min(self.inflight_hi);
+        }
+        self.set_cycle_idx(Phase::Cruise);
+    }
+
+    /// Whether more than `interval_us` has passed since the phase began.
+    /// Linux: `bbr_has_elapsed_in_phase`.
+    pub(crate) fn has_elapsed_in_phase(&self, sk: &Sock<'_>, interval_us: u32) -> bool {
+        let until = self.probing.cycle_mstamp.wrapping_add(u64::from(interval_us));
+        stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
+    }
+
+    /// If it is time to probe: with how many rounds of growth to begin.
+    /// Linux: `bbr_check_time_to_probe_bw`.
+    pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
+        if self.marks_have_ceased(sk) {
+            let growth =
+                (u64::from(self.inflight_hi) * u64::from(self.params.ecn_reprobe_gain)) >> 8;
+            // Five bits in the kernel, whose logarithm of 0 is -1.
+            return Some((growth.checked_ilog2().unwrap_or(31) & 31) as u8);
+        }
+        let is_due = self.has_elapsed_in_phase(sk, self.probing.probe_wait_us)
+            || self.is_reno_coexistence_probe_time(sk);
+        is_due.then_some(0)
+    }
+
+    /// Whether a cycle had marks, no loss, and recovery is not going on: cross traffic may have left.
+    fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
+        self.params.ecn_reprobe_gain != 0
+            && self.ecn.ecn_eligible
+            && self.signals.ecn_in_cycle
+            && !self.signals.loss_in_cycle
+            && sk.conn.ca_state == CaState::Open
+    }
+
+    /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet per
+    /// round, so it takes as many rounds as it has packets in flight.
+    fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
+        let mut rounds = u32::from(self.params.bw_probe_max_rounds);
+        if self.params.bw_probe_reno_gain != 0 {
+            let gain = u32::from(self.params.bw_probe_reno_gain);
+            rounds = rounds.min(scaled(self.target_inflight(sk), gain));
+        }
+        u32::from(self.probing.rounds_since_probe) >= rounds
+    }
+
+    /// Whether DOWN has drained enough: headroom for others is free, and the queue is gone.
+    /// Linux: `bbr_check_time_to_cruise`.
+    pub(crate) fn time_to_cruise(&self, sk: &Sock<'_>, inflight: u32) -> bool {
+        if inflight > self.inflight_with_headroom() {
+            return false;
+        }
+        inflight <= self.inflight(sk, self.max_bw.get(), BBR_UNIT)
+            || (!self.params.drain_to_target
+                && self.has_elapsed_in_phase(sk, self.min_rtt.min_rtt_us))
+    }
+
+    /// `inflight_hi` less the share that is left to others. Linux: `bbr_inflight_with_headroom`.
+    pub(super) fn inflight_with_headroom(&self) -> u32 {
+        if self.inflight_hi == UNSET {
+            return UNSET;
+        }
+        let headroom = scaled(self.inflight_hi, u32::from(self.params.inflight_headroom)).max(1);
+        // A signed maximum, so that an inflight_hi of 0 does not wrap into no bound.
+        let left = self.inflight_hi.wrapping_sub(headroom).cast_signed();
+        left.max(i32::from(self.params.cwnd_min_target)).cast_unsigned()
+    }
+}

@@ -1,0 +1,103 @@
+//! Bandwidth samples, pacing rates and BDP: the fixed-point arithmetic.
+//!
+//! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` holds 0.06 packets a second as well
+//! as 256 packets a microsecond. Products wrap in 64 bits where the kernel's do.
+
+use crate::linux_int::trunc_u32;
+use crate::{Conn, RateSample};
+
+/// Scale of a bandwidth.
+pub(crate) const BW_SCALE: u32 = 24;
+/// One packet per microsecond.
+const BW_UNIT: u64 = 1 << BW_SCALE;
+/// Scale of gains and ratios.
+pub(crate) const BBR_SCALE: u32 = 8;
+/// A gain of one.
+pub(crate) const BBR_UNIT: u32 = 1 << BBR_SCALE;
+/// Pace this much below the estimate, in percent, so that queues drain. Linux: `bbr_pacing_margin_percent`.
+const PACING_MARGIN_PERCENT: u64 = 1;
+/// RTT in microseconds to assume before the first sample.
+const NOMINAL_RTT_US: u32 = 1000;
+
+/// The sample's delivery rate, rounded up so that low rates can grow; 0 for an invalid sample.
+pub(crate) fn sample_bw(rs: &RateSample) -> u32 {
+    if rs.interval_us <= 0 || rs.delivered < 0 {
+        return 0;
+    }
+    let interval_us = rs.interval_us.cast_unsigned();
+    let scaled = u64::from(rs.delivered.cast_unsigned()) << BW_SCALE;
+    // The kernel's division takes a 32-bit divisor.
+    let divisor = u64::from(trunc_u32(interval_us).max(1));
+    trunc_u32((scaled + (interval_us - 1)) / divisor)
+}
+
+/// `bw` in payload bytes per second, at least 1. Linux: `bbr_bw_bytes_per_sec`.
+pub(crate) fn bytes_per_sec(bw: u32, mss: u32) -> u64 {
+    with_margin(bw, BBR_UNIT, mss, 0)
+}
+
+/// The rate at which to pace: `gain` times `bw`, less the margin. Linux: `bbr_bw_to_pacing_rate`.
+pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32) -> u64 {
+    with_margin(bw, gain, conn.mss, PACING_MARGIN_PERCENT).min(conn.max_pacing_rate)
+}
+
+/// The bandwidth that a first window in one RTT amounts to.
+pub(super) fn initial_bw(cwnd: u32, srtt_us: u32) -> u32 {
+    let rtt_us = if srtt_us == 0 { NOMINAL_RTT_US } else { (srtt_us >> 3).max(1) };
+    trunc_u32((u64::from(cwnd) << BW_SCALE) / u64::from(rtt_us))
+}
+
+/// What `bw` delivers in `us` microseconds, in packets.
+pub(super) fn delivered_in(bw: u32, us: u64) -> u32 {
+    trunc_u32(u64::from(bw).wrapping_mul(us) >> BW_SCALE)
+}
+
+/// `gain` times the bandwidth-delay product in packets, rounded up so that small ones can grow.
+pub(super) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
+    let volume = u64::from(bw).wrapping_mul(u64::from(min_rtt_us));
+    let volume = volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE;
+    trunc_u32(volume.wrapping_add(BW_UNIT - 1) >> BW_SCALE)
+}
+
+/// `value` times `gain`, rounded down.
+pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
+    trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
+}
+
+/// Linux: `bbr_rate_bytes_per_sec`; the order of the factors keeps 64 bits from overflowing at 2.9 Tbit/s.
+fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
+    let rate =
+        u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain)) >> BBR_SCALE;
+    (rate.wrapping_mul(10_000 * (100 - margin_percent)) >> BW_SCALE).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 Mbit/s in packets of 1250 bytes: 10 packets a millisecond.
+    const BW: u32 = (1 << BW_SCALE) / 100;
+
+    #[test]
+    fn a_bandwidth_sample_is_rounded_up() {
+        let rs = RateSample { delivered: 1, interval_us: 3 << 24, ..RateSample::default() };
+        assert_eq!(sample_bw(&rs), 1);
+        assert_eq!(sample_bw(&RateSample { delivered: -1, ..rs }), 0);
+        assert_eq!(sample_bw(&RateSample { interval_us: -1, ..rs }), 0);
+    }
+
+    #[test]
+    fn pacing_stays_one_percent_below_the_bandwidth() {
+        let conn = Conn { mss: 1250, max_pacing_rate: u64::MAX, ..Conn::default() };
+        assert_eq!(bytes_per_sec(BW, 1250), 12_499_988);
+        assert_eq!(pacing_rate(&conn, BW, BBR_UNIT), 12_374_988);
+        assert_eq!(pacing_rate(&conn, 0, BBR_UNIT), 1);
+    }
+
+    #[test]
+    fn a_bdp_is_rounded_up_to_whole_packets() {
+        assert_eq!(bdp(BW, 10_000, BBR_UNIT), 100);
+        assert_eq!(bdp(BW, 10_100, BBR_UNIT), 101);
+        assert_eq!(bdp(1, 1, BBR_UNIT), 1);
+    }
+}

@@ -1,0 +1,59 @@
+//! What is saved before a loss episode, and brought back after it.
+
+use super::{Mode, Model, Sock, UNSET};
+use crate::CaState;
+
+/// Values from before the episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recovery {
+    /// The state of recovery at the previous ACK.
+    pub(crate) prev_ca_state: CaState,
+    /// The last cwnd that was good enough, in packets.
+    pub(crate) prior_cwnd: u32,
+    /// `bw_lo` before the latest losses.
+    pub(super) undo_bw_lo: u32,
+    /// `inflight_lo` before the latest losses.
+    pub(super) undo_inflight_lo: u32,
+    /// `inflight_hi` before the latest losses.
+    pub(super) undo_inflight_hi: u32,
+}
+
+impl Model {
+    /// Notes cwnd, unless recovery or PROBE_RTT have cut it: then the larger one stands.
+    /// Linux: `bbr_save_cwnd`.
+    pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
+        let is_good =
+            self.recovery.prev_ca_state < CaState::Recovery && self.mode != Mode::ProbeRtt;
+        let kept = if is_good { 0 } else { self.recovery.prior_cwnd };
+        self.recovery.prior_cwnd = kept.max(sk.ctl.cwnd);
+    }
+
+    /// A loss episode begins: notes what an undo would bring back. Linux: `bbr_ssthresh`.
+    pub(crate) fn save_for_undo(&mut self, sk: &Sock<'_>) {
+        self.save_cwnd(sk);
+        self.recovery.undo_bw_lo = self.lower.bw_lo;
+        self.recovery.undo_inflight_lo = self.lower.inflight_lo;
+        self.recovery.undo_inflight_hi = self.inflight_hi;
+    }
+
+    /// The episode was spurious: brings the bounds back.
+    pub(crate) fn undo_bounds(&mut self) {
+        self.lower.bw_lo = self.lower.bw_lo.max(self.recovery.undo_bw_lo);
+        self.lower.inflight_lo = self.lower.inflight_lo.max(self.recovery.undo_inflight_lo);
+        self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
+    }
+
+    /// A retransmission timeout. Outside probes the flow comes back no higher than `inflight_lo`.
+    pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
+        self.recovery.prev_ca_state = CaState::Loss;
+        if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {
+            self.lower.inflight_lo = inflight_lo;
+        }
+    }
+
+    /// The timeout's episode is over: cwnd comes back. Linux: `bbr_exit_loss_recovery`.
+    pub(crate) fn exit_loss(&mut self, sk: &mut Sock<'_>) {
+        sk.ctl.cwnd = sk.ctl.cwnd.max(self.recovery.prior_cwnd);
+        self.try_fast_path = false;
+    }
+}

@@ -1,0 +1,30 @@
+//! Packet-timed round trips: a round is over when a packet that was sent in it is delivered.
+
+use crate::RateSample;
+use crate::linux_int::before;
+
+/// Where the present round ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Round {
+    /// A sample of a packet sent at or after this count of delivered packets begins a new round.
+    pub(super) next_rtt_delivered: u32,
+    /// Whether this ACK began a round.
+    pub(crate) round_start: bool,
+}
+
+impl Round {
+    /// Sees whether this ACK begins a round; `delivered` counts it already.
+    /// Linux: `bbr_update_round_start`.
+    pub(crate) fn update(&mut self, rs: &RateSample, delivered: u32) {
+        self.round_start =
+            rs.interval_us > 0 && !before(rs.prior_delivered, self.next_rtt_delivered);
+        if self.round_start {
+            self.next_rtt_delivered = delivered;
+        }
+    }
+
+    /// Lets a round begin with the packets sent from now on.
+    pub(crate) fn restart(&mut self, delivered: u32) {
+        self.next_rtt_delivered = delivered;
+    }
+}

@@ -1,0 +1,240 @@
+//! Whole-algorithm tests of both versions that need no reference data: what a reader of the kernel's files
+//! would try first.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use crate::bbr2::{Bbr2, Exp};
+use crate::bbr3::Bbr3;
+use crate::{
+    Algorithm, CaState, CongestionControl, Conn, Control, Draw, LostSkb, ParamValue, Params,
+    RateSample,
+};
+
+/// Always the smallest draw.
+struct Least;
+
+impl Draw for Least {
+    fn below(&mut self, _bound: u32) -> u32 {
+        0
+    }
+}
+
+/// A path of 10 Mbit/s and 40 ms, about 34 packets: each ACK acknowledges a round.
+struct Path {
+    conn: Conn,
+    /// Packets per second that the bottleneck delivers.
+    rate_pps: u32,
+}
+
+const RTT_US: u32 = 40_000;
+
+impl Path {
+    fn new() -> Self {
+        let ctl = Control {
+            cwnd: 10,
+            cwnd_clamp: u32::MAX,
+            ssthresh: Control::INFINITE_SSTHRESH,
+            pacing_rate: u64::MAX,
+            ..Control::default()
+        };
+        let conn = Conn {
+            ctl,
+            clock_ns: 1_000_000_000,
+            max_pacing_rate: u64::MAX,
+            hz: 1000,
+            mss: 1448,
+            min_rtt_us: RTT_US,
+            srtt_us: RTT_US << 3,
+            delivered: 1,
+            pacing_shift: 10,
+            gso_max_size: 65_536,
+            ..Conn::default()
+        };
+        Self { conn, rate_pps: 864 }
+    }
+
+    /// A round later: what the window and the pacing rate allowed was sent, and delivered at the
+    /// bottleneck's rate at most.
+    fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
+        let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
+        let cwnd = self.conn.ctl.cwnd.min(u32::try_from(paced).unwrap_or(u32::MAX)).max(1);
+        let prior_delivered = self.conn.delivered;
+        let needed_us = cwnd * 1_000_000 / self.rate_pps;
+        let round_us = needed_us.max(RTT_US);
+        self.conn.clock_ns += u64::from(round_us) * 1000;
+        self.conn.wstamp_ns = self.conn.clock_ns;
+        self.conn.delivered_mstamp = self.conn.tcp_mstamp();
+        self.conn.jiffies += round_us / 1000;
+        self.conn.delivered += cwnd - losses;
+        self.conn.lost += losses;
+        self.conn.is_cwnd_limited = cwnd == self.conn.ctl.cwnd;
+        self.conn.inflight = 0;
+        let rs = RateSample {
+            delivered: (cwnd - losses).cast_signed(),
+            interval_us: i64::from(round_us),
+            rtt_us: i64::from(round_us),
+            losses: losses.cast_signed(),
+            lost: losses.cast_signed(),
+            acked_sacked: cwnd - losses,
+            prior_in_flight: cwnd,
+            prior_delivered,
+            tx_in_flight: cwnd,
+            ..RateSample::default()
+        };
+        self.conn.ctl = cc.cong_control(&self.conn, &rs, &mut Least);
+    }
+}
+
+fn check(algorithm: Algorithm, params: &Params, losses_by_round: &[u32], expected: &Expect) {
+    let mut cc = algorithm.build(params).unwrap();
+    let mut path = Path::new();
+    path.conn.ctl = cc.init(&path.conn, &mut Least);
+    let mut lines = String::new();
+    for &losses in losses_by_round {
+        path.round(&mut cc, losses);
+        let info = cc.info(&path.conn);
+        let bound = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
+        writeln!(
+            lines,
+            "{} cwnd {} hi {} lo {}",
+            info.state,
+            path.conn.ctl.cwnd,
+            bound(info.inflight_hi),
+            bound(info.inflight_lo)
+        )
+        .unwrap();
+    }
+    expected.assert_eq(&lines);
+}
+
+#[test]
+fn startup_ends_on_a_plateau_and_drains() {
+    check(
+        Algorithm::Bbr2,
+        &Params::new(),
+        &[0; 12],
+        &expect![[r#"
+        STARTUP cwnd 20 hi - lo -
+        STARTUP cwnd 40 hi - lo -
+        STARTUP cwnd 80 hi - lo -
+        STARTUP cwnd 160 hi - lo -
+        STARTUP cwnd 258 hi - lo -
+        PROBE_BW_DOWN cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+    "#]],
+    );
+}
+
+#[test]
+fn version_3_finds_the_plateau_too() {
+    check(
+        Algorithm::Bbr3,
+        &Params::new(),
+        &[0; 12],
+        &expect![[r#"
+        STARTUP cwnd 20 hi - lo -
+        STARTUP cwnd 40 hi - lo -
+        STARTUP cwnd 80 hi - lo -
+        STARTUP cwnd 160 hi - lo -
+        STARTUP cwnd 160 hi - lo -
+        PROBE_BW_DOWN cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+    "#]],
+    );
+}
+
+#[test]
+fn a_lossy_round_outside_probes_cuts_the_lower_bound_but_not_below_what_was_delivered() {
+    let mut losses = [0; 8];
+    losses[7] = 4;
+    check(
+        Algorithm::Bbr3,
+        &Params::new(),
+        &losses,
+        &expect![[r#"
+        STARTUP cwnd 20 hi - lo -
+        STARTUP cwnd 40 hi - lo -
+        STARTUP cwnd 80 hi - lo -
+        STARTUP cwnd 160 hi - lo -
+        STARTUP cwnd 160 hi - lo -
+        PROBE_BW_DOWN cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 156 hi - lo -
+        PROBE_BW_CRUISE cwnd 109 hi - lo 109
+    "#]],
+    );
+}
+
+#[test]
+fn a_timeout_outside_probes_bounds_inflight_by_the_window_before_it() {
+    fn inflight_lo(form: &str) -> Option<u32> {
+        let params = vec![("form".to_owned(), ParamValue::Text(form.to_owned()))];
+        let mut cc = Algorithm::Bbr2.build(&params).unwrap();
+        let mut path = Path::new();
+        path.conn.ctl = cc.init(&path.conn, &mut Least);
+        for _ in 0..9 {
+            path.round(&mut cc, 0);
+        }
+        path.conn.ctl.cwnd = 20;
+        cc.ssthresh(&path.conn);
+        path.conn.ctl.cwnd = 30;
+        cc.set_state(&path.conn, CaState::Loss, &mut Least);
+        cc.info(&path.conn).inflight_lo
+    }
+    assert_eq!(inflight_lo("2021"), Some(30));
+    assert_eq!(inflight_lo("2020"), Some(20));
+}
+
+#[test]
+fn an_ack_before_init_paces_at_one_byte_per_second_and_draws_nothing() {
+    struct Never;
+    impl Draw for Never {
+        fn below(&mut self, bound: u32) -> u32 {
+            panic!("drew below {bound}")
+        }
+    }
+    let mut cc = Algorithm::Bbr2.build(&Params::new()).unwrap();
+    let mut path = Path::new();
+    path.conn.ctl.pacing_rate = 0;
+    let rs = RateSample {
+        delivered: 1,
+        interval_us: 40_000,
+        rtt_us: 40_000,
+        acked_sacked: 1,
+        ..RateSample::default()
+    };
+    let ctl = cc.cong_control(&path.conn, &rs, &mut Never);
+    assert_eq!(ctl.pacing_rate, 1);
+    let skb = LostSkb { pcount: 1, in_flight: 1, delivered_mstamp: 1, ..LostSkb::default() };
+    cc.skb_marked_lost(&path.conn, &skb, &mut Never);
+}
+
+#[test]
+fn parameters_out_of_the_kernels_range_are_refused() {
+    fn refusal(name: &str, value: ParamValue) -> String {
+        Algorithm::Bbr2.build(&vec![(name.to_owned(), value)]).unwrap_err().to_string()
+    }
+    expect!["parameter `ecn_factor`: found 256, expected a whole number from 0 to 255"]
+        .assert_eq(&refusal("ecn_factor", ParamValue::Int(256)));
+    expect!["parameter `undo`: found 2, expected true or false"]
+        .assert_eq(&refusal("undo", ParamValue::Int(2)));
+    expect![[r#"parameter `form`: found 2020, expected "2021" or "2020""#]]
+        .assert_eq(&refusal("form", ParamValue::Int(2020)));
+}
+
+#[test]
+fn the_state_is_small() {
+    assert!(size_of::<Bbr2<Exp>>() <= 400, "{}", size_of::<Bbr2<Exp>>());
+    assert!(size_of::<Bbr3>() <= 320, "{}", size_of::<Bbr3>());
+}
