@@ -2,17 +2,117 @@
 //!
 //! A [`Sender`] is the sending half of a socket. Its host hands it every segment of the peer, every
 //! expired timer and the application's calls, each with the time; it answers through [`Host`].
+//!
+//! An ACK passes through these steps, in the kernel's order; each has its file:
+//!
+//! ```text
+//! on_segment ── ack.rs ── window, sack.rs (scoreboard: skb.rs, queue.rs)
+//!                │        drop what is acknowledged, RTT sample (crate::rtt)
+//!                │        tlp.rs: was the probe needed?
+//!                │        recovery.rs ── undo.rs, rack.rs: which state, what is lost
+//!                │        timers.rs: TLP or RTO anew
+//!                │        rate sample (crate::rate), congestion control or PRR (crate::prr)
+//!                └─────── retransmit.rs: what is lost and may leave
+//!             output.rs ─ new data: cwnd, window, pacing, tso.rs (burst size, Nagle), ecn.rs
+//!             sndbuf.rs ─ room for the application (app.rs)
+//!             limits.rs ─ what holds the sender back now
+//! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
+//! connect ─── handshake.rs
+//! ```
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`: `struct tcp_sock`.
+//! Deviations: those numbered in the files.
 
+mod ack;
+mod app;
 mod config;
+mod ecn;
+mod handshake;
 mod limits;
+mod output;
+mod probe;
+mod queue;
+mod rack;
+mod recovery;
+mod retransmit;
+mod rto;
+mod sack;
+mod skb;
+mod sndbuf;
+mod timers;
+mod tlp;
+mod tso;
+mod undo;
 
 pub use config::{EcnMode, Recovery, SendBuffer, SenderConfig, Tso};
 pub use limits::{Limit, Limits};
+pub use timers::Pending;
 
-use bbrlab_cc::{Cc, Conn};
+use bbrlab_cc::linux_int::{after, before, trunc_u32};
+use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, CwndEvent, Hooks, ecn_flags};
 use bbrlab_units::Time;
 
+use crate::cwnd_validation::CwndUsage;
+use crate::pacing::Window;
+use crate::prr::Prr;
+use crate::rate::{Backlog, Form, RateSampler, check_app_limited};
+use crate::rtt::RttEstimator;
+use crate::segment::flag;
 use crate::{Host, Segment, TimerId};
+
+use ack::flags;
+use app::App;
+use queue::Queue;
+use rack::Rack;
+use sack::SackCache;
+use skb::{NIL, SkbId};
+use timers::XmitTimer;
+use tlp::Tlp;
+use undo::Undo;
+
+/// Packets by which packets may overtake each other before that counts as loss. Linux: `tcp_reordering`.
+const REORDERING: u32 = 3;
+
+/// Most bytes of an skb. Linux: 65536 less `MAX_TCP_HEADER` and 1, `sk_dst_gso_max_size`.
+const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
+
+/// Linux: `sk_pacing_shift`.
+const PACING_SHIFT: u32 = 10;
+
+/// The states of a connection that a sender tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// Nagle's rule for one call of the output engine. Linux: `TCP_NAGLE_OFF`, `TCP_NAGLE_PUSH`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nonagle {
+    /// In force.
+    On,
+    /// The application has switched it off, or a probe does.
+    Off,
+    /// What is there has to go.
+    Push,
+}
+
+/// What the other half of the socket contributes to every segment sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reverse {
+    /// Window advertised to the peer, in bytes.
+    pub wnd: u32,
+    /// The peer's latest timestamp.
+    pub ts_recent: u32,
+}
+
+impl Reverse {
+    /// ECE, as long as the peer has not answered a CE mark with CWR: the receiving half sets it.
+    fn ece(self) -> u8 {
+        0
+    }
+}
 
 /// Counts since the connect. `lost`, `delivered` and `delivered_ce` are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,73 +134,324 @@ pub struct Stats {
 /// The sending half of a socket.
 #[derive(Clone, Debug)]
 pub struct Sender {
+    // Touched by every ACK and every packet.
     conn: Conn,
+    mstamp_us: u64,
+    next_tick: Time,
+    us_per_jiffy: u32,
+    packets_out: u32,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    snd_wnd: u32,
+    snd_wl1: u32,
+    max_window: u32,
+    high_seq: u32,
+    highest_sack: SkbId,
+    retransmit_hint: SkbId,
+    /// Linux: `icsk_rto`, in jiffies.
+    rto: u32,
+    rto_min_us: u32,
+    wmem_queued: u32,
+    sndbuf: u32,
+    reordering: u32,
+    reord_seen: u32,
+    snd_sml: u32,
+    /// The echoed timestamp of the segment at hand, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
+    rcv_tsecr: Option<u32>,
+    rtt_sample_us: Option<u32>,
+    /// What ended the last run of the output engine.
+    stop: Limit,
+    state: State,
+    is_sack: bool,
+    has_tlp: bool,
+    is_nospace: bool,
+    is_pacing_armed: bool,
+    is_frto: bool,
+    is_sack_reneg: bool,
+    hooks: Hooks,
+    timer: XmitTimer,
+    queue: Queue,
+    rtt: RttEstimator,
+    sampler: RateSampler,
+    rack: Rack,
+    tlp: Tlp,
+    usage: CwndUsage,
+    reverse: Reverse,
     cc: Cc,
     limits: Limits,
     stats: Stats,
-    rtt_sample_us: Option<u32>,
+    acked_bytes: u64,
+    // Written while the application writes.
+    write_seq: u32,
+    pushed_seq: u32,
+    gso_segs: u32,
+    app: App,
+    // Used in recovery.
+    prr: Prr,
+    undo: Undo,
+    /// Timestamp of the first retransmission of an episode, in ms. Linux: `retrans_stamp`, 0 for none.
+    retrans_stamp: Option<u32>,
+    sack_cache: SackCache,
+    dsack_dups: u32,
+    retransmits: u32,
+    rto_total: u32,
+    syn_retrans: u32,
+    backoff: u32,
+    probes_out: u32,
+    config: SenderConfig,
+}
+
+/// A timestamp in milliseconds, as the header has it before the offset. Linux: `tcp_skb_timestamp_ts`.
+#[expect(clippy::cast_possible_truncation, reason = "timestamps are 32 bits wide and wrap")]
+const fn timestamp_ms(ns: u64) -> u32 {
+    (ns / 1_000_000) as u32
 }
 
 impl Sender {
     /// A socket that is not connected yet.
     #[must_use]
     pub fn new(config: &SenderConfig, cc: Cc) -> Self {
-        let _ = config;
+        let hooks = cc.hooks();
+        let hz = config.tick.hz();
+        let rto_min_us = trunc_u32(config.min_rto.0 / 1000);
+        let conn = Conn {
+            ctl: Control {
+                cwnd: config.initial_cwnd,
+                cwnd_clamp: u32::MAX,
+                ssthresh: Control::INFINITE_SSTHRESH,
+                pacing_rate: u64::MAX,
+                pacing_status: config.pacing,
+                app_limited: u32::MAX,
+                ..Control::default()
+            },
+            max_pacing_rate: config.max_pacing_rate,
+            hz,
+            mss: config.mss,
+            min_rtt_us: u32::MAX,
+            snd_una: config.isn,
+            snd_nxt: config.isn,
+            pacing_shift: PACING_SHIFT,
+            gso_max_size: GSO_MAX_SIZE,
+            ..Conn::default()
+        };
+        let sndbuf = match config.sndbuf {
+            SendBuffer::Auto { initial, .. } => initial,
+            SendBuffer::Fixed(bytes) => bytes,
+        };
+        let form = if hooks.notes_in_flight { Form::V3 } else { Form::V1 };
         Self {
-            conn: Conn::default(),
+            conn,
+            mstamp_us: 0,
+            next_tick: Time::ZERO,
+            us_per_jiffy: 1_000_000 / hz,
+            packets_out: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            snd_wnd: 0,
+            snd_wl1: 0,
+            max_window: 0,
+            high_seq: config.isn,
+            highest_sack: NIL,
+            retransmit_hint: NIL,
+            rto: hz,
+            rto_min_us,
+            wmem_queued: 0,
+            sndbuf,
+            reordering: REORDERING,
+            reord_seen: 0,
+            snd_sml: config.isn,
+            rcv_tsecr: None,
+            rtt_sample_us: None,
+            stop: Limit::Cwnd,
+            state: State::Closed,
+            is_sack: config.sack,
+            has_tlp: config.recovery == Recovery::Linux,
+            is_nospace: false,
+            is_pacing_armed: false,
+            is_frto: false,
+            is_sack_reneg: false,
+            hooks,
+            timer: XmitTimer::default(),
+            queue: Queue::new(),
+            rtt: RttEstimator::new(0, rto_min_us),
+            sampler: RateSampler { form, ..RateSampler::default() },
+            rack: Rack { reo_wnd_steps: 1, ..Rack::default() },
+            tlp: Tlp::default(),
+            usage: CwndUsage::default(),
+            reverse: Reverse { wnd: config.rcv_wnd[1], ts_recent: 0 },
             cc,
             limits: Limits::default(),
             stats: Stats::default(),
-            rtt_sample_us: None,
+            acked_bytes: 0,
+            write_seq: config.isn,
+            pushed_seq: config.isn,
+            gso_segs: 0,
+            app: App::default(),
+            prr: Prr::default(),
+            undo: Undo::NONE,
+            retrans_stamp: None,
+            sack_cache: SackCache::default(),
+            dsack_dups: 0,
+            retransmits: 0,
+            rto_total: 0,
+            syn_retrans: 0,
+            backoff: 0,
+            probes_out: 0,
+            config: *config,
         }
-    }
-
-    /// Sends the SYN. Linux: `connect()`.
-    pub fn connect(&mut self, now: Time, host: &mut impl Host) {
-        let _ = (now, host);
     }
 
     /// A segment of the peer arrives.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
-        let _ = (now, segment, host);
+        self.refresh_clock(now);
+        self.rcv_tsecr = (segment.has_ts && segment.has(flag::ACK))
+            .then(|| segment.tsecr.wrapping_sub(self.config.ts_offset));
+        match self.state {
+            State::Closed => return,
+            State::SynSent => self.on_synack(segment, host),
+            State::Established => self.on_established(segment, host),
+        }
+        self.account_limit(now);
+    }
+
+    /// Linux: `tcp_rcv_established`, the sender's part.
+    fn on_established(&mut self, segment: &Segment, host: &mut impl Host) {
+        if !segment.has(flag::ACK) || segment.has(flag::RST) {
+            return;
+        }
+        if segment.has(flag::SYN) {
+            // Our last ACK of the handshake was lost.
+            self.send_ack(host);
+            return;
+        }
+        if segment.has_ts && !after(segment.seq, self.conn.rcv_nxt) {
+            self.reverse.ts_recent = segment.tsval;
+        }
+        self.ack(segment, self.path_of(segment), host);
+        if segment.has(flag::FIN) && segment.seq == self.conn.rcv_nxt {
+            self.conn.rcv_nxt = segment.end_seq();
+            self.send_ack(host);
+        }
+        self.data_snd_check(host);
+    }
+
+    /// Whether a segment is what header prediction expects. Linux: `tcp_rcv_established`.
+    #[inline]
+    fn path_of(&self, segment: &Segment) -> u32 {
+        let is_predicted = segment.flags & !flag::PSH == flag::ACK
+            && segment.sack_count == 0
+            && segment.wnd == self.snd_wnd
+            && segment.seq == self.conn.rcv_nxt
+            && !before(segment.ack, self.conn.snd_una)
+            && !after(segment.ack, self.conn.snd_nxt);
+        if is_predicted { 0 } else { flags::SLOWPATH }
+    }
+
+    /// Linux: `tcp_data_snd_check`.
+    #[inline]
+    fn data_snd_check(&mut self, host: &mut impl Host) {
+        if self.queue.send_head() == NIL {
+            self.stop = Limit::App;
+        } else {
+            self.push_pending_frames(self.nonagle(), host);
+        }
+        self.check_space();
     }
 
     /// A timer that was armed expires.
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        let _ = (now, timer, host);
+        self.refresh_clock(now);
+        match timer {
+            TimerId::Retransmit => self.on_retransmit_timer(host),
+            TimerId::Pacing => self.on_pacing_timer(host),
+            TimerId::DelayedAck | TimerId::CompressedAck => {}
+        }
+        self.account_limit(now);
     }
 
-    /// One `send()` of `bytes`; what the buffer does not take now is sent as [`Self::run_app`] is called.
-    /// Several writes queue up behind each other. Before the connection is established all waits.
-    pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
-        let _ = (now, bytes, host);
+    /// Notes what holds the sender back from now on.
+    #[inline]
+    fn account_limit(&mut self, now: Time) {
+        let limit = if self.state != State::Established {
+            Limit::Cwnd
+        } else if self.queue.send_head() != NIL {
+            self.stop
+        } else if self.lost_out > self.retrans_out {
+            if self.is_pacing_armed { Limit::Pacing } else { Limit::Cwnd }
+        } else if !self.app.has_more() {
+            Limit::App
+        } else if self.in_flight() >= self.conn.ctl.cwnd {
+            Limit::Cwnd
+        } else {
+            Limit::Sndbuf
+        };
+        self.limits.set(now, limit);
     }
 
-    /// From now on the application writes without end: `send()` of 1 MiB, repeated until the buffer is
-    /// full and again when it is writable.
-    pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
-        let _ = (now, host);
+    /// Packets in flight. Linux: `tcp_packets_in_flight`.
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.packets_out
+            .wrapping_sub(self.sacked_out)
+            .wrapping_sub(self.lost_out)
+            .wrapping_add(self.retrans_out)
     }
 
-    /// Whether the application has data and was told that the socket is writable: call
-    /// [`Self::run_app`], at once or when the application gets to run.
-    #[must_use]
-    pub fn app_is_ready(&self) -> bool {
-        false
+    /// Lets the congestion control see what is in flight.
+    #[inline]
+    fn sync_in_flight(&mut self) {
+        self.conn.inflight = self.in_flight();
     }
 
-    /// The application runs: it writes what it has until the buffer is full.
-    pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
-        let _ = (now, host);
+    /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
+    fn now_ms(&self) -> u32 {
+        trunc_u32(self.mstamp_us / 1000)
     }
 
-    /// The application closes: FIN after the last byte written.
-    pub fn close(&mut self, now: Time, host: &mut impl Host) {
-        let _ = (now, host);
+    /// Nagle as the application has set it.
+    fn nonagle(&self) -> Nonagle {
+        if self.config.nodelay { Nonagle::Off } else { Nonagle::On }
     }
 
-    /// The application stops writing; what the buffer holds is still sent, no FIN.
-    pub fn stop_writing(&mut self) {}
+    /// Linux: `tcp_rate_check_app_limited`.
+    fn check_app_limited(&mut self) {
+        self.sync_in_flight();
+        let backlog = Backlog {
+            unsent_bytes: self.write_seq.wrapping_sub(self.conn.snd_nxt),
+            wmem_alloc: 0,
+            lost_out: self.lost_out,
+            retrans_out: self.retrans_out,
+        };
+        check_app_limited(&mut self.conn, backlog);
+    }
+
+    /// Linux: `tcp_update_pacing_rate`.
+    #[inline]
+    fn update_pacing_rate(&mut self) {
+        let window = Window {
+            mss: self.conn.mss,
+            cwnd: self.conn.ctl.cwnd,
+            ssthresh: self.conn.ctl.ssthresh,
+            packets_out: self.packets_out,
+            srtt_us: self.conn.srtt_us,
+        };
+        self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
+    }
+
+    /// cwnd shrinks after a long silence. Linux: `tcp_slow_start_after_idle_check`.
+    fn check_idle_restart(&mut self, host: &mut impl Host) {
+        if self.packets_out != 0 || self.hooks.cong_control {
+            return;
+        }
+        let idle = self.conn.jiffies.wrapping_sub(self.conn.lsndtime).cast_signed();
+        if idle <= self.rto.cast_signed() {
+            return;
+        }
+        self.ca_event(CwndEvent::CwndRestart, host);
+        self.usage.restart(&mut self.conn, idle, self.rto, self.config.initial_cwnd);
+    }
 
     /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate ...
     #[must_use]
@@ -112,6 +463,11 @@ impl Sender {
     #[must_use]
     pub fn cc(&self) -> &Cc {
         &self.cc
+    }
+
+    /// The congestion control, for a replay that hands in a phase.
+    pub fn cc_mut(&mut self) -> &mut Cc {
+        &mut self.cc
     }
 
     /// The counts.
@@ -134,18 +490,37 @@ impl Sender {
     /// Whether the handshake is over.
     #[must_use]
     pub fn is_established(&self) -> bool {
-        false
+        self.state == State::Established
     }
 
     /// Payload bytes acknowledged so far.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
-        0
+        // The SYN counts in the sequence space.
+        self.acked_bytes.saturating_sub(1)
     }
 
-    /// Whether all that the application has written was acknowledged.
+    /// Whether all that the application has written was acknowledged, FIN included if it has closed.
     #[must_use]
     pub fn is_all_acked(&self) -> bool {
-        false
+        self.app.is_done() && self.conn.snd_una == self.write_seq
+    }
+
+    /// Packets in flight now. Linux: `tcp_packets_in_flight`.
+    #[must_use]
+    pub fn packets_in_flight(&self) -> u32 {
+        self.in_flight()
+    }
+
+    /// Whether ECN echo or CWR matter to it: ECN was negotiated.
+    #[must_use]
+    pub fn has_ecn(&self) -> bool {
+        self.conn.ctl.ecn_flags & ecn_flags::OK != 0
+    }
+
+    /// State of recovery.
+    #[must_use]
+    pub fn ca_state(&self) -> CaState {
+        self.conn.ca_state
     }
 }

@@ -1,0 +1,518 @@
+//! An ACK, in the kernel's order: window, SACK blocks, what leaves the queue, RTT, recovery, timers, rate
+//! sample, congestion control, retransmissions.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`,
+//! `tcp_ack_update_rtt`, `tcp_cong_control`, `tcp_in_ack_event`, `tcp_ack_is_dubious`.
+//! Deviations:
+//! 1. No challenge ACKs: an ACK for data never sent, or far below the window, is ignored.
+//! 2. Header prediction is judged by what the segment holds, not by `pred_flags`; it matters only for the
+//!    slow-path flag that `in_ack_event` is told.
+
+use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
+use bbrlab_cc::{AckSample, CaState, CongestionControl, ack_flags, ecn_flags};
+
+use super::recovery::Rexmit;
+use super::skb::{NIL, SkbId, tag};
+use super::timers::Pending;
+use super::{Nonagle, Sender, State};
+use crate::Host;
+use crate::rate::{AckRate, DeliveredSkb};
+use crate::segment::{Segment, flag};
+
+/// What an ACK did. Linux: `FLAG_*` of `tcp_input.c`.
+pub(super) mod flags {
+    pub(crate) const DATA: u32 = 0x01;
+    pub(crate) const WIN_UPDATE: u32 = 0x02;
+    pub(crate) const DATA_ACKED: u32 = 0x04;
+    pub(crate) const RETRANS_DATA_ACKED: u32 = 0x08;
+    pub(crate) const SYN_ACKED: u32 = 0x10;
+    pub(crate) const DATA_SACKED: u32 = 0x20;
+    pub(crate) const ECE: u32 = 0x40;
+    pub(crate) const LOST_RETRANS: u32 = 0x80;
+    pub(crate) const SLOWPATH: u32 = 0x100;
+    pub(crate) const ORIG_SACK_ACKED: u32 = 0x200;
+    pub(crate) const SND_UNA_ADVANCED: u32 = 0x400;
+    pub(crate) const DSACKING_ACK: u32 = 0x800;
+    pub(crate) const SET_XMIT_TIMER: u32 = 0x1000;
+    pub(crate) const SACK_RENEGING: u32 = 0x2000;
+    pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x1_0000;
+    pub(crate) const DSACK_TLP: u32 = 0x2_0000;
+
+    pub(crate) const ACKED: u32 = DATA_ACKED | SYN_ACKED;
+    pub(crate) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
+    pub(crate) const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
+    pub(crate) const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
+}
+
+/// What is gathered while an ACK is handled. Linux: `struct tcp_sacktag_state` and locals of `tcp_ack`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckState {
+    /// Send time of the first and of the last newly SACKed packet that was sent once; 0 for none.
+    pub(super) first_sackt: u64,
+    pub(super) last_sackt: u64,
+    /// Lowest sequence number newly delivered out of order.
+    pub(super) reord: u32,
+    /// Packets newly SACKed, and duplicates reported.
+    pub(super) sack_delivered: u32,
+    pub(super) sack_flag: u32,
+    pub(super) rate: AckRate,
+}
+
+impl Sender {
+    /// The peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
+    pub(super) fn ack(&mut self, segment: &Segment, mut flag: u32, host: &mut impl Host) {
+        let mut state = AckState::default();
+        let prior_snd_una = self.conn.snd_una;
+        let ack = segment.ack;
+        if self.hooks.notes_in_flight {
+            self.check_app_limited();
+        }
+        if before(ack, prior_snd_una) {
+            let max_window = u64::from(self.max_window).min(self.acked_bytes);
+            let oldest = prior_snd_una
+                .wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
+            if !before(ack, oldest) {
+                self.old_ack(segment, prior_snd_una, flag, &mut state, host);
+            }
+            return;
+        }
+        if after(ack, self.conn.snd_nxt) {
+            return;
+        }
+        let is_sack_reneg = self.is_sack_reneg;
+        let prior_packets = self.packets_out;
+        let prior_delivered = self.conn.delivered;
+        let prior_lost = self.conn.lost;
+        if after(ack, prior_snd_una) {
+            flag |= flags::SND_UNA_ADVANCED;
+            self.retransmits = 0;
+        }
+        let prior_fack = if self.is_sack { self.highest_sack_seq() } else { prior_snd_una };
+        state.rate.rs.prior_in_flight = self.in_flight();
+
+        if flag & (flags::SLOWPATH | flags::SND_UNA_ADVANCED) == flags::SND_UNA_ADVANCED {
+            self.snd_wl1 = segment.seq;
+            self.update_snd_una(ack);
+            flag |= flags::WIN_UPDATE;
+        } else {
+            if segment.seq != segment.end_seq() {
+                flag |= flags::DATA;
+            }
+            flag |= self.update_window(segment, host);
+            if segment.sack_count > 0 && self.is_sack {
+                flag |= self.sacktag_write_queue(segment, prior_snd_una, &mut state, host);
+            }
+            if self.is_ecn_echo(segment) {
+                flag |= flags::ECE;
+            }
+            if state.sack_delivered != 0 {
+                self.count_delivered(state.sack_delivered, flag);
+            }
+        }
+        self.probes_out = 0;
+        if prior_packets == 0 {
+            self.ack_without_queue(prior_snd_una, ack, flag, host);
+            return;
+        }
+
+        flag |= self.clean_rtx_queue(prior_fack, prior_snd_una, flag, &mut state, host);
+        self.rack_update_reo_wnd(state.rate.rs.prior_delivered);
+        self.in_ack_event(flag);
+        if self.tlp.high_seq.is_some() {
+            state.rate.rs.is_tlp_ack = self.process_tlp_ack(ack, flag, host);
+        }
+        let mut rexmit = Rexmit::None;
+        if flag & flags::NOT_DUP == 0
+            || flag & flags::CA_ALERT != 0
+            || self.conn.ca_state != CaState::Open
+        {
+            let is_dup =
+                flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DSACKING_ACK) == 0;
+            rexmit = self.fastretrans_alert(prior_snd_una, u32::from(is_dup), &mut flag, host);
+        }
+        if flag & flags::SET_XMIT_TIMER != 0 {
+            self.set_xmit_timer(host);
+        }
+        let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
+        let lost = self.conn.lost.wrapping_sub(prior_lost);
+        state.rate.rs.is_ack_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
+        state.rate.rs.is_ece = flag & flags::ECE != 0;
+        self.sampler.generate(&mut self.conn, &mut state.rate, delivered, lost, is_sack_reneg);
+        self.cong_control(ack, delivered, flag, &state.rate, host);
+        self.xmit_recovery(rexmit, host);
+    }
+
+    /// An ACK while nothing was in flight.
+    fn ack_without_queue(&mut self, prior_snd_una: u32, ack: u32, flag: u32, host: &mut impl Host) {
+        let mut flag = flag;
+        self.in_ack_event(flag);
+        if flag & flags::DSACKING_ACK != 0 {
+            self.fastretrans_alert(prior_snd_una, 0, &mut flag, host);
+        }
+        self.ack_zero_window_probe(host);
+        if self.tlp.high_seq.is_some() {
+            self.process_tlp_ack(ack, flag, host);
+        }
+    }
+
+    /// An ACK from the past may still hold SACK blocks.
+    fn old_ack(
+        &mut self,
+        segment: &Segment,
+        prior_snd_una: u32,
+        flag: u32,
+        state: &mut AckState,
+        host: &mut impl Host,
+    ) {
+        if segment.sack_count == 0 || !self.is_sack {
+            return;
+        }
+        let mut flag = flag | self.sacktag_write_queue(segment, prior_snd_una, state, host);
+        let rexmit = self.fastretrans_alert(prior_snd_una, 0, &mut flag, host);
+        self.xmit_recovery(rexmit, host);
+    }
+
+    /// Linux: `tcp_snd_una_update`.
+    #[inline]
+    fn update_snd_una(&mut self, ack: u32) {
+        self.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
+        self.conn.snd_una = ack;
+    }
+
+    /// Linux: `tcp_ack_update_window`.
+    fn update_window(&mut self, segment: &Segment, host: &mut impl Host) -> u32 {
+        let mut flag = 0;
+        let (ack, seq, wnd) = (segment.ack, segment.seq, segment.wnd);
+        if after(ack, self.conn.snd_una)
+            || after(seq, self.snd_wl1)
+            || (seq == self.snd_wl1 && (wnd > self.snd_wnd || wnd == 0))
+        {
+            flag = flags::WIN_UPDATE;
+            self.snd_wl1 = seq;
+            if self.snd_wnd != wnd {
+                self.snd_wnd = wnd;
+                if self.queue.send_head() != NIL {
+                    self.check_idle_restart(host);
+                }
+                if wnd > self.max_window {
+                    self.max_window = wnd;
+                    self.sync_mss();
+                }
+            }
+        }
+        self.update_snd_una(ack);
+        flag
+    }
+
+    /// Linux: `tcp_count_delivered`.
+    #[inline]
+    pub(super) fn count_delivered(&mut self, delivered: u32, flag: u32) {
+        self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
+        if flag & flags::ECE != 0 {
+            self.conn.delivered_ce = self.conn.delivered_ce.wrapping_add(delivered);
+        }
+    }
+
+    /// Linux: `tcp_ecn_rcv_ecn_echo`.
+    fn is_ecn_echo(&self, segment: &Segment) -> bool {
+        segment.has(flag::ECE)
+            && !segment.has(flag::SYN)
+            && self.conn.ctl.ecn_flags & ecn_flags::OK != 0
+    }
+
+    /// Tells the rate sampler that an skb was delivered. Linux: `tcp_rate_skb_delivered`.
+    #[inline]
+    pub(super) fn rate_skb_delivered(&mut self, id: SkbId, state: &mut AckState) {
+        let skb = &mut self.queue[id];
+        let delivered = DeliveredSkb {
+            tx_mstamp: skb.sent_us(),
+            end_seq: skb.end_seq,
+            is_sacked: skb.has(tag::SACKED),
+            is_retrans: skb.has(tag::ANY_RETRANS),
+        };
+        self.sampler.skb_delivered(&mut state.rate, &mut skb.tx, delivered);
+    }
+
+    /// Drops what is acknowledged from the queue and takes the RTT. Linux: `tcp_clean_rtx_queue`.
+    fn clean_rtx_queue(
+        &mut self,
+        prior_fack: u32,
+        prior_snd_una: u32,
+        ack_flag: u32,
+        state: &mut AckState,
+        host: &mut impl Host,
+    ) -> u32 {
+        let prior_sacked = self.sacked_out;
+        let snd_una = self.conn.snd_una;
+        let mut reord = self.conn.snd_nxt;
+        let mut first_ackt = 0;
+        let mut last_ackt = 0;
+        let mut pkts_acked = 0;
+        let mut flag = 0;
+        let mut is_fully_acked = true;
+
+        let mut id = self.queue.head();
+        while id != NIL {
+            let skb = &self.queue[id];
+            let (start, end, tags) = (skb.seq, skb.end_seq, skb.tags);
+            let mut acked = u32::from(skb.pcount);
+            if after(end, snd_una) {
+                if skb.pcount == 1 || !after(snd_una, start) {
+                    break;
+                }
+                acked = self.trim_acked_head(id);
+                if acked == 0 {
+                    break;
+                }
+                is_fully_acked = false;
+            }
+            let skb = &self.queue[id];
+            let sent_us = skb.sent_us();
+            if tags & tag::ANY_RETRANS != 0 {
+                if tags & tag::RETRANS != 0 {
+                    self.retrans_out -= acked;
+                }
+                flag |= flags::RETRANS_DATA_ACKED;
+            } else if tags & tag::SACKED == 0 {
+                last_ackt = sent_us;
+                if first_ackt == 0 {
+                    first_ackt = last_ackt;
+                }
+                if before(start, reord) {
+                    reord = start;
+                }
+                if !after(end, self.high_seq) {
+                    flag |= flags::ORIG_SACK_ACKED;
+                }
+            }
+            let is_syn = skb.flags & crate::segment::flag::SYN != 0;
+            if tags & tag::SACKED != 0 {
+                self.sacked_out -= acked;
+            } else if self.is_sack {
+                self.count_delivered(acked, ack_flag);
+                if !self.is_spurious_retrans(id) {
+                    self.rack_advance(tags, end, sent_us);
+                }
+            }
+            if tags & tag::LOST != 0 {
+                self.lost_out -= acked;
+            }
+            self.packets_out -= acked;
+            pkts_acked += acked;
+            self.rate_skb_delivered(id, state);
+            if is_syn {
+                flag |= flags::SYN_ACKED;
+                self.retrans_stamp = None;
+            } else {
+                flag |= flags::DATA_ACKED;
+            }
+            if !is_fully_acked {
+                break;
+            }
+            let next = self.queue[id].next;
+            if self.retransmit_hint == id {
+                self.retransmit_hint = NIL;
+            }
+            if self.highest_sack == id {
+                self.highest_sack = next;
+            }
+            self.wmem_queued -= self.queue[id].len() + super::skb::OVERHEAD;
+            self.queue.pop_sent();
+            id = next;
+        }
+        if id != NIL && self.queue[id].has(tag::SACKED) {
+            flag |= flags::SACK_RENEGING;
+        }
+
+        let (mut seq_rtt_us, mut sack_rtt_us, mut ca_rtt_us) = (None, None, None);
+        if first_ackt != 0 && flag & flags::RETRANS_DATA_ACKED == 0 {
+            seq_rtt_us = Some(stamp_us_delta(self.mstamp_us, first_ackt));
+            ca_rtt_us = Some(stamp_us_delta(self.mstamp_us, last_ackt));
+            if pkts_acked == 1
+                && is_fully_acked
+                && prior_sacked == 0
+                && snd_una.wrapping_sub(prior_snd_una) < self.conn.mss
+                && state.rate.rs.prior_delivered.wrapping_add(1) == self.conn.delivered
+                && flag & (flags::CA_ALERT | flags::SYN_ACKED) == 0
+            {
+                flag |= flags::ACK_MAYBE_DELAYED;
+            }
+        }
+        if state.first_sackt != 0 {
+            sack_rtt_us = Some(stamp_us_delta(self.mstamp_us, state.first_sackt));
+            ca_rtt_us = Some(stamp_us_delta(self.mstamp_us, state.last_sackt));
+        }
+        let is_rtt_updated = self.update_rtt(flag, seq_rtt_us, sack_rtt_us, ca_rtt_us, state);
+
+        if flag & flags::ACKED != 0 {
+            flag |= flags::SET_XMIT_TIMER;
+            if !self.is_sack {
+                self.remove_reno_sacks(pkts_acked, ack_flag);
+                if flag & flags::RETRANS_DATA_ACKED != 0 {
+                    flag &= !flags::ORIG_SACK_ACKED;
+                }
+            } else if before(reord, prior_fack) {
+                self.check_sack_reordering(reord);
+            }
+        } else if let Some(sack_rtt_us) = sack_rtt_us
+            && id != NIL
+            && is_rtt_updated
+            && sack_rtt_us > stamp_us_delta(self.mstamp_us, self.queue[id].sent_us())
+        {
+            // The RTT comes from data sent after the head: the timeout may start anew.
+            flag |= flags::SET_XMIT_TIMER;
+        }
+        if self.hooks.pkts_acked {
+            let delivered = self.conn.delivered.wrapping_sub(state.rate.rs.prior_delivered);
+            #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
+            let sample = AckSample {
+                pkts_acked,
+                rtt_us: state.rate.rs.rtt_us as i32,
+                in_flight: self.conn.mss.wrapping_mul(delivered),
+            };
+            self.sync_in_flight();
+            self.conn.ctl = self.cc.pkts_acked(&self.conn, &sample);
+        }
+        let _ = host;
+        flag
+    }
+
+    /// Cuts off the acknowledged head of an skb of several segments; returns how many segments that took.
+    /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
+    fn trim_acked_head(&mut self, id: SkbId) -> u32 {
+        let snd_una = self.conn.snd_una;
+        let skb = &mut self.queue[id];
+        let before = u32::from(skb.pcount);
+        let cut = snd_una.wrapping_sub(skb.seq);
+        skb.seq = snd_una;
+        if skb.pcount > 1 {
+            skb.count_segments(u32::from(skb.gso_size));
+        }
+        let acked = before - u32::from(skb.pcount);
+        self.wmem_queued -= cut;
+        acked
+    }
+
+    /// Linux: `tcp_ack_update_rtt`.
+    #[inline]
+    fn update_rtt(
+        &mut self,
+        flag: u32,
+        seq_rtt_us: Option<u32>,
+        sack_rtt_us: Option<u32>,
+        ca_rtt_us: Option<u32>,
+        state: &mut AckState,
+    ) -> bool {
+        let mut seq_rtt_us = seq_rtt_us.or(sack_rtt_us);
+        let mut ca_rtt_us = ca_rtt_us;
+        if seq_rtt_us.is_none()
+            && flag & flags::ACKED != 0
+            && let Some(tsecr) = self.rcv_tsecr
+        {
+            seq_rtt_us = self.timestamp_rtt_us(tsecr);
+            ca_rtt_us = seq_rtt_us;
+        }
+        state.rate.rs.rtt_us = ca_rtt_us.map_or(-1, i64::from);
+        let (Some(seq_rtt_us), Some(ca_rtt_us)) = (seq_rtt_us, ca_rtt_us) else { return false };
+        self.rtt_sample_us = Some(ca_rtt_us);
+        let is_maybe_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
+        self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
+        self.rtt.sample(i64::from(seq_rtt_us), self.conn.snd_una, self.conn.snd_nxt);
+        self.conn.min_rtt_us = self.rtt.min_us();
+        self.conn.srtt_us = self.rtt.srtt_us;
+        self.rto = self.rtt.rto_jiffies(self.conn.hz);
+        self.backoff = 0;
+        true
+    }
+
+    /// The RTT that an echoed timestamp tells, in whole milliseconds. Linux: `tcp_rtt_tsopt_us`.
+    fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
+        let delta_ms = self.now_ms().wrapping_sub(tsecr);
+        (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)
+    }
+
+    /// Linux: `tcp_in_ack_event`.
+    #[inline]
+    fn in_ack_event(&mut self, flag: u32) {
+        if !self.hooks.in_ack_event {
+            return;
+        }
+        let mut event = 0;
+        if flag & flags::WIN_UPDATE != 0 {
+            event |= ack_flags::WIN_UPDATE;
+        }
+        if flag & flags::SLOWPATH != 0 {
+            event |= ack_flags::SLOWPATH;
+            if flag & flags::ECE != 0 {
+                event |= ack_flags::ECE;
+            }
+        }
+        self.sync_in_flight();
+        self.conn.ctl = self.cc.in_ack_event(&self.conn, event);
+    }
+
+    /// The congestion control's turn. Linux: `tcp_cong_control`.
+    #[inline]
+    fn cong_control(
+        &mut self,
+        ack: u32,
+        acked_sacked: u32,
+        flag: u32,
+        rate: &AckRate,
+        host: &mut impl Host,
+    ) {
+        self.sync_in_flight();
+        if self.hooks.cong_control {
+            self.conn.ctl = self.cc.cong_control(&self.conn, &rate.rs, host);
+            return;
+        }
+        if self.is_in_cwnd_reduction() {
+            self.cwnd_reduction(acked_sacked, rate.rs.losses.cast_unsigned(), flag);
+        } else if self.may_raise_cwnd(flag) {
+            self.conn.ctl = self.cc.cong_avoid(&self.conn, ack, acked_sacked);
+            self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        }
+        self.update_pacing_rate();
+    }
+
+    /// Linux: `tcp_may_raise_cwnd`.
+    fn may_raise_cwnd(&self, flag: u32) -> bool {
+        let progress = if self.reordering > super::REORDERING {
+            flags::FORWARD_PROGRESS
+        } else {
+            flags::DATA_ACKED
+        };
+        flag & progress != 0
+    }
+
+    /// What recovery wants sent. Linux: `tcp_xmit_recovery`.
+    #[inline]
+    fn xmit_recovery(&mut self, rexmit: Rexmit, host: &mut impl Host) {
+        if rexmit == Rexmit::None || self.state == State::SynSent {
+            return;
+        }
+        if rexmit == Rexmit::New {
+            self.push_pending_frames(Nonagle::Off, host);
+            if after(self.conn.snd_nxt, self.high_seq) {
+                return;
+            }
+            self.is_frto = false;
+        }
+        self.xmit_retransmit_queue(host);
+    }
+
+    /// An ACK may have opened the window for data that waits. Linux: `tcp_ack_probe`.
+    fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
+        let head = self.queue.send_head();
+        if head == NIL {
+            return;
+        }
+        if after(self.queue[head].end_seq, self.window_end()) {
+            let when = self.probe0_when();
+            self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
+        } else {
+            self.backoff = 0;
+            self.clear_timer();
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The application's side: `send()` into the write queue, until the buffer is full.
+//!
+//! An application is a list of `send()` calls, or one that never ends. What a call cannot hand over, because
+//! the buffer is full, is handed over by further calls once the socket is writable.
+//!
+//! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`, `forced_push`,
+//! `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
+//! Deviations:
+//! 1. No autocorking: nothing waits in the host's own queues.
+
+use std::collections::VecDeque;
+
+use bbrlab_cc::linux_int::{after, trunc_u32};
+use bbrlab_units::Time;
+
+use super::output::Push;
+use super::skb::{NIL, OVERHEAD, Skb};
+use super::{Nonagle, Sender, State};
+use crate::Host;
+use crate::segment::flag;
+
+/// Bytes of one `send()` of an application that never runs out.
+const UNLIMITED_SEND: u64 = 1 << 20;
+
+/// Calls that are kept apart; later ones are joined to the last.
+const CALLS_MAX: usize = 1024;
+
+/// What the application still has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct App {
+    /// Bytes of the `send()` calls not completed yet, the current one first.
+    calls: VecDeque<u64>,
+    is_unlimited: bool,
+    is_closing: bool,
+    is_fin_queued: bool,
+}
+
+impl App {
+    /// Whether there is more to hand over.
+    pub(super) fn has_more(&self) -> bool {
+        self.is_unlimited || !self.calls.is_empty() || (self.is_closing && !self.is_fin_queued)
+    }
+
+    /// Whether nothing will ever be handed over any more.
+    pub(super) fn is_done(&self) -> bool {
+        !self.has_more()
+    }
+}
+
+impl Sender {
+    /// One `send()` of `bytes`; what the buffer does not take now is sent as [`Self::run_app`] is called.
+    /// Several writes queue up behind each other. Before the connection is established all waits.
+    pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
+        if bytes == 0 || self.app.is_closing {
+            return;
+        }
+        let is_first = self.app.calls.is_empty();
+        if self.app.calls.len() >= CALLS_MAX {
+            let last = self.app.calls.back_mut().expect("there are many");
+            *last = last.saturating_add(bytes);
+        } else {
+            self.app.calls.push_back(bytes);
+        }
+        if self.state == State::Established && is_first && !self.is_nospace {
+            self.run_app(now, host);
+        }
+    }
+
+    /// From now on the application writes without end: `send()` of 1 MiB, repeated until the buffer is
+    /// full and again when it is writable.
+    pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
+        self.app.is_unlimited = true;
+        if self.state == State::Established && !self.is_nospace {
+            self.run_app(now, host);
+        }
+    }
+
+    /// The application closes: FIN after the last byte written.
+    pub fn close(&mut self, now: Time, host: &mut impl Host) {
+        self.app.is_unlimited = false;
+        self.app.is_closing = true;
+        if self.state == State::Established && self.app.calls.is_empty() {
+            self.run_app(now, host);
+        }
+    }
+
+    /// The application stops writing; what the buffer holds is still sent, no FIN.
+    pub fn stop_writing(&mut self) {
+        self.app.is_unlimited = false;
+        self.app.calls.clear();
+    }
+
+    /// Whether the application has data and was told that the socket is writable: call
+    /// [`Self::run_app`], at once or when the application gets to run.
+    #[must_use]
+    #[inline]
+    pub fn app_is_ready(&self) -> bool {
+        !self.is_nospace && self.state == State::Established && self.app.has_more()
+    }
+
+    /// The application runs: it writes what it has until the buffer is full.
+    pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
+        self.refresh_clock(now);
+        while self.app_is_ready() {
+            let asked = match self.app.calls.front() {
+                Some(&bytes) => bytes,
+                None if self.app.is_unlimited => UNLIMITED_SEND,
+                None => {
+                    self.app.is_fin_queued = true;
+                    self.send_fin(host);
+                    break;
+                }
+            };
+            let mut left = asked;
+            // A call that is refused before the end is followed by one that is refused at once.
+            while left > 0 {
+                let copied = self.sendmsg(left, host);
+                left -= copied;
+                if copied == 0 {
+                    break;
+                }
+                if self.app.calls.is_empty() {
+                    left = if copied < UNLIMITED_SEND { UNLIMITED_SEND } else { 0 };
+                }
+            }
+            if let Some(front) = self.app.calls.front_mut() {
+                *front = left;
+                if left == 0 {
+                    self.app.calls.pop_front();
+                }
+            }
+        }
+        self.account_limit(now);
+    }
+
+    /// One `send()`; returns the bytes taken, 0 if the buffer is full. Linux: `tcp_sendmsg_locked`.
+    fn sendmsg(&mut self, bytes: u64, host: &mut impl Host) -> u64 {
+        self.check_app_limited();
+        let size_goal = self.size_goal();
+        let mut left = bytes;
+        while left > 0 {
+            let mut tail = self.queue.write_tail();
+            let mut room = 0;
+            if tail != NIL {
+                room = size_goal.saturating_sub(self.queue[tail].len());
+            }
+            if room == 0 {
+                if self.wmem_queued >= self.sndbuf {
+                    self.is_nospace = true;
+                    if left < bytes {
+                        self.push(Nonagle::Push, host);
+                    }
+                    break;
+                }
+                tail = self.queue.push_unsent(Skb::empty_at(self.write_seq));
+                self.wmem_queued += OVERHEAD;
+                self.check_idle_restart(host);
+                room = size_goal;
+            }
+            let copied = u64::from(room).min(left);
+            let copied_u32 = trunc_u32(copied);
+            let skb = &mut self.queue[tail];
+            if left == bytes {
+                skb.flags &= !flag::PSH;
+            }
+            skb.end_seq = skb.end_seq.wrapping_add(copied_u32);
+            let is_full = skb.len() >= size_goal;
+            self.write_seq = self.write_seq.wrapping_add(copied_u32);
+            self.wmem_queued += copied_u32;
+            left -= copied;
+            if left == 0 || !is_full {
+                continue;
+            }
+            if after(self.write_seq, self.pushed_seq.wrapping_add(self.max_window >> 1)) {
+                self.mark_push();
+                self.push_pending_frames(Nonagle::Push, host);
+            } else if tail == self.queue.send_head() {
+                self.write_xmit(Nonagle::Push, Push::One, host);
+            }
+        }
+        if left < bytes {
+            self.push(self.nonagle(), host);
+        }
+        bytes - left
+    }
+
+    /// Linux: `tcp_push`.
+    fn push(&mut self, nonagle: Nonagle, host: &mut impl Host) {
+        if self.queue.write_tail() == NIL {
+            return;
+        }
+        self.mark_push();
+        self.push_pending_frames(nonagle, host);
+    }
+
+    /// The last unsent skb gets PSH. Linux: `tcp_mark_push`.
+    fn mark_push(&mut self) {
+        let tail = self.queue.write_tail();
+        self.queue[tail].flags |= flag::PSH;
+        self.pushed_seq = self.write_seq;
+    }
+
+    /// Bytes to which an skb is filled: whole segments, at most half of the peer's largest window.
+    /// Linux: `tcp_xmit_size_goal`.
+    fn size_goal(&mut self) -> u32 {
+        let mss = self.conn.mss;
+        let goal = self.bound_to_half_window(self.conn.gso_max_size);
+        let segs = self.gso_segs;
+        if goal < segs * mss || goal >= (segs + 1) * mss {
+            self.gso_segs = goal / mss;
+        }
+        (self.gso_segs * mss).max(mss)
+    }
+
+    /// Linux: `tcp_bound_to_half_wnd`.
+    pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
+        /// Linux: `TCP_MSS_DEFAULT`.
+        const MSS_DEFAULT: u32 = 536;
+        let cutoff =
+            if self.max_window > MSS_DEFAULT { self.max_window >> 1 } else { self.max_window };
+        if cutoff == 0 || bytes <= cutoff {
+            return bytes;
+        }
+        let header = if self.config.timestamps { 32 } else { 20 };
+        cutoff.max(68 - header)
+    }
+
+    /// Puts a FIN behind the last byte. Linux: `tcp_send_fin`.
+    fn send_fin(&mut self, host: &mut impl Host) {
+        let tail = self.queue.write_tail();
+        if tail == NIL {
+            let mut fin = Skb::empty_at(self.write_seq);
+            fin.flags = flag::FIN;
+            fin.end_seq = fin.end_seq.wrapping_add(1);
+            fin.pcount = 1;
+            self.queue.push_unsent(fin);
+            self.wmem_queued += OVERHEAD;
+        } else {
+            let skb = &mut self.queue[tail];
+            skb.flags |= flag::FIN;
+            skb.end_seq = skb.end_seq.wrapping_add(1);
+        }
+        self.write_seq = self.write_seq.wrapping_add(1);
+        self.push_pending_frames(Nonagle::Off, host);
+    }
+}

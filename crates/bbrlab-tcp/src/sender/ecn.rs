@@ -1,0 +1,82 @@
+//! ECN at the sender: negotiation, ECT on data, CWR on the first new segment after a reduction.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_ecn_send_syn`, `tcp_ecn_send`; `net/ipv4/tcp_input.c`:
+//! `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`; RFC 3168.
+//! Deviations:
+//! 1. A retransmitted SYN gives ECN up, as `tcp_ecn_fallback` has it, on the first retransmission.
+
+use bbrlab_cc::ecn_flags;
+
+use super::{EcnMode, Sender};
+use crate::segment::{Ecn, Segment, flag};
+
+impl Sender {
+    /// Linux: `tcp_ecn_send_syn`.
+    pub(super) fn init_ecn(&mut self) {
+        let mut ecn = 0;
+        if self.config.ecn != EcnMode::Off || self.hooks.needs_ecn {
+            ecn = ecn_flags::OK;
+        }
+        if self.config.ecn == EcnMode::Low {
+            ecn |= ecn_flags::LOW_V3;
+        }
+        self.conn.ctl.ecn_flags = ecn;
+    }
+
+    /// Whether ECN was negotiated.
+    pub(super) fn is_ecn_ok(&self) -> bool {
+        self.conn.ctl.ecn_flags & ecn_flags::OK != 0
+    }
+
+    /// The SYN's ECN bits, flags and window.
+    pub(super) fn dress_syn(&self, segment: &mut Segment) {
+        segment.flags = flag::SYN;
+        segment.ack = 0;
+        segment.tsecr = 0;
+        segment.wnd = self.config.rcv_wnd[0];
+        if self.is_ecn_ok() && segment.retransmission == 0 {
+            segment.flags |= flag::ECE | flag::CWR;
+            if self.hooks.needs_ecn {
+                segment.ecn = Ecn::Ect0;
+            }
+        }
+    }
+
+    /// Linux: `tcp_ecn_rcv_synack`.
+    pub(super) fn ecn_on_synack(&mut self, segment: &Segment) {
+        if !segment.has(flag::ECE) || segment.has(flag::CWR) {
+            self.conn.ctl.ecn_flags &= !ecn_flags::OK;
+        }
+    }
+
+    /// Sets ECT on an skb's header; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
+    #[inline]
+    pub(super) fn dress_with_ecn(&mut self, segment: &mut Segment, is_new: bool) -> u8 {
+        /// ECT on every packet, in the trees of v2 and v3.
+        const PERMANENT: u8 = ecn_flags::ECT_PERMANENT_V2 | ecn_flags::ECT_PERMANENT_V3;
+        let ecn = self.conn.ctl.ecn_flags;
+        if ecn & ecn_flags::OK == 0 {
+            return 0;
+        }
+        if is_new || self.hooks.needs_ecn || ecn & PERMANENT != 0 {
+            segment.ecn = Ecn::Ect0;
+        }
+        if is_new && ecn & ecn_flags::QUEUE_CWR != 0 {
+            self.conn.ctl.ecn_flags &= !ecn_flags::QUEUE_CWR;
+            return flag::CWR;
+        }
+        0
+    }
+
+    /// The next new segment tells the receiver of the reduction. Linux: `tcp_ecn_queue_cwr`.
+    pub(super) fn queue_cwr(&mut self) {
+        if self.is_ecn_ok() {
+            self.conn.ctl.ecn_flags |= ecn_flags::QUEUE_CWR;
+        }
+    }
+
+    /// Linux: `tcp_ecn_withdraw_cwr`.
+    pub(super) fn withdraw_cwr(&mut self) {
+        self.conn.ctl.ecn_flags &= !ecn_flags::QUEUE_CWR;
+    }
+}

@@ -1,0 +1,108 @@
+//! The active open: SYN, its repetitions, and what the SYN-ACK settles.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_connect`; `net/ipv4/tcp_input.c`:
+//! `tcp_rcv_synsent_state_process`, `tcp_init_transfer`, `tcp_finish_connect`,
+//! `tcp_try_undo_spurious_syn`; `net/ipv4/tcp_metrics.c`: `tcp_init_metrics`.
+//! Deviations:
+//! 1. MSS, SACK, timestamps and window scale are agreed on beforehand, not negotiated.
+
+use bbrlab_cc::CongestionControl;
+use bbrlab_units::Time;
+
+use super::ack::flags;
+use super::skb::{OVERHEAD, Skb};
+use super::timers::Pending;
+use super::{Sender, State, timestamp_ms};
+use crate::Host;
+use crate::segment::{Segment, flag};
+
+/// The timeout after a handshake that gave no RTT sample, in seconds. Linux: `TCP_TIMEOUT_FALLBACK`.
+const TIMEOUT_FALLBACK_S: u32 = 3;
+
+impl Sender {
+    /// Sends the SYN. Linux: `connect()`, `tcp_connect`.
+    ///
+    /// # Panics
+    /// If the socket was connected before.
+    pub fn connect(&mut self, now: Time, host: &mut impl Host) {
+        assert!(self.state == State::Closed, "a socket is connected once");
+        self.refresh_clock(now);
+        self.limits.start(now);
+        self.state = State::SynSent;
+        self.init_ecn();
+        self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rto_min_us);
+        self.retrans_stamp = Some(timestamp_ms(now.0));
+        let mut syn = Skb::empty_at(self.write_seq);
+        syn.flags = flag::SYN;
+        syn.end_seq = syn.seq.wrapping_add(1);
+        syn.pcount = 1;
+        self.write_seq = syn.end_seq;
+        self.packets_out = 1;
+        self.wmem_queued += OVERHEAD;
+        let id = self.queue.insert_sent(syn);
+        self.transmit_skb(id, host);
+        self.conn.snd_nxt = self.write_seq;
+        self.pushed_seq = self.write_seq;
+        self.snd_sml = self.write_seq;
+        let rto = self.rto;
+        self.reset_timer(Pending::Retransmit, rto, host);
+    }
+
+    /// The answer to the SYN. Linux: `tcp_rcv_synsent_state_process`.
+    pub(super) fn on_synack(&mut self, segment: &Segment, host: &mut impl Host) {
+        let is_answer =
+            segment.has(flag::SYN) && segment.has(flag::ACK) && segment.ack == self.conn.snd_nxt;
+        if !is_answer {
+            return;
+        }
+        self.ecn_on_synack(segment);
+        self.snd_wl1 = segment.seq;
+        if self.undo.marker.is_some()
+            && self.retrans_stamp.is_some()
+            && self.retrans_stamp == self.rcv_tsecr
+        {
+            self.undo.marker = None;
+        }
+        self.ack(segment, flags::SLOWPATH, host);
+        self.conn.rcv_nxt = segment.seq.wrapping_add(1);
+        self.snd_wnd = segment.wnd;
+        self.reverse.ts_recent = segment.tsval;
+        self.sync_mss();
+        self.finish_connect(host);
+        self.send_ack(host);
+    }
+
+    /// Linux: `tcp_finish_connect`, `tcp_init_transfer`, `tcp_init_buffer_space`.
+    fn finish_connect(&mut self, host: &mut impl Host) {
+        self.state = State::Established;
+        let is_twice_lost = self.syn_retrans > 1 && self.undo.marker.is_some();
+        self.conn.ctl.cwnd =
+            if is_twice_lost { 1 } else { self.config.initial_cwnd.min(self.conn.ctl.cwnd_clamp) };
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        self.init_metrics();
+        self.undo.prior_ssthresh = 0;
+        self.sync_in_flight();
+        self.conn.ctl = self.cc.init(&self.conn, host);
+        self.expand_sndbuf();
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        self.conn.lsndtime = self.conn.jiffies;
+    }
+
+    /// What SYN timeouts did to the threshold is forgotten; without an RTT sample the timeout is long.
+    /// Linux: `tcp_init_metrics`.
+    fn init_metrics(&mut self) {
+        self.conn.ctl.ssthresh = bbrlab_cc::Control::INFINITE_SSTHRESH;
+        if self.conn.srtt_us == 0 {
+            let fallback_us = TIMEOUT_FALLBACK_S * 1_000_000;
+            self.rtt.rttvar_us = fallback_us;
+            self.rtt.mdev_us = fallback_us;
+            self.rtt.mdev_max_us = fallback_us;
+            self.rto = TIMEOUT_FALLBACK_S * self.conn.hz;
+        }
+    }
+
+    /// Linux: `tcp_sync_mss`.
+    pub(super) fn sync_mss(&mut self) {
+        self.conn.mss = self.bound_to_half_window(self.config.mss);
+    }
+}

@@ -1,0 +1,349 @@
+//! The output engine: what may leave now, in skbs of which size, and how it reaches the wire.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
+//! `tcp_event_new_data_sent`, `tcp_cwnd_validate`, `__tcp_push_pending_frames`, `tcp_grow_skb`,
+//! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
+//! Deviations:
+//! 1. No TCP Small Queues: without a queueing discipline at the sender every skb is on the link at once.
+
+use bbrlab_cc::linux_int::after;
+use bbrlab_cc::{CwndEvent, PacingStatus};
+use bbrlab_units::Time;
+
+use super::limits::Limit;
+use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::{Nonagle, Sender, Tso};
+use crate::cwnd_validation::Starving;
+use crate::pacing::departure_step_ns;
+use crate::segment::{Ecn, Segment, flag};
+use crate::{Host, TimerId};
+
+/// How much a call of the output engine may send. Linux: `push_one`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Push {
+    /// What the windows allow.
+    All,
+    /// One skb.
+    One,
+    /// One segment, whatever cwnd says.
+    LossProbe,
+}
+
+impl Sender {
+    /// End of the peer's window. Linux: `tcp_wnd_end`.
+    #[inline]
+    pub(super) fn window_end(&self) -> u32 {
+        self.conn.snd_una.wrapping_add(self.snd_wnd)
+    }
+
+    /// Whether the first segment of an skb fits into the peer's window. Linux: `tcp_snd_wnd_test`.
+    #[inline]
+    pub(super) fn fits_send_window(&self, id: SkbId) -> bool {
+        let skb = &self.queue[id];
+        let mss = self.conn.mss;
+        let end = if skb.len() > mss { skb.seq.wrapping_add(mss) } else { skb.end_seq };
+        !after(end, self.window_end())
+    }
+
+    /// Segments that cwnd allows, at most half of it at a time. Linux: `tcp_cwnd_test`.
+    #[inline]
+    fn cwnd_test(&self) -> u32 {
+        let cwnd = self.conn.ctl.cwnd;
+        let in_flight = self.in_flight();
+        if in_flight >= cwnd {
+            return 0;
+        }
+        (cwnd >> 1).max(1).min(cwnd - in_flight)
+    }
+
+    /// Whether pacing holds the next skb back; arms its timer then. Linux: `tcp_pacing_check`.
+    #[inline]
+    pub(super) fn is_held_by_pacing(&mut self, host: &mut impl Host) -> bool {
+        if self.conn.ctl.pacing_status != PacingStatus::Needed
+            || self.conn.wstamp_ns <= self.conn.clock_ns
+        {
+            return false;
+        }
+        if !self.is_pacing_armed {
+            self.is_pacing_armed = true;
+            let step = self.config.clock_step_ns;
+            let at = if step <= 1 {
+                self.conn.wstamp_ns
+            } else {
+                self.conn.wstamp_ns.div_ceil(step) * step
+            };
+            host.arm(TimerId::Pacing, Time(at));
+        }
+        true
+    }
+
+    /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
+    pub(super) fn on_pacing_timer(&mut self, host: &mut impl Host) {
+        self.is_pacing_armed = false;
+        if self.lost_out > self.retrans_out && self.conn.ctl.cwnd > self.in_flight() {
+            self.xmit_retransmit_queue(host);
+        }
+        self.write_xmit(self.nonagle(), Push::All, host);
+    }
+
+    /// Linux: `__tcp_push_pending_frames`.
+    #[inline]
+    pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
+        if self.write_xmit(nonagle, Push::All, host) {
+            self.check_probe_timer(host);
+        }
+    }
+
+    /// Sends what cwnd, window, pacing and Nagle allow; true if nothing is in flight although there is
+    /// something to send. Linux: `tcp_write_xmit`.
+    pub(super) fn write_xmit(
+        &mut self,
+        nonagle: Nonagle,
+        push: Push,
+        host: &mut impl Host,
+    ) -> bool {
+        let mut sent_pkts = 0;
+        let mut is_cwnd_limited = false;
+        let mut max_segs = 0;
+        let mss = self.conn.mss;
+        loop {
+            let head = self.queue.send_head();
+            if head == NIL {
+                self.stop = Limit::App;
+                break;
+            }
+            if self.is_held_by_pacing(host) {
+                self.stop = Limit::Pacing;
+                break;
+            }
+            let mut quota = self.cwnd_test();
+            if quota == 0 {
+                if push != Push::LossProbe {
+                    self.stop = Limit::Cwnd;
+                    break;
+                }
+                quota = 1;
+            }
+            if max_segs == 0 {
+                max_segs = self.tso_segs();
+            }
+            quota = quota.min(max_segs);
+            if self.queue[head].len() < quota * mss {
+                self.grow_send_head(quota * mss);
+            }
+            let skb = &self.queue[head];
+            let len = skb.len();
+            if !self.fits_send_window(head) {
+                self.stop = Limit::Rwnd;
+                break;
+            }
+            let is_last = skb.next == NIL;
+            let mut limit = mss;
+            if len <= mss {
+                let nonagle = if is_last { nonagle } else { Nonagle::Push };
+                if self.is_held_by_nagle(head, nonagle) {
+                    self.stop = Limit::App;
+                    break;
+                }
+            } else {
+                if push == Push::All
+                    && max_segs > 1
+                    && let Some(reason) = self.tso_should_defer(head, max_segs)
+                {
+                    is_cwnd_limited |= reason == Limit::Cwnd;
+                    self.stop = reason;
+                    break;
+                }
+                limit = self.mss_split_point(head, quota, nonagle);
+            }
+            let mut id = head;
+            if len > limit {
+                id = self.queue.split_send_head(limit, mss);
+                self.wmem_queued += OVERHEAD;
+            } else {
+                self.queue[head].count_segments(mss);
+            }
+            self.transmit_skb(id, host);
+            self.new_data_sent(id, host);
+            let skb = &self.queue[id];
+            let pcount = u32::from(skb.pcount);
+            if skb.len() < pcount * mss {
+                self.snd_sml = skb.end_seq;
+            }
+            sent_pkts += pcount;
+            if push != Push::All {
+                break;
+            }
+        }
+        is_cwnd_limited |= self.in_flight() >= self.conn.ctl.cwnd;
+        if sent_pkts > 0 || is_cwnd_limited {
+            self.validate_cwnd(is_cwnd_limited);
+        }
+        if sent_pkts > 0 {
+            if self.is_in_cwnd_reduction() {
+                self.prr.out = self.prr.out.wrapping_add(sent_pkts);
+            }
+            if push != Push::LossProbe {
+                self.schedule_loss_probe(false, host);
+            }
+            return false;
+        }
+        self.packets_out == 0 && self.queue.send_head() != NIL
+    }
+
+    /// Linux: `tcp_cwnd_validate`.
+    #[inline]
+    fn validate_cwnd(&mut self, is_limited: bool) {
+        let starving = Starving {
+            rto_jiffies: self.rto,
+            init_cwnd: self.config.initial_cwnd,
+            is_sndbuf_full: self.is_nospace,
+            has_cong_control: self.hooks.cong_control,
+        };
+        self.usage.validate(&mut self.conn, self.packets_out, is_limited, starving);
+    }
+
+    /// Fills the first unsent skb up to `len` bytes from the ones behind it. Linux: `tcp_grow_skb`.
+    fn grow_send_head(&mut self, len: u32) {
+        let head = self.queue.send_head();
+        let next = self.queue[head].next;
+        if next == NIL {
+            return;
+        }
+        let moved = (len - self.queue[head].len()).min(self.queue[next].len());
+        if moved == 0 {
+            return;
+        }
+        self.queue[head].end_seq = self.queue[head].end_seq.wrapping_add(moved);
+        self.queue[next].seq = self.queue[next].seq.wrapping_add(moved);
+        if self.queue[next].len() == 0 {
+            let eaten = self.queue[next];
+            let skb = &mut self.queue[head];
+            skb.end_seq = eaten.end_seq;
+            skb.flags |= eaten.flags;
+            self.queue.remove_unsent(next);
+            self.wmem_queued -= OVERHEAD;
+        }
+    }
+
+    /// New data has left. Linux: `tcp_event_new_data_sent`.
+    #[inline]
+    pub(super) fn new_data_sent(&mut self, id: SkbId, host: &mut impl Host) {
+        let prior_packets = self.packets_out;
+        self.conn.snd_nxt = self.queue[id].end_seq;
+        self.queue.mark_sent(id);
+        if self.highest_sack == NIL {
+            self.highest_sack = id;
+        }
+        self.packets_out += u32::from(self.queue[id].pcount);
+        if prior_packets == 0 || self.timer.pending == super::timers::Pending::LossProbe {
+            self.rearm_rto(host);
+        }
+        self.check_space();
+    }
+
+    /// Puts an skb on the wire and notes when. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
+    /// `tcp_rate_skb_sent`.
+    pub(super) fn transmit_skb(&mut self, id: SkbId, host: &mut impl Host) {
+        let prior_wstamp_ns = self.conn.wstamp_ns;
+        self.conn.wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
+        let wstamp_ns = self.conn.wstamp_ns;
+        let skb = &mut self.queue[id];
+        skb.tstamp_ns = wstamp_ns;
+        skb.tags &= !tag::UNSORTED_BY_RTO;
+        let (len, pcount) = (skb.len(), u32::from(skb.pcount));
+        let has_data = len > 0;
+        if has_data && self.in_flight() == 0 {
+            self.ca_event(CwndEvent::TxStart, host);
+        }
+        self.put_on_wire(id, host);
+        if has_data {
+            self.conn.lsndtime = self.conn.jiffies;
+            self.stats.sent += u64::from(pcount);
+            self.stats.sent_bytes += u64::from(len);
+        }
+        if self.conn.ctl.pacing_status != PacingStatus::None {
+            let sent_before = u32::try_from(self.stats.sent).unwrap_or(u32::MAX);
+            self.conn.wstamp_ns += departure_step_ns(
+                len,
+                self.conn.ctl.pacing_rate,
+                wstamp_ns - prior_wstamp_ns,
+                sent_before,
+            );
+        }
+        self.queue.move_to_newest(id);
+        self.sync_in_flight();
+        self.queue[id].tx =
+            self.sampler.skb_sent(&mut self.conn, self.packets_out, pcount, wstamp_ns / 1000);
+    }
+
+    /// A segment without payload, SYN and FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
+    pub(super) fn transmit_bare(&mut self, seq: u32, host: &mut impl Host) {
+        self.conn.wstamp_ns = self.conn.wstamp_ns.max(self.conn.clock_ns);
+        let mut segment = self.segment_at(seq, self.conn.wstamp_ns);
+        if self.hooks.needs_ecn && self.is_ecn_ok() {
+            segment.ecn = Ecn::Ect0;
+        }
+        host.transmit(segment);
+    }
+
+    /// A segment at `seq` with what every segment holds.
+    #[inline]
+    fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
+        let mut segment = Segment {
+            seq,
+            ack: self.conn.rcv_nxt,
+            wnd: self.reverse.wnd,
+            flags: flag::ACK | self.reverse.ece(),
+            ..Segment::default()
+        };
+        if self.config.timestamps {
+            segment.has_ts = true;
+            segment.tsval = super::timestamp_ms(tstamp_ns).wrapping_add(self.config.ts_offset);
+            segment.tsecr = self.reverse.ts_recent;
+        }
+        segment
+    }
+
+    /// The header of an skb, and its segments one by one or whole.
+    #[inline]
+    fn put_on_wire(&mut self, id: SkbId, host: &mut impl Host) {
+        let skb = self.queue[id];
+        let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
+        segment.retransmission = skb.retransmission;
+        if skb.flags & flag::SYN != 0 {
+            self.dress_syn(&mut segment);
+            host.transmit(segment);
+            return;
+        }
+        let is_new = !bbrlab_cc::linux_int::before(skb.seq, self.conn.snd_nxt);
+        let cwr = self.dress_with_ecn(&mut segment, is_new);
+        let mut left = skb.len();
+        let last_flags = if skb.pcount > 1 { skb.flags | flag::PSH } else { skb.flags };
+        if self.config.tso == Tso::Whole || skb.pcount <= 1 {
+            segment.len = left;
+            segment.flags |= last_flags | cwr;
+            host.transmit(segment);
+            return;
+        }
+        let mss = u32::from(skb.gso_size);
+        segment.flags |= cwr;
+        segment.len = mss;
+        while left > mss {
+            host.transmit(segment);
+            segment.flags &= !flag::CWR;
+            segment.seq = segment.seq.wrapping_add(mss);
+            left -= mss;
+        }
+        segment.len = left;
+        segment.flags |= last_flags;
+        host.transmit(segment);
+    }
+
+    /// A pure ACK. Linux: `tcp_send_ack`.
+    pub(super) fn send_ack(&mut self, host: &mut impl Host) {
+        let window_end = self.window_end();
+        let seq = if after(self.conn.snd_nxt, window_end) { window_end } else { self.conn.snd_nxt };
+        self.transmit_bare(seq, host);
+    }
+}

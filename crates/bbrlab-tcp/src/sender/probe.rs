@@ -1,0 +1,92 @@
+//! Zero-window probes: is the window still closed?
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_send_probe0`, `tcp_write_wakeup`;
+//! `net/ipv4/tcp_timer.c`: `tcp_probe_timer`; `include/net/tcp.h`: `tcp_probe0_when`,
+//! `tcp_check_probe_timer`.
+//! Deviations:
+//! 1. Probing never ends (`tcp_retries2`).
+
+use bbrlab_cc::linux_int::before;
+
+use super::Sender;
+use super::skb::{NIL, OVERHEAD};
+use super::timers::{Pending, RTO_MAX_S};
+use crate::Host;
+use crate::segment::flag;
+
+/// Doublings of the probe's timeout that can have an effect. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
+const BACKOFF_MAX: u32 = 10;
+
+/// Doublings that are counted. Linux: `tcp_retries2`.
+const RETRIES_2: u32 = 15;
+
+impl Sender {
+    /// Linux: `tcp_probe0_base`.
+    fn probe0_base(&self) -> u32 {
+        self.rto.max(self.us_to_jiffies(crate::rtt::RTO_MIN_US))
+    }
+
+    /// Jiffies until the next probe. Linux: `tcp_probe0_when`.
+    pub(super) fn probe0_when(&self) -> u32 {
+        let when = u64::from(self.probe0_base()) << self.backoff.min(BACKOFF_MAX);
+        u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)
+    }
+
+    /// Nothing is in flight, something waits, and no timer runs: probes. Linux: `tcp_check_probe_timer`.
+    pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
+        if self.packets_out == 0 && self.timer.pending == Pending::None {
+            let when = self.probe0_base();
+            self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
+        }
+    }
+
+    /// Linux: `tcp_probe_timer`, `tcp_send_probe0`.
+    pub(super) fn zero_window_probe_timeout(&mut self, host: &mut impl Host) {
+        if self.packets_out != 0 || self.queue.send_head() == NIL {
+            self.probes_out = 0;
+            return;
+        }
+        let is_sent = self.write_wakeup(host);
+        if self.packets_out != 0 || self.queue.send_head() == NIL {
+            self.probes_out = 0;
+            self.backoff = 0;
+            return;
+        }
+        self.probes_out += 1;
+        debug_assert!(is_sent, "no local congestion");
+        if self.backoff < RETRIES_2 {
+            self.backoff += 1;
+        }
+        let when = self.probe0_when();
+        self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
+    }
+
+    /// Sends what fits into the window, or a segment below it that provokes an ACK.
+    /// Linux: `tcp_write_wakeup`.
+    fn write_wakeup(&mut self, host: &mut impl Host) -> bool {
+        let head = self.queue.send_head();
+        let window_end = self.window_end();
+        let skb = self.queue[head];
+        if !before(skb.seq, window_end) {
+            self.transmit_bare(self.conn.snd_una.wrapping_sub(1), host);
+            return true;
+        }
+        if before(self.pushed_seq, skb.end_seq) {
+            self.pushed_seq = skb.end_seq;
+        }
+        let mss = self.conn.mss;
+        let room = window_end.wrapping_sub(skb.seq);
+        let mut id = head;
+        if room < skb.end_seq.wrapping_sub(skb.seq) || skb.len() > mss {
+            self.queue[head].flags |= flag::PSH;
+            id = self.queue.split_send_head(room.min(mss), mss);
+            self.wmem_queued += OVERHEAD;
+        } else {
+            self.queue[head].count_segments(mss);
+        }
+        self.queue[id].flags |= flag::PSH;
+        self.transmit_skb(id, host);
+        self.new_data_sent(id, host);
+        true
+    }
+}

@@ -1,0 +1,203 @@
+//! RACK: a packet is lost if one sent sufficiently later was delivered.
+//!
+//! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
+//! Deviations:
+//! 1. Packets that a timeout marked lost leave the list by time at once (and come back if the timeout was
+//!    spurious), so that a scan after a timeout does not step over the whole window. The kernel steps over
+//!    them one by one; what is marked is the same.
+
+use bbrlab_cc::CaState;
+use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
+
+use super::skb::{NIL, SkbId, tag};
+use super::timers::{Pending, TIMEOUT_MIN_US};
+use super::{Sender, ack::flags};
+use crate::Host;
+
+/// Recoveries for which a widened reordering window lasts. Linux: `TCP_RACK_RECOVERY_THRESH`.
+pub(super) const RECOVERY_THRESH: u8 = 16;
+
+/// Linux: `struct tcp_rack`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rack {
+    /// Latest transmission time among the delivered packets, in microseconds.
+    pub(super) mstamp_us: u64,
+    /// RTT of the latest delivery in microseconds.
+    pub(super) rtt_us: u32,
+    /// End of the packet that `mstamp_us` belongs to.
+    pub(super) end_seq: u32,
+    /// `delivered` when the window was last widened.
+    pub(super) last_delivered: u32,
+    /// Width of the reordering window in quarters of the minimum RTT.
+    pub(super) reo_wnd_steps: u8,
+    /// Recoveries until the window is narrow again.
+    pub(super) reo_wnd_persist: u8,
+    /// A DSACK came since the window was last adjusted.
+    pub(super) is_dsack_seen: bool,
+    /// Something was delivered since the last scan.
+    pub(super) is_advanced: bool,
+}
+
+/// Whether one packet was sent after another; those of one burst count by sequence.
+/// Linux: `tcp_skb_sent_after`.
+fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool {
+    us > other_us || (us == other_us && after(end_seq, other_end_seq))
+}
+
+impl Sender {
+    /// How long to wait for reordered packets, in microseconds. Linux: `tcp_rack_reo_wnd`.
+    fn rack_reo_wnd_us(&self) -> u32 {
+        if self.reord_seen == 0
+            && (self.conn.ca_state >= CaState::Recovery || self.sacked_out >= self.reordering)
+        {
+            return 0;
+        }
+        let steps = u32::from(self.rack.reo_wnd_steps);
+        (self.conn.min_rtt_us >> 2).wrapping_mul(steps).min(self.conn.srtt_us >> 3)
+    }
+
+    /// Microseconds until an skb counts as lost; at most 0 if it does. Linux: `tcp_rack_skb_timeout`.
+    pub(super) fn rack_timeout_us(&self, id: SkbId, reo_wnd_us: u32) -> i32 {
+        let age_us = stamp_us_delta(self.mstamp_us, self.queue[id].sent_us());
+        self.rack.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
+    }
+
+    /// Marks what is lost; returns the longest wait of the rest, in microseconds.
+    /// Linux: `tcp_rack_detect_loss`.
+    fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
+        let mut timeout_us = 0;
+        let reo_wnd_us = self.rack_reo_wnd_us();
+        let mut id = self.queue.oldest();
+        while id != NIL {
+            let skb = &self.queue[id];
+            let next = skb.sorted_next;
+            if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
+                id = next;
+                continue;
+            }
+            if !sent_after(self.rack.mstamp_us, skb.sent_us(), self.rack.end_seq, skb.end_seq) {
+                break;
+            }
+            let remaining = self.rack_timeout_us(id, reo_wnd_us);
+            if remaining <= 0 {
+                self.mark_lost(id, host);
+                self.queue.unlink_sorted(id);
+            } else {
+                timeout_us = timeout_us.max(remaining.cast_unsigned());
+            }
+            id = next;
+        }
+        timeout_us
+    }
+
+    /// Scans for losses if something was delivered; true if the reordering timer was set.
+    /// Linux: `tcp_rack_mark_lost`.
+    fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
+        if !self.rack.is_advanced {
+            return false;
+        }
+        self.rack.is_advanced = false;
+        let timeout_us = self.rack_detect_loss(host);
+        if timeout_us == 0 {
+            return false;
+        }
+        let timeout = self.us_to_jiffies(timeout_us.wrapping_add(TIMEOUT_MIN_US)).min(self.rto);
+        self.reset_timer(Pending::Reordering, timeout, host);
+        true
+    }
+
+    /// Looks for lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
+    pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
+        if self.queue.head() == NIL {
+            return;
+        }
+        if !self.is_sack {
+            self.newreno_mark_lost(*flag & flags::SND_UNA_ADVANCED != 0, host);
+            return;
+        }
+        let retrans_out = self.retrans_out;
+        if self.rack_mark_lost(host) {
+            *flag &= !flags::SET_XMIT_TIMER;
+        }
+        if retrans_out > self.retrans_out {
+            *flag |= flags::LOST_RETRANS;
+        }
+    }
+
+    /// A packet was delivered: RACK's yardstick may advance. Linux: `tcp_rack_advance`.
+    #[inline]
+    pub(super) fn rack_advance(&mut self, tags: u8, end_seq: u32, sent_us: u64) {
+        let rtt_us = stamp_us_delta(self.mstamp_us, sent_us);
+        // Too soon for the retransmission: it must have been the original.
+        if tags & tag::ANY_RETRANS != 0 && rtt_us < self.conn.min_rtt_us {
+            return;
+        }
+        self.rack.is_advanced = true;
+        self.rack.rtt_us = rtt_us;
+        if sent_after(sent_us, self.rack.mstamp_us, end_seq, self.rack.end_seq) {
+            self.rack.mstamp_us = sent_us;
+            self.rack.end_seq = end_seq;
+        }
+    }
+
+    /// The reordering timer fired. Linux: `tcp_rack_reo_timeout`.
+    pub(super) fn rack_reordering_timeout(&mut self, host: &mut impl Host) {
+        let lost = self.conn.lost;
+        let in_flight = self.in_flight();
+        self.rack_detect_loss(host);
+        if in_flight != self.in_flight() {
+            if self.conn.ca_state != CaState::Recovery {
+                self.enter_recovery(false, host);
+                if !self.hooks.cong_control {
+                    let newly_lost = self.conn.lost.wrapping_sub(lost);
+                    self.cwnd_reduction(1, newly_lost, 0);
+                }
+            }
+            self.xmit_retransmit_queue(host);
+        }
+        if self.timer.pending != Pending::Retransmit {
+            self.rearm_rto(host);
+        }
+    }
+
+    /// Widens the reordering window after DSACKs, narrows it after enough recoveries.
+    /// Linux: `tcp_rack_update_reo_wnd`.
+    #[inline]
+    pub(super) fn rack_update_reo_wnd(&mut self, prior_delivered: u32) {
+        if prior_delivered == 0 {
+            return;
+        }
+        let rack = &mut self.rack;
+        if before(prior_delivered, rack.last_delivered) {
+            rack.is_dsack_seen = false;
+        }
+        if rack.is_dsack_seen {
+            rack.reo_wnd_steps = rack.reo_wnd_steps.saturating_add(1);
+            rack.is_dsack_seen = false;
+            rack.last_delivered = self.conn.delivered;
+            rack.reo_wnd_persist = RECOVERY_THRESH;
+        } else if rack.reo_wnd_persist == 0 {
+            rack.reo_wnd_steps = 1;
+        }
+    }
+
+    /// Without SACK: the third duplicate ACK, or a partial one, proves the first packet lost.
+    /// Linux: `tcp_newreno_mark_lost`.
+    fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
+        let state = self.conn.ca_state;
+        if (state < CaState::Recovery && self.sacked_out >= self.reordering)
+            || (state == CaState::Recovery && is_una_advanced)
+        {
+            let id = self.queue.head();
+            let skb = &self.queue[id];
+            if skb.has(tag::LOST) {
+                return;
+            }
+            if skb.pcount > 1 && skb.len() > u32::from(skb.gso_size) {
+                let mss = u32::from(skb.gso_size);
+                self.fragment_sent(id, mss, mss);
+            }
+            self.mark_lost(id, host);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
+//!
+//! It decides which state an ACK leads to and what recovery may send; the congestion control sets the window
+//! afterwards, and only then packets leave.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`, `tcp_enter_cwr`,
+//! `tcp_mark_skb_lost`, `tcp_process_loss`, `tcp_try_to_open`, `tcp_add_reno_sack` and neighbours; RFC 6675,
+//! 6937 (PRR), 5682 (F-RTO).
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::{after, before};
+use bbrlab_cc::{CaState, CongestionControl, CwndEvent, LostSkb};
+
+use super::Sender;
+use super::ack::flags;
+use super::sack::MAX_REORDERING;
+use super::skb::{NIL, SkbId, tag};
+use super::timers::Pending;
+use crate::Host;
+use crate::prr::Prr;
+
+/// What recovery wants sent once the window is set. Linux: `REXMIT_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rexmit {
+    /// Nothing.
+    None,
+    /// What is marked lost.
+    Lost,
+    /// New data, as F-RTO asks.
+    New,
+}
+
+impl Sender {
+    /// Tells the congestion control of an event.
+    pub(super) fn ca_event(&mut self, event: CwndEvent, host: &mut impl Host) {
+        self.sync_in_flight();
+        self.conn.ctl = self.cc.cwnd_event(&self.conn, event, host);
+    }
+
+    /// Enters a state of recovery. Linux: `tcp_set_ca_state`.
+    pub(super) fn set_ca_state(&mut self, state: CaState, host: &mut impl Host) {
+        self.sync_in_flight();
+        self.conn.ctl = self.cc.set_state(&self.conn, state, host);
+        self.conn.ca_state = state;
+    }
+
+    /// Linux: `tcp_in_cwnd_reduction`.
+    #[inline]
+    pub(super) fn is_in_cwnd_reduction(&self) -> bool {
+        matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
+    }
+
+    /// Marks an skb lost, or its retransmission. Linux: `tcp_mark_skb_lost`.
+    pub(super) fn mark_lost(&mut self, id: SkbId, host: &mut impl Host) {
+        let skb = &self.queue[id];
+        let (tags, seq, pcount) = (skb.tags, skb.seq, u32::from(skb.pcount));
+        if tags & tag::SACKED != 0 {
+            return;
+        }
+        let hint = self.retransmit_hint;
+        if (hint == NIL && self.retrans_out >= self.lost_out)
+            || (hint != NIL && before(seq, self.queue[hint].seq))
+        {
+            self.retransmit_hint = id;
+        }
+        if tags & tag::LOST == 0 {
+            self.lost_out += pcount;
+            self.queue[id].tags |= tag::LOST;
+        } else if tags & tag::RETRANS != 0 {
+            self.queue[id].tags &= !tag::RETRANS;
+            self.retrans_out -= pcount;
+        } else {
+            return;
+        }
+        self.conn.lost = self.conn.lost.wrapping_add(pcount);
+        if self.hooks.skb_marked_lost {
+            let tx = &self.queue[id].tx;
+            let skb = LostSkb {
+                pcount,
+                in_flight: tx.in_flight,
+                lost: tx.lost,
+                is_app_limited: tx.is_app_limited(),
+                delivered_mstamp: tx.delivered_mstamp,
+            };
+            self.sync_in_flight();
+            self.conn.ctl = self.cc.skb_marked_lost(&self.conn, &skb, host);
+        }
+    }
+
+    /// Linux: `tcp_fastretrans_alert`.
+    pub(super) fn fastretrans_alert(
+        &mut self,
+        prior_snd_una: u32,
+        num_dupack: u32,
+        ack_flag: &mut u32,
+        host: &mut impl Host,
+    ) -> Rexmit {
+        let flag = *ack_flag;
+        let is_ece = flag & flags::ECE != 0;
+        if self.packets_out == 0 && self.sacked_out != 0 {
+            self.sacked_out = 0;
+        }
+        if is_ece {
+            self.undo.prior_ssthresh = 0;
+        }
+        if self.check_sack_reneging(ack_flag, host) {
+            return Rexmit::None;
+        }
+        if self.conn.ca_state == CaState::Open {
+            self.retrans_stamp = None;
+        } else if !before(self.conn.snd_una, self.high_seq) {
+            match self.conn.ca_state {
+                CaState::Cwr if self.conn.snd_una != self.high_seq => {
+                    self.end_cwnd_reduction(host);
+                    self.set_ca_state(CaState::Open, host);
+                }
+                CaState::Recovery => {
+                    if !self.is_sack {
+                        self.sacked_out = 0;
+                    }
+                    if self.try_undo_recovery(host) {
+                        return Rexmit::None;
+                    }
+                    self.end_cwnd_reduction(host);
+                }
+                _ => {}
+            }
+        }
+
+        match self.conn.ca_state {
+            CaState::Recovery => {
+                if flag & flags::SND_UNA_ADVANCED == 0 {
+                    if !self.is_sack {
+                        self.add_reno_sack(num_dupack, flag);
+                    }
+                } else if self.try_undo_partial(prior_snd_una, host) {
+                    return Rexmit::None;
+                }
+                if self.try_undo_dsack() {
+                    self.try_to_open(flag, host);
+                }
+                self.identify_packet_loss(ack_flag, host);
+                if self.conn.ca_state != CaState::Recovery {
+                    if self.lost_out == 0 {
+                        return Rexmit::None;
+                    }
+                    self.enter_recovery(is_ece, host);
+                }
+            }
+            CaState::Loss => {
+                let rexmit = self.process_loss(flag, num_dupack, host);
+                self.identify_packet_loss(ack_flag, host);
+                if self.conn.ca_state != CaState::Open && *ack_flag & flags::LOST_RETRANS == 0 {
+                    return rexmit;
+                }
+                return self.alert_outside_recovery(flag, num_dupack, ack_flag, rexmit, host);
+            }
+            CaState::Open | CaState::Disorder | CaState::Cwr => {
+                return self.alert_outside_recovery(flag, num_dupack, ack_flag, Rexmit::None, host);
+            }
+        }
+        Rexmit::Lost
+    }
+
+    /// The part of the alert that may start a recovery; `rexmit` is the verdict so far.
+    fn alert_outside_recovery(
+        &mut self,
+        flag: u32,
+        num_dupack: u32,
+        ack_flag: &mut u32,
+        rexmit: Rexmit,
+        host: &mut impl Host,
+    ) -> Rexmit {
+        if !self.is_sack {
+            if flag & flags::SND_UNA_ADVANCED != 0 {
+                self.sacked_out = 0;
+            }
+            self.add_reno_sack(num_dupack, flag);
+        }
+        if self.conn.ca_state <= CaState::Disorder {
+            self.try_undo_dsack();
+        }
+        self.identify_packet_loss(ack_flag, host);
+        if self.lost_out == 0 {
+            self.try_to_open(flag, host);
+            return rexmit;
+        }
+        self.enter_recovery(flag & flags::ECE != 0, host);
+        Rexmit::Lost
+    }
+
+    /// A SACKed packet at the head of the queue: gives the receiver some time to mean it, then an RTO.
+    /// Linux: `tcp_check_sack_reneging`.
+    fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
+        let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;
+        if *flag & reneging != reneging {
+            return false;
+        }
+        let delay = self.us_to_jiffies(self.conn.srtt_us >> 4).max(self.us_to_jiffies(10_000));
+        self.reset_timer(Pending::Retransmit, delay, host);
+        *flag &= !flags::SET_XMIT_TIMER;
+        true
+    }
+
+    /// Starts fast recovery. Linux: `tcp_enter_recovery`.
+    pub(super) fn enter_recovery(&mut self, is_ece: bool, host: &mut impl Host) {
+        if !self.is_any_retrans_done() {
+            self.retrans_stamp = None;
+        }
+        self.undo.prior_ssthresh = 0;
+        self.init_undo();
+        if !self.is_in_cwnd_reduction() {
+            if !is_ece {
+                self.undo.prior_ssthresh = self.current_ssthresh();
+            }
+            self.init_cwnd_reduction();
+        }
+        self.set_ca_state(CaState::Recovery, host);
+    }
+
+    /// Starts a reduction because of ECN. Linux: `tcp_enter_cwr`.
+    pub(super) fn enter_cwr(&mut self, host: &mut impl Host) {
+        self.undo.prior_ssthresh = 0;
+        if self.conn.ca_state < CaState::Cwr {
+            self.undo.marker = None;
+            self.init_cwnd_reduction();
+            self.set_ca_state(CaState::Cwr, host);
+        }
+    }
+
+    /// Linux: `tcp_init_cwnd_reduction`.
+    pub(super) fn init_cwnd_reduction(&mut self) {
+        self.high_seq = self.conn.snd_nxt;
+        self.tlp.high_seq = None;
+        self.sync_in_flight();
+        // The kernel sets these two before it asks for the threshold.
+        self.conn.ctl.cwnd_cnt = 0;
+        self.conn.prior_cwnd = self.conn.ctl.cwnd;
+        let ssthresh = self.cc.ssthresh(&self.conn);
+        self.prr = Prr::enter(&mut self.conn, ssthresh);
+        self.queue_cwr();
+    }
+
+    /// Linux: `tcp_cwnd_reduction`.
+    pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
+        self.sync_in_flight();
+        let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
+        self.prr.on_ack(
+            &mut self.conn,
+            newly_delivered.cast_signed(),
+            newly_lost.cast_signed(),
+            has_advanced,
+        );
+    }
+
+    /// Linux: `tcp_end_cwnd_reduction`.
+    pub(super) fn end_cwnd_reduction(&mut self, host: &mut impl Host) {
+        if self.hooks.cong_control {
+            return;
+        }
+        let can_undo = self.undo.marker.is_some();
+        if self.conn.ctl.ssthresh < bbrlab_cc::Control::INFINITE_SSTHRESH
+            && (self.conn.ca_state == CaState::Cwr || can_undo)
+        {
+            self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        }
+        Prr::leave(&mut self.conn, can_undo);
+        self.ca_event(CwndEvent::CompleteCwr, host);
+    }
+
+    /// Linux: `tcp_try_keep_open`.
+    pub(super) fn try_keep_open(&mut self, host: &mut impl Host) {
+        let is_disorder = self.sacked_out + self.lost_out != 0 || self.is_any_retrans_done();
+        let state = if is_disorder { CaState::Disorder } else { CaState::Open };
+        if self.conn.ca_state != state {
+            self.set_ca_state(state, host);
+            self.high_seq = self.conn.snd_nxt;
+        }
+    }
+
+    /// Linux: `tcp_try_to_open`.
+    fn try_to_open(&mut self, flag: u32, host: &mut impl Host) {
+        if !self.is_any_retrans_done() {
+            self.retrans_stamp = None;
+        }
+        if flag & flags::ECE != 0 {
+            self.enter_cwr(host);
+        }
+        if self.conn.ca_state != CaState::Cwr {
+            self.try_keep_open(host);
+        }
+    }
+
+    /// An ACK after a timeout. F-RTO first tries to find out whether the timeout was spurious, by sending
+    /// new data. Linux: `tcp_process_loss`.
+    fn process_loss(&mut self, flag: u32, num_dupack: u32, host: &mut impl Host) -> Rexmit {
+        let is_recovered = !before(self.conn.snd_una, self.high_seq);
+        let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
+        if has_advanced && self.try_undo_loss(false, host) {
+            return Rexmit::None;
+        }
+        if self.is_frto {
+            if flag & flags::ORIG_SACK_ACKED != 0 && self.try_undo_loss(true, host) {
+                return Rexmit::None;
+            }
+            if after(self.conn.snd_nxt, self.high_seq) {
+                if flag & flags::DATA_SACKED != 0 || num_dupack != 0 {
+                    self.is_frto = false;
+                }
+            } else if has_advanced && !is_recovered {
+                self.high_seq = self.conn.snd_nxt;
+                if self.queue.send_head() != NIL && after(self.window_end(), self.conn.snd_nxt) {
+                    return Rexmit::New;
+                }
+                self.is_frto = false;
+            }
+        }
+        if is_recovered {
+            self.try_undo_recovery(host);
+            return Rexmit::None;
+        }
+        if !self.is_sack {
+            if after(self.conn.snd_nxt, self.high_seq) && num_dupack != 0 {
+                self.add_reno_sack(num_dupack, flag);
+            } else if has_advanced {
+                self.sacked_out = 0;
+            }
+        }
+        Rexmit::Lost
+    }
+
+    /// Without SACK: a duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
+    fn add_reno_sack(&mut self, num_dupack: u32, flag: u32) {
+        if num_dupack == 0 {
+            return;
+        }
+        let prior_sacked = self.sacked_out;
+        self.sacked_out += num_dupack;
+        self.check_reno_reordering(0);
+        if self.sacked_out > prior_sacked {
+            self.count_delivered(self.sacked_out - prior_sacked, flag);
+        }
+    }
+
+    /// Without SACK: an ACK takes back the duplicates that it explains. Linux: `tcp_remove_reno_sacks`.
+    pub(super) fn remove_reno_sacks(&mut self, acked: u32, flag: u32) {
+        if acked > 0 {
+            self.count_delivered(acked.saturating_sub(self.sacked_out).max(1), flag);
+            self.sacked_out = self.sacked_out.saturating_sub(acked - 1);
+        }
+        self.check_reno_reordering(acked);
+    }
+
+    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    fn check_reno_reordering(&mut self, addend: u32) {
+        let holes = self.lost_out.max(1).min(self.packets_out);
+        if self.sacked_out + holes <= self.packets_out {
+            return;
+        }
+        self.sacked_out = self.packets_out - holes;
+        self.reordering = (self.packets_out + addend).min(MAX_REORDERING);
+        self.reord_seen += 1;
+    }
+}

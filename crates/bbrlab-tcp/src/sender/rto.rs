@@ -1,0 +1,102 @@
+//! The retransmission timeout: everything is lost, or nothing is and the path has become slow.
+//!
+//! Sources: [linux] `net/ipv4/tcp_timer.c`: `tcp_retransmit_timer`; `net/ipv4/tcp_input.c`:
+//! `tcp_enter_loss`, `tcp_timeout_mark_lost`; RFC 6298.
+//! Deviations:
+//! 1. A connection is never given up, however many timeouts there are (`tcp_retries2`).
+//! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
+
+use bbrlab_cc::linux_int::after;
+use bbrlab_cc::{CaState, CongestionControl, CwndEvent};
+
+use super::skb::{NIL, tag};
+use super::timers::Pending;
+use super::{REORDERING, Sender, State};
+use crate::Host;
+
+/// SYN timeouts before the timeout starts to double. Linux: `tcp_syn_linear_timeouts`.
+const SYN_LINEAR_TIMEOUTS: u32 = 4;
+
+impl Sender {
+    /// Linux: `tcp_retransmit_timer`.
+    pub(super) fn retransmit_timeout(&mut self, host: &mut impl Host) {
+        if self.packets_out == 0 {
+            return;
+        }
+        let is_window_closed = self.snd_wnd == 0 && self.state != State::SynSent;
+        self.enter_loss(host);
+        if !is_window_closed {
+            self.retransmits += 1;
+            self.rto_total += 1;
+            self.stats.rto_count += 1;
+        }
+        let head = self.queue.head();
+        self.retransmit_skb(head, 1, host);
+        if self.state != State::SynSent || self.rto_total > SYN_LINEAR_TIMEOUTS {
+            self.backoff += 1;
+            self.rto = crate::rtt::backed_off(self.rto, self.conn.hz);
+        }
+        let rto = self.rto;
+        self.reset_timer(Pending::Retransmit, rto, host);
+    }
+
+    /// Linux: `tcp_enter_loss`.
+    fn enter_loss(&mut self, host: &mut impl Host) {
+        let state = self.conn.ca_state;
+        let is_new = state < CaState::Recovery;
+        self.timeout_mark_lost(host);
+        if state <= CaState::Disorder
+            || !after(self.high_seq, self.conn.snd_una)
+            || (state == CaState::Loss && self.retransmits == 0)
+        {
+            self.undo.prior_ssthresh = self.current_ssthresh();
+            self.conn.prior_cwnd = self.conn.ctl.cwnd;
+            self.sync_in_flight();
+            self.conn.ctl.ssthresh = self.cc.ssthresh(&self.conn);
+            self.ca_event(CwndEvent::Loss, host);
+            self.init_undo();
+        }
+        self.conn.ctl.cwnd = self.in_flight() + 1;
+        self.conn.ctl.cwnd_cnt = 0;
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        if state <= CaState::Disorder && self.sacked_out >= REORDERING {
+            self.reordering = self.reordering.min(REORDERING);
+        }
+        self.set_ca_state(CaState::Loss, host);
+        self.high_seq = self.conn.snd_nxt;
+        self.tlp.high_seq = None;
+        self.queue_cwr();
+        self.is_frto = is_new || self.retransmits != 0;
+    }
+
+    /// Marks what was sent long enough ago lost. A SACKed packet at the head means that the receiver has
+    /// dropped what it had SACKed. Linux: `tcp_timeout_mark_lost`.
+    fn timeout_mark_lost(&mut self, host: &mut impl Host) {
+        let head = self.queue.head();
+        let is_reneg = head != NIL && self.queue[head].has(tag::SACKED);
+        if is_reneg {
+            self.sacked_out = 0;
+            self.is_sack_reneg = true;
+        } else if !self.is_sack {
+            self.sacked_out = 0;
+        }
+        let mut id = head;
+        while id != NIL {
+            let next = self.queue[id].next;
+            if is_reneg {
+                self.queue[id].tags &= !tag::SACKED;
+            } else if id != head && self.rack_timeout_us(id, 0) > 0 {
+                id = next;
+                continue;
+            }
+            self.mark_lost(id, host);
+            // RACK would step over it at every ACK until it is sent again.
+            if self.queue[id].has(tag::LOST) && self.queue.is_sorted(id) {
+                self.queue.unlink_sorted(id);
+                self.queue[id].tags |= tag::UNSORTED_BY_RTO;
+            }
+            id = next;
+        }
+        self.retransmit_hint = NIL;
+    }
+}

@@ -1,0 +1,122 @@
+//! A piece of the byte stream on its way: one or several segments that were, or will be, sent together.
+//!
+//! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits; `include/linux/skbuff.h`.
+//! Deviations:
+//! 1. Memory is counted, not used: an skb occupies [`OVERHEAD`] bytes and its payload, as on x86-64.
+
+use crate::rate::SkbStamps;
+use crate::segment::flag;
+
+/// Bytes of memory that an skb takes besides its payload: head, `sk_buff` and `skb_shared_info`.
+pub(super) const OVERHEAD: u32 = 832;
+
+/// What is known of an skb that was sent. Linux: `TCPCB_*`, same numbers.
+pub(super) mod tag {
+    /// SACKed.
+    pub(crate) const SACKED: u8 = 0x01;
+    /// A retransmission of it is in flight. Linux: `TCPCB_SACKED_RETRANS`.
+    pub(crate) const RETRANS: u8 = 0x02;
+    /// Marked lost.
+    pub(crate) const LOST: u8 = 0x04;
+    /// The three above. Linux: `TCPCB_TAGBITS`.
+    pub(crate) const ALL: u8 = 0x07;
+    /// It was retransmitted at least once.
+    pub(crate) const EVER_RETRANS: u8 = 0x80;
+    /// Retransmitted, whatever came of it. Linux: `TCPCB_RETRANS`.
+    pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
+    /// Taken off the time-sorted list by a timeout, to be put back if the timeout proves spurious.
+    pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
+}
+
+/// Index of an skb in the slab; [`NIL`] for none.
+pub(super) type SkbId = u32;
+
+/// No skb.
+pub(super) const NIL: SkbId = u32::MAX;
+
+/// One skb, in the slab of its queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Skb {
+    /// First sequence number.
+    pub(super) seq: u32,
+    /// One past the last sequence number, FIN included.
+    pub(super) end_seq: u32,
+    /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
+    pub(super) tstamp_ns: u64,
+    /// Delivery counters at its latest transmission.
+    pub(super) tx: SkbStamps,
+    /// Neighbours in sequence order, in the queue that it is in.
+    pub(super) prev: SkbId,
+    pub(super) next: SkbId,
+    /// Neighbours in order of transmission; both `NIL` outside that list.
+    pub(super) sorted_prev: SkbId,
+    pub(super) sorted_next: SkbId,
+    /// Segments. Linux: `tcp_gso_segs`.
+    pub(super) pcount: u16,
+    /// Payload of each but the last of several segments, 0 for a lone one. Linux: `tcp_gso_size`.
+    pub(super) gso_size: u16,
+    /// Bits of [`tag`].
+    pub(super) tags: u8,
+    /// Header flags besides ACK: SYN, FIN, PSH.
+    pub(super) flags: u8,
+    /// Transmissions before the latest one.
+    pub(super) retransmission: u16,
+}
+
+impl Skb {
+    /// An skb without bytes at `seq`.
+    pub(super) fn empty_at(seq: u32) -> Self {
+        Self {
+            seq,
+            end_seq: seq,
+            tstamp_ns: 0,
+            tx: SkbStamps::default(),
+            prev: NIL,
+            next: NIL,
+            sorted_prev: NIL,
+            sorted_next: NIL,
+            pcount: 0,
+            gso_size: 0,
+            tags: 0,
+            flags: 0,
+            retransmission: 0,
+        }
+    }
+
+    /// Payload bytes.
+    #[inline]
+    pub(super) const fn len(&self) -> u32 {
+        let control = (self.flags & (flag::SYN | flag::FIN)) != 0;
+        self.end_seq.wrapping_sub(self.seq).wrapping_sub(control as u32)
+    }
+
+    /// Microseconds of its latest transmission. Linux: `tcp_skb_timestamp_us`.
+    #[inline]
+    pub(super) const fn sent_us(&self) -> u64 {
+        self.tstamp_ns / 1000
+    }
+
+    /// Payload of each of its segments but the last. Linux: `tcp_skb_seglen`.
+    pub(super) const fn seg_len(&self) -> u32 {
+        if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
+    }
+
+    /// Whether any bit of `tags` is set.
+    #[inline]
+    pub(super) const fn has(&self, tags: u8) -> bool {
+        self.tags & tags != 0
+    }
+
+    /// Counts its segments anew. Linux: `tcp_set_skb_tso_segs`.
+    #[inline]
+    pub(super) fn count_segments(&mut self, mss: u32) {
+        let len = self.len();
+        if len <= mss {
+            self.gso_size = 0;
+            self.pcount = 1;
+        } else {
+            self.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
+            self.pcount = u16::try_from(len.div_ceil(mss)).expect("an skb is at most 512 KiB long");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The sender's clock and its one retransmission timer, which serves four purposes in turn.
+//!
+//! Sources: [linux] `include/net/inet_connection_sock.h`: `inet_csk_reset_xmit_timer`,
+//! `inet_csk_clear_xmit_timer`; `include/net/tcp.h`: `tcp_reset_xmit_timer`, `tcp_pacing_delay`,
+//! `tcp_rto_delta_us`; `net/ipv4/tcp_timer.c`: `tcp_write_timer_handler`; `net/ipv4/tcp_input.c`:
+//! `tcp_rearm_rto`, `tcp_set_xmit_timer`; `net/ipv4/tcp_output.c`: `tcp_mstamp_refresh`.
+//! Deviations: none.
+
+use bbrlab_units::Time;
+
+use super::Sender;
+use super::skb::NIL;
+use crate::wheel::WheelTimer;
+use crate::{Host, TimerId};
+
+/// What the retransmission timer is set for. Linux: `ICSK_TIME_*`, same numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Pending {
+    /// Nothing: if the timer fires, nothing happens.
+    #[default]
+    None = 0,
+    /// The retransmission timeout.
+    Retransmit = 1,
+    /// The zero-window probe.
+    ZeroWindowProbe = 3,
+    /// The tail loss probe.
+    LossProbe = 5,
+    /// RACK's reordering timer.
+    Reordering = 6,
+}
+
+/// Longest timeout in seconds. Linux: `TCP_RTO_MAX`.
+pub(super) const RTO_MAX_S: u32 = 120;
+
+/// Smallest timeout of a probe or of RACK's timer in microseconds: two ticks of HZ = 1000.
+/// Linux: `TCP_TIMEOUT_MIN_US`.
+pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
+
+/// The retransmission timer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct XmitTimer {
+    /// Linux: `icsk_pending`.
+    pub(super) pending: Pending,
+    /// The jiffy in question. Linux: `icsk_timeout`.
+    pub(super) timeout: u32,
+    wheel: WheelTimer,
+}
+
+impl Sender {
+    /// Reads the clock. Linux: `tcp_mstamp_refresh`.
+    #[inline]
+    pub(super) fn refresh_clock(&mut self, now: Time) {
+        self.conn.clock_ns = now.0;
+        self.mstamp_us = now.0 / 1000;
+        if now >= self.next_tick {
+            self.conn.jiffies = self.config.tick.jiffies(now);
+            self.next_tick = self.config.tick.next_tick(now);
+        }
+    }
+
+    /// Microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
+    #[inline]
+    pub(super) fn us_to_jiffies(&self, us: u32) -> u32 {
+        us.div_ceil(self.us_per_jiffy)
+    }
+
+    /// The longest timeout in jiffies.
+    pub(super) fn rto_max(&self) -> u32 {
+        RTO_MAX_S * self.conn.hz
+    }
+
+    /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
+    #[inline]
+    pub(super) fn reset_timer(&mut self, what: Pending, when: u32, host: &mut impl Host) {
+        let jiffies = self.conn.jiffies;
+        let timeout = jiffies.wrapping_add(when.min(self.rto_max()));
+        self.timer.pending = what;
+        self.timer.timeout = timeout;
+        if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
+            host.arm(TimerId::Retransmit, self.time_of(slot));
+        }
+    }
+
+    /// The same, later by the time that pacing holds the next packet back.
+    /// Linux: `tcp_reset_xmit_timer`.
+    #[inline]
+    pub(super) fn reset_timer_after_pacing(
+        &mut self,
+        what: Pending,
+        when: u32,
+        host: &mut impl Host,
+    ) {
+        let delay_ns = self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns);
+        let delay = if delay_ns == 0 { 0 } else { self.ns_to_jiffies(delay_ns) };
+        self.reset_timer(what, when.saturating_add(delay), host);
+    }
+
+    /// Nanoseconds in jiffies, rounded down. Linux: `nsecs_to_jiffies`.
+    fn ns_to_jiffies(&self, ns: u64) -> u32 {
+        let jiffies = ns / (u64::from(self.us_per_jiffy) * 1000);
+        u32::try_from(jiffies).unwrap_or(u32::MAX)
+    }
+
+    /// The moment of a jiffy that lies ahead.
+    fn time_of(&self, jiffies: u32) -> Time {
+        let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
+        let tick_ns = u64::from(self.us_per_jiffy) * 1000;
+        Time(self.next_tick.0 + u64::from(ahead) * tick_ns)
+    }
+
+    /// The timer has no purpose any more; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
+    pub(super) fn clear_timer(&mut self) {
+        self.timer.pending = Pending::None;
+    }
+
+    /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.
+    pub(super) fn on_retransmit_timer(&mut self, host: &mut impl Host) {
+        self.timer.wheel.fired();
+        if self.timer.pending == Pending::None {
+            return;
+        }
+        let jiffies = self.conn.jiffies;
+        if self.timer.timeout.wrapping_sub(jiffies).cast_signed() > 0 {
+            let timeout = self.timer.timeout;
+            if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
+                host.arm(TimerId::Retransmit, self.time_of(slot));
+            }
+            return;
+        }
+        if self.hooks.notes_in_flight {
+            self.check_app_limited();
+        }
+        match self.timer.pending {
+            Pending::None => {}
+            Pending::Reordering => self.rack_reordering_timeout(host),
+            Pending::LossProbe => self.send_loss_probe(host),
+            Pending::Retransmit => {
+                self.timer.pending = Pending::None;
+                self.retransmit_timeout(host);
+            }
+            Pending::ZeroWindowProbe => {
+                self.timer.pending = Pending::None;
+                self.zero_window_probe_timeout(host);
+            }
+        }
+    }
+
+    /// Microseconds until the RTO of the first packet in flight; may be past. Linux: `tcp_rto_delta_us`.
+    pub(super) fn rto_delta_us(&self) -> i64 {
+        let rto_us = u64::from(self.rto) * u64::from(self.us_per_jiffy);
+        let head = self.queue.head();
+        if head == NIL {
+            return rto_us.cast_signed();
+        }
+        (self.queue[head].sent_us() + rto_us).wrapping_sub(self.mstamp_us).cast_signed()
+    }
+
+    /// Restarts the retransmission timeout after progress or a probe. Linux: `tcp_rearm_rto`.
+    pub(super) fn rearm_rto(&mut self, host: &mut impl Host) {
+        if self.packets_out == 0 {
+            self.clear_timer();
+            return;
+        }
+        let mut rto = self.rto;
+        if matches!(self.timer.pending, Pending::Reordering | Pending::LossProbe) {
+            let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
+            rto = self.us_to_jiffies(delta_us);
+        }
+        self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
+    }
+
+    /// A loss probe if that is allowed, else the retransmission timeout. Linux: `tcp_set_xmit_timer`.
+    #[inline]
+    pub(super) fn set_xmit_timer(&mut self, host: &mut impl Host) {
+        if !self.schedule_loss_probe(true, host) {
+            self.rearm_rto(host);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Tail loss probes: when nothing comes back for two round trips, send one packet to find out why.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_schedule_loss_probe`, `tcp_send_loss_probe`;
+//! `net/ipv4/tcp_input.c`: `tcp_process_tlp_ack`; RFC 8985, section 7.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::{after, before};
+use bbrlab_cc::{CaState, CwndEvent};
+
+use super::ack::flags;
+use super::output::Push;
+use super::skb::NIL;
+use super::timers::{Pending, TIMEOUT_MIN_US};
+use super::{Nonagle, Sender};
+use crate::Host;
+
+/// The probe that is out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tlp {
+    /// `snd_nxt` when it was sent. Linux: `tlp_high_seq`, 0 for none.
+    pub(super) high_seq: Option<u32>,
+    /// Whether it repeats sent data.
+    pub(super) is_retrans: bool,
+}
+
+impl Sender {
+    /// Arms the timer for a loss probe; false if no probe is due. Linux: `tcp_schedule_loss_probe`.
+    #[inline]
+    pub(super) fn schedule_loss_probe(
+        &mut self,
+        advancing_rto: bool,
+        host: &mut impl Host,
+    ) -> bool {
+        if self.packets_out == 0
+            || !self.is_sack
+            || !self.has_tlp
+            || !matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
+        {
+            return false;
+        }
+        let mut timeout = if self.conn.srtt_us == 0 {
+            self.conn.hz
+        } else {
+            let extra_us = if self.packets_out == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
+            self.us_to_jiffies((self.conn.srtt_us >> 2) + extra_us)
+        };
+        if advancing_rto {
+            timeout = timeout.min(self.rto);
+        } else {
+            // The kernel keeps the 64-bit difference in 32 bits: a past RTO would be a far one.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as there")]
+            let delta_us = self.rto_delta_us() as u32;
+            if delta_us > 0 {
+                timeout = timeout.min(self.us_to_jiffies(delta_us));
+            }
+        }
+        self.reset_timer_after_pacing(Pending::LossProbe, timeout, host);
+        true
+    }
+
+    /// The probe timer fired: sends new data, or the last segment again. Linux: `tcp_send_loss_probe`.
+    pub(super) fn send_loss_probe(&mut self, host: &mut impl Host) {
+        if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {
+            self.tlp.high_seq = Some(self.conn.snd_nxt);
+            self.stats.tlp_count += 1;
+            self.timer.pending = Pending::None;
+        }
+        if self.queue.tail() == NIL {
+            self.timer.pending = Pending::None;
+            return;
+        }
+        self.rearm_rto(host);
+    }
+
+    /// Whether a probe left.
+    fn transmit_loss_probe(&mut self, host: &mut impl Host) -> bool {
+        self.tlp.is_retrans = false;
+        let head = self.queue.send_head();
+        if head != NIL && self.fits_send_window(head) {
+            self.conn.tlp_orig_app_limited = false;
+            let packets_out = self.packets_out;
+            self.write_xmit(Nonagle::Off, Push::LossProbe, host);
+            return self.packets_out > packets_out;
+        }
+        let mut id = self.queue.tail();
+        if id == NIL {
+            return false;
+        }
+        let mss = self.conn.mss;
+        let pcount = u32::from(self.queue[id].pcount);
+        if pcount > 1 && self.queue[id].len() > (pcount - 1) * mss {
+            id = self.fragment_sent(id, (pcount - 1) * mss, mss);
+        }
+        self.conn.tlp_orig_app_limited = self.queue[id].tx.is_app_limited();
+        if !self.retransmit_skb_quietly(id, 1, host) {
+            return false;
+        }
+        self.tlp.is_retrans = true;
+        true
+    }
+
+    /// An ACK while a probe is out: was the probe needed? Linux: `tcp_process_tlp_ack`.
+    ///
+    /// Returns whether it was (v3 tells the rate sample).
+    pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
+        let Some(high_seq) = self.tlp.high_seq else { return false };
+        if before(ack, high_seq) {
+            return false;
+        }
+        if !self.tlp.is_retrans || flag & flags::DSACK_TLP != 0 {
+            self.tlp.high_seq = None;
+        } else if after(ack, high_seq) {
+            // The probe repaired a loss, which costs a reduction.
+            self.init_cwnd_reduction();
+            self.set_ca_state(CaState::Cwr, host);
+            self.end_cwnd_reduction(host);
+            self.try_keep_open(host);
+            if self.hooks.notes_in_flight {
+                self.ca_event(CwndEvent::TlpRecovery, host);
+                return true;
+            }
+        } else if flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DATA_SACKED) == 0 {
+            self.tlp.high_seq = None;
+        }
+        false
+    }
+}

@@ -1,0 +1,133 @@
+//! The size of a burst, and whether to wait until it can be larger: TSO autosizing, deferral, Nagle.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_tso_segs`, `tcp_tso_autosize`, `tcp_tso_should_defer`,
+//! `tcp_mss_split_point`, `tcp_nagle_test`, `tcp_minshall_check`; RFC 896, draft-minshall-nagle.
+//! Deviations:
+//! 1. `Tso::Off` sends one segment per skb, as a host without segmentation offload of any kind would.
+
+use bbrlab_cc::linux_int::after;
+use bbrlab_cc::{CaState, CongestionControl};
+use bbrlab_units::{NS_PER_MS, NS_PER_US};
+
+use super::limits::Limit;
+use super::skb::{NIL, SkbId};
+use super::{Nonagle, Sender, Tso};
+use crate::pacing::Burst;
+use crate::segment::flag;
+
+/// Linux: `tcp_min_tso_segs`.
+const MIN_TSO_SEGS: u32 = 2;
+
+/// Share of a window that is worth sending at once. Linux: `tcp_tso_win_divisor`.
+const TSO_WIN_DIVISOR: u32 = 3;
+
+/// Most segments of an skb. Linux: `GSO_MAX_SEGS`.
+const GSO_MAX_SEGS: u32 = 65_535;
+
+impl Sender {
+    /// Segments of the next skb. Linux: `tcp_tso_segs`.
+    #[inline]
+    pub(super) fn tso_segs(&mut self) -> u32 {
+        if self.config.tso == Tso::Off {
+            return 1;
+        }
+        let mss = self.conn.mss;
+        if self.hooks.tso_segs {
+            self.sync_in_flight();
+            return self.cc.tso_segs(&self.conn, mss).min(GSO_MAX_SEGS);
+        }
+        let min_segs =
+            if self.hooks.min_tso_segs { self.cc.min_tso_segs(&self.conn) } else { MIN_TSO_SEGS };
+        let burst = Burst {
+            pacing_rate: self.conn.ctl.pacing_rate,
+            pacing_shift: self.conn.pacing_shift,
+            gso_max_size: self.conn.gso_max_size,
+            min_rtt_us: self.conn.min_rtt_us,
+        };
+        burst.segs(mss, min_segs).min(GSO_MAX_SEGS)
+    }
+
+    /// What an skb of several segments should wait for, or `None` if it should go.
+    /// Linux: `tcp_tso_should_defer`.
+    pub(super) fn tso_should_defer(&self, id: SkbId, max_segs: u32) -> Option<Limit> {
+        let conn = &self.conn;
+        if conn.ca_state >= CaState::Recovery {
+            return None;
+        }
+        let idle_ns = conn.clock_ns.wrapping_sub(conn.wstamp_ns).cast_signed();
+        if idle_ns > NS_PER_MS.cast_signed() {
+            return None;
+        }
+        let skb = &self.queue[id];
+        let len = skb.len();
+        let send_win = self.window_end().wrapping_sub(skb.seq);
+        let cong_win = (conn.ctl.cwnd - self.in_flight()).wrapping_mul(conn.mss);
+        let limit = send_win.min(cong_win);
+        if limit >= max_segs * conn.mss || (skb.next != NIL && limit >= len) {
+            return None;
+        }
+        let window = self.snd_wnd.min(conn.ctl.cwnd.wrapping_mul(conn.mss));
+        if limit >= window / TSO_WIN_DIVISOR {
+            return None;
+        }
+        let head = self.queue.head();
+        if head == NIL {
+            return None;
+        }
+        let srtt_ns = (NS_PER_US >> 3) * u64::from(conn.srtt_us);
+        let expected_ack_ns = self.queue[head].tstamp_ns + srtt_ns;
+        let wait_ns = expected_ack_ns.wrapping_sub(conn.clock_ns);
+        let threshold_ns = (srtt_ns >> 1).min(NS_PER_MS);
+        if wait_ns.wrapping_sub(threshold_ns).cast_signed() > 0 {
+            return None;
+        }
+        if cong_win < send_win {
+            if cong_win <= len {
+                return Some(Limit::Cwnd);
+            }
+        } else if send_win <= len {
+            return Some(Limit::Rwnd);
+        }
+        if skb.flags & flag::FIN != 0 { None } else { Some(Limit::App) }
+    }
+
+    /// Bytes of an skb of several segments that go at once. Linux: `tcp_mss_split_point`.
+    #[inline]
+    pub(super) fn mss_split_point(&self, id: SkbId, quota: u32, nonagle: Nonagle) -> u32 {
+        let skb = &self.queue[id];
+        let mss = self.conn.mss;
+        let window = self.window_end().wrapping_sub(skb.seq);
+        let max_len = mss * quota;
+        if max_len <= window && skb.next != NIL {
+            return max_len;
+        }
+        let needed = skb.len().min(window);
+        if max_len <= needed {
+            return max_len;
+        }
+        let partial = needed % mss;
+        if partial != 0 && self.nagle_holds(nonagle) {
+            return needed - partial;
+        }
+        needed
+    }
+
+    /// Whether an skb of one segment has to wait. Linux: `tcp_nagle_test`.
+    #[inline]
+    pub(super) fn is_held_by_nagle(&self, id: SkbId, nonagle: Nonagle) -> bool {
+        let skb = &self.queue[id];
+        nonagle != Nonagle::Push
+            && skb.flags & flag::FIN == 0
+            && skb.len() < self.conn.mss
+            && self.nagle_holds(nonagle)
+    }
+
+    /// Whether a partial segment has to wait: for the ACK of an earlier partial one.
+    /// Linux: `tcp_nagle_check`, `tcp_minshall_check`.
+    fn nagle_holds(&self, nonagle: Nonagle) -> bool {
+        nonagle == Nonagle::On
+            && self.packets_out != 0
+            && after(self.snd_sml, self.conn.snd_una)
+            && !after(self.snd_sml, self.conn.snd_nxt)
+    }
+}

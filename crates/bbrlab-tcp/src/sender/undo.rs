@@ -1,0 +1,202 @@
+//! Undoing a reduction that proves wrong: the original packets arrived after all.
+//!
+//! Proof is a timestamp echo older than the first retransmission, DSACKs for every retransmission, or F-RTO.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_undo_cwnd_reduction`, `tcp_may_undo`,
+//! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`, `tcp_any_retrans_done`.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::before;
+use bbrlab_cc::{CaState, CongestionControl};
+
+use super::skb::{NIL, SkbId, tag};
+use super::{Sender, State, rack};
+use crate::Host;
+
+/// What an undo needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// `snd_una` when the episode began; none if it cannot be undone. Linux: `undo_marker`.
+    pub(super) marker: Option<u32>,
+    /// Retransmissions not yet proven needless; 0 means all are, -1 none was made. Linux: `undo_retrans`.
+    pub(super) retrans: i32,
+    /// ssthresh before the episode; 0 if it must not come back. Linux: `prior_ssthresh`.
+    pub(super) prior_ssthresh: u32,
+}
+
+impl Undo {
+    pub(super) const NONE: Self = Self { marker: None, retrans: -1, prior_ssthresh: 0 };
+}
+
+impl Sender {
+    /// Linux: `tcp_init_undo`.
+    pub(super) fn init_undo(&mut self) {
+        self.undo.marker = Some(self.conn.snd_una);
+        let mut retrans = self.retrans_out.cast_signed();
+        if self.tlp.high_seq.is_some() && self.tlp.is_retrans {
+            retrans += 1;
+        }
+        self.undo.retrans = if retrans == 0 { -1 } else { retrans };
+    }
+
+    /// Linux: `tcp_current_ssthresh`.
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        bbrlab_cc::reno::current_ssthresh(&self.conn)
+    }
+
+    /// Whether the echoed timestamp is older than `when`. Linux: `tcp_tsopt_ecr_before`.
+    fn is_echo_before(&self, when: u32) -> bool {
+        self.rcv_tsecr.is_some_and(|tsecr| before(tsecr, when))
+    }
+
+    /// Whether a retransmitted skb is acknowledged too early to be the retransmission.
+    /// Linux: `tcp_skb_spurious_retrans`.
+    #[inline]
+    pub(super) fn is_spurious_retrans(&self, id: SkbId) -> bool {
+        let skb = &self.queue[id];
+        skb.has(tag::ANY_RETRANS) && self.is_echo_before(super::timestamp_ms(skb.tstamp_ns))
+    }
+
+    /// Linux: `tcp_packet_delayed`.
+    fn is_packet_delayed(&self) -> bool {
+        if let Some(stamp) = self.retrans_stamp {
+            return self.is_echo_before(stamp);
+        }
+        if !self.is_sack && !before(self.conn.snd_una, self.high_seq) {
+            return false;
+        }
+        self.state != State::SynSent
+    }
+
+    /// Linux: `tcp_any_retrans_done`.
+    pub(super) fn is_any_retrans_done(&self) -> bool {
+        if self.retrans_out != 0 {
+            return true;
+        }
+        let head = self.queue.head();
+        head != NIL && self.queue[head].has(tag::EVER_RETRANS)
+    }
+
+    /// Puts window and threshold back. Linux: `tcp_undo_cwnd_reduction`.
+    fn undo_cwnd_reduction(&mut self, is_loss_unmarked: bool) {
+        if is_loss_unmarked {
+            self.unmark_losses();
+        }
+        if self.undo.prior_ssthresh != 0 {
+            self.sync_in_flight();
+            self.conn.ctl.cwnd = self.cc.undo_cwnd(&self.conn);
+            if self.undo.prior_ssthresh > self.conn.ctl.ssthresh {
+                self.conn.ctl.ssthresh = self.undo.prior_ssthresh;
+                self.withdraw_cwr();
+            }
+        }
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        self.undo.marker = None;
+        self.rack.is_advanced = true;
+        self.stats.undo_count += 1;
+    }
+
+    /// Nothing is lost; what a timeout took off the list by time goes back to its place.
+    fn unmark_losses(&mut self) {
+        let mut at = NIL;
+        let mut id = self.queue.head();
+        while id != NIL {
+            let skb = &mut self.queue[id];
+            let is_unsorted = skb.has(tag::UNSORTED_BY_RTO);
+            skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
+            let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
+            if is_unsorted {
+                // In order of sequence, and so of their only transmission: one pass over both lists.
+                let mut after =
+                    if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
+                while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
+                    at = after;
+                    after = self.queue[after].sorted_next;
+                }
+                self.queue.insert_sorted_after(at, id);
+                at = id;
+            }
+            id = next;
+        }
+        self.lost_out = 0;
+        self.retransmit_hint = NIL;
+    }
+
+    /// Linux: `tcp_may_undo`.
+    fn may_undo(&self) -> bool {
+        self.undo.marker.is_some() && (self.undo.retrans == 0 || self.is_packet_delayed())
+    }
+
+    /// Without SACK the state is kept until something above `high_seq` is acknowledged.
+    /// Linux: `tcp_is_non_sack_preventing_reopen`.
+    fn is_reopen_prevented(&mut self) -> bool {
+        if self.conn.snd_una != self.high_seq || self.is_sack {
+            return false;
+        }
+        if !self.is_any_retrans_done() {
+            self.retrans_stamp = None;
+        }
+        true
+    }
+
+    /// The episode is over: undoes it if it was needless. True if the state has to be kept.
+    /// Linux: `tcp_try_undo_recovery`.
+    pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
+        if self.may_undo() {
+            self.undo_cwnd_reduction(false);
+        } else if self.rack.reo_wnd_persist != 0 {
+            self.rack.reo_wnd_persist -= 1;
+        }
+        if self.is_reopen_prevented() {
+            return true;
+        }
+        self.set_ca_state(CaState::Open, host);
+        self.is_sack_reneg = false;
+        false
+    }
+
+    /// Every retransmission was reported as a duplicate. Linux: `tcp_try_undo_dsack`.
+    pub(super) fn try_undo_dsack(&mut self) -> bool {
+        if self.undo.marker.is_none() || self.undo.retrans != 0 {
+            return false;
+        }
+        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(rack::RECOVERY_THRESH);
+        self.undo_cwnd_reduction(false);
+        true
+    }
+
+    /// After a timeout. Linux: `tcp_try_undo_loss`.
+    pub(super) fn try_undo_loss(&mut self, is_frto_undo: bool, host: &mut impl Host) -> bool {
+        if !is_frto_undo && !self.may_undo() {
+            return false;
+        }
+        self.undo_cwnd_reduction(true);
+        self.retransmits = 0;
+        if self.is_reopen_prevented() {
+            return true;
+        }
+        if is_frto_undo || self.is_sack {
+            self.set_ca_state(CaState::Open, host);
+            self.is_sack_reneg = false;
+        }
+        true
+    }
+
+    /// An ACK fills a part of the holes. True if recovery has nothing to do on this ACK.
+    /// Linux: `tcp_try_undo_partial`.
+    pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
+        if self.undo.marker.is_none() || !self.is_packet_delayed() {
+            return false;
+        }
+        self.check_sack_reordering(prior_snd_una);
+        if self.retrans_out != 0 {
+            return true;
+        }
+        if !self.is_any_retrans_done() {
+            self.retrans_stamp = None;
+        }
+        self.undo_cwnd_reduction(true);
+        self.try_keep_open(host);
+        false
+    }
+}
