@@ -80,10 +80,10 @@ impl<'a> ParamTable<'a> {
             #[expect(clippy::cast_precision_loss, reason = "out of range long before it matters")]
             ParamValue::Int(value) => value as f64,
             ParamValue::Float(value) => value,
-            other => return Err(refused(name, &other, &number_in(&range))),
+            other => return Err(refused(name, &other, &number_in("", &range))),
         };
         if !(f64::from(*range.start())..=f64::from(*range.end())).contains(&value) {
-            return Err(refused(name, &ParamValue::Float(value), &number_in(&range)));
+            return Err(refused(name, &ParamValue::Float(value), &number_in("", &range)));
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -101,12 +101,12 @@ impl<'a> ParamTable<'a> {
     ) -> Result<u32, ParamError> {
         let value = self.value(name);
         let ParamValue::Int(int) = value else {
-            return Err(refused(name, &value, &format!("a whole {}", number_in(&range))));
+            return Err(refused(name, &value, &number_in("whole ", &range)));
         };
         u32::try_from(int)
             .ok()
             .filter(|int| range.contains(int))
-            .ok_or_else(|| refused(name, &value, &format!("a whole {}", number_in(&range))))
+            .ok_or_else(|| refused(name, &value, &number_in("whole ", &range)))
     }
 
     /// A switch: `true` or `false`, or the kernel's 1 and 0.
@@ -157,8 +157,8 @@ impl<'a> ParamTable<'a> {
     }
 }
 
-fn number_in<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
-    format!("number from {} to {}", range.start(), range.end())
+fn number_in<T: fmt::Display>(kind: &str, range: &RangeInclusive<T>) -> String {
+    format!("a {kind}number from {} to {}", range.start(), range.end())
 }
 
 fn refused(name: &str, found: &ParamValue, expected: &str) -> ParamError {

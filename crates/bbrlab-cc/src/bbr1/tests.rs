@@ -1,1 +1,510 @@
+//! Whole-algorithm tests: BBR v1 and its variants on a path of one packet per millisecond and 20 ms, so
+//! that one BDP is 20 packets. One ACK for one packet comes every millisecond; how much is in flight,
+//! what the RTT is and what was lost is up to the test.
+//!
+//! With the budget for three bursts of two packets, inflight targets are 26 (gain 1) and 34 (1.25, with
+//! the two packets of a probing phase); cwnd is 50 while probing, one packet of aggregation included.
 
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, State, Variant};
+use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
+
+/// Draws that a test hands in, 0 when there are none left.
+#[derive(Default)]
+struct Draws(VecDeque<u32>);
+
+impl Draw for Draws {
+    fn below(&mut self, bound: u32) -> u32 {
+        let draw = self.0.pop_front().unwrap_or(0);
+        assert!(draw < bound);
+        draw
+    }
+}
+
+/// What an ACK says.
+#[derive(Clone, Copy)]
+struct Ack {
+    rtt_us: i64,
+    /// Before and after the ACK alike.
+    inflight: u32,
+    losses: i32,
+}
+
+/// Nothing queued.
+const CALM: Ack = Ack { rtt_us: 20_000, inflight: 20, losses: 0 };
+
+/// One and a half BDPs queued.
+const QUEUED: Ack = Ack { rtt_us: 50_000, inflight: 50, losses: 0 };
+
+struct Flow<V> {
+    bbr: Bbr<V>,
+    conn: Conn,
+    draws: Draws,
+}
+
+impl<V: Variant> Flow<V> {
+    fn new(variant: V, draws: &[u32]) -> Self {
+        let mut conn = Conn {
+            clock_ns: 1_000_000_000,
+            delivered_mstamp: 1_000_000,
+            jiffies: 1000,
+            hz: 1000,
+            max_pacing_rate: u64::MAX,
+            mss: 1448,
+            srtt_us: 20_000 << 3,
+            min_rtt_us: 20_000,
+            delivered: 1,
+            pacing_shift: 10,
+            ..Conn::default()
+        };
+        conn.ctl.cwnd = 10;
+        conn.ctl.cwnd_clamp = u32::MAX;
+        let mut flow = Self { bbr: Bbr::new(variant), conn, draws: Draws::default() };
+        flow.draws.0.extend(draws);
+        flow.conn.ctl = flow.bbr.init(&flow.conn, &mut flow.draws);
+        flow
+    }
+
+    /// A flow that has found its pipe full and has just entered `PROBE_BW`.
+    fn in_probe_bw(variant: V, draws: &[u32]) -> Self {
+        let mut flow = Self::new(variant, draws);
+        while flow.bbr.state != State::ProbeBw {
+            flow.ack(CALM);
+        }
+        flow
+    }
+
+    fn ack(&mut self, ack: Ack) {
+        let conn = &mut self.conn;
+        conn.clock_ns += 1_000_000;
+        conn.wstamp_ns = conn.clock_ns;
+        conn.delivered_mstamp += 1000;
+        conn.jiffies += 1;
+        conn.delivered += 1;
+        conn.inflight = ack.inflight;
+        conn.lost += ack.losses.cast_unsigned();
+        let rs = RateSample {
+            delivered: 20,
+            interval_us: 20_000,
+            rtt_us: ack.rtt_us,
+            losses: ack.losses,
+            acked_sacked: 1,
+            prior_in_flight: ack.inflight,
+            prior_delivered: conn.delivered - ack.inflight.min(conn.delivered),
+            ..RateSample::default()
+        };
+        conn.ctl = self.bbr.cong_control(conn, &rs, &mut self.draws);
+    }
+
+    fn acks(&mut self, count: usize, ack: Ack) {
+        for _ in 0..count {
+            self.ack(ack);
+        }
+    }
+
+    /// The sender enters fast recovery.
+    fn lose(&mut self) {
+        self.conn.ctl.ssthresh = self.bbr.ssthresh(&self.conn);
+        self.conn.ctl = self.bbr.set_state(&self.conn, CaState::Recovery, &mut self.draws);
+        self.conn.ca_state = CaState::Recovery;
+    }
+
+    fn recovered(&mut self) {
+        self.conn.ctl = self.bbr.set_state(&self.conn, CaState::Open, &mut self.draws);
+        self.conn.ca_state = CaState::Open;
+    }
+
+    /// The pacing gain now, and how many of these ACKs it lasts; the ACK that changes it included.
+    fn phase(&mut self, ack: Ack) -> String {
+        let gain_q8 = self.bbr.pacing_gain_q8;
+        let before = self.bbr.cycle;
+        let mut ms = 0;
+        while self.bbr.cycle == before && self.bbr.state == State::ProbeBw && ms < 1000 {
+            self.ack(ack);
+            ms += 1;
+        }
+        format!("{gain_q8}/256 for {ms} ms\n")
+    }
+}
+
+fn param(name: &str, value: ParamValue) -> Params {
+    vec![(name.to_owned(), value)]
+}
+
+fn text(value: &str) -> ParamValue {
+    ParamValue::Text(value.to_owned())
+}
+
+/// The phases of a cycle that starts at the first (draw 0), with the same ACK all the time.
+fn check_phases<V: Variant>(variant: V, ack: Ack, phases: usize, expected: &Expect) {
+    let mut flow = Flow::in_probe_bw(variant, &[0]);
+    let mut lines = String::new();
+    for _ in 0..phases {
+        lines += &flow.phase(ack);
+    }
+    expected.assert_eq(&lines);
+}
+
+#[test]
+fn state_is_small() {
+    assert!(size_of::<Bbr1>() <= 144, "{}", size_of::<Bbr1>());
+}
+
+#[test]
+fn startup_drains_and_cycles_once_the_pipe_is_full() {
+    let mut flow = Flow::new(Plain, &[0]);
+    let mut lines = String::new();
+    let mut before = None;
+    for ms in 1..=400 {
+        let inflight = if flow.bbr.state == State::Drain { 26 } else { 60 };
+        flow.ack(Ack { rtt_us: 20_000, inflight, losses: 0 });
+        let now = (flow.bbr.state, flow.bbr.pacing_gain_q8, flow.bbr.cwnd_gain_q8);
+        if before != Some(now) {
+            let Control { cwnd, pacing_rate, .. } = flow.conn.ctl;
+            writeln!(lines, "{ms} ms: {now:?} cwnd {cwnd} pacing {pacing_rate} B/s").unwrap();
+        }
+        before = Some(now);
+        if flow.bbr.state == State::ProbeBw {
+            break;
+        }
+    }
+    expect![[r#"
+        1 ms: (Startup, 739, 739) cwnd 11 pacing 4138115 B/s
+        240 ms: (Drain, 88, 739) cwnd 65 pacing 492766 B/s
+        241 ms: (ProbeBw, 320, 512) cwnd 50 pacing 1791876 B/s
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn cycle_starts_anywhere_but_in_the_draining_phase() {
+    let starts: Vec<u8> =
+        (0..7).map(|draw| Flow::in_probe_bw(Plain, &[draw]).bbr.cycle.idx).collect();
+    assert_eq!(starts, [0, 7, 6, 5, 4, 3, 2]);
+}
+
+#[test]
+fn phases_last_a_min_rtt_where_inflight_follows_the_gain() {
+    let half_queued = Ack { rtt_us: 20_000, inflight: 40, losses: 0 };
+    check_phases(
+        Plain,
+        half_queued,
+        4,
+        &expect![[r#"
+        320/256 for 21 ms
+        192/256 for 21 ms
+        256/256 for 21 ms
+        256/256 for 21 ms
+    "#]],
+    );
+}
+
+#[test]
+fn drain_phase_ends_early_when_the_queue_is_gone() {
+    let mut flow = Flow::in_probe_bw(Plain, &[0]);
+    assert_eq!(flow.phase(QUEUED), "320/256 for 21 ms\n");
+    assert_eq!(flow.phase(CALM), "192/256 for 1 ms\n");
+}
+
+#[test]
+fn probing_phase_waits_for_inflight_or_loss() {
+    let mut flow = Flow::in_probe_bw(Plain, &[0]);
+    flow.acks(100, CALM);
+    assert_eq!(flow.bbr.pacing_gain_q8, 320);
+    flow.ack(Ack { losses: 1, ..CALM });
+    assert_eq!(flow.bbr.pacing_gain_q8, 192);
+}
+
+#[test]
+fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
+    let mut flow = Flow::in_probe_bw(Plain, &[0]);
+    let mut lines = String::new();
+    let mut before = flow.bbr.state;
+    for ms in 1..=10_500 {
+        // Nothing as low as the minimum, until the window is small.
+        let inflight = flow.conn.ctl.cwnd.min(30);
+        flow.ack(Ack { rtt_us: 20_000 + i64::from(inflight), inflight, losses: 0 });
+        if flow.bbr.state != before {
+            before = flow.bbr.state;
+            writeln!(lines, "{ms} ms: {before:?} cwnd {}", flow.conn.ctl.cwnd).unwrap();
+        }
+    }
+    expect![[r#"
+        9921 ms: ProbeRtt cwnd 4
+        10123 ms: ProbeBw cwnd 51
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn rate_may_come_to_zero_on_a_hopeless_path() {
+    // A packet in 17 s is less than one unit of bandwidth.
+    let mut flow = Flow::in_probe_bw(Plain, &[0]);
+    let rs = RateSample {
+        delivered: 1,
+        interval_us: 17_000_000,
+        rtt_us: 17_000_000,
+        acked_sacked: 1,
+        ..RateSample::default()
+    };
+    for _ in 0..30 {
+        flow.conn.delivered += 1;
+        flow.conn.delivered_mstamp += 17_000_000;
+        let rs = RateSample { prior_delivered: flow.conn.delivered - 1, ..rs };
+        flow.conn.ctl = flow.bbr.cong_control(&flow.conn, &rs, &mut flow.draws);
+    }
+    assert_eq!(flow.conn.ctl.pacing_rate, 0);
+    assert_eq!(flow.conn.ctl.cwnd, 6, "three bursts, made even, and two packets to probe");
+}
+
+#[test]
+fn bbr_prime_drains_for_as_long_as_the_queue_is_there() {
+    let mut flow = Flow::in_probe_bw(BbrPrime, &[0]);
+    assert_eq!(flow.phase(QUEUED), "320/256 for 21 ms\n");
+    flow.acks(500, QUEUED);
+    assert_eq!(flow.bbr.pacing_gain_q8, 192);
+    assert_eq!(flow.phase(CALM), "192/256 for 1 ms\n");
+    assert_eq!(flow.phase(CALM), "256/256 for 21 ms\n");
+}
+
+#[test]
+fn bbr_hsr_alternates_between_probing_and_draining() {
+    let variant = BbrHsr::from_params(&Vec::new()).unwrap();
+    check_phases(
+        variant,
+        QUEUED,
+        4,
+        &expect![[r#"
+        384/256 for 21 ms
+        128/256 for 21 ms
+        384/256 for 28 ms
+        128/256 for 28 ms
+    "#]],
+    );
+}
+
+#[test]
+fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
+    for (lambda, rtprop_us) in [(0.5, 25_000), (0.125, 21_250), (0.0, 20_000)] {
+        let params = param("lambda", ParamValue::Float(lambda));
+        let variant = BbrHsr::from_params(&params).unwrap();
+        let mut flow = Flow::in_probe_bw(variant, &[]);
+        assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
+        // Over ten seconds, so that the calm start is forgotten.
+        for k in 0..12_000 {
+            flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });
+        }
+        let margin_us = rtprop_us - 20_000;
+        let found_us = BbrHsr::rtprop_us(&flow.bbr) - 20_000;
+        assert!(found_us.abs_diff(margin_us) <= 1, "lambda {lambda}: {found_us} us");
+    }
+}
+
+#[test]
+fn bbrplus_draws_the_length_of_each_cycle() {
+    // PROBE_BW begins in the 1 phase with 8 - 6 = 2 minimum RTTs; the next cycle has 8 - 4.
+    let mut flow = Flow::in_probe_bw(BbrPlus::default(), &[6, 4, 0]);
+    let mut lines = String::new();
+    lines += &flow.phase(CALM);
+    let between = Ack { rtt_us: 20_000, inflight: 30, losses: 0 };
+    lines += &flow.phase(QUEUED);
+    lines += &flow.phase(CALM);
+    lines += &flow.phase(between);
+    expect![[r#"
+        256/256 for 41 ms
+        320/256 for 21 ms
+        192/256 for 1 ms
+        256/256 for 59 ms
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn bbrplus_drains_on_loss_but_cruises_through_it() {
+    let mut flow = Flow::in_probe_bw(BbrPlus::default(), &[6, 0]);
+    let lossy = Ack { losses: 1, ..CALM };
+    flow.ack(lossy);
+    assert_eq!(flow.bbr.pacing_gain_q8, 256, "the 1 phase ignores losses");
+    flow.phase(CALM);
+    assert_eq!(flow.bbr.pacing_gain_q8, 320);
+    flow.ack(lossy);
+    assert_eq!(flow.bbr.pacing_gain_q8, 192, "the 1.25 phase does not");
+    flow.ack(lossy);
+    assert_eq!(flow.bbr.pacing_gain_q8, 192, "a loss prolongs the 0.75 phase");
+    flow.ack(CALM);
+    assert_eq!(flow.bbr.pacing_gain_q8, 256);
+}
+
+#[test]
+fn bbrplus_skips_the_probe_where_inflight_is_already_high() {
+    let mut flow = Flow::in_probe_bw(BbrPlus::default(), &[6, 0]);
+    flow.acks(40, CALM);
+    flow.ack(QUEUED);
+    assert_eq!((flow.bbr.cycle.idx, flow.bbr.pacing_gain_q8), (1, 192));
+}
+
+fn delay_bbr(params: &Params) -> DelayBbr {
+    DelayBbr::from_params(params).unwrap()
+}
+
+#[test]
+fn delay_bbr_backs_off_when_the_rtt_says_so() {
+    let mut flow = Flow::in_probe_bw(delay_bbr(&Vec::new()), &[0]);
+    flow.acks(100, CALM);
+    assert_eq!(flow.bbr.pacing_gain_q8, 284);
+    flow.acks(100, Ack { rtt_us: 23_900, ..CALM });
+    assert_eq!(flow.bbr.state, State::ProbeBw);
+    flow.ack(Ack { rtt_us: 24_300, inflight: 25, losses: 0 });
+    assert_eq!((flow.bbr.state, flow.bbr.pacing_gain_q8), (State::ProbeRtt, 192));
+    let cwnd = flow.conn.ctl.cwnd;
+    flow.acks(50, Ack { rtt_us: 24_300, inflight: 25, losses: 0 });
+    assert_eq!((flow.bbr.state, flow.conn.ctl.cwnd), (State::ProbeRtt, cwnd));
+    flow.ack(Ack { rtt_us: 20_000, inflight: 19, losses: 0 });
+    assert_eq!(flow.bbr.state, State::ProbeBw);
+}
+
+#[test]
+fn delay_bbr_can_back_off_with_the_window() {
+    let params = param("probe_rtt", text("cwnd"));
+    let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
+    flow.acks(100, CALM);
+    flow.acks(3, Ack { rtt_us: 30_000, inflight: 30, losses: 0 });
+    assert_eq!((flow.bbr.state, flow.bbr.pacing_gain_q8), (State::ProbeRtt, 256));
+    assert_eq!(flow.conn.ctl.cwnd, 15);
+}
+
+#[test]
+fn delay_bbr_counts_only_packets_sent_after_the_back_off() {
+    let mut flow = Flow::in_probe_bw(delay_bbr(&Vec::new()), &[0]);
+    flow.acks(100, CALM);
+    flow.ack(QUEUED);
+    assert_eq!(flow.bbr.state, State::ProbeRtt);
+    flow.ack(CALM);
+    assert_eq!(flow.bbr.state, State::ProbeRtt, "20 packets are not below one BDP");
+    flow.ack(Ack { inflight: 19, ..CALM });
+    assert_eq!(flow.bbr.state, State::ProbeBw);
+    // 50 in flight: the packets of these ACKs left before that.
+    flow.acks(49, QUEUED);
+    assert_eq!(flow.bbr.state, State::ProbeBw);
+    flow.ack(CALM);
+    flow.ack(QUEUED);
+    assert_eq!(flow.bbr.state, State::ProbeRtt);
+}
+
+#[test]
+fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
+    let mut flow = Flow::in_probe_bw(delay_bbr(&Vec::new()), &[0]);
+    for _ in 0..30_000 {
+        flow.ack(Ack { rtt_us: 22_000, ..CALM });
+        assert_eq!(flow.bbr.state, State::ProbeBw);
+    }
+    assert_eq!(flow.bbr.min_rtt.us, 20_000);
+}
+
+#[test]
+fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
+    // alpha = 9/10 and beta = 6/5 in integers.
+    let params =
+        vec![("alpha".to_owned(), ParamValue::Int(0)), ("beta".to_owned(), ParamValue::Int(1))];
+    let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
+    flow.acks(100, CALM);
+    flow.acks(5000, QUEUED);
+    assert_eq!(flow.bbr.state, State::ProbeBw);
+}
+
+fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
+    let mut flow = Flow::in_probe_bw(BbrAcd::from_params(params).unwrap(), &[0]);
+    flow.acks(100, CALM);
+    assert_eq!(flow.conn.ctl.cwnd, 50);
+    flow
+}
+
+/// The windows of the first ACKs of a recovery that began after `before`, and of the first after it.
+fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
+    let mut flow = bbr_acd(params);
+    for &ack in before {
+        flow.ack(ack);
+    }
+    flow.lose();
+    let mut cwnds = Vec::new();
+    for losses in [1, 0, 0, 0] {
+        flow.ack(Ack { losses, inflight: 40, ..before[before.len() - 1] });
+        cwnds.push(flow.conn.ctl.cwnd);
+    }
+    flow.recovered();
+    flow.ack(CALM);
+    cwnds.push(flow.conn.ctl.cwnd);
+    cwnds
+}
+
+const LONG: [Ack; 1] = [Ack { rtt_us: 41_000, inflight: 40, losses: 0 }];
+
+#[test]
+fn bbr_acd_halves_once_when_the_rtt_is_long() {
+    assert_eq!(recovery_cwnds(&Vec::new(), &LONG), [24, 24, 24, 24, 48]);
+}
+
+#[test]
+fn bbr_acd_halves_when_three_rtts_are_alike() {
+    let alike = [25_000, 25_900, 25_100].map(|rtt_us| Ack { rtt_us, inflight: 40, losses: 0 });
+    assert_eq!(recovery_cwnds(&Vec::new(), &alike)[0], 24);
+    // The ACK that enters recovery is the third.
+    assert_eq!(recovery_cwnds(&Vec::new(), &alike[..2])[0], 24);
+    let differing = [25_000, 27_000, 25_000].map(|rtt_us| Ack { rtt_us, inflight: 40, losses: 0 });
+    assert_eq!(recovery_cwnds(&param("alpha_us", ParamValue::Int(500)), &differing)[0], 48);
+}
+
+#[test]
+fn bbr_acd_takes_a_loss_without_a_queue_for_a_fault_of_the_line() {
+    assert_eq!(recovery_cwnds(&Vec::new(), &[CALM]), [48, 48, 48, 48, 48]);
+}
+
+#[test]
+fn bbr_acd_as_the_authors_linux_code_halves_through_the_first_round() {
+    let params = param("halving", text("round"));
+    assert_eq!(recovery_cwnds(&params, &LONG), [23, 11, 5, 4, 48]);
+}
+
+#[test]
+fn bbr_acd_as_the_authors_ns3_code_halves_in_every_recovery() {
+    let mut params = param("halving", text("recovery"));
+    params.extend(param("detection", text("inert")));
+    assert_eq!(recovery_cwnds(&params, &[CALM]), [24, 20, 20, 20, 28]);
+}
+
+#[test]
+fn wrong_parameters_are_refused_with_what_would_be_right() {
+    let refused = |name: &str, value| {
+        let params = param(name, value);
+        let hsr = BbrHsr::from_params(&params).map(|_| ());
+        let delay = DelayBbr::from_params(&params).map(|_| ());
+        let acd = BbrAcd::from_params(&params).map(|_| ());
+        hsr.and(delay).and(acd).unwrap_err().to_string()
+    };
+    let lines = [
+        refused("lambda", ParamValue::Int(17)),
+        refused("lambda", text("half")),
+        refused("alpha", ParamValue::Float(1.5)),
+        refused("beta", ParamValue::Float(f64::NAN)),
+        refused("probe_rtt", text("both")),
+        refused("probe_rtt", ParamValue::Bool(true)),
+        refused("alpha_us", ParamValue::Float(0.5)),
+        refused("alpha_us", ParamValue::Int(-1)),
+        refused("halving", text("twice")),
+    ];
+    expect![[r#"
+        parameter `lambda`: found 17, expected a number from 0 to 16
+        parameter `lambda`: found "half", expected a number from 0 to 16
+        parameter `alpha`: found 1.5, expected a number from 0 to 1
+        parameter `beta`: found NaN, expected a number from 0 to 64
+        parameter `probe_rtt`: found "both", expected "gain" or "cwnd"
+        parameter `probe_rtt`: found true, expected "gain" or "cwnd"
+        parameter `alpha_us`: found 0.5, expected a whole number from 0 to 1000000
+        parameter `alpha_us`: found -1, expected a whole number from 0 to 1000000
+        parameter `halving`: found "twice", expected "once" or "round" or "recovery""#]]
+    .assert_eq(&lines.join("\n"));
+}
