@@ -489,27 +489,31 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             unreachable!("the link works by departure events")
         };
         let idle = in_service.is_none();
-        let (stats, server) = (&mut link.stats, &link.server);
+        let fits = link.server.admits(queued.wire_bytes);
+        let (stats, rated) = (&mut link.stats, link.rated);
         let (digest, packets) = (&mut self.digest, &mut self.packets);
-        let rated = link.rated;
-        stats.enters(now, queued.wire_bytes);
-        let mut drop = |packet: Queued, record: Record| {
-            stats.leaves(now, packet.wire_bytes);
-            if record as u8 == Record::DropFull as u8 {
-                stats.drops_full += 1;
+        let mut refused = false;
+        let mut drop = |packet: Queued| {
+            if packet.handle == queued.handle {
+                refused = true;
             } else {
-                stats.drops_aqm += 1;
+                stats.leaves(now, packet.wire_bytes);
             }
+            stats.drops_full += 1;
             if packet.is_data && rated {
-                digest.add(record, id, packet.identity, now);
+                digest.add(Record::DropFull, id, packet.identity, now);
             }
             packets.remove(packet.handle);
         };
-        if !server.admits(queued.wire_bytes) {
-            drop(queued, Record::DropFull);
+        if fits {
+            queue.enqueue(now, queued, idle, &mut drop);
+        } else {
+            drop(queued);
+        }
+        if refused {
             return;
         }
-        queue.enqueue(now, queued, idle, &mut |packet| drop(packet, Record::DropFull));
+        stats.enters(now, queued.wire_bytes);
         if idle {
             self.start_service(id);
         }
@@ -672,7 +676,9 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
                         packets += 1;
                         bytes += u64::from(packet.wire_bytes);
                     };
-                    in_service.iter().for_each(|served| count(&served.packet));
+                    if let Some(served) = in_service {
+                        count(&served.packet);
+                    }
                     queue.walk(&mut count);
                 }
             }

@@ -1,6 +1,6 @@
 //! Random numbers: one generator per consumer, derived from the run's seed and the consumer's name.
 //!
-//! xoshiro256++ (Blackman and Vigna, 2018; public domain), its state filled by SplitMix64 from the run's seed
+//! xoshiro256++ (Blackman and Vigna, 2018; public domain), its state filled by splitmix64 from the run's seed
 //! and the FNV-1a hash of the name. Integers only, so the same on every machine; a new consumer does not
 //! shift the others.
 

@@ -1,4 +1,4 @@
-//! A histogram of delays in the manner of HdrHistogram: exact below 128 ns, then 128 buckets to the octave.
+//! A histogram of delays in the manner of `HdrHistogram`: exact below 128 ns, then 128 buckets to the octave.
 
 use bbrlab_units::Span;
 

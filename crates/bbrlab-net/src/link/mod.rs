@@ -57,6 +57,7 @@ pub(crate) enum Line<Q> {
 
 /// A packet that has been accepted and leaves at a known time.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 pub(crate) struct Shadow {
     pub(crate) departs: Time,
     pub(crate) waited: Span,

@@ -148,7 +148,7 @@ fn long_bucket(length: u64) -> usize {
 fn long_upper(bucket: usize) -> u64 {
     let octave = EXACT.ilog2() + u32::try_from(bucket / 64).expect("at most 52 octaves");
     let within = 64 + (bucket % 64) as u64;
-    ((u128::from(within + 1) << (octave - 6)) - 1).min(u128::from(u64::MAX)) as u64
+    u64::try_from((u128::from(within + 1) << (octave - 6)) - 1).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

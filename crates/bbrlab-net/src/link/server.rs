@@ -127,8 +127,14 @@ pub(crate) struct Serialiser {
 
 impl Serialiser {
     fn new(rate: BitRate) -> Self {
-        let mut new =
-            Self { rate: rate.0, free_ns: 0, rem: 0, last_bytes: 0, last_ns: 0, last_rem: 0 };
+        let mut new = Self {
+            rate: rate.0.min(RATE_MAX),
+            free_ns: 0,
+            rem: 0,
+            last_bytes: 0,
+            last_ns: 0,
+            last_rem: 0,
+        };
         new.learn_size(0);
         new
     }
@@ -192,6 +198,9 @@ fn divide(work: u128, rate: u64) -> (u64, u64) {
     u64::try_from(work / rate).map_or((u64::MAX, 0), |ns| (ns, (work % rate) as u64))
 }
 
+/// The greatest rate that is told from a greater one: sums of two remainders below it fit 64 bits.
+const RATE_MAX: u64 = 1 << 62;
+
 /// A rate that changes at known moments.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
@@ -205,7 +214,8 @@ impl Schedule {
     pub(crate) fn new(steps: &[(Time, BitRate)]) -> Self {
         assert!(!steps.is_empty(), "a schedule has at least one rate");
         assert!(steps.is_sorted_by_key(|step| step.0), "a schedule's times ascend");
-        let mut steps: Vec<_> = steps.iter().map(|&(at, rate)| (at.0, rate)).collect();
+        let mut steps: Vec<_> =
+            steps.iter().map(|&(at, rate)| (at.0, BitRate(rate.0.min(RATE_MAX)))).collect();
         steps[0].0 = 0;
         Self { steps, current: 0 }
     }
@@ -270,9 +280,12 @@ impl Schedule {
         let mut work = u128::from(wire_bytes) * u128::from(WORK_PER_BYTE);
         loop {
             let end = self.end(self.current);
+            if end == u64::MAX {
+                break;
+            }
             let capacity = u128::from(serialiser.rate) * u128::from(end - serialiser.free_ns)
                 - u128::from(serialiser.rem);
-            if work <= capacity || end == u64::MAX {
+            if work <= capacity {
                 break;
             }
             work -= capacity;

@@ -10,26 +10,26 @@ use bbrlab_units::{Span, Time};
 
 /// What the toy hosts exchange.
 #[derive(Clone, Copy, Debug)]
-pub struct Toy {
-    pub seq: u64,
-    pub sent_at: Time,
+pub(crate) struct Toy {
+    pub(crate) seq: u64,
+    pub(crate) sent_at: Time,
 }
 
 /// One flow's hosts.
 #[derive(Clone, Debug)]
-pub struct ToyFlow {
-    pub window: u64,
-    pub wire_bytes: u32,
-    pub ecn: Ecn,
+pub(crate) struct ToyFlow {
+    pub(crate) window: u64,
+    pub(crate) wire_bytes: u32,
+    pub(crate) ecn: Ecn,
     /// Packets still to send.
-    pub left: u64,
-    pub next_seq: u64,
-    pub in_flight: u64,
-    pub idle_timeout: Span,
+    pub(crate) left: u64,
+    pub(crate) next_seq: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) idle_timeout: Span,
 }
 
 impl ToyFlow {
-    pub fn new(window: u64, wire_bytes: u32, packets: u64) -> Self {
+    pub(crate) fn new(window: u64, wire_bytes: u32, packets: u64) -> Self {
         Self {
             window,
             wire_bytes,
@@ -44,7 +44,7 @@ impl ToyFlow {
 
 /// Something that happened at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub(crate) enum Seen {
     Data { at: Time, flow: u32, seq: u64, ecn: Ecn },
     Ack { at: Time, flow: u32, seq: u64, rtt: Span },
     Timer { at: Time, flow: u32, side: Side, timer: u8 },
@@ -53,16 +53,16 @@ pub enum Seen {
 
 /// The hosts of all flows, and a log of what they saw.
 #[derive(Debug, Default)]
-pub struct Hosts {
-    pub flows: Vec<ToyFlow>,
-    pub log: Vec<Seen>,
-    pub keep_log: bool,
+pub(crate) struct Hosts {
+    pub(crate) flows: Vec<ToyFlow>,
+    pub(crate) log: Vec<Seen>,
+    pub(crate) keep_log: bool,
 }
 
-pub const ACK_BYTES: u32 = 66;
+pub(crate) const ACK_BYTES: u32 = 66;
 
 impl Hosts {
-    pub fn new(flows: Vec<ToyFlow>) -> Self {
+    pub(crate) fn new(flows: Vec<ToyFlow>) -> Self {
         Self { flows, log: Vec::new(), keep_log: true }
     }
 

@@ -1,0 +1,227 @@
+//! A link by virtual clock and the same link by departure events are one link: equal digests, counts and hosts' logs.
+
+mod fixed_window;
+
+use bbrlab_net::{
+    Digest, Discipline, DropTail, Ecn, EcnThreshold, Hop, Jitter, Limit, LinkConfig, Loss, LossAt,
+    Network, Probability, Rate, RateChange, Reorder, Trace,
+};
+use bbrlab_units::{BitRate, Bytes, Span, Time};
+use fixed_window::{Hosts, Seen, Toy, ToyFlow};
+use proptest::prelude::*;
+
+/// A network that can be built twice.
+#[derive(Clone, Debug)]
+struct Plan {
+    links: Vec<LinkPlan>,
+    flows: Vec<FlowPlan>,
+    stops: Vec<u64>,
+    seed: u64,
+}
+
+#[derive(Clone, Debug)]
+struct LinkPlan {
+    rate: Rate,
+    burst: Option<Bytes>,
+    limit: Limit,
+    loss: Option<Loss>,
+    loss_at: LossAt,
+    ecn_threshold: Option<EcnThreshold>,
+    jitter: Option<Jitter>,
+    reorder: Option<Reorder>,
+}
+
+#[derive(Clone, Debug)]
+struct FlowPlan {
+    /// Links crossed forward and back, each with the delay before it.
+    forward: Vec<(u64, usize)>,
+    reverse: Vec<(u64, usize)>,
+    last_delays_ns: (u64, u64),
+    start_ns: u64,
+    window: u64,
+    wire_bytes: u32,
+    ecn: Ecn,
+}
+
+/// Everything that must be equal.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    digests: Vec<Digest>,
+    links: Vec<String>,
+    flow_bytes: Vec<u64>,
+    log: Vec<Seen>,
+}
+
+impl Plan {
+    fn run(&self, by_events: bool) -> Outcome {
+        let mut net: Network<Toy, DropTail> = Network::new(self.seed, 1);
+        let mut ids = Vec::new();
+        for (n, plan) in self.links.iter().enumerate() {
+            let mut config = LinkConfig::new(&format!("link{n}"), BitRate(1), plan.limit);
+            if by_events {
+                config.discipline = Discipline::Departures(DropTail::new(plan.limit));
+            }
+            config.rate = plan.rate.clone();
+            config.burst = plan.burst;
+            config.loss = plan.loss;
+            config.loss_at = plan.loss_at;
+            config.ecn_threshold = plan.ecn_threshold;
+            config.jitter = plan.jitter;
+            config.reorder = plan.reorder;
+            ids.push(net.add_link(config));
+        }
+        let mut flows = Vec::new();
+        for plan in &self.flows {
+            let hops = |route: &[(u64, usize)], last: u64| {
+                let mut hops = Vec::new();
+                for &(delay, link) in route {
+                    hops.extend([Hop::Delay(Span(delay)), Hop::Link(ids[link % ids.len()])]);
+                }
+                hops.push(Hop::Delay(Span(last)));
+                hops
+            };
+            let forward = net.add_forward_route(&hops(&plan.forward, plan.last_delays_ns.0));
+            let reverse = net.add_reverse_route(&hops(&plan.reverse, plan.last_delays_ns.1));
+            let flow = net.add_flow(forward, reverse);
+            net.schedule(flow, Time(plan.start_ns), 0);
+            let mut hosts = ToyFlow::new(plan.window, plan.wire_bytes, 400);
+            hosts.ecn = plan.ecn;
+            hosts.idle_timeout = Span::from_millis(30);
+            flows.push(hosts);
+        }
+        net.measure_from(Time(self.flows.iter().map(|flow| flow.start_ns).min().unwrap()));
+        let mut hosts = Hosts::new(flows);
+        let mut digests = Vec::new();
+        let mut links = Vec::new();
+        for &stop in &self.stops {
+            net.advance(Time(stop.max(net.now().0)), &mut hosts);
+            digests.push(net.digest());
+            links.extend(ids.iter().map(|&id| format!("{:?}", net.link_stats(id))));
+            net.check_conservation();
+        }
+        Outcome { digests, links, flow_bytes: net.flow_wire_bytes().to_vec(), log: hosts.log }
+    }
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    let bps = prop_oneof![
+        4 => (1u64..1000).prop_map(|mbit| mbit * 1_000_000),
+        2 => 1u64..5_000_000_000,
+        1 => Just(1_000_000_000_000_000),
+        1 => 0u64..1000,
+    ];
+    let step = (0u64..100_000_000, bps.clone());
+    let change = prop_oneof![Just(RateChange::Keep), Just(RateChange::Follow)];
+    let schedule = (prop::collection::vec(step, 1..6), change).prop_map(|(mut steps, change)| {
+        steps.sort_by_key(|step| step.0);
+        let steps = steps.into_iter().map(|(at, bps)| (Time(at), BitRate(bps))).collect();
+        Rate::Schedule { steps, change }
+    });
+    let trace = prop::collection::vec(0u64..20, 1..30).prop_map(|mut stamps| {
+        stamps.push(20);
+        stamps.sort_unstable();
+        Rate::Trace(Trace::new(stamps, Trace::OPPORTUNITY_BYTES).unwrap())
+    });
+    prop_oneof![
+        4 => bps.prop_map(|bps| Rate::Constant(BitRate(bps))),
+        3 => schedule,
+        1 => trace,
+        1 => Just(Rate::Unlimited),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    let ratio = || (0.0f64..0.2).prop_map(Probability::from_ratio);
+    prop_oneof![
+        ratio().prop_map(Loss::Bernoulli),
+        (ratio(), ratio(), ratio(), ratio()).prop_map(|(to_bad, to_good, loss_good, loss_bad)| {
+            Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }
+        }),
+    ]
+}
+
+fn link() -> impl Strategy<Value = LinkPlan> {
+    let limit = prop_oneof![
+        3 => (0u64..40).prop_map(Limit::Packets),
+        2 => (0u64..60_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
+        1 => Just(Limit::Unlimited),
+    ];
+    let ecn = prop_oneof![
+        (0u64..10).prop_map(EcnThreshold::Packets),
+        (0u64..15_000).prop_map(|bytes| EcnThreshold::Bytes(Bytes(bytes))),
+        (0u64..5_000_000).prop_map(|ns| EcnThreshold::Wait(Span(ns))),
+    ];
+    let jitter = (0u64..3_000_000, any::<bool>())
+        .prop_map(|(ns, in_order)| Jitter { up_to: Span(ns), in_order });
+    let reorder = (0.0f64..1.0, 0u64..3_000_000)
+        .prop_map(|(ratio, by)| Reorder { ratio: Probability::from_ratio(ratio), by: Span(by) });
+    let burst = (0u64..5000).prop_map(Bytes);
+    (
+        rate(),
+        prop::option::weighted(0.2, burst),
+        limit,
+        prop::option::weighted(0.3, loss()),
+        prop_oneof![Just(LossAt::After), Just(LossAt::Before)],
+        prop::option::weighted(0.4, ecn),
+        prop::option::weighted(0.2, jitter),
+        prop::option::weighted(0.2, reorder),
+    )
+        .prop_map(|(rate, burst, limit, loss, loss_at, ecn_threshold, jitter, reorder)| {
+            let burst = burst.filter(|_| !matches!(rate, Rate::Trace(_)));
+            LinkPlan { rate, burst, limit, loss, loss_at, ecn_threshold, jitter, reorder }
+        })
+}
+
+fn flow() -> impl Strategy<Value = FlowPlan> {
+    // Few distinct delays, so that packets meet at equal times.
+    let delay = || prop_oneof![3 => Just(0u64), 3 => Just(1_000_000), 1 => 0u64..10_000_000];
+    let hops = || prop::collection::vec((delay(), 0usize..3), 0..4);
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
+    let bytes = prop_oneof![3 => Just(1514u32), 1 => 1u32..70_000, 1 => Just(u32::MAX)];
+    let start = prop_oneof![2 => Just(0u64), 1 => 0u64..5_000_000];
+    // A round trip takes time: a flow without any delay or rate would never let the clock go on.
+    (hops(), hops(), (delay(), 1u64..3_000_000), start, 1u64..60, bytes, ecn).prop_map(
+        |(forward, reverse, last_delays_ns, start_ns, window, wire_bytes, ecn)| FlowPlan {
+            forward,
+            reverse,
+            last_delays_ns,
+            start_ns,
+            window,
+            wire_bytes,
+            ecn,
+        },
+    )
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    (
+        prop::collection::vec(link(), 1..4),
+        prop::collection::vec(flow(), 1..5),
+        prop::collection::vec(0u64..150_000_000, 1..4),
+        any::<u64>(),
+    )
+        .prop_map(|(links, flows, mut stops, seed)| {
+            stops.sort_unstable();
+            Plan { links, flows, stops, seed }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #[test]
+    fn random_networks_come_out_equal(plan in plan()) {
+        let (by_clock, by_events) = (plan.run(false), plan.run(true));
+        prop_assert_eq!(&by_clock.digests, &by_events.digests);
+        prop_assert_eq!(&by_clock.log, &by_events.log);
+        prop_assert_eq!(&by_clock.links, &by_events.links);
+        prop_assert_eq!(&by_clock.flow_bytes, &by_events.flow_bytes);
+    }
+
+    #[test]
+    fn stopping_on_the_way_changes_nothing(plan in plan()) {
+        let straight = Plan { stops: vec![*plan.stops.last().unwrap()], ..plan.clone() }.run(false);
+        let halting = plan.run(false);
+        prop_assert_eq!(straight.digests.last(), halting.digests.last());
+        prop_assert_eq!(straight.log, halting.log);
+    }
+}
