@@ -22,6 +22,7 @@ const LEVELS: u32 = 9;
 
 /// The tick of a host: how simulated time relates to jiffies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "`tick_ns` is the length of a tick")]
 pub struct Tick {
     hz: u32,
     jiffies0: u32,

@@ -58,6 +58,19 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
+/// What left the queue on an ACK.
+struct Dropped {
+    /// Send time of the first and of the last packet that was sent once and not SACKed; 0 for none.
+    first_ackt: u64,
+    last_ackt: u64,
+    /// Lowest sequence number of those.
+    reord: u32,
+    pkts_acked: u32,
+    flag: u32,
+    /// Whether no skb was acknowledged in part.
+    is_fully_acked: bool,
+}
+
 impl Sender {
     /// The peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
     pub(super) fn ack(&mut self, segment: &Segment, mut flag: u32, host: &mut impl Host) {
@@ -115,7 +128,7 @@ impl Sender {
             return;
         }
 
-        flag |= self.clean_rtx_queue(prior_fack, prior_snd_una, flag, &mut state, host);
+        flag |= self.clean_rtx_queue(prior_fack, prior_snd_una, flag, &mut state);
         self.rack_update_reo_wnd(state.rate.rs.prior_delivered);
         self.in_ack_event(flag);
         if self.tlp.high_seq.is_some() {
@@ -240,98 +253,23 @@ impl Sender {
         prior_snd_una: u32,
         ack_flag: u32,
         state: &mut AckState,
-        host: &mut impl Host,
     ) -> u32 {
         let prior_sacked = self.sacked_out;
-        let snd_una = self.conn.snd_una;
-        let mut reord = self.conn.snd_nxt;
-        let mut first_ackt = 0;
-        let mut last_ackt = 0;
-        let mut pkts_acked = 0;
-        let mut flag = 0;
-        let mut is_fully_acked = true;
-
-        let mut id = self.queue.head();
-        while id != NIL {
-            let skb = &self.queue[id];
-            let (start, end, tags) = (skb.seq, skb.end_seq, skb.tags);
-            let mut acked = u32::from(skb.pcount);
-            if after(end, snd_una) {
-                if skb.pcount == 1 || !after(snd_una, start) {
-                    break;
-                }
-                acked = self.trim_acked_head(id);
-                if acked == 0 {
-                    break;
-                }
-                is_fully_acked = false;
-            }
-            let skb = &self.queue[id];
-            let sent_us = skb.sent_us();
-            if tags & tag::ANY_RETRANS != 0 {
-                if tags & tag::RETRANS != 0 {
-                    self.retrans_out -= acked;
-                }
-                flag |= flags::RETRANS_DATA_ACKED;
-            } else if tags & tag::SACKED == 0 {
-                last_ackt = sent_us;
-                if first_ackt == 0 {
-                    first_ackt = last_ackt;
-                }
-                if before(start, reord) {
-                    reord = start;
-                }
-                if !after(end, self.high_seq) {
-                    flag |= flags::ORIG_SACK_ACKED;
-                }
-            }
-            let is_syn = skb.flags & crate::segment::flag::SYN != 0;
-            if tags & tag::SACKED != 0 {
-                self.sacked_out -= acked;
-            } else if self.is_sack {
-                self.count_delivered(acked, ack_flag);
-                if !self.is_spurious_retrans(id) {
-                    self.rack_advance(tags, end, sent_us);
-                }
-            }
-            if tags & tag::LOST != 0 {
-                self.lost_out -= acked;
-            }
-            self.packets_out -= acked;
-            pkts_acked += acked;
-            self.rate_skb_delivered(id, state);
-            if is_syn {
-                flag |= flags::SYN_ACKED;
-                self.retrans_stamp = None;
-            } else {
-                flag |= flags::DATA_ACKED;
-            }
-            if !is_fully_acked {
-                break;
-            }
-            let next = self.queue[id].next;
-            if self.retransmit_hint == id {
-                self.retransmit_hint = NIL;
-            }
-            if self.highest_sack == id {
-                self.highest_sack = next;
-            }
-            self.wmem_queued -= self.queue[id].len() + super::skb::OVERHEAD;
-            self.queue.pop_sent();
-            id = next;
-        }
-        if id != NIL && self.queue[id].has(tag::SACKED) {
+        let dropped = self.drop_acked(ack_flag, state);
+        let mut flag = dropped.flag;
+        let head = self.queue.head();
+        if head != NIL && self.queue[head].has(tag::SACKED) {
             flag |= flags::SACK_RENEGING;
         }
 
         let (mut seq_rtt_us, mut sack_rtt_us, mut ca_rtt_us) = (None, None, None);
-        if first_ackt != 0 && flag & flags::RETRANS_DATA_ACKED == 0 {
-            seq_rtt_us = Some(stamp_us_delta(self.mstamp_us, first_ackt));
-            ca_rtt_us = Some(stamp_us_delta(self.mstamp_us, last_ackt));
-            if pkts_acked == 1
-                && is_fully_acked
+        if dropped.first_ackt != 0 && flag & flags::RETRANS_DATA_ACKED == 0 {
+            seq_rtt_us = Some(stamp_us_delta(self.mstamp_us, dropped.first_ackt));
+            ca_rtt_us = Some(stamp_us_delta(self.mstamp_us, dropped.last_ackt));
+            if dropped.pkts_acked == 1
+                && dropped.is_fully_acked
                 && prior_sacked == 0
-                && snd_una.wrapping_sub(prior_snd_una) < self.conn.mss
+                && self.conn.snd_una.wrapping_sub(prior_snd_una) < self.conn.mss
                 && state.rate.rs.prior_delivered.wrapping_add(1) == self.conn.delivered
                 && flag & (flags::CA_ALERT | flags::SYN_ACKED) == 0
             {
@@ -347,34 +285,120 @@ impl Sender {
         if flag & flags::ACKED != 0 {
             flag |= flags::SET_XMIT_TIMER;
             if !self.is_sack {
-                self.remove_reno_sacks(pkts_acked, ack_flag);
+                self.remove_reno_sacks(dropped.pkts_acked, ack_flag);
                 if flag & flags::RETRANS_DATA_ACKED != 0 {
                     flag &= !flags::ORIG_SACK_ACKED;
                 }
-            } else if before(reord, prior_fack) {
-                self.check_sack_reordering(reord);
+            } else if before(dropped.reord, prior_fack) {
+                self.check_sack_reordering(dropped.reord);
             }
         } else if let Some(sack_rtt_us) = sack_rtt_us
-            && id != NIL
+            && head != NIL
             && is_rtt_updated
-            && sack_rtt_us > stamp_us_delta(self.mstamp_us, self.queue[id].sent_us())
+            && sack_rtt_us > stamp_us_delta(self.mstamp_us, self.queue[head].sent_us())
         {
             // The RTT comes from data sent after the head: the timeout may start anew.
             flag |= flags::SET_XMIT_TIMER;
         }
         if self.hooks.pkts_acked {
-            let delivered = self.conn.delivered.wrapping_sub(state.rate.rs.prior_delivered);
-            #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
-            let sample = AckSample {
-                pkts_acked,
-                rtt_us: state.rate.rs.rtt_us as i32,
-                in_flight: self.conn.mss.wrapping_mul(delivered),
-            };
-            self.sync_in_flight();
-            self.conn.ctl = self.cc.pkts_acked(&self.conn, &sample);
+            self.tell_pkts_acked(dropped.pkts_acked, &state.rate);
         }
-        let _ = host;
         flag
+    }
+
+    /// The loop of [`Self::clean_rtx_queue`]: frees the skbs below `snd_una`.
+    fn drop_acked(&mut self, ack_flag: u32, state: &mut AckState) -> Dropped {
+        let snd_una = self.conn.snd_una;
+        let mut dropped = Dropped {
+            first_ackt: 0,
+            last_ackt: 0,
+            reord: self.conn.snd_nxt,
+            pkts_acked: 0,
+            flag: 0,
+            is_fully_acked: true,
+        };
+        loop {
+            let id = self.queue.head();
+            if id == NIL {
+                break;
+            }
+            let skb = &self.queue[id];
+            let (start, end, tags) = (skb.seq, skb.end_seq, skb.tags);
+            let (sent_us, is_syn) = (skb.sent_us(), skb.flags & flag::SYN != 0);
+            let mut acked = u32::from(skb.pcount);
+            if after(end, snd_una) {
+                if skb.pcount == 1 || !after(snd_una, start) {
+                    break;
+                }
+                acked = self.trim_acked_head(id);
+                if acked == 0 {
+                    break;
+                }
+                dropped.is_fully_acked = false;
+            }
+            if tags & tag::ANY_RETRANS != 0 {
+                if tags & tag::RETRANS != 0 {
+                    self.retrans_out -= acked;
+                }
+                dropped.flag |= flags::RETRANS_DATA_ACKED;
+            } else if tags & tag::SACKED == 0 {
+                dropped.last_ackt = sent_us;
+                if dropped.first_ackt == 0 {
+                    dropped.first_ackt = sent_us;
+                }
+                if before(start, dropped.reord) {
+                    dropped.reord = start;
+                }
+                if !after(end, self.high_seq) {
+                    dropped.flag |= flags::ORIG_SACK_ACKED;
+                }
+            }
+            if tags & tag::SACKED != 0 {
+                self.sacked_out -= acked;
+            } else if self.is_sack {
+                self.count_delivered(acked, ack_flag);
+                if !self.is_spurious_retrans(id) {
+                    self.rack_advance(tags, end, sent_us);
+                }
+            }
+            if tags & tag::LOST != 0 {
+                self.lost_out -= acked;
+            }
+            self.packets_out -= acked;
+            dropped.pkts_acked += acked;
+            self.rate_skb_delivered(id, state);
+            if is_syn {
+                dropped.flag |= flags::SYN_ACKED;
+                self.retrans_stamp = None;
+            } else {
+                dropped.flag |= flags::DATA_ACKED;
+            }
+            if !dropped.is_fully_acked {
+                break;
+            }
+            if self.retransmit_hint == id {
+                self.retransmit_hint = NIL;
+            }
+            if self.highest_sack == id {
+                self.highest_sack = self.queue[id].next;
+            }
+            self.wmem_queued -= self.queue[id].len() + super::skb::OVERHEAD;
+            self.queue.pop_sent();
+        }
+        dropped
+    }
+
+    /// Linux: the call of `pkts_acked`.
+    fn tell_pkts_acked(&mut self, pkts_acked: u32, rate: &AckRate) {
+        let delivered = self.conn.delivered.wrapping_sub(rate.rs.prior_delivered);
+        #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
+        let sample = AckSample {
+            pkts_acked,
+            rtt_us: rate.rs.rtt_us as i32,
+            in_flight: self.conn.mss.wrapping_mul(delivered),
+        };
+        self.sync_in_flight();
+        self.conn.ctl = self.cc.pkts_acked(&self.conn, &sample);
     }
 
     /// Cuts off the acknowledged head of an skb of several segments; returns how many segments that took.
@@ -414,15 +438,20 @@ impl Sender {
         }
         state.rate.rs.rtt_us = ca_rtt_us.map_or(-1, i64::from);
         let (Some(seq_rtt_us), Some(ca_rtt_us)) = (seq_rtt_us, ca_rtt_us) else { return false };
+        self.take_rtt(seq_rtt_us, ca_rtt_us, flag & flags::ACK_MAYBE_DELAYED != 0);
+        true
+    }
+
+    /// An RTT sample: `rtt_us` for the timeout, `ca_rtt_us` of the newest packet for the minimum.
+    #[inline]
+    pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.rtt_sample_us = Some(ca_rtt_us);
-        let is_maybe_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
-        self.rtt.sample(i64::from(seq_rtt_us), self.conn.snd_una, self.conn.snd_nxt);
+        self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
         self.conn.min_rtt_us = self.rtt.min_us();
         self.conn.srtt_us = self.rtt.srtt_us;
         self.rto = self.rtt.rto_jiffies(self.conn.hz);
         self.backoff = 0;
-        true
     }
 
     /// The RTT that an echoed timestamp tells, in whole milliseconds. Linux: `tcp_rtt_tsopt_us`.

@@ -56,8 +56,9 @@ impl Sender {
         }
         let is_first = self.app.calls.is_empty();
         if self.app.calls.len() >= CALLS_MAX {
-            let last = self.app.calls.back_mut().expect("there are many");
-            *last = last.saturating_add(bytes);
+            if let Some(last) = self.app.calls.back_mut() {
+                *last = last.saturating_add(bytes);
+            }
         } else {
             self.app.calls.push_back(bytes);
         }

@@ -64,12 +64,50 @@ impl Sender {
             self.undo.marker = None;
         }
         self.ack(segment, flags::SLOWPATH, host);
-        self.conn.rcv_nxt = segment.seq.wrapping_add(1);
+        self.set_rcv_nxt(segment.seq.wrapping_add(1));
         self.snd_wnd = segment.wnd;
         self.reverse.ts_recent = segment.tsval;
         self.sync_mss();
         self.finish_connect(host);
         self.send_ack(host);
+    }
+
+    /// The passive side: the ACK that completes the handshake has arrived, `rtt_us` after the SYN-ACK if
+    /// that was sent once. Linux: `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
+    ///
+    /// # Panics
+    /// If the socket was connected before.
+    pub fn accept(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        rtt_us: Option<u32>,
+        host: &mut impl Host,
+    ) {
+        assert!(self.state == State::Closed, "a socket is connected once");
+        self.refresh_clock(now);
+        self.limits.start(now);
+        self.init_ecn();
+        self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rto_min_us);
+        self.write_seq = self.write_seq.wrapping_add(1);
+        self.conn.snd_una = self.write_seq;
+        self.conn.snd_nxt = self.write_seq;
+        self.pushed_seq = self.write_seq;
+        self.snd_sml = self.write_seq;
+        self.acked_bytes = 1;
+        self.conn.delivered = 1;
+        self.snd_wnd = segment.wnd;
+        self.max_window = segment.wnd;
+        self.snd_wl1 = segment.seq;
+        self.set_rcv_nxt(segment.seq);
+        self.reverse.ts_recent = segment.tsval;
+        if let Some(rtt_us) = rtt_us {
+            self.take_rtt(rtt_us, rtt_us, false);
+        }
+        self.sync_mss();
+        self.finish_connect(host);
+        self.update_pacing_rate();
+        self.account_limit(now);
     }
 
     /// Linux: `tcp_finish_connect`, `tcp_init_transfer`, `tcp_init_buffer_space`.

@@ -101,17 +101,14 @@ enum Nonagle {
 /// What the other half of the socket contributes to every segment sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reverse {
+    /// Next byte expected from the peer.
+    pub rcv_nxt: u32,
     /// Window advertised to the peer, in bytes.
     pub wnd: u32,
     /// The peer's latest timestamp.
     pub ts_recent: u32,
-}
-
-impl Reverse {
-    /// ECE, as long as the peer has not answered a CE mark with CWR: the receiving half sets it.
-    fn ece(self) -> u8 {
-        0
-    }
+    /// Whether to echo a CE mark that the peer has not answered with CWR yet.
+    pub is_ece: bool,
 }
 
 /// Counts since the connect. `lost`, `delivered` and `delivered_ce` are in [`Conn`].
@@ -133,6 +130,7 @@ pub struct Stats {
 
 /// The sending half of a socket.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's facts, independent of each other")]
 pub struct Sender {
     // Touched by every ACK and every packet.
     conn: Conn,
@@ -280,7 +278,7 @@ impl Sender {
             rack: Rack { reo_wnd_steps: 1, ..Rack::default() },
             tlp: Tlp::default(),
             usage: CwndUsage::default(),
-            reverse: Reverse { wnd: config.rcv_wnd[1], ts_recent: 0 },
+            reverse: Reverse { rcv_nxt: 0, wnd: config.rcv_wnd[1], ts_recent: 0, is_ece: false },
             cc,
             limits: Limits::default(),
             stats: Stats::default(),
@@ -303,38 +301,89 @@ impl Sender {
         }
     }
 
-    /// A segment of the peer arrives.
+    /// A segment of the peer arrives, on a socket that only sends. The peer's FIN is acknowledged at once.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
-        self.refresh_clock(now);
-        self.rcv_tsecr = (segment.has_ts && segment.has(flag::ACK))
-            .then(|| segment.tsecr.wrapping_sub(self.config.ts_offset));
         match self.state {
-            State::Closed => return,
-            State::SynSent => self.on_synack(segment, host),
-            State::Established => self.on_established(segment, host),
+            State::Closed => {}
+            State::SynSent => {
+                self.start_segment(now, segment);
+                self.on_synack(segment, host);
+                self.account_limit(now);
+            }
+            State::Established => self.on_established(now, segment, host),
         }
-        self.account_limit(now);
     }
 
     /// Linux: `tcp_rcv_established`, the sender's part.
-    fn on_established(&mut self, segment: &Segment, host: &mut impl Host) {
+    fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        if segment.has(flag::SYN) {
+            // Our last ACK of the handshake was lost.
+            self.start_segment(now, segment);
+            self.send_ack(host);
+            return;
+        }
+        if segment.has_ts && !after(segment.seq, self.reverse.rcv_nxt) {
+            self.reverse.ts_recent = segment.tsval;
+        }
+        self.on_ack(now, segment, host);
+        if segment.has(flag::FIN) && segment.seq == self.reverse.rcv_nxt {
+            self.set_rcv_nxt(segment.end_seq());
+            self.send_ack(host);
+        }
+        self.send_pending(now, host);
+    }
+
+    /// The first half of [`Self::on_segment`] for a socket that receives as well: the acknowledgement.
+    /// The receiving half has its turn between this and [`Self::send_pending`]. Linux: `tcp_ack`.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        self.start_segment(now, segment);
         if !segment.has(flag::ACK) || segment.has(flag::RST) {
             return;
         }
-        if segment.has(flag::SYN) {
-            // Our last ACK of the handshake was lost.
-            self.send_ack(host);
+        let path = self.path_of(segment);
+        if path != flags::SLOWPATH && segment.len > 0 {
+            // Data as expected, and nothing acknowledged: no more than a note of the sequence number.
+            if segment.ack == self.conn.snd_una {
+                self.snd_wl1 = segment.seq;
+            } else {
+                self.ack(segment, flags::DATA, host);
+            }
             return;
         }
-        if segment.has_ts && !after(segment.seq, self.conn.rcv_nxt) {
-            self.reverse.ts_recent = segment.tsval;
-        }
-        self.ack(segment, self.path_of(segment), host);
-        if segment.has(flag::FIN) && segment.seq == self.conn.rcv_nxt {
-            self.conn.rcv_nxt = segment.end_seq();
-            self.send_ack(host);
-        }
+        self.ack(segment, path, host);
+    }
+
+    /// The second half: what may leave now, leaves. Linux: `tcp_data_snd_check`.
+    #[inline]
+    pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {
         self.data_snd_check(host);
+        self.account_limit(now);
+    }
+
+    /// What the receiving half contributes to every segment from now on.
+    pub fn set_reverse(&mut self, reverse: Reverse) {
+        self.reverse = reverse;
+        self.conn.rcv_nxt = reverse.rcv_nxt;
+    }
+
+    /// What is contributed at present.
+    #[must_use]
+    pub fn reverse(&self) -> Reverse {
+        self.reverse
+    }
+
+    fn set_rcv_nxt(&mut self, rcv_nxt: u32) {
+        self.reverse.rcv_nxt = rcv_nxt;
+        self.conn.rcv_nxt = rcv_nxt;
+    }
+
+    /// Clock and timestamp echo of a segment that arrives.
+    #[inline]
+    fn start_segment(&mut self, now: Time, segment: &Segment) {
+        self.refresh_clock(now);
+        self.rcv_tsecr = (segment.has_ts && segment.has(flag::ACK))
+            .then(|| segment.tsecr.wrapping_sub(self.config.ts_offset));
     }
 
     /// Whether a segment is what header prediction expects. Linux: `tcp_rcv_established`.
@@ -343,7 +392,7 @@ impl Sender {
         let is_predicted = segment.flags & !flag::PSH == flag::ACK
             && segment.sack_count == 0
             && segment.wnd == self.snd_wnd
-            && segment.seq == self.conn.rcv_nxt
+            && segment.seq == self.reverse.rcv_nxt
             && !before(segment.ack, self.conn.snd_una)
             && !after(segment.ack, self.conn.snd_nxt);
         if is_predicted { 0 } else { flags::SLOWPATH }

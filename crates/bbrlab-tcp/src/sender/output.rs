@@ -292,9 +292,9 @@ impl Sender {
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
         let mut segment = Segment {
             seq,
-            ack: self.conn.rcv_nxt,
+            ack: self.reverse.rcv_nxt,
             wnd: self.reverse.wnd,
-            flags: flag::ACK | self.reverse.ece(),
+            flags: if self.reverse.is_ece { flag::ACK | flag::ECE } else { flag::ACK },
             ..Segment::default()
         };
         if self.config.timestamps {
