@@ -5,8 +5,31 @@
 //! routes. `sim` runs a `Run` and answers with a [`RunResult`]; whatever made it, our simulator, ns-3 or a
 //! kernel, the same records are judged and printed.
 
+mod builtin;
+mod canonical;
+mod decimal;
+mod document;
+mod error;
+mod estimate;
+mod flow;
+mod link;
+mod lower;
+mod nearest;
+mod not_built;
+mod quantity;
+mod reader;
 mod record;
 mod run;
+mod scenario;
+mod spec;
+mod stack;
+mod sweep;
+mod traces;
+
+pub use builtin::{BUILTINS, Builtin};
+pub use error::{ScenarioError, ScenarioErrors};
+pub use estimate::Estimate;
+pub use scenario::Scenario;
 
 pub use record::{
     Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, QueueDelay, QueuePackets,

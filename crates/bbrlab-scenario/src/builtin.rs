@@ -1,0 +1,49 @@
+//! The scenarios that come with the program, by id: the files below `scenarios/` in the repository.
+
+use crate::nearest::nearest;
+
+/// A built-in scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Builtin {
+    /// Its id: its place below `scenarios/` with dots.
+    pub id: &'static str,
+    /// Its file in the repository.
+    pub file: &'static str,
+    /// The file's text.
+    pub text: &'static str,
+}
+
+macro_rules! builtins {
+    ($($id:literal: $file:literal,)*) => {
+        /// The built-in scenarios: papers first, then examples.
+        pub const BUILTINS: &[Builtin] = &[$(Builtin {
+            id: $id,
+            file: concat!("scenarios/", $file),
+            text: include_str!(concat!("../../../scenarios/", $file)),
+        },)*];
+    };
+}
+
+builtins! {
+    "lanigan2020.single-flow": "lanigan2020/single-flow.toml",
+    "lanigan2020.bandwidth-step": "lanigan2020/bandwidth-step.toml",
+    "song2021.single-buffer": "song2021/single-buffer.toml",
+    "song2021.random-loss": "song2021/random-loss.toml",
+    "song2021.vs-cubic": "song2021/vs-cubic.toml",
+    "mahmud2020.sim-congested": "mahmud2020/sim-congested.toml",
+    "kato2025.sixteen-344": "kato2025/sixteen-344.toml",
+    "examples.dumbbell": "examples/dumbbell.toml",
+    "examples.two-bbr": "examples/two-bbr.toml",
+    "examples.parking-lot": "examples/parking-lot.toml",
+    "examples.two-way": "examples/two-way.toml",
+}
+
+/// The built-in scenario of that id.
+pub(crate) fn find(id: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.id == id)
+}
+
+/// The id that was probably meant.
+pub(crate) fn nearest_id(typed: &str) -> Option<&'static str> {
+    nearest(typed, BUILTINS.iter().map(|builtin| builtin.id))
+}

@@ -1,0 +1,96 @@
+//! The one spelling of a scenario: what `scenario.toml` of a run's folder holds, and what is hashed.
+//!
+//! Only what differs from the defaults is written, in a fixed order and with the largest unit, so that
+//! comments, white space, the spelling of units and defaults written out do not change the hash.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+/// Writes TOML line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    out: String,
+    /// A header that is written with the first key of its table.
+    pending: Option<String>,
+}
+
+impl Writer {
+    /// Begins a table, which is left out if nothing follows.
+    pub(crate) fn table(&mut self, header: &str) {
+        self.pending = Some(header.to_owned());
+    }
+
+    /// Begins a table that is there even if it is empty.
+    pub(crate) fn table_always(&mut self, header: &str) {
+        self.table(header);
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        if let Some(header) = self.pending.take() {
+            let gap = if self.out.is_empty() { "" } else { "\n" };
+            writeln!(self.out, "{gap}{header}").expect("a string takes everything");
+        }
+    }
+
+    /// A key with a value that is TOML already.
+    pub(crate) fn raw(&mut self, key: &str, value: &str) {
+        self.flush();
+        writeln!(self.out, "{key} = {value}").expect("a string takes everything");
+    }
+
+    pub(crate) fn raw_unless(&mut self, default: bool, key: &str, value: &str) {
+        if !default {
+            self.raw(key, value);
+        }
+    }
+
+    /// A key with a string.
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
+        self.raw(key, &toml_string(value));
+    }
+
+    pub(crate) fn text_unless(&mut self, default: bool, key: &str, value: &str) {
+        if !default {
+            self.text(key, value);
+        }
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+}
+
+/// A TOML basic string.
+pub(crate) fn toml_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes everything"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A key, in quotes where it needs them.
+pub(crate) fn toml_key(key: &str) -> String {
+    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if bare { key.to_owned() } else { toml_string(key) }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a string takes everything");
+        hex
+    })
+}

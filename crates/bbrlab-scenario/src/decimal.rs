@@ -1,0 +1,224 @@
+//! Exact decimal numbers, so that `"0.1bdp"` and `"1.5Gbit/s"` mean what they say.
+//!
+//! A quantity becomes an integer number of nanoseconds, bytes or bits per second without passing through
+//! floating point; what would need rounding is told to the user.
+
+use std::fmt;
+
+/// A decimal number: `digits` times ten to the minus `scale`. Equal numbers have equal fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Decimal {
+    negative: bool,
+    digits: u128,
+    scale: u32,
+}
+
+/// Why a number did not become an integer of its smallest unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// Below zero.
+    Negative,
+    /// Not a whole multiple of the smallest unit.
+    TooFine,
+    /// Beyond 64 bits.
+    TooLarge,
+}
+
+/// Significant digits that a number may have.
+const DIGITS_MAX: usize = 30;
+
+/// The largest power of ten by which a number may be scaled up or down.
+const EXPONENT_MAX: i64 = 30;
+
+impl Decimal {
+    pub(crate) const ZERO: Self = Self { negative: false, digits: 0, scale: 0 };
+
+    pub(crate) fn from_int(value: i128) -> Self {
+        Self { negative: value < 0, digits: value.unsigned_abs(), scale: 0 }
+    }
+
+    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if it is not such a number or has too many digits.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (negative, unsigned) = match text.as_bytes().first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+            Some(at) => (&unsigned[..at], unsigned[at + 1..].parse::<i64>().ok()?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits: u128 = 0;
+        let mut significant = 0;
+        let mut seen = false;
+        for byte in whole.bytes().chain(fraction.bytes()) {
+            match byte {
+                b'0'..=b'9' => {
+                    seen = true;
+                    significant += usize::from(significant > 0 || byte != b'0');
+                    if significant > DIGITS_MAX {
+                        return None;
+                    }
+                    digits = digits * 10 + u128::from(byte - b'0');
+                }
+                b'_' if seen => {}
+                _ => return None,
+            }
+        }
+        if !seen {
+            return None;
+        }
+        let fraction_digits = fraction.bytes().filter(u8::is_ascii_digit).count();
+        let mut power = exponent.checked_sub(i64::try_from(fraction_digits).ok()?)?;
+        if digits == 0 {
+            return Some(Self::ZERO);
+        }
+        while digits.is_multiple_of(10) && power < 0 {
+            digits /= 10;
+            power += 1;
+        }
+        if power.abs() > EXPONENT_MAX {
+            return None;
+        }
+        for _ in 0..power.max(0) {
+            digits = digits.checked_mul(10)?;
+        }
+        let scale = u32::try_from((-power).max(0)).expect("bounded above");
+        Some(Self { negative, digits, scale })
+    }
+
+    pub(crate) fn is_zero(self) -> bool {
+        self.digits == 0
+    }
+
+    pub(crate) fn is_negative(self) -> bool {
+        self.negative && self.digits != 0
+    }
+
+    /// This many `unit`s as an integer of what `unit` counts.
+    pub(crate) fn times(self, unit: u64) -> Result<u64, Misfit> {
+        if self.is_negative() {
+            return Err(Misfit::Negative);
+        }
+        let (product, divisor) = self.product_and_divisor(u128::from(unit)).ok_or(Misfit::TooLarge)?;
+        if !product.is_multiple_of(divisor) {
+            return Err(Misfit::TooFine);
+        }
+        u64::try_from(product / divisor).map_err(|_| Misfit::TooLarge)
+    }
+
+    /// `self * factor / divisor`, rounded to the nearest integer, halves up; `None` beyond 64 bits or below
+    /// zero.
+    pub(crate) fn times_over_rounded(self, factor: u128, divisor: u128) -> Option<u64> {
+        if self.is_negative() {
+            return None;
+        }
+        let (product, own_divisor) = self.product_and_divisor(factor)?;
+        let divisor = divisor.checked_mul(own_divisor)?;
+        u64::try_from(product.checked_add(divisor / 2)? / divisor).ok()
+    }
+
+    /// A hundredth of it.
+    pub(crate) fn percent(self) -> Self {
+        let mut out = Self { scale: self.scale + 2, ..self };
+        while out.scale > 0 && out.digits.is_multiple_of(10) {
+            out.digits /= 10;
+            out.scale -= 1;
+        }
+        out
+    }
+
+    /// Whether it lies between 0 and 1, both included.
+    pub(crate) fn is_ratio(self) -> bool {
+        !self.is_negative() && 10_u128.checked_pow(self.scale).is_some_and(|one| self.digits <= one)
+    }
+
+    /// `digits * factor` and the power of ten that it is to be divided by, with common tens cancelled.
+    fn product_and_divisor(self, mut factor: u128) -> Option<(u128, u128)> {
+        let mut scale = self.scale;
+        while scale > 0 && factor != 0 && factor.is_multiple_of(10) {
+            factor /= 10;
+            scale -= 1;
+        }
+        Some((self.digits.checked_mul(factor)?, 10_u128.checked_pow(scale)?))
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.is_negative() { "-" } else { "" };
+        if self.scale == 0 {
+            return write!(f, "{sign}{}", self.digits);
+        }
+        let width = self.scale as usize + 1;
+        let text = format!("{:0width$}", self.digits);
+        let (whole, fraction) = text.split_at(text.len() - self.scale as usize);
+        write!(f, "{sign}{whole}.{fraction}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decimal, Misfit};
+    use proptest::prelude::*;
+
+    fn dec(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    #[test]
+    fn equal_numbers_are_equal_whatever_their_spelling() {
+        for text in ["1.5", "1.50", "01.5", "+1.5", "15e-1", "0.15e1", "1_.5"] {
+            assert_eq!(dec(text), dec("1.5"), "{text}");
+        }
+        assert_eq!(dec("-0"), Decimal::ZERO);
+        assert_eq!(dec("1e3"), dec("1000"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for text in ["", "-", ".", "1e", "e3", "1.2.3", "0x10", "1e99", "inf", "nan", "--1", "1 "] {
+            assert_eq!(Decimal::parse(text), None, "{text}");
+        }
+        assert_eq!(Decimal::parse(&"9".repeat(1000)), None);
+    }
+
+    #[test]
+    fn fractions_of_the_smallest_unit_are_not_rounded() {
+        assert_eq!(dec("1.5").times(1_000_000_000), Ok(1_500_000_000));
+        assert_eq!(dec("0.0000000001").times(1_000_000_000), Err(Misfit::TooFine));
+        assert_eq!(dec("-1").times(10), Err(Misfit::Negative));
+        assert_eq!(dec("1e20").times(1), Err(Misfit::TooLarge));
+    }
+
+    #[test]
+    fn halves_are_rounded_up() {
+        assert_eq!(dec("0.5").times_over_rounded(1, 1), Some(1));
+        assert_eq!(dec("2").times_over_rounded(50_000_000 * 30_000_000, 8 * 1514 * 1_000_000_000), Some(248));
+    }
+
+    #[test]
+    fn a_ratio_lies_between_zero_and_one() {
+        assert!(dec("0").is_ratio() && dec("1").is_ratio() && dec("1e-6").is_ratio());
+        assert!(!dec("1.000001").is_ratio() && !dec("-0.1").is_ratio());
+        assert_eq!(dec("0.1").percent(), dec("0.001"));
+        assert_eq!(dec("100").percent(), dec("1"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_reads_back(digits in 0_u64.., scale in 0_u32..20, negative: bool) {
+            let sign = if negative { "-" } else { "" };
+            let value = dec(&format!("{sign}{digits}e-{scale}"));
+            prop_assert_eq!(dec(&value.to_string()), value);
+        }
+
+        #[test]
+        fn no_text_panics(text in "[-+0-9._eE ]{0,40}") {
+            if let Some(value) = Decimal::parse(&text) {
+                let _ = (value.times(1_000_000_000), value.times_over_rounded(u128::MAX, 3), value.percent());
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A user's mistake as a value: file, line, column, what was found, what was expected.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// A mistake in a scenario, or in a `--set`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The file, or `--set`.
+    pub origin: String,
+    /// Line, from 1; `None` where the whole file is meant (missing, empty, a directory ...).
+    pub line: Option<usize>,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The field and what was expected.
+    pub title: String,
+    /// What was found.
+    pub found: String,
+    /// Nearest right name, both readings, what to write.
+    pub help: Vec<String>,
+    /// The line itself, for the excerpt.
+    excerpt: String,
+    /// The part of `excerpt` that is wrong, in bytes.
+    marked: Range<usize>,
+}
+
+/// One or more mistakes in one scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioErrors(pub Vec<ScenarioError>);
+
+/// More than these are not shown: the rest is mostly echo.
+const SHOWN_MAX: usize = 20;
+
+/// Longer lines are cut to this many characters around the mistake.
+const EXCERPT_CHARS: usize = 120;
+
+impl ScenarioError {
+    /// A mistake of a file as a whole.
+    pub(crate) fn of_file(origin: &str, title: impl Into<String>, found: impl Into<String>) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            line: None,
+            column: 0,
+            title: title.into(),
+            found: found.into(),
+            help: Vec::new(),
+            excerpt: String::new(),
+            marked: 0..0,
+        }
+    }
+
+    /// A mistake at these bytes of a text.
+    pub(crate) fn at(origin: &str, text: &str, span: Range<usize>, title: String, found: String) -> Self {
+        let start = floor_char(text, span.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line = text[line_start..line_end].trim_end_matches('\r');
+        let end = floor_char(text, span.end).clamp(start, line_start + line.len().max(start - line_start));
+        let (excerpt, marked) = cut(line, start - line_start..end - line_start);
+        Self {
+            origin: origin.to_owned(),
+            line: Some(1 + text[..line_start].bytes().filter(|&b| b == b'\n').count()),
+            column: 1 + text[line_start..start].chars().count(),
+            title,
+            found,
+            help: Vec::new(),
+            excerpt,
+            marked,
+        }
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let title = Level::ERROR.primary_title(self.title.as_str());
+        let mut group = if let Some(line) = self.line {
+            let label = AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
+            // The excerpt may be a cut line, so the place is told by a path of our own making.
+            let place = format!("{}:{}:{}", self.origin, line, self.column);
+            let snippet =
+                Snippet::source(self.excerpt.as_str()).line_start(line).path(place).annotation(label);
+            title.element(snippet)
+        } else {
+            title.element(Level::NOTE.message(format!("{}: {}", self.origin, self.found)))
+        };
+        for help in &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl ScenarioErrors {
+    /// The messages as text for people, with colours if the reader is a terminal.
+    #[must_use]
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let shown: Vec<String> = self.0.iter().take(SHOWN_MAX).map(|error| error.render(&renderer)).collect();
+        let mut text = shown.join("\n\n");
+        if self.0.len() > SHOWN_MAX {
+            text.push_str(&format!("\n\nand {} more", self.0.len() - SHOWN_MAX));
+        }
+        text
+    }
+}
+
+impl fmt::Display for ScenarioErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for ScenarioErrors {}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(&Renderer::plain()))
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl From<ScenarioError> for ScenarioErrors {
+    fn from(error: ScenarioError) -> Self {
+        Self(vec![error])
+    }
+}
+
+/// The nearest character boundary at or before `at`, within the text.
+fn floor_char(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// A long line cut to the neighbourhood of the mistake.
+fn cut(line: &str, marked: Range<usize>) -> (String, Range<usize>) {
+    if line.chars().count() <= EXCERPT_CHARS {
+        return (line.to_owned(), marked);
+    }
+    let before: Vec<char> = line[..marked.start].chars().rev().take(EXCERPT_CHARS / 3).collect();
+    let before: String = before.into_iter().rev().collect();
+    let rest: String = line[marked.start..].chars().take(EXCERPT_CHARS * 2 / 3).collect();
+    let marked_len = (marked.end - marked.start).min(rest.len());
+    (format!("{before}{rest}"), before.len()..before.len() + marked_len)
+}

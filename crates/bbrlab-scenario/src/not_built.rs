@@ -1,0 +1,78 @@
+//! Names that a scenario may use one day: known, but not built yet.
+//!
+//! Each list is asked in one place, after the value was read and checked; taking a name out of its list is
+//! all that the reading side needs to turn it on.
+
+use crate::document::{At, Node};
+use crate::reader::{Keys, Reader, found};
+
+/// Profiles other than Linux.
+pub(crate) const PROFILES: &[&str] = &["ns3"];
+
+/// Queue disciplines other than drop-tail.
+pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
+
+/// Keys of links.
+pub(crate) const LINK_KEYS: &[&str] = &["burst", "ecn_threshold"];
+
+/// Values of `ecn`.
+pub(crate) const ECN: &[&str] = &["true", "low"];
+
+/// Switches of the `ns3` profile in `[stack]`.
+pub(crate) const STACK_KEYS: &[&str] = &[
+    "app_write",
+    "bbr",
+    "cc_rtt",
+    "cubic",
+    "exit_sets_ssthresh",
+    "handshake",
+    "metrics",
+    "nextseg_rule3",
+    "pace_initial_window",
+    "pacing_counts_headers",
+    "partial_ack_sends",
+    "pipe_keeps_sacked_retrans",
+    "rack",
+    "rate_ack_interval",
+    "rate_invalid",
+    "rate_loss_abs",
+    "rate_sample_sticky",
+    "rto",
+    "rto_impatient",
+    "rtt_clock",
+    "rtt_retrans",
+    "rwnd_bounds",
+    "tlp",
+    "vegas",
+];
+
+/// Notes each of `keys` that the table has.
+pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
+    for key in unbuilt {
+        if keys.has(key) {
+            let at = keys.key_at(key).expect("the table has it");
+            refuse(reader, at, &keys.name(key), &format!("`{key}`"), "found a key that nothing honours so far");
+        }
+    }
+}
+
+/// Notes a value if it is one of `unbuilt`.
+pub(crate) fn refuse_value(reader: &mut Reader<'_>, node: &Node, name: &str, value: &str, unbuilt: &[&str]) {
+    if unbuilt.contains(&value) {
+        let found = format!("found {}", found(&node.value));
+        refuse(reader, node.at, name, &format!("`{value}`"), &found);
+    }
+}
+
+/// Notes an algorithm that the list knows and nobody has built.
+pub(crate) fn refuse_algorithm(reader: &mut Reader<'_>, node: &Node, name: &str, cc: bbrlab_cc::Algorithm) {
+    let built: Vec<&str> =
+        bbrlab_cc::Algorithm::ALL.iter().filter(|cc| cc.is_built()).map(|cc| cc.name()).collect();
+    let title = format!("`{name}`: `{}` ({}) is known but not built yet", cc.name(), cc.title());
+    let found = format!("found {}", found(&node.value));
+    reader.problem(node.at, title, found, vec![format!("built so far: {}", built.join(", "))]);
+}
+
+fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {
+    reader.problem(at, format!("`{name}`: {what} is known but not built yet"), found, Vec::new());
+}

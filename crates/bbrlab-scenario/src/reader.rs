@@ -1,0 +1,321 @@
+//! Typed values out of the tree, with every mistake noted and the reading going on.
+
+use std::path::Path;
+
+use bbrlab_units::{BitRate, Bytes, Span};
+
+use crate::decimal::Decimal;
+use crate::document::{At, Node, Source, Table, Value};
+use crate::error::{ScenarioError, ScenarioErrors};
+use crate::nearest::nearest;
+use crate::quantity::{self, Refusal, Room, quoted};
+use crate::traces::Traces;
+
+/// A mistake and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Problem {
+    pub(crate) at: At,
+    pub(crate) title: String,
+    pub(crate) found: String,
+    pub(crate) help: Vec<String>,
+}
+
+/// Collects mistakes.
+pub(crate) struct Reader<'a> {
+    pub(crate) problems: Vec<Problem>,
+    /// Where relative paths start.
+    pub(crate) dir: Option<&'a Path>,
+    /// Trace files that were read before.
+    pub(crate) traces: &'a mut Traces,
+}
+
+/// A table on its way to being read: knows which keys were asked for, and so which are unknown.
+pub(crate) struct Keys<'t> {
+    table: &'t Table,
+    /// As users write it: `bottleneck`, `flows[1]`; empty for the top level.
+    pub(crate) path: String,
+    /// Where the table begins.
+    pub(crate) at: At,
+    known: Vec<&'static str>,
+}
+
+/// A value with the place where it was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    pub(crate) at: At,
+}
+
+impl<'t> Keys<'t> {
+    pub(crate) fn new(table: &'t Table, path: impl Into<String>, at: At) -> Self {
+        Self { table, path: path.into(), at, known: Vec::new() }
+    }
+
+    /// The value of a key, which from now on is known.
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<&'t Node> {
+        self.known.push(key);
+        self.table.get(key).map(|entry| &*entry.value)
+    }
+
+    /// Whether the table has the key; asking makes it known to nobody.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.get(key).is_some()
+    }
+
+    /// The place of a key, for mistakes about the key itself.
+    pub(crate) fn key_at(&self, key: &str) -> Option<At> {
+        self.table.get(key).map(|entry| entry.key_at)
+    }
+
+    /// The full name of a key.
+    pub(crate) fn name(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Notes every key that nobody asked for.
+    pub(crate) fn finish(self, reader: &mut Reader<'_>) {
+        let whose = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
+        for entry in &self.table.entries {
+            if self.known.contains(&&*entry.key) {
+                continue;
+            }
+            let mut help = Vec::new();
+            if let Some(right) = nearest(&entry.key, self.known.iter().copied()) {
+                help.push(format!("did you mean `{right}`?"));
+            }
+            help.push(format!("keys of {whose}: {}", self.known.join(", ")));
+            let shown = self.name(&short(&entry.key));
+            reader.problem(entry.key_at, format!("`{shown}`: expected a key of {whose}"), "found an unknown key", help);
+        }
+    }
+}
+
+/// A key cut where nobody would read on.
+fn short(key: &str) -> String {
+    const SHOWN: usize = 40;
+    if key.chars().count() <= SHOWN { key.to_owned() } else { key.chars().take(SHOWN).chain("...".chars()).collect() }
+}
+
+impl Reader<'_> {
+    pub(crate) fn problem(
+        &mut self,
+        at: At,
+        title: impl Into<String>,
+        found: impl Into<String>,
+        help: Vec<String>,
+    ) {
+        self.problems.push(Problem { at, title: title.into(), found: found.into(), help });
+    }
+
+    /// Notes that a key is missing from a table.
+    pub(crate) fn missing(&mut self, keys: &Keys<'_>, key: &str, expected: &str) {
+        let title = format!("`{}`: expected {expected}", keys.name(key));
+        self.problem(keys.at, title, "found nothing: the key is missing", Vec::new());
+    }
+
+    /// Notes a value of the wrong kind.
+    pub(crate) fn wrong(&mut self, node: &Node, name: &str, expected: &str) {
+        let found = found(&node.value);
+        self.problem(node.at, format!("`{name}`: expected {expected}"), format!("found {found}"), Vec::new());
+    }
+
+    fn quantity<T>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        expected: &str,
+        example: &str,
+        parse: impl Fn(&str) -> Result<T, Refusal>,
+    ) -> Option<T> {
+        let title = format!("`{name}`: expected {expected} such as {example}");
+        match &node.value {
+            Value::Text(text) => match parse(text) {
+                Ok(value) => return Some(value),
+                Err(Refusal { found, help }) => {
+                    self.problem(node.at, title, format!("found {found}"), help.into_iter().collect());
+                }
+            },
+            Value::Integer(_) | Value::Float(_) => {
+                let help = "quantities are strings with their unit, so that no reader has to guess".to_owned();
+                let found = format!("found {}, which has no unit", found(&node.value));
+                self.problem(node.at, title, found, vec![help]);
+            }
+            other => {
+                let found = format!("found {}", found(other));
+                self.problem(node.at, title, found, Vec::new());
+            }
+        }
+        None
+    }
+
+    /// A length of time, perhaps zero.
+    pub(crate) fn span(&mut self, node: &Node, name: &str) -> Option<Span> {
+        self.quantity(node, name, "a time", "\"30ms\"", quantity::parse_span)
+    }
+
+    /// A length of time above zero.
+    pub(crate) fn positive_span(&mut self, node: &Node, name: &str) -> Option<Span> {
+        let span = self.quantity(node, name, "a time above zero", "\"30ms\"", quantity::parse_span)?;
+        self.above_zero(node, name, "a time above zero such as \"30ms\"", span.0).then_some(span)
+    }
+
+    /// A rate above zero.
+    pub(crate) fn rate(&mut self, node: &Node, name: &str) -> Option<BitRate> {
+        let rate = self.quantity(node, name, "a rate above zero", "\"50Mbit/s\"", quantity::parse_rate)?;
+        self.above_zero(node, name, "a rate above zero such as \"50Mbit/s\"", rate.0).then_some(rate)
+    }
+
+    /// A number of bytes, perhaps zero.
+    pub(crate) fn bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
+        self.quantity(node, name, "a number of bytes", "\"131072B\"", quantity::parse_bytes)
+    }
+
+    /// A number of bytes above zero.
+    pub(crate) fn positive_bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
+        let expected = "a number of bytes above zero";
+        let bytes = self.quantity(node, name, expected, "\"131072B\"", quantity::parse_bytes)?;
+        self.above_zero(node, name, "a number of bytes above zero such as \"131072B\"", bytes.0).then_some(bytes)
+    }
+
+    /// The room of a queue, above zero.
+    pub(crate) fn room(&mut self, node: &Node, name: &str) -> Option<Room> {
+        let expected = "room for at least one packet";
+        let room = self.quantity(node, name, expected, "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"", quantity::parse_room)?;
+        let zero = match room {
+            Room::Unlimited => false,
+            Room::Packets(n) | Room::Bytes(n) | Room::Time(Span(n)) => n == 0,
+            Room::Bdp(multiple) => multiple.is_zero(),
+        };
+        if zero {
+            let title = format!("`{name}`: expected {expected} such as \"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"");
+            let found = format!("found {}, which drops every packet that has to wait", found(&node.value));
+            self.problem(node.at, title, found, Vec::new());
+            return None;
+        }
+        Some(room)
+    }
+
+    fn above_zero(&mut self, node: &Node, name: &str, expected: &str, value: u64) -> bool {
+        if value == 0 {
+            let found = format!("found {}, which is zero", found(&node.value));
+            self.problem(node.at, format!("`{name}`: expected {expected}"), found, Vec::new());
+        }
+        value > 0
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn integer(&mut self, node: &Node, name: &str, least: u64, most: u64) -> Option<u64> {
+        if let Value::Integer(Some(value)) = node.value
+            && let Ok(value) = u64::try_from(value)
+            && (least..=most).contains(&value)
+        {
+            return Some(value);
+        }
+        self.wrong(node, name, &format!("a whole number from {least} to {most}"));
+        None
+    }
+
+    /// A share from 0 to 1.
+    pub(crate) fn ratio(&mut self, node: &Node, name: &str) -> Option<Decimal> {
+        let number = match &node.value {
+            Value::Integer(Some(value)) => Some(Decimal::from_int(*value)),
+            Value::Float(text) => Decimal::parse(text),
+            Value::Text(text) => quantity::parse_percent(text),
+            _ => None,
+        };
+        let ratio = number.filter(|number| number.is_ratio());
+        if ratio.is_none() {
+            self.wrong(node, name, "a number from 0 to 1");
+        }
+        ratio
+    }
+
+    /// True or false.
+    pub(crate) fn boolean(&mut self, node: &Node, name: &str) -> Option<bool> {
+        if let Value::Bool(value) = node.value {
+            return Some(value);
+        }
+        self.wrong(node, name, "true or false");
+        None
+    }
+
+    /// Any string.
+    pub(crate) fn text<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n str> {
+        if let Value::Text(text) = &node.value {
+            return Some(text);
+        }
+        self.wrong(node, name, "a string");
+        None
+    }
+
+    /// One of a few names. `more` is what else would be accepted.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        choices: &[(&str, T)],
+        more: &str,
+    ) -> Option<T> {
+        let names: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
+        if let Value::Text(text) = &node.value {
+            if let Some(&(_, value)) = choices.iter().find(|&&(choice, _)| choice == text) {
+                return Some(value);
+            }
+        }
+        let list: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        let mut help = Vec::new();
+        if let Value::Text(text) = &node.value
+            && let Some(right) = nearest(text, names)
+        {
+            help.push(format!("did you mean {right:?}?"));
+        }
+        let title = format!("`{name}`: expected {}{more}", list.join(" or "));
+        self.problem(node.at, title, format!("found {}", found(&node.value)), help);
+        None
+    }
+
+    /// A table.
+    pub(crate) fn table<'n>(&mut self, node: &'n Node, name: &str, expected: &str) -> Option<&'n Table> {
+        if let Value::Table(table) = &node.value {
+            return Some(table);
+        }
+        self.wrong(node, name, expected);
+        None
+    }
+
+    /// The mistakes so far, in the order of the files, each once.
+    pub(crate) fn errors(&self, sources: &[Source], note: Option<&str>) -> ScenarioErrors {
+        let mut problems: Vec<&Problem> = Vec::new();
+        let mut sorted: Vec<&Problem> = self.problems.iter().collect();
+        sorted.sort_by_key(|problem| (problem.at.source, problem.at.start));
+        for problem in sorted {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        let told = problems.into_iter().map(|problem| {
+            let source = &sources[problem.at.source as usize];
+            let span = problem.at.start as usize..problem.at.end as usize;
+            let title = problem.title.clone();
+            let mut error = ScenarioError::at(&source.name, &source.text, span, title, problem.found.clone());
+            error.help.clone_from(&problem.help);
+            error.help.extend(note.map(str::to_owned));
+            error
+        });
+        ScenarioErrors(told.collect())
+    }
+}
+
+/// A value in a few words.
+pub(crate) fn found(value: &Value) -> String {
+    match value {
+        Value::Text(text) => quoted(text),
+        Value::Integer(Some(value)) => format!("the number {value}"),
+        Value::Integer(None) => "a number beyond 128 bits".to_owned(),
+        Value::Float(text) => format!("the number {}", short(text)),
+        Value::Bool(value) => format!("{value}"),
+        Value::Datetime(text) => format!("the date {text}"),
+        Value::Array(values) if values.is_empty() => "an empty list".to_owned(),
+        Value::Array(_) | Value::Table(_) => value.kind().to_owned(),
+    }
+}

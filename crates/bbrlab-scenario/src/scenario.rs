@@ -1,0 +1,388 @@
+//! A scenario file from end to end: read, checked at every point, and resolved run by run.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::builtin;
+use crate::canonical::sha256;
+use crate::document::{self, At, Source, Step, Table};
+use crate::error::{ScenarioError, ScenarioErrors};
+use crate::estimate::Estimate;
+use crate::lower::{self, Network};
+use crate::reader::Reader;
+use crate::run::{Point, Run};
+use crate::spec::Spec;
+use crate::sweep::Sweep;
+use crate::traces::Traces;
+
+/// The largest scenario file.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The longest `--set`.
+const SET_BYTES_MAX: usize = 1 << 16;
+
+/// The most runs of one file.
+const RUNS_MAX: u64 = 10_000_000;
+
+/// Points times values of the file: what checking a sweep may take.
+const WORK_MAX: u64 = 5_000_000;
+
+/// A scenario that has been read and checked: every point of its sweep can be run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    name: String,
+    title: String,
+    tree: Table,
+    sweep: Sweep,
+    dir: Option<Arc<Path>>,
+    traces: Traces,
+    seed: u64,
+    repeat: u64,
+    hash: String,
+}
+
+impl Scenario {
+    /// Reads a file, or a built-in by its id, with values from `--set key=value`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or anything in it is wrong at any point of its sweep.
+    pub fn open(file_or_id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        let path = Path::new(file_or_id);
+        match builtin::find(file_or_id) {
+            Some(found) if !path.exists() => Self::builtin(found.id, sets),
+            _ => Self::read(path, sets),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn read(path: &Path, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        let shown = path.display().to_string();
+        let text = read_text(path, &shown)?;
+        let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
+        Self::parse(&stem, &shown, &text, path.parent(), sets)
+    }
+
+    /// Reads a built-in scenario.
+    ///
+    /// # Errors
+    /// If there is none of that id, or a `--set` is wrong.
+    pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        let Some(found) = builtin::find(id) else {
+            return Err(no_such_scenario(id).into());
+        };
+        Self::parse(found.id, found.file, found.text, None, sets)
+    }
+
+    /// Reads a text. `name` is what results call the scenario, `origin` what messages call the text, and
+    /// `dir` where relative paths in it start.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn parse(
+        name: &str,
+        origin: &str,
+        text: &str,
+        dir: Option<&Path>,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        if text.len() as u64 > FILE_BYTES_MAX {
+            let found = format!("found {} bytes", text.len());
+            let title = format!("expected a scenario of at most {FILE_BYTES_MAX} bytes");
+            return Err(ScenarioError::of_file(origin, title, found).into());
+        }
+        if text.trim().is_empty() {
+            let found = "found an empty file";
+            return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
+        }
+        let mut sources = vec![Source { name: origin.to_owned(), text: text.to_owned() }];
+        let mut tree = document::parse(&sources[0], 0).map_err(ScenarioErrors)?;
+        let mut traces = Traces::default();
+        let mut reader = Reader { problems: Vec::new(), dir, traces: &mut traces };
+        let mut set_keys = Vec::new();
+        for set in sets {
+            set_keys.extend(apply_set(&mut reader, &mut sources, &mut tree, set));
+        }
+        if !reader.problems.is_empty() {
+            return Err(reader.errors(&sources, None));
+        }
+        let sweep = Sweep::read(&mut reader, &tree, &set_keys);
+        let work = sweep.points().saturating_mul(values_in(&tree));
+        if reader.problems.is_empty() && work > WORK_MAX {
+            let at = tree.get("sweep").map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.key_at);
+            let title = format!("`sweep`: expected points times values of the file to be at most {WORK_MAX}");
+            reader.problem(at, title, format!("found {} points, {work} in all", sweep.points()), Vec::new());
+        }
+        if !reader.problems.is_empty() {
+            // The rest of the file is still worth a look.
+            let _ = Spec::read(&mut reader, &tree);
+            return Err(reader.errors(&sources, None));
+        }
+        let mut scenario = Self {
+            name: name.to_owned(),
+            title: String::new(),
+            tree,
+            sweep,
+            dir: dir.map(Arc::from),
+            traces: Traces::default(),
+            seed: 1,
+            repeat: 1,
+            hash: String::new(),
+        };
+        let mut hashes = String::new();
+        for point in 0..scenario.sweep.points() {
+            let (spec, named) = scenario.resolve(&mut reader, point);
+            let network = reader.problems.is_empty().then(|| lower::network(&spec, &mut reader));
+            if network.flatten().is_none() {
+                let note = (scenario.sweep.points() > 1 && point > 0)
+                    .then(|| format!("at {}", serde_json::Value::Object(named)));
+                return Err(reader.errors(&sources, note.as_deref()));
+            }
+            if point == 0 {
+                (scenario.title, scenario.seed, scenario.repeat) = (spec.title.clone(), spec.seed, spec.repeat);
+                if scenario.sweep.points().saturating_mul(spec.repeat) > RUNS_MAX {
+                    let at = scenario.tree.get("repeat").map_or(At { source: 0, start: 0, end: 0 }, |e| e.value.at);
+                    let title = format!("`repeat`: expected at most {RUNS_MAX} runs in all");
+                    let found = format!("found {} points times {}", scenario.sweep.points(), spec.repeat);
+                    reader.problem(at, title, found, Vec::new());
+                    return Err(reader.errors(&sources, None));
+                }
+            }
+            hashes.push_str(&spec.hash());
+            hashes.push('\n');
+        }
+        let (seed, repeat) = (scenario.seed, scenario.repeat);
+        scenario.hash = sha256(&format!("{seed} {repeat}\n{}\n{hashes}", scenario.sweep.canonical()));
+        scenario.traces = traces;
+        Ok(scenario)
+    }
+
+    /// The scenario's name: a built-in's id, or the file's name without its ending.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it shows, for people; may be empty.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// A hash over all points and seeds, in hexadecimal: it names the folder of the whole.
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// Points of the sweep; one without a sweep.
+    #[must_use]
+    pub fn points(&self) -> u64 {
+        self.sweep.points()
+    }
+
+    /// Runs per point, with as many seeds.
+    #[must_use]
+    pub fn repeat(&self) -> u64 {
+        self.repeat
+    }
+
+    /// Whether the file has a `[sweep]`.
+    #[must_use]
+    pub fn has_sweep(&self) -> bool {
+        self.tree.get("sweep").is_some()
+    }
+
+    /// Runs in all. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.points() * self.repeat
+    }
+
+    /// The point and the seed of a run, without resolving it.
+    #[must_use]
+    pub fn point_and_seed(&self, run: u64) -> (u64, u64) {
+        (run / self.repeat, self.seed.saturating_add(run % self.repeat))
+    }
+
+    /// A run, fully resolved.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn run(&self, run: u64) -> Run {
+        let (point, seed) = self.checked(run);
+        let (spec, named) = self.resolve_checked(point);
+        let Network { links, bottleneck, classes } = self.network(&spec);
+        Run {
+            scenario: self.name.clone(),
+            title: spec.title.clone(),
+            scenario_hash: spec.hash(),
+            profile: spec.stack.profile,
+            point: named,
+            seed,
+            duration: spec.duration,
+            sample: spec.sample(),
+            flow_series: spec.flow_series(),
+            stack: spec.stack.stack.clone(),
+            links,
+            bottleneck,
+            classes,
+            flows: lower::flows(&spec, seed),
+        }
+    }
+
+    /// `scenario.toml` of a run's folder: this run alone, in the one spelling, which reads back as the same
+    /// run (but for its name and its place in the sweep).
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn run_toml(&self, run: u64) -> String {
+        let (point, seed) = self.checked(run);
+        self.resolve_checked(point).0.to_toml(seed)
+    }
+
+    /// What the run would take: packets, events, memory, rows. Nothing is simulated.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn estimate_run(&self, run: u64) -> Estimate {
+        let (point, _) = self.checked(run);
+        self.estimate_point(point)
+    }
+
+    /// What all runs would take together; memory is that of the largest one.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        let points = (0..self.points()).map(|point| self.estimate_point(point).times(self.repeat));
+        points.fold(Estimate::default(), Estimate::and)
+    }
+
+    fn estimate_point(&self, point: u64) -> Estimate {
+        let (spec, _) = self.resolve_checked(point);
+        Estimate::of(&spec, &self.network(&spec))
+    }
+
+    fn checked(&self, run: u64) -> (u64, u64) {
+        assert!(run < self.runs(), "run {run} of {}", self.runs());
+        self.point_and_seed(run)
+    }
+
+    fn resolve(&self, reader: &mut Reader<'_>, point: u64) -> (Spec, Point) {
+        let (tree, named) = self.sweep.apply(reader, &self.tree, point);
+        (Spec::read(reader, &tree), named)
+    }
+
+    fn resolve_checked(&self, point: u64) -> (Spec, Point) {
+        let mut traces = self.traces.clone();
+        let mut reader = Reader { problems: Vec::new(), dir: self.dir.as_deref(), traces: &mut traces };
+        let resolved = self.resolve(&mut reader, point);
+        assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
+        resolved
+    }
+
+    fn network(&self, spec: &Spec) -> Network {
+        let mut traces = Traces::default();
+        let mut reader = Reader { problems: Vec::new(), dir: None, traces: &mut traces };
+        lower::network(spec, &mut reader).expect("every point was checked when the scenario was read")
+    }
+}
+
+/// Sets what a `--set` says; the way to the value and its place, unless it is wrong.
+fn apply_set(
+    reader: &mut Reader<'_>,
+    sources: &mut Vec<Source>,
+    tree: &mut Table,
+    set: &str,
+) -> Option<(Vec<Step>, At)> {
+    let source = u32::try_from(sources.len()).expect("a command line is short");
+    let shown = set.get(..SET_BYTES_MAX).unwrap_or(set);
+    sources.push(Source { name: "--set".to_owned(), text: shown.to_owned() });
+    let at = |start: usize, end: usize| {
+        let small = |at: usize| u32::try_from(at.min(SET_BYTES_MAX)).expect("bounded");
+        At { source, start: small(start), end: small(end) }
+    };
+    let title = "`--set`: expected key=value such as bottleneck.buffer=2bdp";
+    if set.len() > SET_BYTES_MAX {
+        reader.problem(at(0, 1), title, format!("found {} bytes", set.len()), Vec::new());
+        return None;
+    }
+    let Some((key, value)) = set.split_once('=') else {
+        reader.problem(at(0, set.len()), title, "found no `=`", Vec::new());
+        return None;
+    };
+    let lead = key.len() - key.trim_start().len();
+    let key_at = at(lead, key.trim_end().len().max(lead));
+    let node = Arc::new(document::parse_set_value(value, source, key.len() + 1));
+    // `sweep.KEY` is a list, or the points, as a whole.
+    let path = match key.trim().strip_prefix("sweep.") {
+        Some(swept) => {
+            let step = |key: &str| Step { key: key.to_owned(), index: None };
+            Ok(vec![step("sweep"), step(swept.trim_matches('"'))])
+        }
+        None => document::parse_path(key),
+    };
+    let set = path.and_then(|path| document::set(tree, &path, key_at, &node).map(|()| path));
+    match set {
+        Ok(path) => Some((path, key_at)),
+        Err(found) => {
+            let title = "`--set`: expected a key of the scenario";
+            reader.problem(key_at, title, format!("found {found}"), Vec::new());
+            None
+        }
+    }
+}
+
+/// The text of a scenario file: a regular file, not too large, in UTF-8.
+fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioError> {
+    let broken = |found: String| ScenarioError::of_file(shown, "expected a scenario file", found);
+    let unreadable = |error: std::io::Error| {
+        let mut told = broken(format!("found that it cannot be read: {error}"));
+        if error.kind() == std::io::ErrorKind::NotFound {
+            told = broken("found no such file, and no built-in scenario of that name".to_owned());
+            told.help.extend(builtin::nearest_id(shown).map(|id| format!("did you mean the built-in `{id}`?")));
+        }
+        told
+    };
+    let meta = std::fs::metadata(path).map_err(unreadable)?;
+    if meta.is_dir() {
+        return Err(broken("found a directory".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    // A device or a pipe tells no length; one byte too many is enough to know.
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(broken(format!("found more than {FILE_BYTES_MAX} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count();
+        broken(format!("found a byte that is no UTF-8 text on line {line} (0x{:02x})", bytes[at]))
+    })
+}
+
+fn no_such_scenario(id: &str) -> ScenarioError {
+    let mut error = ScenarioError::of_file(id, "expected a built-in scenario", "found no such id");
+    error.help.extend(builtin::nearest_id(id).map(|id| format!("did you mean `{id}`?")));
+    error
+}
+
+/// Keys and list elements of a tree.
+fn values_in(table: &Table) -> u64 {
+    fn of(node: &document::Node) -> u64 {
+        1 + match &node.value {
+            document::Value::Array(values) => values.iter().map(|value| of(value)).sum(),
+            document::Value::Table(table) => values_in(table),
+            _ => 0,
+        }
+    }
+    table.entries.iter().filter(|entry| &*entry.key != "sweep").map(|entry| of(&entry.value)).sum()
+}

@@ -1,0 +1,257 @@
+//! `[sweep]`: lists whose product is run, and `points` of coupled values.
+
+use std::sync::Arc;
+
+use crate::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
+use crate::reader::{Reader, found};
+use crate::run::Point;
+
+/// One factor of the product.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    /// Each choice sets one value, or several coupled ones.
+    choices: Vec<Vec<Setting>>,
+}
+
+/// A swept key with one of its values.
+#[derive(Clone, Debug)]
+struct Setting {
+    key: Arc<str>,
+    path: Arc<[Step]>,
+    key_at: At,
+    value: Arc<Node>,
+}
+
+/// A sweep's axes in the order of the file; the last one turns fastest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sweep {
+    axes: Vec<Axis>,
+    points: u64,
+}
+
+/// The most points of one file.
+const POINTS_MAX: u64 = 100_000;
+
+/// Tables that a dotted key may begin with.
+const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
+
+/// Keys that mean something else than a network or its users.
+const NOT_SWEPT: [(&str, &str); 4] = [
+    ("seed", "use `repeat`, which runs seed, seed + 1 ..."),
+    ("repeat", "it is the same at every point"),
+    ("title", "it is the same at every point"),
+    ("sweep", "a sweep has no sweep"),
+];
+
+impl Sweep {
+    /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list goes.
+    pub(crate) fn read(reader: &mut Reader<'_>, root: &Table, set_keys: &[(Vec<Step>, At)]) -> Self {
+        let mut sweep = Self { axes: Vec::new(), points: 1 };
+        let Some(entry) = root.get("sweep") else { return sweep };
+        let Some(table) = reader.table(&entry.value, "sweep", "a table [sweep]") else { return sweep };
+        for (prefix, entry) in flattened(table) {
+            if prefix.is_empty() && &*entry.key == "points" {
+                sweep.axes.extend(read_points(reader, entry));
+            } else {
+                sweep.axes.extend(read_list(reader, &prefix, entry));
+            }
+        }
+        sweep.fix(reader, set_keys);
+        let mut seen: Vec<(Arc<str>, usize)> = Vec::new();
+        for (number, axis) in sweep.axes.iter().enumerate() {
+            for setting in axis.choices.iter().flatten() {
+                match seen.iter().find(|(key, _)| *key == setting.key) {
+                    Some(&(_, other)) if other != number => {
+                        let title = format!("`sweep`: expected `{}` once", setting.key);
+                        let found = "found it in a list and in `points`, or twice";
+                        reader.problem(setting.key_at, title, found, Vec::new());
+                        return sweep;
+                    }
+                    Some(_) => {}
+                    None => seen.push((setting.key.clone(), number)),
+                }
+            }
+        }
+        let product = sweep
+            .axes
+            .iter()
+            .try_fold(1_u64, |product, axis| product.checked_mul(axis.choices.len() as u64))
+            .filter(|&points| points <= POINTS_MAX);
+        let Some(points) = product else {
+            let sizes: Vec<String> = sweep.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
+            let title = format!("`sweep`: expected at most {POINTS_MAX} points");
+            let found = format!("found a product of {}", sizes.join(" x "));
+            reader.problem(entry.value.at, title, found, Vec::new());
+            return Self { axes: Vec::new(), points: 1 };
+        };
+        sweep.points = points;
+        sweep
+    }
+
+    fn fix(&mut self, reader: &mut Reader<'_>, set_keys: &[(Vec<Step>, At)]) {
+        for (path, at) in set_keys {
+            self.axes.retain(|axis| {
+                let sets_it = |choice: &Vec<Setting>| choice.iter().any(|setting| *setting.path == **path);
+                let alone = axis.choices.iter().all(|choice| choice.len() == 1);
+                if !axis.choices.iter().any(sets_it) {
+                    return true;
+                }
+                if !alone {
+                    let title = "`--set`: expected a key that no coupled point of the sweep has";
+                    let found = "found one that `sweep.points` gives together with others";
+                    reader.problem(*at, title, found, Vec::new());
+                }
+                false
+            });
+        }
+    }
+
+    /// Points of the sweep; one without a sweep.
+    pub(crate) fn points(&self) -> u64 {
+        self.points
+    }
+
+    /// The tree at a point, and the point's keys with their values.
+    pub(crate) fn apply(&self, reader: &mut Reader<'_>, root: &Table, point: u64) -> (Table, Point) {
+        let mut tree = root.clone();
+        tree.entries.retain(|entry| &*entry.key != "sweep");
+        let mut named = Point::new();
+        let mut rest = point;
+        let mut chosen: Vec<usize> = vec![0; self.axes.len()];
+        for (axis, choice) in self.axes.iter().zip(&mut chosen).rev() {
+            let choices = axis.choices.len() as u64;
+            *choice = usize::try_from(rest % choices).expect("bounded by the list");
+            rest /= choices;
+        }
+        for (axis, &choice) in self.axes.iter().zip(&chosen) {
+            for setting in &axis.choices[choice] {
+                if let Err(found) = set(&mut tree, &setting.path, setting.key_at, &setting.value) {
+                    let title = "`sweep`: expected a key of the scenario".to_owned();
+                    reader.problem(setting.key_at, title, format!("found {found}"), Vec::new());
+                }
+                named.insert(setting.key.to_string(), setting.value.value.to_json());
+            }
+        }
+        (tree, named)
+    }
+
+    /// A text of the axes, for the hash of the whole.
+    pub(crate) fn canonical(&self) -> String {
+        let mut text = String::new();
+        for axis in &self.axes {
+            for choice in &axis.choices {
+                for setting in choice {
+                    text.push_str(&format!("{}={} ", setting.key, setting.value.value.to_json()));
+                }
+                text.push('\n');
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The entries, those of tables inside under the name of their table: `bottleneck.rate` without quotes.
+fn flattened(table: &Table) -> Vec<(String, &Entry)> {
+    let mut flat = Vec::new();
+    flatten_into(&mut flat, "", table, 0);
+    flat
+}
+
+fn flatten_into<'t>(flat: &mut Vec<(String, &'t Entry)>, prefix: &str, table: &'t Table, depth: usize) {
+    /// No key lies deeper.
+    const DEPTH_MAX: usize = 8;
+    for entry in &table.entries {
+        let nested = depth > 0 || TABLES.contains(&&*entry.key);
+        match &entry.value.value {
+            Value::Table(inner) if nested && depth < DEPTH_MAX => {
+                flatten_into(flat, &format!("{prefix}{}.", entry.key), inner, depth + 1);
+            }
+            _ => flat.push((prefix.to_owned(), entry)),
+        }
+    }
+}
+
+fn read_list(reader: &mut Reader<'_>, prefix: &str, entry: &Entry) -> Option<Axis> {
+    let key = format!("{prefix}{}", entry.key);
+    let path = swept_path(reader, &key, entry.key_at)?;
+    let Value::Array(values) = &entry.value.value else {
+        let title = format!("`sweep.\"{key}\"`: expected a list of values");
+        let found = format!("found {}", found(&entry.value.value));
+        reader.problem(entry.value.at, title, found, Vec::new());
+        return None;
+    };
+    if values.is_empty() {
+        let title = format!("`sweep.\"{key}\"`: expected a list of values");
+        reader.problem(entry.value.at, title, "found an empty list", Vec::new());
+        return None;
+    }
+    refuse_twins(reader, &format!("sweep.\"{key}\""), values);
+    let key: Arc<str> = key.into();
+    let settings = values.iter().map(|value| {
+        vec![Setting { key: key.clone(), path: path.clone(), key_at: entry.key_at, value: value.clone() }]
+    });
+    Some(Axis { choices: settings.collect() })
+}
+
+fn read_points(reader: &mut Reader<'_>, entry: &Entry) -> Option<Axis> {
+    let title = "`sweep.points`: expected a list of tables such as [{ \"flows.cc\" = \"bbr1\" }]";
+    let Value::Array(values) = &entry.value.value else {
+        let found = format!("found {}", found(&entry.value.value));
+        reader.problem(entry.value.at, title, found, Vec::new());
+        return None;
+    };
+    if values.is_empty() {
+        reader.problem(entry.value.at, title, "found an empty list", Vec::new());
+        return None;
+    }
+    refuse_twins(reader, "sweep.points", values);
+    let mut choices = Vec::with_capacity(values.len());
+    for value in values {
+        let Value::Table(table) = &value.value else {
+            let found = format!("found {} in it", found(&value.value));
+            reader.problem(value.at, title, found, Vec::new());
+            return None;
+        };
+        let mut settings = Vec::new();
+        for (prefix, entry) in flattened(table) {
+            let key = format!("{prefix}{}", entry.key);
+            let path = swept_path(reader, &key, entry.key_at)?;
+            settings.push(Setting { key: key.into(), path, key_at: entry.key_at, value: entry.value.clone() });
+        }
+        choices.push(settings);
+    }
+    Some(Axis { choices })
+}
+
+fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>> {
+    let path = match parse_path(key) {
+        Ok(path) => path,
+        Err(found) => {
+            let title = "`sweep`: expected keys such as \"bottleneck.buffer\" or \"flows[1].cc\"";
+            reader.problem(at, title, format!("found {found}"), Vec::new());
+            return None;
+        }
+    };
+    if let Some((_, why)) = NOT_SWEPT.iter().find(|(name, _)| *name == path[0].key) {
+        let title = "`sweep`: expected a key that can differ between points";
+        reader.problem(at, title, format!("found `{}`", path[0].key), vec![(*why).to_owned()]);
+        return None;
+    }
+    Some(path.into())
+}
+
+/// Equal values would be the same run twice.
+fn refuse_twins(reader: &mut Reader<'_>, name: &str, values: &[Arc<Node>]) {
+    /// Longer lists are checked among the first ones only, so that checking stays cheap.
+    const CHECKED: usize = 300;
+    let values = &values[..values.len().min(CHECKED)];
+    for (index, value) in values.iter().enumerate() {
+        if values[..index].iter().any(|before| before.value.says_the_same(&value.value)) {
+            let title = format!("`{name}`: expected each value once");
+            let found = format!("found {} a second time", found(&value.value));
+            reader.problem(value.at, title, found, Vec::new());
+            return;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Mahimahi trace files: a delivery opportunity of 1,500 bytes per line, in milliseconds.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::run::Trace;
+
+/// The largest trace file.
+const FILE_BYTES_MAX: u64 = 8 << 20;
+
+/// The longest period: a day.
+const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
+
+/// Trace files that were read, so that a sweep reads each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traces {
+    read: BTreeMap<PathBuf, Result<Arc<Trace>, String>>,
+}
+
+impl Traces {
+    /// The trace in a file, or why not.
+    pub(crate) fn read(&mut self, path: &Path) -> Result<Arc<Trace>, String> {
+        if let Some(known) = self.read.get(path) {
+            return known.clone();
+        }
+        let result = read_file(path).map(Arc::new);
+        self.read.insert(path.to_owned(), result.clone());
+        result
+    }
+}
+
+fn read_file(path: &Path) -> Result<Trace, String> {
+    let meta = std::fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if !meta.is_file() {
+        return Err("is not a regular file".to_owned());
+    }
+    if meta.len() > FILE_BYTES_MAX {
+        return Err(format!("has {} bytes; a trace may have {FILE_BYTES_MAX}", meta.len()));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Trace, String> {
+    let mut opportunities_ms: Vec<u32> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let number = index + 1;
+        let Ok(at) = line.parse::<u32>() else {
+            return Err(format!("has on line {number} no whole number of milliseconds"));
+        };
+        if at > PERIOD_MAX_MS {
+            return Err(format!("has on line {number} a time beyond a day"));
+        }
+        if opportunities_ms.last().is_some_and(|&last| at < last) {
+            return Err(format!("goes back in time on line {number}"));
+        }
+        opportunities_ms.push(at);
+    }
+    new_trace(opportunities_ms)
+}
+
+/// A trace of these opportunities, which do not fall.
+pub(crate) fn new_trace(opportunities_ms: Vec<u32>) -> Result<Trace, String> {
+    match opportunities_ms.last() {
+        None => Err("has no delivery opportunity".to_owned()),
+        Some(0) => Err("ends at 0 ms, so that it has no period".to_owned()),
+        Some(&period_ms) => Ok(Trace { opportunities_ms, period_ms }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expected: &Expect) {
+        expected.assert_eq(&match parse(text) {
+            Ok(trace) => format!("{:?} period {}", trace.opportunities_ms, trace.period_ms),
+            Err(error) => error,
+        });
+    }
+
+    #[test]
+    fn a_trace_lasts_until_its_last_opportunity() {
+        check("1\n1\n\n5\n", &expect!["[1, 1, 5] period 5"]);
+    }
+
+    #[test]
+    fn broken_traces_are_refused() {
+        check("", &expect!["has no delivery opportunity"]);
+        check("0\n", &expect!["ends at 0 ms, so that it has no period"]);
+        check("1\nx\n", &expect!["has on line 2 no whole number of milliseconds"]);
+        check("5\n4\n", &expect!["goes back in time on line 2"]);
+        check("99999999999", &expect!["has on line 1 no whole number of milliseconds"]);
+        check("-1", &expect!["has on line 1 no whole number of milliseconds"]);
+    }
+}
