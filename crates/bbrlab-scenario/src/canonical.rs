@@ -73,7 +73,9 @@ pub(crate) fn toml_string(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            c if c.is_control() => write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes everything"),
+            c if c.is_control() => {
+                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes everything")
+            }
             c => out.push(c),
         }
     }
@@ -83,7 +85,8 @@ pub(crate) fn toml_string(text: &str) -> String {
 
 /// A key, in quotes where it needs them.
 pub(crate) fn toml_key(key: &str) -> String {
-    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let bare =
+        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if bare { key.to_owned() } else { toml_string(key) }
 }
 

@@ -101,7 +101,8 @@ impl Decimal {
         if self.is_negative() {
             return Err(Misfit::Negative);
         }
-        let (product, divisor) = self.product_and_divisor(u128::from(unit)).ok_or(Misfit::TooLarge)?;
+        let (product, divisor) =
+            self.product_and_divisor(u128::from(unit)).ok_or(Misfit::TooLarge)?;
         if !product.is_multiple_of(divisor) {
             return Err(Misfit::TooFine);
         }
@@ -195,7 +196,10 @@ mod tests {
     #[test]
     fn halves_are_rounded_up() {
         assert_eq!(dec("0.5").times_over_rounded(1, 1), Some(1));
-        assert_eq!(dec("2").times_over_rounded(50_000_000 * 30_000_000, 8 * 1514 * 1_000_000_000), Some(248));
+        assert_eq!(
+            dec("2").times_over_rounded(50_000_000 * 30_000_000, 8 * 1514 * 1_000_000_000),
+            Some(248)
+        );
     }
 
     #[test]

@@ -97,7 +97,9 @@ impl Value {
             (Self::Table(a), Self::Table(b)) => {
                 a.entries.len() == b.entries.len()
                     && a.entries.iter().all(|entry| {
-                        b.get(&entry.key).is_some_and(|other| entry.value.value.says_the_same(&other.value.value))
+                        b.get(&entry.key).is_some_and(|other| {
+                            entry.value.value.says_the_same(&other.value.value)
+                        })
                     })
             }
             _ => false,
@@ -108,14 +110,18 @@ impl Value {
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) | Self::Datetime(text) => text.clone().into(),
-            Self::Integer(value) => {
-                value.and_then(|value| i64::try_from(value).ok()).map_or(serde_json::Value::Null, Into::into)
-            }
+            Self::Integer(value) => value
+                .and_then(|value| i64::try_from(value).ok())
+                .map_or(serde_json::Value::Null, Into::into),
             Self::Float(text) => text.parse::<f64>().map_or(serde_json::Value::Null, Into::into),
             Self::Bool(value) => (*value).into(),
             Self::Array(values) => values.iter().map(|value| value.value.to_json()).collect(),
             Self::Table(table) => serde_json::Value::Object(
-                table.entries.iter().map(|entry| (entry.key.to_string(), entry.value.value.to_json())).collect(),
+                table
+                    .entries
+                    .iter()
+                    .map(|entry| (entry.key.to_string(), entry.value.value.to_json()))
+                    .collect(),
             ),
         }
     }
@@ -157,7 +163,9 @@ fn own(value: DeValue<'_>, at: At, source: u32, offset: usize) -> Node {
             let digits: String = number.as_str().chars().filter(|&c| c != '_').collect();
             Value::Integer(i128::from_str_radix(&digits, number.radix()).ok())
         }
-        DeValue::Float(number) => Value::Float(number.as_str().chars().filter(|&c| c != '_').collect()),
+        DeValue::Float(number) => {
+            Value::Float(number.as_str().chars().filter(|&c| c != '_').collect())
+        }
         DeValue::Boolean(value) => Value::Bool(value),
         DeValue::Datetime(value) => Value::Datetime(value.to_string()),
         DeValue::Array(values) => Value::Array(
@@ -211,13 +219,19 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     for part in text.trim().split('.') {
         let part = part.trim();
-        let (key, index) = match part.split_once('[') {
-            None => (part, None),
-            Some((key, rest)) => {
-                let index = rest.strip_suffix(']').and_then(|index| index.trim().parse().ok());
-                (key, Some(index.ok_or_else(|| format!("`{part}`, which has no index as in `flows[1]`"))?))
-            }
-        };
+        let (key, index) =
+            match part.split_once('[') {
+                None => (part, None),
+                Some((key, rest)) => {
+                    let index = rest.strip_suffix(']').and_then(|index| index.trim().parse().ok());
+                    (
+                        key,
+                        Some(index.ok_or_else(|| {
+                            format!("`{part}`, which has no index as in `flows[1]`")
+                        })?),
+                    )
+                }
+            };
         let key = key.trim().trim_matches('"');
         if key.is_empty() {
             return Err(format!("`{text}`, which has an empty part"));
@@ -232,7 +246,12 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
 
 /// Sets the value at `path`. `flows.KEY` and `links.KEY` mean all of them, `flows[1].KEY` the second one and
 /// `links.NAME.KEY` the one of that name.
-pub(crate) fn set(root: &mut Table, path: &[Step], key_at: At, value: &Arc<Node>) -> Result<(), String> {
+pub(crate) fn set(
+    root: &mut Table,
+    path: &[Step],
+    key_at: At,
+    value: &Arc<Node>,
+) -> Result<(), String> {
     let (step, rest) = path.split_first().expect("a path has a step");
     if rest.is_empty() {
         if step.index.is_some() {
@@ -268,7 +287,10 @@ pub(crate) fn set(root: &mut Table, path: &[Step], key_at: At, value: &Arc<Node>
                 (Some(index), _) if index < elements.len() => (index..index + 1, rest),
                 (Some(index), _) => {
                     let n = elements.len();
-                    return Err(format!("`{0}[{index}]`, but [[{0}]] stands there {n} times, from 0", step.key));
+                    return Err(format!(
+                        "`{0}[{index}]`, but [[{0}]] stands there {n} times, from 0",
+                        step.key
+                    ));
                 }
                 (None, Some(index)) => (index..index + 1, &rest[1..]),
                 (None, None) => (0..elements.len(), rest),

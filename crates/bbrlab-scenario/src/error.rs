@@ -38,7 +38,11 @@ const EXCERPT_CHARS: usize = 120;
 
 impl ScenarioError {
     /// A mistake of a file as a whole.
-    pub(crate) fn of_file(origin: &str, title: impl Into<String>, found: impl Into<String>) -> Self {
+    pub(crate) fn of_file(
+        origin: &str,
+        title: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
         Self {
             origin: origin.to_owned(),
             line: None,
@@ -52,12 +56,19 @@ impl ScenarioError {
     }
 
     /// A mistake at these bytes of a text.
-    pub(crate) fn at(origin: &str, text: &str, span: Range<usize>, title: String, found: String) -> Self {
+    pub(crate) fn at(
+        origin: &str,
+        text: &str,
+        span: Range<usize>,
+        title: String,
+        found: String,
+    ) -> Self {
         let start = floor_char(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let line = text[line_start..line_end].trim_end_matches('\r');
-        let end = floor_char(text, span.end).clamp(start, line_start + line.len().max(start - line_start));
+        let end = floor_char(text, span.end)
+            .clamp(start, line_start + line.len().max(start - line_start));
         let (excerpt, marked) = cut(line, start - line_start..end - line_start);
         Self {
             origin: origin.to_owned(),
@@ -74,11 +85,14 @@ impl ScenarioError {
     fn render(&self, renderer: &Renderer) -> String {
         let title = Level::ERROR.primary_title(self.title.as_str());
         let mut group = if let Some(line) = self.line {
-            let label = AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
+            let label =
+                AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
             // The excerpt may be a cut line, so the place is told by a path of our own making.
             let place = format!("{}:{}:{}", self.origin, line, self.column);
-            let snippet =
-                Snippet::source(self.excerpt.as_str()).line_start(line).path(place).annotation(label);
+            let snippet = Snippet::source(self.excerpt.as_str())
+                .line_start(line)
+                .path(place)
+                .annotation(label);
             title.element(snippet)
         } else {
             title.element(Level::NOTE.message(format!("{}: {}", self.origin, self.found)))
@@ -95,7 +109,8 @@ impl ScenarioErrors {
     #[must_use]
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-        let shown: Vec<String> = self.0.iter().take(SHOWN_MAX).map(|error| error.render(&renderer)).collect();
+        let shown: Vec<String> =
+            self.0.iter().take(SHOWN_MAX).map(|error| error.render(&renderer)).collect();
         let mut text = shown.join("\n\n");
         if self.0.len() > SHOWN_MAX {
             text.push_str(&format!("\n\nand {} more", self.0.len() - SHOWN_MAX));

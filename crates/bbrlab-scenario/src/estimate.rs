@@ -66,7 +66,11 @@ impl Estimate {
         let mut events = 0.0;
         for (number, class) in network.classes.iter().enumerate() {
             let sent = shares.packets(spec, network, number, class);
-            let links = class.forward.iter().chain(&class.reverse).filter(|hop| !matches!(hop, Hop::Delay(_)));
+            let links = class
+                .forward
+                .iter()
+                .chain(&class.reverse)
+                .filter(|hop| !matches!(hop, Hop::Delay(_)));
             packets += sent;
             events += sent * (2.0 + links.count() as f64);
         }
@@ -77,7 +81,8 @@ impl Estimate {
             .zip(&spec.flows)
             .map(|(class, flow)| class.private_links.len() as u64 * flow.count)
             .sum();
-        let limited = network.links.iter().filter(|link| link.rate.is_limited()).count() as u64 + private;
+        let limited =
+            network.links.iter().filter(|link| link.rate.is_limited()).count() as u64 + private;
         let samples = match spec.sample() {
             Sample::Every(period) => seconds(spec.duration) / seconds(period) + 1.0,
             Sample::Ack => packets / (flows as f64),
@@ -86,7 +91,8 @@ impl Estimate {
         let flow_rows = if spec.flow_series() { samples * flows as f64 } else { 0.0 };
         let queue_rows = samples * limited as f64;
         let waiting: f64 = network.links.iter().map(|link| shares.waiting(link)).sum();
-        let rows_in_memory = flow_rows * size_of::<SeriesRow>() as f64 + queue_rows * size_of::<QueueRow>() as f64;
+        let rows_in_memory =
+            flow_rows * size_of::<SeriesRow>() as f64 + queue_rows * size_of::<QueueRow>() as f64;
         let links_in_memory = limited as f64 * 512.0;
         let memory = BASE_BYTES
             + flows as f64 * FLOW_BYTES
@@ -103,7 +109,9 @@ impl Estimate {
             memory_bytes: whole(memory),
             series_rows: whole(flow_rows + queue_rows),
             series_bytes: whole((flow_rows + queue_rows) * ROW_BYTES_ON_DISK),
-            cpu_s: packets * ns_per_packet(flows as f64) * 1e-9 + (flow_rows + queue_rows) * 3e-7 + setup_s,
+            cpu_s: packets * ns_per_packet(flows as f64) * 1e-9
+                + (flow_rows + queue_rows) * 3e-7
+                + setup_s,
         }
     }
 
@@ -170,8 +178,10 @@ impl Shares {
             } else {
                 flow.count as f64
             };
-            let active_s = starting * (end - start) - step * starting * (starting - 1.0).max(0.0) / 2.0;
-            let own = Activity { flows: starting, active_s: active_s.max(0.0), from_s: start, to_s: end };
+            let active_s =
+                starting * (end - start) - step * starting * (starting - 1.0).max(0.0) / 2.0;
+            let own =
+                Activity { flows: starting, active_s: active_s.max(0.0), from_s: start, to_s: end };
             for hop in &class.forward {
                 if let Hop::Link(number) = hop {
                     let link = &mut links[*number as usize];
@@ -198,19 +208,27 @@ impl Shares {
                 Hop::Delay(_) => continue,
                 Hop::Link(link) => {
                     let shared = self.links[link as usize];
-                    let capacity = capacity_bytes(&network.links[link as usize].rate, shared.from_s, shared.to_s);
+                    let capacity = capacity_bytes(
+                        &network.links[link as usize].rate,
+                        shared.from_s,
+                        shared.to_s,
+                    );
                     capacity * own.active_s / shared.active_s.max(f64::MIN_POSITIVE)
                 }
                 Hop::Private(link) => {
                     let rate = &class.private_links[link as usize].rate;
-                    capacity_bytes(rate, own.from_s, own.to_s) / (own.to_s - own.from_s).max(1e-9) * own.active_s
+                    capacity_bytes(rate, own.from_s, own.to_s) / (own.to_s - own.from_s).max(1e-9)
+                        * own.active_s
                 }
             };
             most = most.min(bytes / (mss + headers));
         }
-        let window = match (spec.stack.stack.rwnd, spec.stack.stack.rcvbuf, spec.stack.stack.sndbuf) {
+        let window = match (spec.stack.stack.rwnd, spec.stack.stack.rcvbuf, spec.stack.stack.sndbuf)
+        {
             (Some(rwnd), _, _) => rwnd.0 as f64,
-            (None, SocketBuffer::Fixed(bytes), _) | (None, _, SocketBuffer::Fixed(bytes)) => bytes.0 as f64,
+            (None, SocketBuffer::Fixed(bytes), _) | (None, _, SocketBuffer::Fixed(bytes)) => {
+                bytes.0 as f64
+            }
             _ => WINDOW_BYTES,
         };
         // A window a round trip; where the base RTT is zero the links are what limits.
@@ -244,7 +262,9 @@ fn source_packets(class: &FlowClass, own: Activity) -> f64 {
         Source::OnOff { on, off, rate: Some(rate) } => {
             rate.0 as f64 / 8.0 / mss * own.active_s * seconds(on) / seconds(on + off)
         }
-        Source::Write { bytes, every } => (bytes.0 as f64 / mss).ceil() * (own.active_s / seconds(every) + own.flows),
+        Source::Write { bytes, every } => {
+            (bytes.0 as f64 / mss).ceil() * (own.active_s / seconds(every) + own.flows)
+        }
         Source::Train { bytes, count, gap } => {
             let whole_train = own.flows * f64::from(count);
             let least_time = seconds(gap) + 1.5 * seconds(class.base_rtt);

@@ -55,7 +55,8 @@ impl FlowSpec {
             }
         };
         let params = keys.take("cc_params");
-        let cc_params = params.and_then(|node| read_cc_params(reader, node, &name("cc_params"), cc));
+        let cc_params =
+            params.and_then(|node| read_cc_params(reader, node, &name("cc_params"), cc));
         let mut flow = Self {
             at: keys.at,
             cc: cc.unwrap_or(Algorithm::Reno),
@@ -108,7 +109,9 @@ impl FlowSpec {
             self.stop = reader.positive_span(node, &name("stop"));
             // The last of `count` flows starts at the latest here.
             let steps = u128::from(self.start_step.0) * u128::from(self.count - 1);
-            let last = u128::from(self.start.0) + steps + u128::from(self.start_jitter.0.saturating_sub(1));
+            let last = u128::from(self.start.0)
+                + steps
+                + u128::from(self.start_jitter.0.saturating_sub(1));
             if self.stop.is_some_and(|stop| u128::from(stop.0) <= last) {
                 let title = format!("`{}`: expected a time after the start", name("stop"));
                 let last = show_span(Span(u64::try_from(last).unwrap_or(u64::MAX)));
@@ -151,7 +154,12 @@ impl FlowSpec {
         for key in ["left_link", "right_link"] {
             if let (true, Some(at)) = (keys.has("path"), keys.key_at(key)) {
                 let title = format!("`{}`: expected either `path` or access links", name(key));
-                reader.problem(at, title, "found both; a flow with `path` crosses just its links", Vec::new());
+                reader.problem(
+                    at,
+                    title,
+                    "found both; a flow with `path` crosses just its links",
+                    Vec::new(),
+                );
             }
         }
         if let (false, Some(at)) = (keys.has("path"), keys.key_at("return_path")) {
@@ -192,7 +200,11 @@ impl FlowSpec {
         }
         out.text_unless(self.start == Span::ZERO, "start", &show_span(self.start));
         out.text_unless(self.start_step == Span::ZERO, "start_step", &show_span(self.start_step));
-        out.text_unless(self.start_jitter == Span::ZERO, "start_jitter", &show_span(self.start_jitter));
+        out.text_unless(
+            self.start_jitter == Span::ZERO,
+            "start_jitter",
+            &show_span(self.start_jitter),
+        );
         if let Some(stop) = self.stop {
             out.text("stop", &show_span(stop));
         }
@@ -241,7 +253,9 @@ fn read_cc_params(
     let mut params = Params::new();
     for entry in &table.entries {
         let value = match &entry.value.value {
-            Value::Integer(value) => value.and_then(|value| i64::try_from(value).ok()).map(ParamValue::Int),
+            Value::Integer(value) => {
+                value.and_then(|value| i64::try_from(value).ok()).map(ParamValue::Int)
+            }
             Value::Float(text) => {
                 text.parse().ok().filter(|value: &f64| value.is_finite()).map(ParamValue::Float)
             }
@@ -264,11 +278,14 @@ fn read_cc_params(
         let known = cc.params().iter().any(|param| param.name == error.name);
         let at = entry.map_or(node.at, |entry| if known { entry.value.at } else { entry.key_at });
         let mut help = Vec::new();
-        if let (false, Some(right)) = (known, nearest(&error.name, cc.params().iter().map(|param| param.name))) {
+        if let (false, Some(right)) =
+            (known, nearest(&error.name, cc.params().iter().map(|param| param.name)))
+        {
             help.push(format!("did you mean `{right}`?"));
         }
         let title = format!("`{name}.{}`: {}", error.name, error.reason);
-        let found = entry.map_or_else(String::new, |entry| format!("found {}", found(&entry.value.value)));
+        let found =
+            entry.map_or_else(String::new, |entry| format!("found {}", found(&entry.value.value)));
         reader.problem(at, title, found, help);
         return None;
     }
@@ -299,7 +316,12 @@ fn read_path(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Vec<Pla
         let text: Arc<str> = reader.text(link, name)?.into();
         if path.iter().any(|before| before.value == text) {
             let found = format!("found {text:?} twice");
-            reader.problem(link.at, format!("`{name}`: expected each link once"), found, Vec::new());
+            reader.problem(
+                link.at,
+                format!("`{name}`: expected each link once"),
+                found,
+                Vec::new(),
+            );
             return None;
         }
         path.push(Placed { value: text, at: link.at });
@@ -315,7 +337,9 @@ fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ecn> {
         _ => None,
     };
     match ecn {
-        Some(ecn) => not_built::refuse_value(reader, node, name, name_of(&ECNS, ecn), not_built::ECN),
+        Some(ecn) => {
+            not_built::refuse_value(reader, node, name, name_of(&ECNS, ecn), not_built::ECN)
+        }
         None => reader.wrong(node, name, "false, true or \"low\""),
     }
     ecn
@@ -330,9 +354,15 @@ fn read_source(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Source> {
     let kinds = [bytes, rate.or(on).or(off), write, train];
     let mut given = kinds.iter().flatten();
     if let (Some(_), Some(_)) = (given.next(), given.next()) {
-        let named: Vec<String> =
-            nodes.iter().filter(|(_, node)| node.is_some()).map(|(key, _)| format!("`{key}`")).collect();
-        let last = nodes.iter().filter_map(|(key, node)| node.and(keys.key_at(key))).max_by_key(|at| at.start);
+        let named: Vec<String> = nodes
+            .iter()
+            .filter(|(_, node)| node.is_some())
+            .map(|(key, _)| format!("`{key}`"))
+            .collect();
+        let last = nodes
+            .iter()
+            .filter_map(|(key, node)| node.and(keys.key_at(key)))
+            .max_by_key(|at| at.start);
         let title = format!("`{path}`: expected one source");
         let found = format!("found {}", named.join(" and "));
         reader.problem(last.expect("two were given"), title, found, Vec::new());
@@ -363,7 +393,8 @@ fn read_source(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Source> {
 }
 
 fn read_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source> {
-    let table = reader.table(node, name, "a table such as { bytes = \"64KiB\", every = \"50ms\" }")?;
+    let table =
+        reader.table(node, name, "a table such as { bytes = \"64KiB\", every = \"50ms\" }")?;
     let mut keys = Keys::new(table, name, node.at);
     let bytes = needed_bytes(reader, &mut keys);
     let every = match keys.take("every") {
@@ -429,7 +460,10 @@ fn write_source(out: &mut Writer, source: Source) {
         }
         Source::Train { bytes, count, gap } => {
             let gap = show_span(gap);
-            out.raw("train", &format!("{{ bytes = \"{}B\", count = {count}, gap = \"{gap}\" }}", bytes.0));
+            out.raw(
+                "train",
+                &format!("{{ bytes = \"{}B\", count = {count}, gap = \"{gap}\" }}", bytes.0),
+            );
         }
     }
 }

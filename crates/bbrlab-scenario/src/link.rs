@@ -82,7 +82,8 @@ enum QueueName {
 
 const UNITS: [(&str, BufferUnit); 2] = [("pkt", BufferUnit::Packets), ("B", BufferUnit::Bytes)];
 const LOSS_ATS: [(&str, LossAt); 2] = [("after", LossAt::After), ("before", LossAt::Before)];
-const CHANGES: [(&str, RateChange); 2] = [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
+const CHANGES: [(&str, RateChange); 2] =
+    [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
 const QUEUES: [(&str, Queue); 1] = [("droptail", Queue::DropTail)];
 
 impl LinkSpec {
@@ -111,7 +112,8 @@ impl LinkSpec {
             reorder: None,
         };
         if let Some(node) = keys.take("rate") {
-            link.rate = read_rate(reader, node, &name("rate")).unwrap_or(Rate::Constant(BitRate(1)));
+            link.rate =
+                read_rate(reader, node, &name("rate")).unwrap_or(Rate::Constant(BitRate(1)));
         }
         if let Some(node) = keys.take("delay") {
             link.delay = reader.span(node, &name("delay")).unwrap_or_default();
@@ -135,19 +137,26 @@ impl LinkSpec {
             link.loss = read_loss(reader, node, &name("loss")).unwrap_or(link.loss);
         }
         if let Some(node) = keys.take("loss_at") {
-            link.loss_at = reader.choice(node, &name("loss_at"), &LOSS_ATS, "").unwrap_or(link.loss_at);
+            link.loss_at =
+                reader.choice(node, &name("loss_at"), &LOSS_ATS, "").unwrap_or(link.loss_at);
         }
         if let Some(node) = keys.take("rate_change") {
             link.rate_change =
                 reader.choice(node, &name("rate_change"), &CHANGES, "").unwrap_or(link.rate_change);
         }
         if let Some(node) = keys.take("reverse_rate") {
-            link.reverse_rate =
-                read_rate(reader, node, &name("reverse_rate")).unwrap_or(Rate::Constant(BitRate(1)));
+            link.reverse_rate = read_rate(reader, node, &name("reverse_rate"))
+                .unwrap_or(Rate::Constant(BitRate(1)));
         }
         if let Some(node) = keys.take("reverse_buffer") {
-            link.reverse_buffer =
-                read_buffer(reader, keys, node, "reverse_buffer", "reverse_rate", &link.reverse_rate);
+            link.reverse_buffer = read_buffer(
+                reader,
+                keys,
+                node,
+                "reverse_buffer",
+                "reverse_rate",
+                &link.reverse_rate,
+            );
         }
         if let Some(node) = keys.take("framing") {
             link.framing = read_framing(reader, node, &name("framing")).unwrap_or(link.framing);
@@ -186,7 +195,9 @@ impl LinkSpec {
         }
         out.text_unless(self.queue == Queue::DropTail, "queue", name_of(&QUEUES, self.queue));
         match self.loss {
-            LossSpec::Bernoulli(ratio) => out.raw_unless(ratio.is_zero(), "loss", &toml_number(ratio)),
+            LossSpec::Bernoulli(ratio) => {
+                out.raw_unless(ratio.is_zero(), "loss", &toml_number(ratio))
+            }
             LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
                 let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
                 out.raw(
@@ -210,7 +221,9 @@ impl LinkSpec {
         }
         match self.ecn_threshold {
             None => {}
-            Some(EcnThreshold::Packets(packets)) => out.text("ecn_threshold", &format!("{}pkt", packets.0)),
+            Some(EcnThreshold::Packets(packets)) => {
+                out.text("ecn_threshold", &format!("{}pkt", packets.0))
+            }
             Some(EcnThreshold::Bytes(bytes)) => out.text("ecn_threshold", &format!("{}B", bytes.0)),
             Some(EcnThreshold::Wait(span)) => out.text("ecn_threshold", &show_span(span)),
         }
@@ -218,7 +231,10 @@ impl LinkSpec {
             None => {}
             Some(Jitter { up_to, keep_order: true }) => out.text("jitter", &show_span(up_to)),
             Some(Jitter { up_to, keep_order: false }) => {
-                out.raw("jitter", &format!("{{ up_to = \"{}\", keep_order = false }}", show_span(up_to)));
+                out.raw(
+                    "jitter",
+                    &format!("{{ up_to = \"{}\", keep_order = false }}", show_span(up_to)),
+                );
             }
         }
         if let Some(ReorderSpec { ratio, by }) = self.reorder {
@@ -237,7 +253,8 @@ impl AccessSpec {
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Self {
         let mut access = Self::none(keys.at);
         if let Some(node) = keys.take("rate") {
-            access.rate = read_rate(reader, node, "access.rate").unwrap_or(Rate::Constant(BitRate(1)));
+            access.rate =
+                read_rate(reader, node, "access.rate").unwrap_or(Rate::Constant(BitRate(1)));
         }
         if let Some(node) = keys.take("delay") {
             access.delay = reader.span(node, "access.delay").unwrap_or_default();
@@ -321,7 +338,11 @@ fn read_ecn_threshold(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
         Room::Bytes(bytes) => Some(EcnThreshold::Bytes(Bytes(bytes))),
         Room::Time(span) => Some(EcnThreshold::Wait(span)),
         Room::Bdp(_) | Room::Unlimited => {
-            reader.wrong(node, name, "a backlog such as \"20pkt\" or \"30000B\", or a wait such as \"5ms\"");
+            reader.wrong(
+                node,
+                name,
+                "a backlog such as \"20pkt\" or \"30000B\", or a wait such as \"5ms\"",
+            );
             None
         }
     }
@@ -347,14 +368,15 @@ fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpe
         return None;
     };
     let model = reader.choice(model, &keys.name("model"), &models, "")?;
-    let mut ratio = |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| match keys.take(key) {
-        Some(node) => reader.ratio(node, &format!("{name}.{key}")),
-        None if default.is_some() => default,
-        None => {
-            reader.missing(keys, key, "a number from 0 to 1");
-            None
-        }
-    };
+    let mut ratio =
+        |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| match keys.take(key) {
+            Some(node) => reader.ratio(node, &format!("{name}.{key}")),
+            None if default.is_some() => default,
+            None => {
+                reader.missing(keys, key, "a number from 0 to 1");
+                None
+            }
+        };
     let loss = match model {
         Model::Bernoulli => ratio(&mut keys, "ratio", None).map(LossSpec::Bernoulli),
         Model::GilbertElliott => {
@@ -363,7 +385,12 @@ fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpe
             let loss_bad = ratio(&mut keys, "loss_bad", Some(Decimal::from_int(1)));
             let loss_good = ratio(&mut keys, "loss_good", Some(Decimal::ZERO));
             (|| {
-                Some(LossSpec::GilbertElliott { p: p?, r: r?, loss_bad: loss_bad?, loss_good: loss_good? })
+                Some(LossSpec::GilbertElliott {
+                    p: p?,
+                    r: r?,
+                    loss_bad: loss_bad?,
+                    loss_good: loss_good?,
+                })
             })()
         }
     };
@@ -384,7 +411,8 @@ fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitte
         }
     };
     let keep_order = keys.take("keep_order");
-    let keep_order = keep_order.map_or(Some(true), |node| reader.boolean(node, &format!("{name}.keep_order")));
+    let keep_order =
+        keep_order.map_or(Some(true), |node| reader.boolean(node, &format!("{name}.keep_order")));
     keys.finish(reader);
     Some(Jitter { up_to: up_to?, keep_order: keep_order? })
 }
@@ -442,7 +470,12 @@ fn read_trace_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str)
         Ok(trace) => Some(Rate::Trace(trace)),
         Err(reason) => {
             let found = format!("found {}; as a trace file it {reason}", found(&node.value));
-            reader.problem(node.at, format!("`{name}`: expected {RATE_EXPECTED}"), found, Vec::new());
+            reader.problem(
+                node.at,
+                format!("`{name}`: expected {RATE_EXPECTED}"),
+                found,
+                Vec::new(),
+            );
             None
         }
     }
@@ -484,7 +517,12 @@ fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<
     }
 }
 
-fn read_schedule(reader: &mut Reader<'_>, node: &Node, steps: &[Arc<Node>], name: &str) -> Option<Rate> {
+fn read_schedule(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    steps: &[Arc<Node>],
+    name: &str,
+) -> Option<Rate> {
     let expected = "a schedule such as [[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]";
     if steps.is_empty() || steps.len() > SCHEDULE_MAX {
         reader.wrong(node, name, expected);
@@ -498,7 +536,12 @@ fn read_schedule(reader: &mut Reader<'_>, node: &Node, steps: &[Arc<Node>], name
         };
         let [at, rate] = pair.as_slice() else {
             let found = format!("found a list of {} values", pair.len());
-            reader.problem(step.at, format!("`{name}`: expected a time and a rate"), found, Vec::new());
+            reader.problem(
+                step.at,
+                format!("`{name}`: expected a time and a rate"),
+                found,
+                Vec::new(),
+            );
             return None;
         };
         let time = Time(reader.span(at, name)?.0);

@@ -11,7 +11,9 @@ use crate::link::{AccessSpec, BufferUnit, LinkSpec, LossSpec};
 use crate::nearest::nearest;
 use crate::quantity::{Room, show_span};
 use crate::reader::{Placed, Reader};
-use crate::run::{Buffer, Flow, FlowClass, Hop, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder};
+use crate::run::{
+    Buffer, Flow, FlowClass, Hop, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder,
+};
 use crate::spec::Spec;
 
 /// IP, TCP and timestamps.
@@ -46,7 +48,8 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     let mut rooms: Vec<(u32, Rooms)> = Vec::new();
     let mut ways: Vec<Ways<'_>> = Vec::new();
     let dumbbell = spec.bottleneck.iter().map(|link| ("bottleneck", link));
-    for (name, link) in dumbbell.chain(spec.links.iter().map(|(name, link)| (name.as_str(), link))) {
+    for (name, link) in dumbbell.chain(spec.links.iter().map(|(name, link)| (name.as_str(), link)))
+    {
         ways.push(lower_link(name, link, &mut links, &mut rooms));
     }
     let bottleneck = spec.bottleneck.as_ref().and_then(|_| match ways[0].there {
@@ -64,7 +67,9 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
         .sum();
     if links.len() as u64 + private > LINK_NUMBERS {
         let found = format!("found {}", links.len() as u64 + private);
-        let title = format!("expected at most {LINK_NUMBERS} links, those of [access] for each flow included");
+        let title = format!(
+            "expected at most {LINK_NUMBERS} links, those of [access] for each flow included"
+        );
         reader.problem(spec.access.at, title, found, Vec::new());
         return None;
     }
@@ -86,7 +91,8 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
 /// The flows with their start times.
 pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     let mut jitter = Jitter::new(seed);
-    let mut flows = Vec::with_capacity(usize::try_from(spec.flow_count()).expect("bounded by FLOWS_MAX"));
+    let mut flows =
+        Vec::with_capacity(usize::try_from(spec.flow_count()).expect("bounded by FLOWS_MAX"));
     for (class, flow) in spec.flows.iter().enumerate() {
         let class = u32::try_from(class).expect("bounded by FLOWS_MAX");
         for k in 0..flow.count {
@@ -150,7 +156,9 @@ fn lower_link<'s>(
             loss_at: spec.loss_at,
             rate_change: spec.rate_change,
             jitter: spec.jitter,
-            reorder: spec.reorder.map(|reorder| Reorder { ratio: probability(reorder.ratio), by: reorder.by }),
+            reorder: spec
+                .reorder
+                .map(|reorder| Reorder { ratio: probability(reorder.ratio), by: reorder.by }),
             framing: spec.framing,
             burst: spec.burst,
             ecn_threshold: spec.ecn_threshold,
@@ -245,7 +253,10 @@ fn lower_flow(
         if found.is_none() {
             let names: Vec<&str> = ways.iter().map(|way| way.name).collect();
             let mut help: Vec<String> = Vec::new();
-            help.extend(nearest(&name.value, names.iter().copied()).map(|name| format!("did you mean {name:?}?")));
+            help.extend(
+                nearest(&name.value, names.iter().copied())
+                    .map(|name| format!("did you mean {name:?}?")),
+            );
             help.push(if names.is_empty() {
                 "there are no [[links]]".to_owned()
             } else {
@@ -269,7 +280,12 @@ fn lower_flow(
         (vec![0], vec![0])
     } else {
         let title = format!("`flows[{index}]`: expected a [bottleneck], or a `path` of [[links]]");
-        reader.problem(flow.at, title, "found neither: this flow has no way to its receiver", Vec::new());
+        reader.problem(
+            flow.at,
+            title,
+            "found neither: this flow has no way to its receiver",
+            Vec::new(),
+        );
         return None;
     };
     let mut side = |key: &str, name: Option<&Placed<Arc<str>>>, delay: Option<Placed<Span>>| {
@@ -288,13 +304,17 @@ fn lower_flow(
     // Up to three nanoseconds that do not divide by four end up in the last delay on the way back.
     let mut last = Span::ZERO;
     if let Some(rtt) = flow.rtt {
-        let shared = [left.link, right.link].into_iter().flatten().map(|way| 2 * u128::from(way.delay.0));
+        let shared =
+            [left.link, right.link].into_iter().flatten().map(|way| 2 * u128::from(way.delay.0));
         let core = core_there.iter().chain(&core_back).map(|&way| u128::from(ways[way].delay.0));
         let of_links: u128 = shared.chain(core).sum();
         let Some(rest) = u128::from(rtt.value.0).checked_sub(of_links) else {
             let of_links = show_span(Span(u64::try_from(of_links).unwrap_or(u64::MAX)));
-            let title = format!("`flows[{index}].rtt`: expected at least {of_links}, the delays of the links there and back");
-            let found = format!("found {}, which would need negative access delays", show_span(rtt.value));
+            let title = format!(
+                "`flows[{index}].rtt`: expected at least {of_links}, the delays of the links there and back"
+            );
+            let found =
+                format!("found {}, which would need negative access delays", show_span(rtt.value));
             reader.problem(rtt.at, title, found, Vec::new());
             return None;
         };
@@ -323,7 +343,9 @@ fn lower_flow(
     right.link.into_iter().for_each(|way| back.push(way.back));
     // Given a way back of its own, the ACKs cross those links as data would.
     let own_way_back = flow.return_path.is_some();
-    core_back.iter().for_each(|&way| back.push(if own_way_back { ways[way].there } else { ways[way].back }));
+    core_back
+        .iter()
+        .for_each(|&way| back.push(if own_way_back { ways[way].there } else { ways[way].back }));
     left.link.into_iter().for_each(|way| back.push(way.back));
     back.push(Hop::Delay(left.delay + last));
 
@@ -332,7 +354,12 @@ fn lower_flow(
         Hop::Link(number) => links[number as usize].delay,
         Hop::Private(number) => private_links[number as usize].delay,
     };
-    let base_rtt = there.hops.iter().chain(&back.hops).map(delay_of).fold(Span::ZERO, |sum, delay| sum + delay);
+    let base_rtt = there
+        .hops
+        .iter()
+        .chain(&back.hops)
+        .map(delay_of)
+        .fold(Span::ZERO, |sum, delay| sum + delay);
     let limited = there.hops.iter().chain(&back.hops).any(|hop| match *hop {
         Hop::Delay(_) => false,
         Hop::Link(number) => links[number as usize].rate.is_limited(),
@@ -340,7 +367,12 @@ fn lower_flow(
     });
     if base_rtt == Span::ZERO && !limited {
         let title = format!("`flows[{index}]`: expected a rate or a delay on its way");
-        reader.problem(flow.at, title, "found neither: it would send without end in no time", Vec::new());
+        reader.problem(
+            flow.at,
+            title,
+            "found neither: it would send without end in no time",
+            Vec::new(),
+        );
         return None;
     }
     Some(FlowClass {
@@ -417,7 +449,12 @@ impl Measure {
         let divisor = if in_bytes { bytes_divisor } else { bytes_divisor * wire };
         let too_large = |reader: &mut Reader<'_>| {
             let found = "found more than 2^50 packets or bytes";
-            reader.problem(rooms.at, "expected a buffer that fits into a network", found, Vec::new());
+            reader.problem(
+                rooms.at,
+                "expected a buffer that fits into a network",
+                found,
+                Vec::new(),
+            );
         };
         let of_time = |span: Span, multiple: Decimal| {
             multiple.times_over_rounded(rate * u128::from(span.0), divisor).map(|size| size.max(1))
@@ -427,9 +464,13 @@ impl Measure {
             Room::Packets(packets) if in_bytes => u64::try_from(u128::from(packets) * wire).ok(),
             Room::Packets(packets) => Some(packets),
             Room::Bytes(bytes) if rooms.unit == Some(BufferUnit::Packets) => {
-                u64::try_from((u128::from(bytes) + wire / 2) / wire).ok().map(|packets| packets.max(1))
+                u64::try_from((u128::from(bytes) + wire / 2) / wire)
+                    .ok()
+                    .map(|packets| packets.max(1))
             }
-            Room::Bytes(bytes) => return self.with_device_queue(rooms, Buffer::Bytes(Bytes(bytes)), reader),
+            Room::Bytes(bytes) => {
+                return self.with_device_queue(rooms, Buffer::Bytes(Bytes(bytes)), reader);
+            }
             Room::Time(span) => of_time(span, Decimal::from_int(1)),
             Room::Bdp(multiple) => {
                 let rtt = rooms.bdp_rtt.unwrap_or(self.base_rtt);
@@ -446,14 +487,20 @@ impl Measure {
             too_large(reader);
             return None;
         };
-        let buffer = if in_bytes { Buffer::Bytes(Bytes(size)) } else { Buffer::Packets(Packets(size)) };
+        let buffer =
+            if in_bytes { Buffer::Bytes(Bytes(size)) } else { Buffer::Packets(Packets(size)) };
         self.with_device_queue(rooms, buffer, reader)
     }
 
     /// ns-3's device queue below the queue discipline: with flow control between them, drop-tail has the room
     /// of both.
     #[expect(clippy::unused_self, reason = "a step of `buffer`")]
-    fn with_device_queue(&self, rooms: &Rooms, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
+    fn with_device_queue(
+        &self,
+        rooms: &Rooms,
+        buffer: Buffer,
+        reader: &mut Reader<'_>,
+    ) -> Option<Buffer> {
         let Some(device) = rooms.device_queue else { return Some(buffer) };
         match buffer {
             Buffer::Packets(packets) => Some(Buffer::Packets(Packets(packets.0 + device.value))),

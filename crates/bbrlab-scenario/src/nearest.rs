@@ -2,7 +2,10 @@
 
 /// The candidate that was probably meant by `typed`, if one is near enough: at most a third of its letters
 /// wrong, missing, extra or swapped. Case and the choice of `-` or `_` do not count.
-pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    typed: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     /// Longer than any name; beyond it nobody meant one.
     const TYPED_MAX: usize = 64;
     if typed.len() > TYPED_MAX {

@@ -51,13 +51,25 @@ pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt:
     for key in unbuilt {
         if keys.has(key) {
             let at = keys.key_at(key).expect("the table has it");
-            refuse(reader, at, &keys.name(key), &format!("`{key}`"), "found a key that nothing honours so far");
+            refuse(
+                reader,
+                at,
+                &keys.name(key),
+                &format!("`{key}`"),
+                "found a key that nothing honours so far",
+            );
         }
     }
 }
 
 /// Notes a value if it is one of `unbuilt`.
-pub(crate) fn refuse_value(reader: &mut Reader<'_>, node: &Node, name: &str, value: &str, unbuilt: &[&str]) {
+pub(crate) fn refuse_value(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    value: &str,
+    unbuilt: &[&str],
+) {
     if unbuilt.contains(&value) {
         let found = format!("found {}", found(&node.value));
         refuse(reader, node.at, name, &format!("`{value}`"), &found);
@@ -65,7 +77,12 @@ pub(crate) fn refuse_value(reader: &mut Reader<'_>, node: &Node, name: &str, val
 }
 
 /// Notes an algorithm that the list knows and nobody has built.
-pub(crate) fn refuse_algorithm(reader: &mut Reader<'_>, node: &Node, name: &str, cc: bbrlab_cc::Algorithm) {
+pub(crate) fn refuse_algorithm(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    cc: bbrlab_cc::Algorithm,
+) {
     let built: Vec<&str> =
         bbrlab_cc::Algorithm::ALL.iter().filter(|cc| cc.is_built()).map(|cc| cc.name()).collect();
     let title = format!("`{name}`: `{}` ({}) is known but not built yet", cc.name(), cc.title());

@@ -102,7 +102,8 @@ pub(crate) fn parse_rate(text: &str) -> Result<BitRate, Refusal> {
             });
         }
         RateUnit::Unknown => {
-            let known = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "bps", "kbps", "Mbps", "Gbps"];
+            let known =
+                ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "bps", "kbps", "Mbps", "Gbps"];
             let help = meant(number, unit, known);
             return Err(unknown_unit(text, unit, "bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s", help));
         }
@@ -123,8 +124,10 @@ fn rate_unit(unit: &str) -> RateUnit<'_> {
     const BYTES: [&str; 4] = ["Bps", "BPS", "B/s", "B/S"];
     const BYTE_WORDS: [&str; 4] = ["byte/s", "bytes/s", "byteps", "bytesps"];
     let lower = unit.to_lowercase();
-    let byte_ending = BYTES.iter().find(|ending| unit.ends_with(**ending)).map(|ending| ending.len());
-    let word_ending = BYTE_WORDS.iter().find(|ending| lower.ends_with(**ending)).map(|ending| ending.len());
+    let byte_ending =
+        BYTES.iter().find(|ending| unit.ends_with(**ending)).map(|ending| ending.len());
+    let word_ending =
+        BYTE_WORDS.iter().find(|ending| lower.ends_with(**ending)).map(|ending| ending.len());
     if let Some(ending) = byte_ending.or(word_ending)
         && let Some(prefix) = unit.get(..unit.len() - ending)
         && let Some(factor) = prefix_factor(prefix)
@@ -179,8 +182,10 @@ fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, R
         let Some(factor) = lower.strip_suffix(ending).and_then(prefix_factor) else { continue };
         if ending == "b" && unit.ends_with('b') {
             let prefix = &unit[..unit.len() - 1];
-            let in_bits = number.times(factor).ok().filter(|bits| bits % 8 == 0).map(|bits| bits / 8);
-            let bits = in_bits.map_or(String::new(), |bytes| format!(", \"{bytes}B\" for that many bits"));
+            let in_bits =
+                number.times(factor).ok().filter(|bits| bits % 8 == 0).map(|bits| bits / 8);
+            let bits =
+                in_bits.map_or(String::new(), |bytes| format!(", \"{bytes}B\" for that many bits"));
             return Err(Refusal {
                 found: format!("{text:?}, which can be read as bytes or as bits"),
                 help: Some(format!("write \"{number}{prefix}B\" for bytes{bits}")),
@@ -240,9 +245,11 @@ impl Limit {
             Ok(_) | Err(Misfit::TooLarge) => {
                 refuse(format!("{}, more than the largest, {}", quoted(text), self.max_text))
             }
-            Err(Misfit::TooFine) => {
-                refuse(format!("{}, which is not a whole number of steps of {}", quoted(text), self.least))
-            }
+            Err(Misfit::TooFine) => refuse(format!(
+                "{}, which is not a whole number of steps of {}",
+                quoted(text),
+                self.least
+            )),
             Err(Misfit::Negative) => Err(negative(text)),
         }
     }
@@ -264,11 +271,16 @@ pub(crate) fn quoted(text: &str) -> String {
 
 fn unknown_unit(text: &str, unit: &str, known: &str, help: Option<String>) -> Refusal {
     let found = format!("{}, whose unit is none of {known}", quoted(text));
-    let found = if unit.is_empty() { format!("{}, which has no unit", quoted(text)) } else { found };
+    let found =
+        if unit.is_empty() { format!("{}, which has no unit", quoted(text)) } else { found };
     Refusal { found, help }
 }
 
-fn meant<'a>(number: Decimal, unit: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+fn meant<'a>(
+    number: Decimal,
+    unit: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     nearest(unit, known).map(|right| format!("did you mean \"{number}{right}\"?"))
 }
 
@@ -339,7 +351,8 @@ pub(crate) fn show_rate(rate: BitRate) -> String {
 
 /// A span as a scenario would write it.
 pub(crate) fn show_span(span: Span) -> String {
-    const UNITS: [(&str, u64); 4] = [("s", NS_PER_S), ("ms", NS_PER_MS), ("us", NS_PER_US), ("ns", 1)];
+    const UNITS: [(&str, u64); 4] =
+        [("s", NS_PER_S), ("ms", NS_PER_MS), ("us", NS_PER_US), ("ns", 1)];
     if span.0 == 0 {
         return "0s".to_owned();
     }
@@ -348,8 +361,10 @@ pub(crate) fn show_span(span: Span) -> String {
 
 /// The largest unit that leaves a number of at least one.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
-    let &(name, unit) =
-        units.iter().find(|&&(_, unit)| value >= unit).unwrap_or(units.last().expect("a list of units"));
+    let &(name, unit) = units
+        .iter()
+        .find(|&&(_, unit)| value >= unit)
+        .unwrap_or(units.last().expect("a list of units"));
     let fraction_digits = unit.ilog10() as usize;
     let whole = value / unit;
     let fraction = format!("{:0fraction_digits$}", value % unit);
@@ -380,8 +395,21 @@ mod tests {
     #[test]
     fn rates_are_read_as_people_type_them() {
         for text in [
-            "50Mbit/s", "50 Mbit/s", "50mbit", "50Mbps", "50mbps", "50 mb/s", "50Mb/s", "50000kbit", "0.05Gbit/s",
-            "50e6bit/s", "50_000_000bps", "5e1Mbit", "50MBIT", "50Mbits/s", " 50Mbit/s ",
+            "50Mbit/s",
+            "50 Mbit/s",
+            "50mbit",
+            "50Mbps",
+            "50mbps",
+            "50 mb/s",
+            "50Mb/s",
+            "50000kbit",
+            "0.05Gbit/s",
+            "50e6bit/s",
+            "50_000_000bps",
+            "5e1Mbit",
+            "50MBIT",
+            "50Mbits/s",
+            " 50Mbit/s ",
         ] {
             assert_eq!(parse_rate(text), Ok(BitRate(50_000_000)), "{text}");
         }
@@ -391,7 +419,8 @@ mod tests {
 
     #[test]
     fn times_are_read_as_people_type_them() {
-        for text in ["30ms", "30 ms", "0.03s", "30000us", "30000µs", "30e6ns", "0.0005min", "30MS"] {
+        for text in ["30ms", "30 ms", "0.03s", "30000us", "30000µs", "30e6ns", "0.0005min", "30MS"]
+        {
             assert_eq!(parse_span(text), Ok(Span::from_millis(30)), "{text}");
         }
         assert_eq!(parse_span("2min"), Ok(Span::from_secs(120)));
@@ -427,28 +456,82 @@ mod tests {
 
     #[test]
     fn what_can_be_read_in_two_ways_is_refused_with_both() {
-        check(&parse_rate("6MBps"), &expect![[r#""6MBps", which can be read as bits or as bytes [write "6Mbit/s" if Mbit per second is meant, "48Mbit/s" if Mbyte per second is]"#]]);
-        check(&parse_rate("6 MB/s"), &expect![[r#""6 MB/s", which can be read as bits or as bytes [write "6Mbit/s" if Mbit per second is meant, "48Mbit/s" if Mbyte per second is]"#]]);
-        check(&parse_rate("6KiB/s"), &expect![[r#""6KiB/s", which can be read as bits or as bytes [write "6.144kbit/s" if Kibit per second is meant, "49.152kbit/s" if Kibyte per second is]"#]]);
-        check(&parse_bytes("64kb"), &expect![[r#""64kb", which can be read as bytes or as bits [write "64kB" for bytes, "8000B" for that many bits]"#]]);
-        check(&parse_span("5m"), &expect![[r#""5m", whose unit is none of ns, us, ms, s, min or h [`m` could be minutes or milliseconds: write `min` or `ms`]"#]]);
+        check(
+            &parse_rate("6MBps"),
+            &expect![[
+                r#""6MBps", which can be read as bits or as bytes [write "6Mbit/s" if Mbit per second is meant, "48Mbit/s" if Mbyte per second is]"#
+            ]],
+        );
+        check(
+            &parse_rate("6 MB/s"),
+            &expect![[
+                r#""6 MB/s", which can be read as bits or as bytes [write "6Mbit/s" if Mbit per second is meant, "48Mbit/s" if Mbyte per second is]"#
+            ]],
+        );
+        check(
+            &parse_rate("6KiB/s"),
+            &expect![[
+                r#""6KiB/s", which can be read as bits or as bytes [write "6.144kbit/s" if Kibit per second is meant, "49.152kbit/s" if Kibyte per second is]"#
+            ]],
+        );
+        check(
+            &parse_bytes("64kb"),
+            &expect![[
+                r#""64kb", which can be read as bytes or as bits [write "64kB" for bytes, "8000B" for that many bits]"#
+            ]],
+        );
+        check(
+            &parse_span("5m"),
+            &expect![[
+                r#""5m", whose unit is none of ns, us, ms, s, min or h [`m` could be minutes or milliseconds: write `min` or `ms`]"#
+            ]],
+        );
     }
 
     #[test]
     fn refusals_say_what_was_found() {
-        check(&parse_rate("50"), &expect![[r#""50", which has no unit [write the unit, as in "50Mbit/s"]"#]]);
-        check(&parse_rate("50Mbt/s"), &expect![[r#""50Mbt/s", whose unit is none of bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s [did you mean "50Mbit/s"?]"#]]);
-        check(&parse_rate("50ms"), &expect![[r#""50ms", whose unit is none of bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s"#]]);
+        check(
+            &parse_rate("50"),
+            &expect![[r#""50", which has no unit [write the unit, as in "50Mbit/s"]"#]],
+        );
+        check(
+            &parse_rate("50Mbt/s"),
+            &expect![[
+                r#""50Mbt/s", whose unit is none of bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s [did you mean "50Mbit/s"?]"#
+            ]],
+        );
+        check(
+            &parse_rate("50ms"),
+            &expect![[r#""50ms", whose unit is none of bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s"#]],
+        );
         check(&parse_rate("-5Mbit/s"), &expect![[r#""-5Mbit/s", which is negative"#]]);
         check(&parse_rate("fast"), &expect![[r#""fast", which does not begin with a number"#]]);
-        check(&parse_rate("1e9Gbit/s"), &expect![[r#""1e9Gbit/s", more than the largest, 10Tbit/s"#]]);
-        check(&parse_rate("0.5bit/s"), &expect![[r#""0.5bit/s", which is not a whole number of steps of 1 bit/s"#]]);
-        check(&parse_span("1e99s"), &expect![[r#""1e99s", whose number is too long or malformed"#]]);
+        check(
+            &parse_rate("1e9Gbit/s"),
+            &expect![[r#""1e9Gbit/s", more than the largest, 10Tbit/s"#]],
+        );
+        check(
+            &parse_rate("0.5bit/s"),
+            &expect![[r#""0.5bit/s", which is not a whole number of steps of 1 bit/s"#]],
+        );
+        check(
+            &parse_span("1e99s"),
+            &expect![[r#""1e99s", whose number is too long or malformed"#]],
+        );
         check(&parse_span("1e12s"), &expect![[r#""1e12s", more than the largest, 1000000000s"#]]);
-        check(&parse_span("0.1ns"), &expect![[r#""0.1ns", which is not a whole number of steps of 1 ns"#]]);
-        check(&parse_room("1.5pkt"), &expect![[r#""1.5pkt", which is not a whole number of steps of 1 packet"#]]);
+        check(
+            &parse_span("0.1ns"),
+            &expect![[r#""0.1ns", which is not a whole number of steps of 1 ns"#]],
+        );
+        check(
+            &parse_room("1.5pkt"),
+            &expect![[r#""1.5pkt", which is not a whole number of steps of 1 packet"#]],
+        );
         check(&parse_room("-1bdp"), &expect![[r#""-1bdp", which is negative"#]]);
-        check(&parse_room("2pdb"), &expect![[r#""2pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp"#]]);
+        check(
+            &parse_room("2pdb"),
+            &expect![[r#""2pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp"#]],
+        );
     }
 
     proptest! {

@@ -74,7 +74,8 @@ impl<'t> Keys<'t> {
 
     /// Notes every key that nobody asked for.
     pub(crate) fn finish(self, reader: &mut Reader<'_>) {
-        let whose = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
+        let whose =
+            if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
         for entry in &self.table.entries {
             if self.known.contains(&&*entry.key) {
                 continue;
@@ -85,7 +86,12 @@ impl<'t> Keys<'t> {
             }
             help.push(format!("keys of {whose}: {}", self.known.join(", ")));
             let shown = self.name(&short(&entry.key));
-            reader.problem(entry.key_at, format!("`{shown}`: expected a key of {whose}"), "found an unknown key", help);
+            reader.problem(
+                entry.key_at,
+                format!("`{shown}`: expected a key of {whose}"),
+                "found an unknown key",
+                help,
+            );
         }
     }
 }
@@ -93,7 +99,11 @@ impl<'t> Keys<'t> {
 /// A key cut where nobody would read on.
 fn short(key: &str) -> String {
     const SHOWN: usize = 40;
-    if key.chars().count() <= SHOWN { key.to_owned() } else { key.chars().take(SHOWN).chain("...".chars()).collect() }
+    if key.chars().count() <= SHOWN {
+        key.to_owned()
+    } else {
+        key.chars().take(SHOWN).chain("...".chars()).collect()
+    }
 }
 
 impl Reader<'_> {
@@ -116,7 +126,12 @@ impl Reader<'_> {
     /// Notes a value of the wrong kind.
     pub(crate) fn wrong(&mut self, node: &Node, name: &str, expected: &str) {
         let found = found(&node.value);
-        self.problem(node.at, format!("`{name}`: expected {expected}"), format!("found {found}"), Vec::new());
+        self.problem(
+            node.at,
+            format!("`{name}`: expected {expected}"),
+            format!("found {found}"),
+            Vec::new(),
+        );
     }
 
     fn quantity<T>(
@@ -132,11 +147,17 @@ impl Reader<'_> {
             Value::Text(text) => match parse(text) {
                 Ok(value) => return Some(value),
                 Err(Refusal { found, help }) => {
-                    self.problem(node.at, title, format!("found {found}"), help.into_iter().collect());
+                    self.problem(
+                        node.at,
+                        title,
+                        format!("found {found}"),
+                        help.into_iter().collect(),
+                    );
                 }
             },
             Value::Integer(_) | Value::Float(_) => {
-                let help = "quantities are strings with their unit, so that no reader has to guess".to_owned();
+                let help = "quantities are strings with their unit, so that no reader has to guess"
+                    .to_owned();
                 let found = format!("found {}, which has no unit", found(&node.value));
                 self.problem(node.at, title, found, vec![help]);
             }
@@ -155,14 +176,17 @@ impl Reader<'_> {
 
     /// A length of time above zero.
     pub(crate) fn positive_span(&mut self, node: &Node, name: &str) -> Option<Span> {
-        let span = self.quantity(node, name, "a time above zero", "\"30ms\"", quantity::parse_span)?;
+        let span =
+            self.quantity(node, name, "a time above zero", "\"30ms\"", quantity::parse_span)?;
         self.above_zero(node, name, "a time above zero such as \"30ms\"", span.0).then_some(span)
     }
 
     /// A rate above zero.
     pub(crate) fn rate(&mut self, node: &Node, name: &str) -> Option<BitRate> {
-        let rate = self.quantity(node, name, "a rate above zero", "\"50Mbit/s\"", quantity::parse_rate)?;
-        self.above_zero(node, name, "a rate above zero such as \"50Mbit/s\"", rate.0).then_some(rate)
+        let rate =
+            self.quantity(node, name, "a rate above zero", "\"50Mbit/s\"", quantity::parse_rate)?;
+        self.above_zero(node, name, "a rate above zero such as \"50Mbit/s\"", rate.0)
+            .then_some(rate)
     }
 
     /// A number of bytes, perhaps zero.
@@ -174,21 +198,31 @@ impl Reader<'_> {
     pub(crate) fn positive_bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
         let expected = "a number of bytes above zero";
         let bytes = self.quantity(node, name, expected, "\"131072B\"", quantity::parse_bytes)?;
-        self.above_zero(node, name, "a number of bytes above zero such as \"131072B\"", bytes.0).then_some(bytes)
+        self.above_zero(node, name, "a number of bytes above zero such as \"131072B\"", bytes.0)
+            .then_some(bytes)
     }
 
     /// The room of a queue, above zero.
     pub(crate) fn room(&mut self, node: &Node, name: &str) -> Option<Room> {
         let expected = "room for at least one packet";
-        let room = self.quantity(node, name, expected, "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"", quantity::parse_room)?;
+        let room = self.quantity(
+            node,
+            name,
+            expected,
+            "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"",
+            quantity::parse_room,
+        )?;
         let zero = match room {
             Room::Unlimited => false,
             Room::Packets(n) | Room::Bytes(n) | Room::Time(Span(n)) => n == 0,
             Room::Bdp(multiple) => multiple.is_zero(),
         };
         if zero {
-            let title = format!("`{name}`: expected {expected} such as \"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"");
-            let found = format!("found {}, which drops every packet that has to wait", found(&node.value));
+            let title = format!(
+                "`{name}`: expected {expected} such as \"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\""
+            );
+            let found =
+                format!("found {}, which drops every packet that has to wait", found(&node.value));
             self.problem(node.at, title, found, Vec::new());
             return None;
         }
@@ -204,7 +238,13 @@ impl Reader<'_> {
     }
 
     /// A whole number within bounds.
-    pub(crate) fn integer(&mut self, node: &Node, name: &str, least: u64, most: u64) -> Option<u64> {
+    pub(crate) fn integer(
+        &mut self,
+        node: &Node,
+        name: &str,
+        least: u64,
+        most: u64,
+    ) -> Option<u64> {
         if let Value::Integer(Some(value)) = node.value
             && let Ok(value) = u64::try_from(value)
             && (least..=most).contains(&value)
@@ -275,7 +315,12 @@ impl Reader<'_> {
     }
 
     /// A table.
-    pub(crate) fn table<'n>(&mut self, node: &'n Node, name: &str, expected: &str) -> Option<&'n Table> {
+    pub(crate) fn table<'n>(
+        &mut self,
+        node: &'n Node,
+        name: &str,
+        expected: &str,
+    ) -> Option<&'n Table> {
         if let Value::Table(table) = &node.value {
             return Some(table);
         }
@@ -297,7 +342,8 @@ impl Reader<'_> {
             let source = &sources[problem.at.source as usize];
             let span = problem.at.start as usize..problem.at.end as usize;
             let title = problem.title.clone();
-            let mut error = ScenarioError::at(&source.name, &source.text, span, title, problem.found.clone());
+            let mut error =
+                ScenarioError::at(&source.name, &source.text, span, title, problem.found.clone());
             error.help.clone_from(&problem.help);
             error.help.extend(note.map(str::to_owned));
             error

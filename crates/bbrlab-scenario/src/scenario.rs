@@ -63,7 +63,9 @@ impl Scenario {
     pub fn read(path: &Path, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let shown = path.display().to_string();
         let text = read_text(path, &shown)?;
-        let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
+        let stem = path
+            .file_stem()
+            .map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
         Self::parse(&stem, &shown, &text, path.parent(), sets)
     }
 
@@ -113,9 +115,17 @@ impl Scenario {
         let sweep = Sweep::read(&mut reader, &tree, &set_keys);
         let work = sweep.points().saturating_mul(values_in(&tree));
         if reader.problems.is_empty() && work > WORK_MAX {
-            let at = tree.get("sweep").map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.key_at);
-            let title = format!("`sweep`: expected points times values of the file to be at most {WORK_MAX}");
-            reader.problem(at, title, format!("found {} points, {work} in all", sweep.points()), Vec::new());
+            let at =
+                tree.get("sweep").map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.key_at);
+            let title = format!(
+                "`sweep`: expected points times values of the file to be at most {WORK_MAX}"
+            );
+            reader.problem(
+                at,
+                title,
+                format!("found {} points, {work} in all", sweep.points()),
+                Vec::new(),
+            );
         }
         if !reader.problems.is_empty() {
             // The rest of the file is still worth a look.
@@ -143,11 +153,16 @@ impl Scenario {
                 return Err(reader.errors(&sources, note.as_deref()));
             }
             if point == 0 {
-                (scenario.title, scenario.seed, scenario.repeat) = (spec.title.clone(), spec.seed, spec.repeat);
+                (scenario.title, scenario.seed, scenario.repeat) =
+                    (spec.title.clone(), spec.seed, spec.repeat);
                 if scenario.sweep.points().saturating_mul(spec.repeat) > RUNS_MAX {
-                    let at = scenario.tree.get("repeat").map_or(At { source: 0, start: 0, end: 0 }, |e| e.value.at);
+                    let at = scenario
+                        .tree
+                        .get("repeat")
+                        .map_or(At { source: 0, start: 0, end: 0 }, |e| e.value.at);
                     let title = format!("`repeat`: expected at most {RUNS_MAX} runs in all");
-                    let found = format!("found {} points times {}", scenario.sweep.points(), spec.repeat);
+                    let found =
+                        format!("found {} points times {}", scenario.sweep.points(), spec.repeat);
                     reader.problem(at, title, found, Vec::new());
                     return Err(reader.errors(&sources, None));
                 }
@@ -156,7 +171,8 @@ impl Scenario {
             hashes.push('\n');
         }
         let (seed, repeat) = (scenario.seed, scenario.repeat);
-        scenario.hash = sha256(&format!("{seed} {repeat}\n{}\n{hashes}", scenario.sweep.canonical()));
+        scenario.hash =
+            sha256(&format!("{seed} {repeat}\n{}\n{hashes}", scenario.sweep.canonical()));
         scenario.traces = traces;
         Ok(scenario)
     }
@@ -281,7 +297,8 @@ impl Scenario {
 
     fn resolve_checked(&self, point: u64) -> (Spec, Point) {
         let mut traces = self.traces.clone();
-        let mut reader = Reader { problems: Vec::new(), dir: self.dir.as_deref(), traces: &mut traces };
+        let mut reader =
+            Reader { problems: Vec::new(), dir: self.dir.as_deref(), traces: &mut traces };
         let resolved = self.resolve(&mut reader, point);
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
@@ -290,7 +307,8 @@ impl Scenario {
     fn network(&self, spec: &Spec) -> Network {
         let mut traces = Traces::default();
         let mut reader = Reader { problems: Vec::new(), dir: None, traces: &mut traces };
-        lower::network(spec, &mut reader).expect("every point was checked when the scenario was read")
+        lower::network(spec, &mut reader)
+            .expect("every point was checked when the scenario was read")
     }
 }
 
@@ -346,7 +364,9 @@ fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioError> {
         let mut told = broken(format!("found that it cannot be read: {error}"));
         if error.kind() == std::io::ErrorKind::NotFound {
             told = broken("found no such file, and no built-in scenario of that name".to_owned());
-            told.help.extend(builtin::nearest_id(shown).map(|id| format!("did you mean the built-in `{id}`?")));
+            told.help.extend(
+                builtin::nearest_id(shown).map(|id| format!("did you mean the built-in `{id}`?")),
+            );
         }
         told
     };

@@ -42,7 +42,8 @@ impl Spec {
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
         let start = At { source: 0, start: 0, end: 0 };
         let mut keys = Keys::new(root, "", start);
-        let title = keys.take("title").and_then(|node| reader.text(node, "title")).unwrap_or("").to_owned();
+        let title =
+            keys.take("title").and_then(|node| reader.text(node, "title")).unwrap_or("").to_owned();
         let duration = match keys.take("duration") {
             Some(node) => read_duration(reader, node),
             None => {
@@ -50,8 +51,10 @@ impl Spec {
                 None
             }
         };
-        let seed = keys.take("seed").and_then(|node| reader.integer(node, "seed", 0, i64::MAX as u64));
-        let repeat = keys.take("repeat").and_then(|node| reader.integer(node, "repeat", 1, REPEAT_MAX));
+        let seed =
+            keys.take("seed").and_then(|node| reader.integer(node, "seed", 0, i64::MAX as u64));
+        let repeat =
+            keys.take("repeat").and_then(|node| reader.integer(node, "repeat", 1, REPEAT_MAX));
         let sample = keys.take("sample").and_then(|node| read_sample(reader, node));
         let mut spec = Self {
             title,
@@ -225,18 +228,30 @@ fn read_sample(reader: &mut Reader<'_>, node: &Node) -> Option<Sample> {
     match &node.value {
         Value::Text(text) if text == "ack" => Some(Sample::Ack),
         Value::Text(text) if text == "off" => Some(Sample::Off),
-        Value::Text(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-            reader.choice(node, "sample", &[("ack", Sample::Ack), ("off", Sample::Off)], " or a period such as \"10ms\"")
-        }
+        Value::Text(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => reader.choice(
+            node,
+            "sample",
+            &[("ack", Sample::Ack), ("off", Sample::Off)],
+            " or a period such as \"10ms\"",
+        ),
         _ => reader.positive_span(node, "sample").map(Sample::Every),
     }
 }
 
-fn list_of_tables<'n>(reader: &mut Reader<'_>, node: &'n Node, name: &str) -> Option<Vec<(&'n Table, At)>> {
+fn list_of_tables<'n>(
+    reader: &mut Reader<'_>,
+    node: &'n Node,
+    name: &str,
+) -> Option<Vec<(&'n Table, At)>> {
     let Value::Array(elements) = &node.value else {
         let help = vec![format!("write [[{name}]], with two brackets")];
         let found = format!("found {}", crate::reader::found(&node.value));
-        reader.problem(node.at, format!("`{name}`: expected a list of tables [[{name}]]"), found, help);
+        reader.problem(
+            node.at,
+            format!("`{name}`: expected a list of tables [[{name}]]"),
+            found,
+            help,
+        );
         return None;
     };
     let mut tables = Vec::with_capacity(elements.len());

@@ -68,16 +68,19 @@ impl StackSpec {
             spec.mss = read_mss(reader, node, &name("mss")).unwrap_or(spec.mss);
         }
         if let Some(node) = keys.take("sndbuf") {
-            stack.sndbuf = read_socket_buffer(reader, node, &name("sndbuf")).unwrap_or(stack.sndbuf);
+            stack.sndbuf =
+                read_socket_buffer(reader, node, &name("sndbuf")).unwrap_or(stack.sndbuf);
         }
         if let Some(node) = keys.take("rcvbuf") {
-            stack.rcvbuf = read_socket_buffer(reader, node, &name("rcvbuf")).unwrap_or(stack.rcvbuf);
+            stack.rcvbuf =
+                read_socket_buffer(reader, node, &name("rcvbuf")).unwrap_or(stack.rcvbuf);
         }
         if let Some(node) = keys.take("rwnd") {
             stack.rwnd = reader.positive_bytes(node, &name("rwnd"));
         }
         if let Some(node) = keys.take("rcvlowat") {
-            stack.rcvlowat = reader.positive_bytes(node, &name("rcvlowat")).unwrap_or(stack.rcvlowat);
+            stack.rcvlowat =
+                reader.positive_bytes(node, &name("rcvlowat")).unwrap_or(stack.rcvlowat);
         }
         if let Some(node) = keys.take("hz")
             && let Some(hz) = reader.integer(node, &name("hz"), 100, 1000)
@@ -85,8 +88,9 @@ impl StackSpec {
             stack.hz = u32::try_from(hz).expect("at most 1000");
         }
         if let Some(node) = keys.take("sender_qdisc") {
-            stack.sender_qdisc =
-                reader.choice(node, &name("sender_qdisc"), &QDISCS, "").unwrap_or(stack.sender_qdisc);
+            stack.sender_qdisc = reader
+                .choice(node, &name("sender_qdisc"), &QDISCS, "")
+                .unwrap_or(stack.sender_qdisc);
         }
         if let Some(node) = keys.take("tso") {
             stack.tso = reader.choice(node, &name("tso"), &TSOS, "").unwrap_or(stack.tso);
@@ -126,7 +130,11 @@ impl StackSpec {
         if let Some(rwnd) = stack.rwnd {
             out.text("rwnd", &format!("{}B", rwnd.0));
         }
-        out.text_unless(stack.rcvlowat == plain.rcvlowat, "rcvlowat", &format!("{}B", stack.rcvlowat.0));
+        out.text_unless(
+            stack.rcvlowat == plain.rcvlowat,
+            "rcvlowat",
+            &format!("{}B", stack.rcvlowat.0),
+        );
         out.raw_unless(stack.hz == plain.hz, "hz", &stack.hz.to_string());
         let qdisc = name_of(&QDISCS, stack.sender_qdisc);
         out.text_unless(stack.sender_qdisc == plain.sender_qdisc, "sender_qdisc", qdisc);
@@ -136,9 +144,14 @@ impl StackSpec {
         out.text_unless(stack.recovery == plain.recovery, "recovery", recovery);
         match stack.delack {
             DelAck::Linux => {}
-            DelAck::Every { every, timer: None } => out.raw("delack", &format!("{{ every = {every} }}")),
+            DelAck::Every { every, timer: None } => {
+                out.raw("delack", &format!("{{ every = {every} }}"))
+            }
             DelAck::Every { every, timer: Some(timer) } => {
-                out.raw("delack", &format!("{{ every = {every}, timer = \"{}\" }}", show_span(timer)));
+                out.raw(
+                    "delack",
+                    &format!("{{ every = {every}, timer = \"{}\" }}", show_span(timer)),
+                );
             }
         }
         out.text_unless(stack.min_rto == plain.min_rto, "min_rto", &show_span(stack.min_rto));
@@ -149,7 +162,11 @@ impl StackSpec {
 
 /// The name of a value in a list of choices.
 pub(crate) fn name_of<T: PartialEq>(choices: &[(&'static str, T)], value: T) -> &'static str {
-    choices.iter().find(|(_, choice)| *choice == value).map(|&(name, _)| name).expect("each value has a name")
+    choices
+        .iter()
+        .find(|(_, choice)| *choice == value)
+        .map(|&(name, _)| name)
+        .expect("each value has a name")
 }
 
 /// A segment's payload: a number of bytes that fits into an IP packet.
@@ -166,7 +183,8 @@ fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     if matches!(&node.value, Value::Text(text) if text == "auto") {
         return Some(SocketBuffer::Auto);
     }
-    if matches!(&node.value, Value::Text(text) if !text.trim_start().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))) {
+    if matches!(&node.value, Value::Text(text) if !text.trim_start().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)))
+    {
         reader.wrong(node, name, "\"auto\" or a number of bytes such as \"131072B\"");
         return None;
     }

@@ -45,10 +45,16 @@ const NOT_SWEPT: [(&str, &str); 4] = [
 
 impl Sweep {
     /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list goes.
-    pub(crate) fn read(reader: &mut Reader<'_>, root: &Table, set_keys: &[(Vec<Step>, At)]) -> Self {
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        root: &Table,
+        set_keys: &[(Vec<Step>, At)],
+    ) -> Self {
         let mut sweep = Self { axes: Vec::new(), points: 1 };
         let Some(entry) = root.get("sweep") else { return sweep };
-        let Some(table) = reader.table(&entry.value, "sweep", "a table [sweep]") else { return sweep };
+        let Some(table) = reader.table(&entry.value, "sweep", "a table [sweep]") else {
+            return sweep;
+        };
         for (prefix, entry) in flattened(table) {
             if prefix.is_empty() && &*entry.key == "points" {
                 sweep.axes.extend(read_points(reader, entry));
@@ -78,7 +84,8 @@ impl Sweep {
             .try_fold(1_u64, |product, axis| product.checked_mul(axis.choices.len() as u64))
             .filter(|&points| points <= POINTS_MAX);
         let Some(points) = product else {
-            let sizes: Vec<String> = sweep.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
+            let sizes: Vec<String> =
+                sweep.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
             let title = format!("`sweep`: expected at most {POINTS_MAX} points");
             let found = format!("found a product of {}", sizes.join(" x "));
             reader.problem(entry.value.at, title, found, Vec::new());
@@ -91,7 +98,8 @@ impl Sweep {
     fn fix(&mut self, reader: &mut Reader<'_>, set_keys: &[(Vec<Step>, At)]) {
         for (path, at) in set_keys {
             self.axes.retain(|axis| {
-                let sets_it = |choice: &Vec<Setting>| choice.iter().any(|setting| *setting.path == **path);
+                let sets_it =
+                    |choice: &Vec<Setting>| choice.iter().any(|setting| *setting.path == **path);
                 let alone = axis.choices.iter().all(|choice| choice.len() == 1);
                 if !axis.choices.iter().any(sets_it) {
                     return true;
@@ -112,7 +120,12 @@ impl Sweep {
     }
 
     /// The tree at a point, and the point's keys with their values.
-    pub(crate) fn apply(&self, reader: &mut Reader<'_>, root: &Table, point: u64) -> (Table, Point) {
+    pub(crate) fn apply(
+        &self,
+        reader: &mut Reader<'_>,
+        root: &Table,
+        point: u64,
+    ) -> (Table, Point) {
         let mut tree = root.clone();
         tree.entries.retain(|entry| &*entry.key != "sweep");
         let mut named = Point::new();
@@ -158,7 +171,12 @@ fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     flat
 }
 
-fn flatten_into<'t>(flat: &mut Vec<(String, &'t Entry)>, prefix: &str, table: &'t Table, depth: usize) {
+fn flatten_into<'t>(
+    flat: &mut Vec<(String, &'t Entry)>,
+    prefix: &str,
+    table: &'t Table,
+    depth: usize,
+) {
     /// No key lies deeper.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
@@ -189,7 +207,12 @@ fn read_list(reader: &mut Reader<'_>, prefix: &str, entry: &Entry) -> Option<Axi
     refuse_twins(reader, &format!("sweep.\"{key}\""), values);
     let key: Arc<str> = key.into();
     let settings = values.iter().map(|value| {
-        vec![Setting { key: key.clone(), path: path.clone(), key_at: entry.key_at, value: value.clone() }]
+        vec![Setting {
+            key: key.clone(),
+            path: path.clone(),
+            key_at: entry.key_at,
+            value: value.clone(),
+        }]
     });
     Some(Axis { choices: settings.collect() })
 }
@@ -217,7 +240,12 @@ fn read_points(reader: &mut Reader<'_>, entry: &Entry) -> Option<Axis> {
         for (prefix, entry) in flattened(table) {
             let key = format!("{prefix}{}", entry.key);
             let path = swept_path(reader, &key, entry.key_at)?;
-            settings.push(Setting { key: key.into(), path, key_at: entry.key_at, value: entry.value.clone() });
+            settings.push(Setting {
+                key: key.into(),
+                path,
+                key_at: entry.key_at,
+                value: entry.value.clone(),
+            });
         }
         choices.push(settings);
     }

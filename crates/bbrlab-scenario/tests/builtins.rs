@@ -55,5 +55,18 @@ fn every_built_in_scenario_can_be_run() {
             }
         }
     }
-    expect![[""]].assert_eq(&lines);
+    expect![[r#"
+        lanigan2020.single-flow: 6 runs, 1 flows, 0.93 M packets
+        lanigan2020.bandwidth-step: 3 runs, 1 flows, 1.87 M packets
+        song2021.single-buffer: 8 runs, 1 flows, 1.65 M packets
+        song2021.random-loss: 200 runs, 1 flows, 41.28 M packets
+        song2021.vs-cubic: 16 runs, 2 flows, 69.35 M packets
+        mahmud2020.sim-congested: 30 runs, 7 flows, 0.74 M packets
+        kato2025.sixteen-344: 10 runs, 16 flows, 24.77 M packets
+        examples.dumbbell: 1 runs, 1 flows, 0.02 M packets
+        examples.two-bbr: 80 runs, 2 flows, 33.03 M packets
+        examples.parking-lot: 2 runs, 4 flows, 0.40 M packets
+        examples.two-way: 1 runs, 2 flows, 0.30 M packets
+    "#]]
+    .assert_eq(&lines);
 }
