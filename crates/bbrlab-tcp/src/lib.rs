@@ -12,6 +12,7 @@ pub mod receiver;
 pub mod rtt;
 pub mod segment;
 pub mod sender;
+pub mod socket;
 pub mod wheel;
 
 pub use host::{Host, TimerId};

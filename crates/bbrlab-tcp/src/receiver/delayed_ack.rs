@@ -162,6 +162,14 @@ impl DelayedAck {
         }
     }
 
+    /// Data of our own was sent at `now` (jiffies): a reply if it followed closely.
+    /// Linux: `tcp_event_data_sent`.
+    pub(super) fn on_data_sent(&mut self, now: u32) {
+        if now.wrapping_sub(self.lrcvtime) < self.ato {
+            self.pingpong = self.pingpong.saturating_add(1);
+        }
+    }
+
     /// An ACK left. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
     pub(super) fn on_ack_sent(&mut self, tick: Tick) {
         if self.quick != 0 && self.has(SCHED) {

@@ -11,7 +11,8 @@ use bbrlab_units::Time;
 
 use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
-use super::{Receiver, State};
+use super::window::Window;
+use super::{Receiver, SendSide, State};
 use crate::segment::flag;
 use crate::wheel::slot_of;
 use crate::{Ecn, Host, Segment, TimerId};
@@ -34,14 +35,14 @@ impl Receiver {
         if segment.has(flag::RST) {
             return false;
         }
-        if segment.has(flag::SYN) {
+        if segment.has(flag::SYN) && self.state != State::SynSent {
             if self.state == State::Listen {
                 self.on_syn(now, segment);
             }
             self.send_synack(now, host);
             return false;
         }
-        if self.state == State::Listen
+        if self.state != State::SynReceived
             || !segment.has(flag::ACK)
             || segment.ack != self.config.isn.wrapping_add(1)
         {
@@ -54,11 +55,7 @@ impl Receiver {
 
     fn on_syn(&mut self, now: Time, syn: &Segment) {
         self.state = State::SynReceived;
-        let first = syn.seq.wrapping_add(1);
-        self.stream_start = first;
-        self.window.rcv_nxt = first;
-        self.window.rcv_wup = first;
-        self.window.copied_seq = first;
+        self.begin_at(syn.seq.wrapping_add(1));
         self.has_ts &= syn.has_ts;
         self.ts_recent = syn.tsval;
         self.ecn.is_ok =
@@ -66,6 +63,13 @@ impl Receiver {
         self.synack_at = now;
         self.send_side.snd_nxt = self.config.isn.wrapping_add(1);
         self.send_side.rto = self.config.tick.hz();
+    }
+
+    fn begin_at(&mut self, first: u32) {
+        self.stream_start = first;
+        self.window.rcv_nxt = first;
+        self.window.rcv_wup = first;
+        self.window.copied_seq = first;
     }
 
     fn send_synack(&mut self, now: Time, host: &mut impl Host) {
@@ -115,9 +119,15 @@ impl Receiver {
             self.send_side.srtt_us = trunc_u32(u64::from(rtt_us.max(1)) << 3);
             self.send_side.rto = delayed_ack::us_to_jiffies(u64::from(rtt_us) + rttvar, tick);
         }
+        self.init_transfer(now, segment);
+    }
+
+    /// What both ends do when the connection is established. Linux: `tcp_init_transfer`.
+    fn init_transfer(&mut self, now: Time, segment: &Segment) {
         if segment.has_ts {
             self.ts_recent = segment.tsval;
         }
+        let tick = self.config.tick;
         self.window.init_buffer_space();
         self.autotune.init(now.0 / 1000, &self.window);
         let hint = self.window.advmss.min(self.window.rcv_wnd / 2).min(MSS_DEFAULT);
@@ -127,13 +137,73 @@ impl Receiver {
         self.config.rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat);
     }
 
+    /// The other half of this socket sends a SYN at `now`.
+    pub(crate) fn connect(&mut self, now: Time) {
+        self.state = State::SynSent;
+        self.clock = now;
+        self.window = Window::active(&self.config);
+    }
+
+    /// The SYN-ACK arrives. Linux: in `tcp_rcv_synsent_state_process`.
+    pub(crate) fn on_synack(&mut self, now: Time, synack: &Segment) {
+        if self.state != State::SynSent {
+            return;
+        }
+        self.clock = now;
+        self.state = State::Established;
+        self.has_ts &= synack.has_ts;
+        self.ecn.is_ok = !matches!(self.config.ecn, EcnEcho::Off)
+            && synack.has(flag::ECE)
+            && !synack.has(flag::CWR);
+        self.begin_at(synack.seq.wrapping_add(1));
+        self.init_transfer(now, synack);
+    }
+
+    /// Whether a SYN has come.
+    pub(crate) fn has_syn(&self) -> bool {
+        self.state != State::Listen
+    }
+
+    /// The window field of a SYN.
+    pub(crate) fn syn_window(&self) -> u32 {
+        self.window.syn_window()
+    }
+
+    /// What the other half of the socket has come to.
+    pub(crate) fn set_send_side(&mut self, send_side: SendSide) {
+        self.send_side = send_side;
+    }
+
+    /// The other half sends `segment` at `now`: fills in this half's share of the header, except for the
+    /// sender's own timestamp.
+    pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
+        let tsval = segment.tsval;
+        self.clock = now;
+        self.stamp(segment);
+        segment.tsval = tsval;
+        if segment.len > 0 {
+            self.ack.on_data_sent(self.config.tick.jiffies(now));
+        }
+        if segment.has(flag::FIN) {
+            self.state = match self.state {
+                State::Established => State::FinWait,
+                State::CloseWait => State::Closed,
+                other => other,
+            };
+        }
+    }
+
     /// The application closes: FIN, and no more data is read.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock = now;
         self.state = match self.state {
             State::Established => State::FinWait,
             State::CloseWait => State::Closed,
-            State::Listen | State::SynReceived | State::FinWait | State::Closed => return,
+            State::Listen
+            | State::SynSent
+            | State::SynReceived
+            | State::FinWait
+            | State::Closed => return,
         };
         self.is_reading = false;
         let mut segment = Segment {
@@ -160,7 +230,7 @@ impl Receiver {
                 self.send_ack(host);
                 self.state = State::Closed;
             }
-            State::Listen | State::CloseWait | State::Closed => {}
+            State::Listen | State::SynSent | State::CloseWait | State::Closed => {}
         }
         self.window.rmem_alloc -= self.out_of_order.purge();
         self.sacks.clear();

@@ -26,7 +26,7 @@ impl Receiver {
     /// Whether `segment` is acceptable. If not, it has been answered.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock = now;
-        if matches!(self.state, State::Listen | State::SynReceived)
+        if matches!(self.state, State::Listen | State::SynSent | State::SynReceived)
             && !self.on_handshake(now, segment, host)
         {
             return false;

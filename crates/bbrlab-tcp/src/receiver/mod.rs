@@ -73,6 +73,8 @@ pub struct ReceiverStats {
 pub(crate) enum State {
     #[default]
     Listen,
+    /// We have sent the SYN.
+    SynSent,
     SynReceived,
     Established,
     /// The peer has closed. Linux: `CLOSE_WAIT`, and `LAST_ACK` once we have closed too.
@@ -235,7 +237,7 @@ impl Receiver {
     /// Whether the handshake is over.
     #[must_use]
     pub fn is_established(&self) -> bool {
-        !matches!(self.state, State::Listen | State::SynReceived)
+        !matches!(self.state, State::Listen | State::SynSent | State::SynReceived)
     }
 
     /// Whether the application has read the peer's FIN.

@@ -58,9 +58,20 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The window before the SYN. Its size and scale are chosen here already; they depend on nothing
-    /// that the SYN says.
+    /// The window of a listening socket. Its size and scale are chosen here already; they depend on
+    /// nothing that the SYN says.
     pub(super) fn new(config: &ReceiverConfig) -> Self {
+        Self::in_multiples_of(config.mss, config)
+    }
+
+    /// The window of a socket that sends the SYN: a multiple of the segment size before options are
+    /// known.
+    pub(super) fn active(config: &ReceiverConfig) -> Self {
+        let options = if config.timestamps { 12 } else { 0 };
+        Self::in_multiples_of(config.mss + options, config)
+    }
+
+    fn in_multiples_of(mss: u32, config: &ReceiverConfig) -> Self {
         let (rcvbuf, rmem_max) = match config.rcvbuf {
             Rcvbuf::Auto { initial, max } => (initial, Some(max)),
             Rcvbuf::Fixed(bytes) => (bytes, None),
@@ -73,8 +84,8 @@ impl Window {
         }
         let clamp = clamp.unwrap_or(FIELD_MAX << MAX_WSCALE);
         let mut space = clamp.min(full_space);
-        if space > config.mss {
-            space -= space % config.mss;
+        if space > mss {
+            space -= space % mss;
         }
         let wscale = config.wscale.unwrap_or_else(|| {
             // `tcp_rmem[2]` has its say even where the buffer is fixed; its default is the profile's.

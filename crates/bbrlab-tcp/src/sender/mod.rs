@@ -536,6 +536,12 @@ impl Sender {
         self.rtt_sample_us.take()
     }
 
+    /// The retransmission timeout in jiffies. Linux: `icsk_rto`.
+    #[must_use]
+    pub const fn rto(&self) -> u32 {
+        self.rto
+    }
+
     /// Whether the handshake is over.
     #[must_use]
     pub fn is_established(&self) -> bool {

@@ -1,0 +1,241 @@
+//! A whole socket: a sending and a receiving half that share a wire.
+//!
+//! Most simulated connections carry data one way and need one half at each end. Where both ends write,
+//! each end is a [`Socket`]: what the sending half puts out is stamped by the receiving half (ACK
+//! number, window, timestamp echo, SACK blocks, ECE) and so pays the ACKs that are owed; what comes in
+//! is looked at by both.
+//!
+//! ```text
+//!            on_segment                      transmit
+//!   peer ───► Receiver: acceptable? data ─► queue          ┌─► wire
+//!        └──► Sender: ACK, window, SACK  ─► new data ──► stamp (Receiver)
+//!             Receiver: is an ACK still owed? ─────────────┘
+//! ```
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`, `tcp_rcv_synsent_state_process`),
+//! `tcp_output.c` (`__tcp_transmit_skb`, `tcp_event_data_sent`).
+//! Deviations:
+//! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path; on its slow
+//!    path a retransmission that the ACK releases still carries the old ACK number.
+//! 2. The RTT of a repeated SYN-ACK is taken from its first transmission.
+
+use bbrlab_cc::Draw;
+use bbrlab_units::Time;
+
+use crate::receiver::{Read, SendSide};
+use crate::segment::flag;
+use crate::{Host, Receiver, Segment, Sender, TimerId};
+
+/// A socket that sends and receives.
+#[derive(Debug)]
+pub struct Socket {
+    sender: Sender,
+    receiver: Receiver,
+    /// Whether this end waits for the peer's SYN.
+    is_passive: bool,
+}
+
+/// The host as the sending half sees it: segments pass the receiving half on their way.
+struct Wire<'a, H> {
+    receiver: &'a mut Receiver,
+    host: &'a mut H,
+    now: Time,
+    mode: Mode,
+}
+
+/// What happens to the segments of the sending half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// They leave.
+    Open,
+    /// The handshake of a passive socket, which the receiving half conducts: nothing leaves, and the
+    /// timers stay the receiving half's.
+    Listening,
+    /// Its end: the ACK of the SYN-ACK that the sending half believes in does not leave.
+    Established,
+}
+
+impl<H: Host> Draw for Wire<'_, H> {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.host.below(bound)
+    }
+}
+
+impl<H: Host> Host for Wire<'_, H> {
+    fn transmit(&mut self, mut segment: Segment) {
+        let is_bare = segment.len == 0 && !segment.has(flag::FIN);
+        match self.mode {
+            Mode::Listening => return,
+            Mode::Established if is_bare => return,
+            Mode::Open | Mode::Established => {}
+        }
+        if segment.has(flag::SYN) {
+            segment.wnd = self.receiver.syn_window();
+        } else {
+            self.receiver.piggyback(self.now, &mut segment);
+        }
+        self.host.transmit(segment);
+    }
+
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        if self.mode != Mode::Listening {
+            self.host.arm(timer, at);
+        }
+    }
+
+    fn disarm(&mut self, timer: TimerId) {
+        if self.mode != Mode::Listening {
+            self.host.disarm(timer);
+        }
+    }
+}
+
+impl Socket {
+    /// A socket that will call [`Self::connect`].
+    #[must_use]
+    pub fn active(sender: Sender, receiver: Receiver) -> Self {
+        Self { sender, receiver, is_passive: false }
+    }
+
+    /// A socket that listens.
+    #[must_use]
+    pub fn passive(sender: Sender, receiver: Receiver) -> Self {
+        Self { sender, receiver, is_passive: true }
+    }
+
+    /// Sends the SYN.
+    pub fn connect(&mut self, now: Time, host: &mut impl Host) {
+        self.receiver.connect(now);
+        self.with_sender(now, host, Mode::Open, |sender, wire| sender.connect(now, wire));
+    }
+
+    /// A segment of the peer arrives. Afterwards look at [`Self::wants_read`] and the sender's
+    /// [`Sender::app_is_ready`].
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        let was_established = self.receiver.is_established();
+        if segment.has(flag::SYN) && !was_established {
+            self.on_syn(now, segment, host);
+            return;
+        }
+        if !self.receiver.accept(now, segment, host) {
+            return;
+        }
+        self.receiver.take_header(segment);
+        if was_established {
+            self.receiver.take_echo(segment);
+        } else {
+            // The sending half is told what it would have learnt as the active one.
+            let synack = Segment { flags: flag::SYN | flag::ACK, len: 0, ..*segment };
+            self.with_sender(now, host, Mode::Established, |sender, wire| {
+                sender.on_segment(now, &synack, wire);
+            });
+        }
+        let is_bare_ack = segment.len == 0 && segment.flags == flag::ACK && segment.sack_count == 0;
+        self.receiver.take_data(segment, host);
+        if was_established {
+            // The end of the peer's data is the receiving half's business alone.
+            let ack = Segment { flags: segment.flags & !flag::FIN, ..*segment };
+            self.with_sender(now, host, Mode::Open, |sender, wire| {
+                sender.on_segment(now, &ack, wire);
+            });
+        }
+        // The kernel's fast path does not ask about ACKs after a bare ACK.
+        if !is_bare_ack {
+            self.receiver.check_ack(host);
+        }
+    }
+
+    /// SYN or SYN-ACK.
+    #[cold]
+    fn on_syn(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        if self.is_passive {
+            let is_first = !self.receiver.has_syn();
+            self.receiver.on_segment(now, segment, host);
+            if is_first {
+                self.with_sender(now, host, Mode::Listening, |sender, wire| {
+                    sender.connect(now, wire);
+                });
+            }
+        } else if segment.has(flag::ACK) {
+            self.receiver.on_synack(now, segment);
+            self.with_sender(now, host, Mode::Open, |sender, wire| {
+                sender.on_segment(now, segment, wire);
+            });
+        }
+    }
+
+    /// A timer that was armed goes off.
+    pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
+        let is_receivers = match timer {
+            TimerId::DelayedAck | TimerId::CompressedAck => true,
+            TimerId::Retransmit => self.is_passive && !self.receiver.is_established(),
+            TimerId::Pacing => false,
+        };
+        if is_receivers {
+            self.receiver.on_timer(now, timer, host);
+        } else {
+            self.with_sender(now, host, Mode::Open, |sender, wire| {
+                sender.on_timer(now, timer, wire);
+            });
+        }
+    }
+
+    /// Whether the application would wake up and read.
+    #[must_use]
+    pub fn wants_read(&self) -> bool {
+        self.receiver.wants_read()
+    }
+
+    /// One `recv()`.
+    pub fn recv(&mut self, now: Time, host: &mut impl Host) -> Read {
+        self.receiver.recv(now, host)
+    }
+
+    /// One `send()` of `bytes`.
+    pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
+        self.with_sender(now, host, Mode::Open, |sender, wire| sender.write(now, bytes, wire));
+    }
+
+    /// The application runs and writes what it could not before.
+    pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
+        self.with_sender(now, host, Mode::Open, |sender, wire| sender.run_app(now, wire));
+    }
+
+    /// The application closes: FIN after the last byte written.
+    pub fn close(&mut self, now: Time, host: &mut impl Host) {
+        self.with_sender(now, host, Mode::Open, |sender, wire| sender.close(now, wire));
+    }
+
+    /// The sending half.
+    #[must_use]
+    pub const fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiving half.
+    #[must_use]
+    pub const fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// Lets the sending half act, then tells the receiving half what it must know of it.
+    fn with_sender<H: Host>(
+        &mut self,
+        now: Time,
+        host: &mut H,
+        mode: Mode,
+        act: impl FnOnce(&mut Sender, &mut Wire<'_, H>),
+    ) {
+        let mut wire = Wire { receiver: &mut self.receiver, host, now, mode };
+        act(&mut self.sender, &mut wire);
+        if mode != Mode::Listening {
+            let conn = self.sender.conn();
+            self.receiver.set_send_side(SendSide {
+                snd_nxt: conn.snd_nxt,
+                srtt_us: conn.srtt_us,
+                rto: self.sender.rto(),
+                wstamp: Time(conn.wstamp_ns),
+            });
+        }
+    }
+}
