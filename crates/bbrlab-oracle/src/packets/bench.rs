@@ -30,6 +30,13 @@ pub(super) struct Draws {
 }
 
 impl Draws {
+    /// These before `split`, `later` from then on.
+    pub(super) fn until(mut self, split: Time, later: Self) -> Self {
+        self.phases.retain(|&(time, _)| time < split);
+        self.phases.extend(later.phases);
+        self
+    }
+
     /// The draw in `0..bound` at `now`. BBR counts backwards from the drawn phase.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);

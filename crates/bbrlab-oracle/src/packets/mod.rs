@@ -30,6 +30,7 @@ pub use sender::{next_connect, sender_config};
 pub use state::receiver_states;
 
 use bbrlab_units::Time;
+use bench::Draws;
 use compare::{Comparison, Sent, compare};
 
 /// Runs an episode that cannot be fed from its log in a simulated path, from the connect on; answers
@@ -107,10 +108,11 @@ fn validate_one(
 ) -> Result<EpisodeReport, PacketsError> {
     let rows = packets(episode)?;
     if episode.is_from_connect() {
-        return replay(episode, &rows);
+        return replay(episode, &rows, sender::draws(episode)?);
     }
-    if let Some(joined) = lead_up(episode, &rows, all)? {
-        return replay(episode, &joined);
+    if let Some((earlier, joined)) = lead_up(episode, &rows, all)? {
+        let draws = sender::draws(earlier)?.until(episode.from, sender::draws(episode)?);
+        return replay(episode, &joined, draws);
     }
     let Some(closed) = closed else {
         return Err(PacketsError::NoBeginning { episode: episode.name.clone() });
@@ -121,12 +123,12 @@ fn validate_one(
     Ok(conclude(episode, sender, receiver, true, 0))
 }
 
-/// The rows of an episode that leads up to this one, followed by its own.
-fn lead_up(
+/// An episode that leads up to this one, and its rows followed by this one's.
+fn lead_up<'a>(
     episode: &Episode,
     rows: &[Row],
-    all: &[Episode],
-) -> Result<Option<Vec<Row>>, PacketsError> {
+    all: &'a [Episode],
+) -> Result<Option<(&'a Episode, Vec<Row>)>, PacketsError> {
     let is_alike = |other: &&Episode| {
         other.is_from_connect()
             && other.to > episode.from
@@ -143,7 +145,7 @@ fn lead_up(
             let mut joined = earlier;
             joined.truncate(split);
             joined.extend_from_slice(rows);
-            return Ok(Some(joined));
+            return Ok(Some((other, joined)));
         }
     }
     Ok(None)
@@ -182,11 +184,10 @@ fn conclude(
 }
 
 /// Replays an episode from the connect on.
-fn replay(episode: &Episode, rows: &[Row]) -> Result<EpisodeReport, PacketsError> {
+fn replay(episode: &Episode, rows: &[Row], draws: Draws) -> Result<EpisodeReport, PacketsError> {
     let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
     flows.sort_unstable();
     flows.dedup();
-    let draws = sender::draws(episode)?;
     let mut by_sender = Vec::new();
     let mut by_receiver = Vec::new();
     let mut handed = 0;

@@ -98,7 +98,6 @@ pub(super) fn replay(
     draws: Draws,
     watch: &mut dyn FnMut(Time, &Sender),
 ) -> Result<Replayed, PacketsError> {
-    let at = |point, is_out| move |row: &&Row| row.point == point && row.is_out == is_out;
     let cc = algorithm(episode).and_then(|algorithm| algorithm.build(&Params::default()).ok());
     let cc = cc.ok_or_else(|| PacketsError::Unknown {
         episode: episode.name.clone(),
@@ -123,43 +122,53 @@ pub(super) fn replay(
         }
         App::Transfers { bytes, .. } => {
             calls.push((connect_at, Call::Write(*bytes)));
-            let arrivals: Vec<Row> =
-                rows.iter().filter(at(Point::Receiver, false)).copied().collect();
+            let arrivals: Vec<Row> = rows
+                .iter()
+                .filter(|row| row.point == Point::Receiver && !row.is_out)
+                .copied()
+                .collect();
             let read = read_by(&arrivals, *bytes);
             calls.extend(
                 read.map(|read| (read + Span::from_millis(100) + CLOSE_DELAY, Call::Close)),
             );
         }
     }
-    let logged: Vec<Time> = rows
+    let logged: Vec<(Time, usize)> = rows
         .iter()
-        .filter(at(Point::Sender, true))
-        .filter(|row| row.segment.len > 0)
-        .map(|row| row.time)
+        .enumerate()
+        .filter(|(_, row)| row.point == Point::Sender && row.is_out && row.segment.len > 0)
+        .map(|(place, row)| (row.time, place))
         .collect();
     let mut calls = calls.into_iter().peekable();
-    let mut arrivals = rows.iter().filter(at(Point::Sender, false)).peekable();
+    let mut arrivals = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.point == Point::Sender && !row.is_out)
+        .peekable();
     let mut wake = Time::NEVER;
     loop {
-        let arrival = arrivals.peek().map_or(Time::NEVER, |row| row.time);
+        let (arrival, place) =
+            arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
         let timer = next_timer(&bench, &logged);
-        let timer_at = timer.map_or(Time::NEVER, |(at, _, _)| at);
+        let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
+        // At one moment a segment comes before a timer, unless the log shows the burst first.
+        let is_burst_first = timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
         let now = arrival.min(timer_at).min(call).min(wake);
         if now == Time::NEVER || now > episode.to {
             break;
         }
         bench.now = now;
-        if arrival == now {
-            let row = arrivals.next().expect("one is due");
+        if arrival == now && !(timer_at == now && is_burst_first) {
+            let (_, row) = arrivals.next().expect("one is due");
             watch(now, &sender);
             sender.on_segment(now, &row.segment, &mut bench);
         } else if timer_at == now {
-            let (_, id, handed) = timer.expect("one is due");
+            let Due { id, burst, .. } = timer.expect("one is due");
             bench.fire(id);
             if id == TimerId::Pacing {
                 result.pacing.push(now);
-                result.handed += u64::from(handed);
+                result.handed += u64::from(burst.is_some());
             }
             sender.on_timer(now, id, &mut bench);
         } else if call == now {
@@ -190,24 +199,34 @@ enum Call {
     Close,
 }
 
-/// The next timer, when it goes off and whether that moment was handed in.
+/// A timer that is about to go off.
+#[derive(Clone, Copy)]
+struct Due {
+    at: Time,
+    id: TimerId,
+    /// Where in the log the burst is whose time was taken.
+    burst: Option<usize>,
+}
+
+/// The next timer.
 ///
 /// A paced burst leaves at one of the clock's steps after its time, which one is not in the log but for
 /// the burst itself; all other timers go off when they say.
-fn next_timer(bench: &Bench, logged: &[Time]) -> Option<(Time, TimerId, bool)> {
-    let mut next: Option<(Time, TimerId, bool)> = None;
+fn next_timer(bench: &Bench, logged: &[(Time, usize)]) -> Option<Due> {
+    let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);
     if pacing != Time::NEVER {
-        let at = logged.partition_point(|&time| time < pacing);
-        let burst = logged.get(at).filter(|&&time| time <= pacing + PACING_LATENESS);
+        let at = logged.partition_point(|&(time, _)| time < pacing);
+        let burst = logged.get(at).filter(|&&(time, _)| time <= pacing + PACING_LATENESS);
         let step = CLOCK_STEP.0;
         let rounded = Time(pacing.0.div_ceil(step) * step);
-        next = Some((*burst.unwrap_or(&rounded), TimerId::Pacing, burst.is_some()));
+        let at = burst.map_or(rounded, |&(time, _)| time);
+        next = Some(Due { at, id: TimerId::Pacing, burst: burst.map(|&(_, place)| place) });
     }
     for id in [TimerId::Retransmit, TimerId::DelayedAck, TimerId::CompressedAck] {
         let at = bench.armed(id);
-        if at != Time::NEVER && next.is_none_or(|(earliest, _, _)| at < earliest) {
-            next = Some((at, id, false));
+        if at != Time::NEVER && next.is_none_or(|earliest| at < earliest.at) {
+            next = Some(Due { at, id, burst: None });
         }
     }
     next

@@ -25,7 +25,7 @@ pub fn receiver_states(
 ) -> Result<(SideReport, Option<FirstMismatch>), PacketsError> {
     let mut rows = super::packets(episode)?;
     if !episode.is_from_connect() {
-        let Some(joined) = super::lead_up(episode, &rows, all)? else {
+        let Some((_, joined)) = super::lead_up(episode, &rows, all)? else {
             return Ok((SideReport::default(), None));
         };
         rows = joined;
