@@ -10,6 +10,7 @@
 
 mod bench;
 mod compare;
+mod duplex;
 mod episode;
 mod error;
 mod receiver;
@@ -194,6 +195,12 @@ fn replay(episode: &Episode, rows: &[Row], draws: Draws) -> Result<EpisodeReport
     let is_built = sender::algorithm(episode).is_some();
     for flow in flows {
         let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
+        if episode.reply_bytes > 0 && is_built {
+            let (from_client, from_server) = duplex::replay(episode, &rows, &draws)?;
+            by_sender.extend(from_client);
+            by_receiver.extend(from_server);
+            continue;
+        }
         let replayed = if is_built {
             sender::replay(episode, &rows, draws.clone(), &mut |_, _| {})?
         } else {

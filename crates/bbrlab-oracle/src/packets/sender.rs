@@ -1,6 +1,6 @@
 //! Replay of the sender: fed with the ACKs that a Linux sender received, does ours send the same?
 
-use bbrlab_cc::{Algorithm, Params};
+use bbrlab_cc::{Algorithm, Cc, Params};
 use bbrlab_tcp::sender::{EcnMode, SenderConfig, Tso};
 use bbrlab_tcp::{Sender, Tick, TimerId};
 use bbrlab_units::{Span, Time};
@@ -14,15 +14,15 @@ use super::row::{Point, Row};
 use super::table::Table;
 
 /// How long after its cue an application calls `connect()`, `send()`, `close()`.
-const CONNECT_DELAY: Span = Span(512);
-const WRITE_DELAY: Span = Span(256);
+pub(super) const CONNECT_DELAY: Span = Span(512);
+pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
 /// How long after a socket has become writable the application writes.
 const WAKE_DELAY: Span = Span(256);
 /// How long after the end of a transfer the next connection is opened.
 const NEXT_DELAY: Span = Span(1_792);
 /// The first `connect()`.
-const FIRST_CONNECT: Time = Time(100_000_000);
+pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// How late a paced burst may begin and still be taken at the logged time.
 const PACING_LATENESS: Span = Span(520);
 
@@ -33,6 +33,17 @@ const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
     let name = if episode.cc == "bbr" { "bbr1" } else { &episode.cc };
     Algorithm::from_name(name).filter(|algorithm| algorithm.is_built())
+}
+
+/// An instance of it.
+pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, PacketsError> {
+    let cc = algorithm(episode).and_then(|algorithm| algorithm.build(params).ok());
+    cc.ok_or_else(|| PacketsError::Unknown {
+        episode: episode.name.clone(),
+        column: "cc",
+        found: episode.cc.clone(),
+        expected: "an algorithm that is built (`bbrlab list algorithms`)",
+    })
 }
 
 /// The sender's configuration in an episode.
@@ -98,13 +109,7 @@ pub(super) fn replay(
     draws: Draws,
     watch: &mut dyn FnMut(Time, &Sender),
 ) -> Result<Replayed, PacketsError> {
-    let cc = algorithm(episode).and_then(|algorithm| algorithm.build(&Params::default()).ok());
-    let cc = cc.ok_or_else(|| PacketsError::Unknown {
-        episode: episode.name.clone(),
-        column: "cc",
-        found: episode.cc.clone(),
-        expected: "an algorithm that is built (`bbrlab list algorithms`)",
-    })?;
+    let cc = build(episode, &Params::default())?;
     let flow = rows.first().map_or(0, |row| row.flow);
     let connect_at = match rows.first() {
         Some(row) if flow > 0 => row.time,

@@ -1,0 +1,133 @@
+//! Replay of episodes in which both applications write: each end is a whole socket.
+
+use bbrlab_cc::Params;
+use bbrlab_tcp::socket::Socket;
+use bbrlab_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
+use bbrlab_units::{Span, Time};
+
+use super::PacketsError;
+use super::bench::{Bench, Draws};
+use super::compare::Sent;
+use super::episode::{App, Episode};
+use super::receiver::{receiver_config, ts_offset};
+use super::row::{Point, Row};
+use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
+
+/// How long after a read the application answers.
+const REPLY_DELAY: Span = Span(256);
+
+/// What the two ends put out: the sender's packets, the receiver's.
+pub(super) fn replay(
+    episode: &Episode,
+    rows: &[Row],
+    draws: &Draws,
+) -> Result<(Vec<Sent>, Vec<Sent>), PacketsError> {
+    let arrivals = |point| {
+        let arrivals = rows.iter().filter(move |row: &&Row| row.point == point && !row.is_out);
+        arrivals.copied().collect::<Vec<_>>()
+    };
+    let opened = FIRST_CONNECT + CONNECT_DELAY;
+    let config = ReceiverConfig { ts_offset: ts_offset(opened), ..receiver_config(episode) };
+    let mut client = End {
+        socket: Socket::active(
+            sending_half(episode, opened)?,
+            // What was set at the receiver was set there only.
+            Receiver::new(ReceiverConfig {
+                rcvbuf: ReceiverConfig::default().rcvbuf,
+                window_clamp: None,
+                rcvlowat: 1,
+                ..config
+            }),
+        ),
+        bench: Bench::new(draws.clone()),
+        reply_bytes: 0,
+        calls: vec![(opened, None)],
+    };
+    if let App::Script(writes) = &episode.app {
+        let writes = writes.iter().map(|&(at, bytes)| (at + WRITE_DELAY, Some(bytes)));
+        client.calls.extend(writes);
+    }
+    let to_client = arrivals(Point::Sender);
+    let to_server = arrivals(Point::Receiver);
+    let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
+    let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
+    let mut server = End {
+        socket: Socket::passive(sending_half(episode, answered)?, Receiver::new(config)),
+        bench: Bench::new(Draws::default()),
+        reply_bytes: episode.reply_bytes,
+        calls: Vec::new(),
+    };
+    client.run(episode, &to_client);
+    server.run(episode, &to_server);
+    Ok((client.bench.sent, server.bench.sent))
+}
+
+fn sending_half(episode: &Episode, opened: Time) -> Result<Sender, PacketsError> {
+    let cc = sender::build(episode, &Params::default())?;
+    let config = SenderConfig { ts_offset: ts_offset(opened), ..sender::sender_config(episode) };
+    Ok(Sender::new(&config, cc))
+}
+
+/// One end: its socket, its host and its application.
+struct End {
+    socket: Socket,
+    bench: Bench,
+    /// What the application answers after each read.
+    reply_bytes: u64,
+    /// When the application connects (`None`) or writes.
+    calls: Vec<(Time, Option<u64>)>,
+}
+
+impl End {
+    fn run(&mut self, episode: &Episode, arrivals: &[Row]) {
+        let mut arrivals = arrivals.iter().peekable();
+        loop {
+            let arrival = arrivals.peek().map_or(Time::NEVER, |row| row.time);
+            let (timer, id) =
+                self.bench.next_timer().map_or((Time::NEVER, None), |(at, id)| (at, Some(id)));
+            let call = self.calls.iter().map(|&(at, _)| at).min().unwrap_or(Time::NEVER);
+            let now = arrival.min(timer).min(call);
+            if now == Time::NEVER || now > episode.to {
+                return;
+            }
+            self.bench.now = now;
+            if arrival == now {
+                let row = arrivals.next().expect("one is due");
+                self.socket.on_segment(now, &row.segment, &mut self.bench);
+                self.read(now);
+            } else if timer == now {
+                let id = id.expect("one is due");
+                self.bench.fire(id);
+                self.socket.on_timer(now, id, &mut self.bench);
+            } else {
+                let due = self.calls.iter().position(|&(at, _)| at == now).expect("one is due");
+                match self.calls.remove(due).1 {
+                    None => self.socket.connect(now, &mut self.bench),
+                    Some(bytes) => self.socket.write(now, bytes, &mut self.bench),
+                }
+            }
+        }
+    }
+
+    /// The application reads all there is and answers.
+    fn read(&mut self, now: Time) {
+        if !self.socket.wants_read() {
+            return;
+        }
+        let mut at = now;
+        loop {
+            let before = self.bench.sent.len();
+            let read = self.socket.recv(at, &mut self.bench);
+            for sent in &mut self.bench.sent[before..] {
+                sent.0 = read.until;
+            }
+            at = read.until;
+            if read.bytes == 0 {
+                return;
+            }
+            if self.reply_bytes > 0 {
+                self.calls.push((at + REPLY_DELAY, Some(self.reply_bytes)));
+            }
+        }
+    }
+}
