@@ -11,7 +11,6 @@ use crate::linux_int::{stamp_us_delta, trunc_u32};
 use crate::{Conn, RateSample};
 
 use super::control::BW_SCALE;
-use super::model::is_valid;
 
 /// Length of one of the two slots in rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
@@ -47,10 +46,10 @@ impl Aggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Takes an ACK into account. Linux: `bbr_update_ack_aggregation`.
+    /// Takes an ACK with a valid sample into account. Linux: `bbr_update_ack_aggregation`.
     #[inline]
     pub(super) fn on_ack(&mut self, conn: &Conn, rs: &RateSample, round_start: bool, bw: u32) {
-        if rs.acked_sacked == 0 || !is_valid(rs) {
+        if rs.acked_sacked == 0 {
             return;
         }
         if round_start {
@@ -75,6 +74,7 @@ impl Aggregation {
     }
 
     /// A round has begun: after five, the older slot makes room for a new one.
+    #[inline(never)]
     fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);
         if self.extra_acked_win_rtts >= SLOT_ROUNDS {

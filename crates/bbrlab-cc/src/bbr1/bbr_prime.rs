@@ -27,7 +27,7 @@ impl Variant for BbrPrime {
         _draw: &mut impl Draw,
     ) {
         let is_over = if bbr.pacing_gain_q8 < GAIN_UNIT {
-            bbr.is_drained(conn, rs, ctl)
+            bbr.is_drained(conn, rs.prior_in_flight, ctl)
         } else {
             bbr.is_next_cycle_phase(conn, rs, ctl)
         };

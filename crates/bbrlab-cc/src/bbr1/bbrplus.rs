@@ -63,7 +63,7 @@ impl Variant for BbrPlus {
         if bbr.cycle.idx == CRUISE {
             return;
         }
-        if bbr.cycle.idx == DOWN && bbr.is_drained(conn, rs, ctl) {
+        if bbr.cycle.idx == DOWN && bbr.is_drained(conn, rs.prior_in_flight, ctl) {
             bbr.cycle.idx = CRUISE;
         }
         let is_full = elapsed_us > min_rtt_us && {

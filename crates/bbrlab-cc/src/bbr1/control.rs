@@ -62,6 +62,7 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// cwnd over RTT, faster by the high gain. Linux: `bbr_init_pacing_rate_from_rtt`.
+    #[inline(never)]
     pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
         let rtt_us = if conn.srtt_us == 0 {
             DEFAULT_RTT_US
@@ -162,14 +163,11 @@ impl<V: Variant> Bbr<V> {
 
     #[inline]
     fn grown(&self, conn: &Conn, ctl: &Control, cwnd: u32, acked: u32, bw: u32) -> u32 {
-        let mut target = self.bdp(bw, self.cwnd_gain_q8);
-        if self.full_pipe.is_full() {
-            target = target.wrapping_add(self.aggregation.allowance(bw));
-        }
-        let target = self.quantization_budget(conn, ctl, target);
+        let bdp = self.bdp(bw, self.cwnd_gain_q8);
         let cwnd = if self.full_pipe.is_full() {
-            cwnd.wrapping_add(acked).min(target)
-        } else if cwnd < target || conn.delivered < INIT_CWND {
+            let target = bdp.wrapping_add(self.aggregation.allowance(bw));
+            cwnd.wrapping_add(acked).min(self.quantization_budget(conn, ctl, target))
+        } else if cwnd < self.quantization_budget(conn, ctl, bdp) || conn.delivered < INIT_CWND {
             cwnd.wrapping_add(acked)
         } else {
             cwnd

@@ -8,8 +8,6 @@
 //! `bbr_reset_probe_bw_mode`.
 //! Deviations: none.
 
-use std::cmp::Ordering;
-
 use crate::linux_int::stamp_us_delta;
 use crate::{Conn, Control, Draw, RateSample};
 
@@ -67,24 +65,28 @@ impl<V: Variant> Bbr<V> {
     #[inline]
     pub(super) fn is_next_cycle_phase(&self, conn: &Conn, rs: &RateSample, ctl: &Control) -> bool {
         let is_full_length = self.cycle.elapsed_us(conn) > V::rtprop_us(self);
-        match self.pacing_gain_q8.cmp(&GAIN_UNIT) {
-            Ordering::Equal => is_full_length,
-            Ordering::Greater => {
-                is_full_length
-                    && (rs.losses != 0 || {
-                        let target =
-                            self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8);
-                        self.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight) >= target
-                    })
-            }
-            Ordering::Less => is_full_length || self.is_drained(conn, rs, ctl),
+        if self.pacing_gain_q8 == GAIN_UNIT {
+            return is_full_length;
+        }
+        if self.pacing_gain_q8 > GAIN_UNIT {
+            is_full_length
+                && (rs.losses != 0 || self.is_gain_reached(conn, rs.prior_in_flight, ctl))
+        } else {
+            is_full_length || self.is_drained(conn, rs.prior_in_flight, ctl)
         }
     }
 
-    /// Whether inflight, as it was before the ACK, is down to the BDP.
-    #[inline]
-    pub(super) fn is_drained(&self, conn: &Conn, rs: &RateSample, ctl: &Control) -> bool {
-        self.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight)
+    /// Whether `inflight` is up to the BDP times the pacing gain.
+    #[inline(never)]
+    fn is_gain_reached(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
+        self.packets_in_net_at_edt(conn, ctl, inflight)
+            >= self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8)
+    }
+
+    /// Whether `inflight` is down to the BDP.
+    #[inline(never)]
+    pub(super) fn is_drained(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
+        self.packets_in_net_at_edt(conn, ctl, inflight)
             <= self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT)
     }
 }

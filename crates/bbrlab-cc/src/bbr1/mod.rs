@@ -170,9 +170,11 @@ impl<V: Variant> Bbr<V> {
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
-        self.update_bw(conn, rs, draw);
+        if self.model.update_round(conn, rs) {
+            self.update_bw(conn, rs, draw);
+            self.aggregation.on_ack(conn, rs, self.model.is_round_start(), self.current_bw());
+        }
         V::observe(self, conn, rs);
-        self.aggregation.on_ack(conn, rs, self.model.is_round_start(), self.current_bw());
         if self.state == State::ProbeBw {
             V::update_cycle_phase(self, conn, rs, ctl, draw);
         }
@@ -184,12 +186,9 @@ impl<V: Variant> Bbr<V> {
         self.update_gains();
     }
 
-    /// Rounds, policer, bandwidth. Linux: `bbr_update_bw`.
+    /// A valid sample for policer and bandwidth. Linux: `bbr_update_bw`, the rest of it.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
-        if !self.model.update_round(conn, rs) {
-            return;
-        }
         if self.model.is_round_start() {
             self.recovery.packet_conservation = false;
         }
@@ -213,10 +212,7 @@ impl<V: Variant> Bbr<V> {
         if self.state == State::Startup && self.full_pipe.is_full() {
             self.enter_drain(conn, ctl);
         }
-        if self.state == State::Drain
-            && self.packets_in_net_at_edt(conn, ctl, conn.inflight)
-                <= self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT)
-        {
+        if self.state == State::Drain && self.is_drained(conn, conn.inflight, ctl) {
             self.enter_probe_bw(conn, draw);
         }
     }
@@ -242,13 +238,26 @@ impl<V: Variant> Bbr<V> {
     /// Linux: `bbr_update_gains`.
     #[inline]
     fn update_gains(&mut self) {
-        (self.pacing_gain_q8, self.cwnd_gain_q8) = match self.state {
+        if self.state != State::ProbeBw {
+            (self.pacing_gain_q8, self.cwnd_gain_q8) = self.gains_outside_probe_bw();
+            return;
+        }
+        self.cwnd_gain_q8 = CWND_GAIN_Q8;
+        self.pacing_gain_q8 = if self.policer.is_in_use() {
+            GAIN_UNIT
+        } else {
+            self.cycle.pacing_gain_q8(&V::GAIN_CYCLE_Q8)
+        };
+    }
+
+    #[inline(never)]
+    fn gains_outside_probe_bw(&self) -> (u32, u32) {
+        match self.state {
             State::Startup => (HIGH_GAIN_Q8, HIGH_GAIN_Q8),
             State::Drain => (DRAIN_GAIN_Q8, HIGH_GAIN_Q8),
-            State::ProbeBw if self.policer.is_in_use() => (GAIN_UNIT, CWND_GAIN_Q8),
-            State::ProbeBw => (self.cycle.pacing_gain_q8(&V::GAIN_CYCLE_Q8), CWND_GAIN_Q8),
+            State::ProbeBw => unreachable!("its gains follow the cycle"),
             State::ProbeRtt => V::probe_rtt_gains_q8(self),
-        };
+        }
     }
 
     /// Linux: `bbr_reset_startup_mode`.
@@ -257,6 +266,7 @@ impl<V: Variant> Bbr<V> {
         self.state = State::Startup;
     }
 
+    #[inline(never)]
     fn enter_drain(&mut self, conn: &Conn, ctl: &mut Control) {
         assert!(self.state == State::Startup, "DRAIN follows STARTUP only");
         self.state = State::Drain;
@@ -265,6 +275,7 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// Also restarts the cycle within PROBE_BW. Linux: `bbr_reset_probe_bw_mode`.
+    #[inline(never)]
     fn enter_probe_bw(&mut self, conn: &Conn, draw: &mut impl Draw) {
         assert!(self.full_pipe.is_full(), "PROBE_BW needs a bandwidth estimate to cycle around");
         self.state = State::ProbeBw;

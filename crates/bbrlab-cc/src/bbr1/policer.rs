@@ -102,6 +102,7 @@ impl Policer {
         self.on_lossy_path(conn, rs, round_start, in_probe_bw)
     }
 
+    #[inline(never)]
     fn on_lossy_path(
         &mut self,
         conn: &Conn,

@@ -55,6 +55,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
+    #[inline(never)]
     fn hold_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         mark_app_limited(conn, ctl);
         if self.probe_rtt.done_stamp != 0 {

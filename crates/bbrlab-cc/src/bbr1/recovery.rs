@@ -32,6 +32,14 @@ impl Recovery {
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
+    /// Whether there is a recovery, or there was one at the ACK before.
+    #[inline]
+    fn is_on(self, conn: &Conn) -> bool {
+        self.packet_conservation
+            || conn.ca_state >= CaState::Recovery
+            || self.prev_ca_state >= CaState::Recovery
+    }
+
     /// Whether this ACK is the first of a recovery.
     #[inline]
     pub(super) fn is_starting(self, conn: &Conn) -> bool {
@@ -69,6 +77,15 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
+        if !self.recovery.is_on(conn) {
+            self.recovery.prev_ca_state = conn.ca_state;
+            return Recovered::Grow(without_losses(cwnd, rs.losses));
+        }
+        self.recover(conn, rs, cwnd)
+    }
+
+    #[inline(never)]
+    fn recover(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
         let mut cwnd = without_losses(cwnd, rs.losses);
         if self.recovery.is_starting(conn) {

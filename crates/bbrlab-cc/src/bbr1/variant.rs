@@ -21,7 +21,7 @@ pub trait Variant: Clone + Debug + Sized {
     /// The phases with a gain above 1, a bit each. Follows from the gains; not to be overridden.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
-    /// What the variant notes of an ACK, after rounds and bandwidth and before everything else.
+    /// What the variant notes of an ACK, after rounds, bandwidth and aggregation and before the rest.
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
