@@ -25,7 +25,7 @@ use bbrlab_cc::{Algorithm, ParamValue, Params};
 use path::{Link, Path};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use sender::{Sender, Start};
 
 /// What can happen to a connection.
@@ -174,6 +174,9 @@ fn config() -> Config {
         cases: if slow { 10_000 } else { 100 },
         rng_seed: RngSeed::Fixed(1),
         source_file: Some(file!()),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
+            "proptest-regressions",
+        ))),
         ..Config::default()
     }
 }

@@ -13,18 +13,16 @@
 //! round trip, and a path that looks policed is paced at the rate that the policer lets through.
 //!
 //! ```text
-//!                 init
-//!                  │
-//!                  ▼      pipe is full
-//!        ┌───▶  STARTUP  ─────────────▶  DRAIN
-//!        │         │                       │ inflight <= BDP
-//!        │         │                       ▼
-//!        │         │    min_rtt is     PROBE_BW  ◀──┐
-//!        │         │    10 s old           │        │
-//!        │         └─────▶ PROBE_RTT ◀─────┘        │  (DRAIN goes there too)
-//!        │                    │                     │
-//!        └────────────────────┴─────────────────────┘
-//!           pipe not yet full      pipe is full
+//!           init
+//!            │
+//!            ▼       pipe is full           inflight <= BDP
+//!         STARTUP ───────────────▶ DRAIN ───────────────────▶ PROBE_BW
+//!          ▲   │                     │                         │    ▲
+//!          │   └──────────┬──────────┴─────────────────────────┘    │
+//!          │              │ min_rtt is 10 s old                     │
+//!          │              ▼                                         │
+//!          └───────── PROBE_RTT ────────────────────────────────────┘
+//!   pipe not yet full      200 ms and a round later: pipe full
 //! ```
 //!
 //! * STARTUP doubles the rate every round trip until the bandwidth estimate stops growing.
