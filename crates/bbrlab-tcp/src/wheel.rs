@@ -84,6 +84,7 @@ pub struct WheelTimer {
     expires: u32,
     slot: u32,
     is_pending: bool,
+    is_expiry_forgotten: bool,
 }
 
 impl WheelTimer {
@@ -91,14 +92,22 @@ impl WheelTimer {
     ///
     /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen from farther
     /// away and may be coarser. Linux: `__mod_timer`.
+    #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.is_pending && self.expires == expires {
+        if self.is_pending && self.expires == expires && !self.is_expiry_forgotten {
             return None;
         }
         let slot = slot_of(expires, now_jiffies);
         let is_moved = !self.is_pending || self.slot != slot;
-        *self = Self { expires, slot, is_pending: true };
+        *self = Self { expires, slot, is_pending: true, is_expiry_forgotten: false };
         is_moved.then_some(slot)
+    }
+
+    /// Setting the timer for the same jiffy again shall choose the slot anew, as if it had been set for
+    /// another jiffy in between.
+    #[inline]
+    pub fn forget_expiry(&mut self) {
+        self.is_expiry_forgotten = true;
     }
 
     /// The slot was handled.
@@ -127,6 +136,7 @@ impl WheelTimer {
 /// The jiffy in which a timer for `expires` fires when it is set at `now_jiffies`.
 /// Linux: `calc_wheel_index`.
 #[must_use]
+#[inline]
 pub const fn slot_of(expires: u32, now_jiffies: u32) -> u32 {
     let delta = expires.wrapping_sub(now_jiffies);
     if delta.cast_signed() < 0 {

@@ -150,8 +150,11 @@ pub struct Sender {
     /// Linux: `icsk_rto`, in jiffies.
     rto: u32,
     rto_min_us: u32,
+    rto_max: u32,
     wmem_queued: u32,
     sndbuf: u32,
+    /// Bytes of the send buffer for each packet of cwnd.
+    sndbuf_per_seg: u32,
     reordering: u32,
     reord_seen: u32,
     snd_sml: u32,
@@ -255,8 +258,10 @@ impl Sender {
             retransmit_hint: NIL,
             rto: hz,
             rto_min_us,
+            rto_max: timers::RTO_MAX_S * hz,
             wmem_queued: 0,
             sndbuf,
+            sndbuf_per_seg: sndbuf::bytes_per_segment(config).wrapping_mul(cc.sndbuf_expand()),
             reordering: REORDERING,
             reord_seen: 0,
             snd_sml: config.isn,

@@ -6,12 +6,13 @@
 //! Deviations:
 //! 1. No TCP Small Queues: without a queueing discipline at the sender every skb is on the link at once.
 
-use bbrlab_cc::linux_int::after;
+use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CwndEvent, PacingStatus};
 use bbrlab_units::Time;
 
 use super::limits::Limit;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::timers::Pending;
 use super::{Nonagle, Sender, Tso};
 use crate::cwnd_validation::Starving;
 use crate::pacing::departure_step_ns;
@@ -104,6 +105,7 @@ impl Sender {
     ) -> bool {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
+        let mut is_rto_due = false;
         let mut max_segs = 0;
         let mss = self.conn.mss;
         loop {
@@ -156,15 +158,14 @@ impl Sender {
                 }
                 limit = self.mss_split_point(head, quota, nonagle);
             }
-            let mut id = head;
-            if len > limit {
-                id = self.queue.split_send_head(limit, mss);
+            let id = if len > limit {
                 self.wmem_queued += OVERHEAD;
+                self.queue.cut_send_head(limit, mss)
             } else {
-                self.queue[head].count_segments(mss);
-            }
+                self.queue.take_send_head(mss)
+            };
             self.transmit_skb(id, host);
-            self.new_data_sent(id, host);
+            is_rto_due |= self.new_data_sent(id);
             let skb = &self.queue[id];
             let pcount = u32::from(skb.pcount);
             if skb.len() < pcount * mss {
@@ -183,9 +184,7 @@ impl Sender {
             if self.is_in_cwnd_reduction() {
                 self.prr.out = self.prr.out.wrapping_add(sent_pkts);
             }
-            if push != Push::LossProbe {
-                self.schedule_loss_probe(false, host);
-            }
+            self.restart_timer(is_rto_due, push != Push::LossProbe, host);
             return false;
         }
         self.packets_out == 0 && self.queue.send_head() != NIL
@@ -226,20 +225,41 @@ impl Sender {
         }
     }
 
-    /// New data has left. Linux: `tcp_event_new_data_sent`.
+    /// New data has left; true if the retransmission timer has to start anew.
+    /// Linux: `tcp_event_new_data_sent`.
     #[inline]
-    pub(super) fn new_data_sent(&mut self, id: SkbId, host: &mut impl Host) {
+    pub(super) fn new_data_sent(&mut self, id: SkbId) -> bool {
         let prior_packets = self.packets_out;
-        self.conn.snd_nxt = self.queue[id].end_seq;
-        self.queue.mark_sent(id);
+        self.queue.push_sent(id);
+        let skb = &self.queue[id];
+        self.conn.snd_nxt = skb.end_seq;
+        self.packets_out += u32::from(skb.pcount);
         if self.highest_sack == NIL {
             self.highest_sack = id;
         }
-        self.packets_out += u32::from(self.queue[id].pcount);
-        if prior_packets == 0 || self.timer.pending == super::timers::Pending::LossProbe {
-            self.rearm_rto(host);
-        }
         self.check_space();
+        prior_packets == 0 || self.timer.pending == Pending::LossProbe
+    }
+
+    /// The timer after new data: the kernel sets the RTO with the first skb and, with the last one, a loss
+    /// probe in its place; here the RTO is set only if it stays.
+    #[inline]
+    pub(super) fn restart_timer(
+        &mut self,
+        is_rto_due: bool,
+        may_probe: bool,
+        host: &mut impl Host,
+    ) {
+        if !may_probe || !self.may_schedule_loss_probe() {
+            if is_rto_due {
+                self.rearm_rto(host);
+            }
+            return;
+        }
+        if is_rto_due {
+            self.timer.forget_slot();
+        }
+        self.schedule_loss_probe(false, host);
     }
 
     /// Puts an skb on the wire and notes when. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
@@ -308,25 +328,31 @@ impl Sender {
     /// The header of an skb, and its segments one by one or whole.
     #[inline]
     fn put_on_wire(&mut self, id: SkbId, host: &mut impl Host) {
-        let skb = self.queue[id];
+        let skb = &self.queue[id];
+        let (skb_flags, pcount, len, mss) =
+            (skb.flags, skb.pcount, skb.len(), u32::from(skb.gso_size));
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.retransmission = skb.retransmission;
-        if skb.flags & flag::SYN != 0 {
+        if skb_flags & flag::SYN != 0 {
             self.dress_syn(&mut segment);
             host.transmit(segment);
             return;
         }
-        let is_new = !bbrlab_cc::linux_int::before(skb.seq, self.conn.snd_nxt);
+        let is_new = !before(segment.seq, self.conn.snd_nxt);
         let cwr = self.dress_with_ecn(&mut segment, is_new);
-        let mut left = skb.len();
-        let last_flags = if skb.pcount > 1 { skb.flags | flag::PSH } else { skb.flags };
-        if self.config.tso == Tso::Whole || skb.pcount <= 1 {
-            segment.len = left;
-            segment.flags |= last_flags | cwr;
+        if pcount <= 1 {
+            segment.len = len;
+            segment.flags |= skb_flags | cwr;
             host.transmit(segment);
             return;
         }
-        let mss = u32::from(skb.gso_size);
+        if self.config.tso == Tso::Whole {
+            segment.len = len;
+            segment.flags |= skb_flags | flag::PSH | cwr;
+            host.transmit(segment);
+            return;
+        }
+        let mut left = len;
         segment.flags |= cwr;
         segment.len = mss;
         while left > mss {
@@ -336,7 +362,7 @@ impl Sender {
             left -= mss;
         }
         segment.len = left;
-        segment.flags |= last_flags;
+        segment.flags |= skb_flags | flag::PSH;
         host.transmit(segment);
     }
 

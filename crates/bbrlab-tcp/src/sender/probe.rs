@@ -76,17 +76,18 @@ impl Sender {
         }
         let mss = self.conn.mss;
         let room = window_end.wrapping_sub(skb.seq);
-        let mut id = head;
-        if room < skb.end_seq.wrapping_sub(skb.seq) || skb.len() > mss {
+        let id = if room < skb.end_seq.wrapping_sub(skb.seq) || skb.len() > mss {
             self.queue[head].flags |= flag::PSH;
-            id = self.queue.split_send_head(room.min(mss), mss);
             self.wmem_queued += OVERHEAD;
+            self.queue.cut_send_head(room.min(mss), mss)
         } else {
-            self.queue[head].count_segments(mss);
-        }
+            self.queue.take_send_head(mss)
+        };
         self.queue[id].flags |= flag::PSH;
         self.transmit_skb(id, host);
-        self.new_data_sent(id, host);
+        if self.new_data_sent(id) {
+            self.rearm_rto(host);
+        }
         true
     }
 }

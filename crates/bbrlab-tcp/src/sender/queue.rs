@@ -95,17 +95,28 @@ impl Queue {
         self.sorted.head
     }
 
-    /// Puts `skb` into the slab.
+    /// A place in the slab; what was there before is still in it.
     #[inline]
-    fn alloc(&mut self, skb: Skb) -> SkbId {
-        if self.free == NIL {
-            let id = u32::try_from(self.slab.len()).expect("fewer than 2^32 skbs");
-            assert!(id != NIL, "fewer than 2^32 skbs");
-            self.slab.push(skb);
-            return id;
-        }
+    fn alloc_place(&mut self) -> SkbId {
         let id = self.free;
+        if id == NIL {
+            return self.grow();
+        }
         self.free = self[id].next;
+        id
+    }
+
+    #[cold]
+    fn grow(&mut self) -> SkbId {
+        let id = u32::try_from(self.slab.len()).expect("fewer than 2^32 skbs");
+        assert!(id != NIL, "fewer than 2^32 skbs");
+        self.slab.push(Skb::empty_at(0));
+        id
+    }
+
+    /// Puts `skb` into the slab.
+    fn alloc(&mut self, skb: Skb) -> SkbId {
+        let id = self.alloc_place();
         self[id] = skb;
         id
     }
@@ -151,28 +162,34 @@ impl Queue {
         }
     }
 
-    /// Cuts the first `len` bytes off the first unsent skb and puts them before it as an skb of their own.
+    /// Cuts the first `len` bytes off the first unsent skb, as an skb of their own in no chain: to be sent and
+    /// handed to [`Self::push_sent`].
     ///
     /// Linux: `tso_fragment`; there the rest is the new skb, which comes to the same.
-    pub(super) fn split_send_head(&mut self, len: u32, mss: u32) -> SkbId {
-        let rest = self.unsent.head;
-        let mut front = self[rest];
-        front.end_seq = front.seq.wrapping_add(len);
-        front.flags = 0;
-        front.count_segments(mss);
-        front.prev = NIL;
-        front.next = rest;
-        let id = self.alloc(front);
-        self[rest].seq = self[id].end_seq;
-        self[rest].prev = id;
-        self.unsent.head = id;
+    #[inline]
+    pub(super) fn cut_send_head(&mut self, len: u32, mss: u32) -> SkbId {
+        let id = self.alloc_place();
+        let head = self.unsent.head;
+        let rest = &mut self[head];
+        let seq = rest.seq;
+        let end_seq = seq.wrapping_add(len);
+        rest.seq = end_seq;
+        let skb = &mut self[id];
+        skb.seq = seq;
+        skb.end_seq = end_seq;
+        skb.tags = 0;
+        skb.flags = 0;
+        skb.retransmission = 0;
+        skb.sorted_prev = NIL;
+        skb.sorted_next = NIL;
+        skb.count_segments(mss);
         id
     }
 
-    /// Moves the first unsent skb to the end of those in flight.
+    /// Takes the first unsent skb out of its chain: to be sent and handed to [`Self::push_sent`].
     #[inline]
-    pub(super) fn mark_sent(&mut self, id: SkbId) {
-        debug_assert_eq!(id, self.unsent.head);
+    pub(super) fn take_send_head(&mut self, mss: u32) -> SkbId {
+        let id = self.unsent.head;
         let next = self[id].next;
         self.unsent.head = next;
         if next == NIL {
@@ -180,12 +197,13 @@ impl Queue {
         } else {
             self[next].prev = NIL;
         }
-        self.push_sent(id);
+        self[id].count_segments(mss);
+        id
     }
 
     /// Appends an skb that is in no chain to those in flight.
     #[inline]
-    fn push_sent(&mut self, id: SkbId) {
+    pub(super) fn push_sent(&mut self, id: SkbId) {
         let tail = self.sent.tail;
         let skb = &mut self[id];
         skb.prev = tail;
@@ -331,7 +349,9 @@ impl Queue {
         }
         self.unlink_sorted(id);
         let tail = self.sorted.tail;
-        self[id].sorted_prev = tail;
+        let skb = &mut self[id];
+        skb.sorted_prev = tail;
+        skb.sorted_next = NIL;
         if tail == NIL {
             self.sorted.head = id;
         } else {

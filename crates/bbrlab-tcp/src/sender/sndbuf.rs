@@ -5,9 +5,9 @@
 //! Deviations:
 //! 1. No global memory pressure.
 
-use bbrlab_cc::CongestionControl;
+use bbrlab_cc::linux_int::trunc_u32;
 
-use super::{SendBuffer, Sender};
+use super::{SendBuffer, Sender, SenderConfig};
 
 /// Room for headers in front of each segment. Linux: `MAX_TCP_HEADER` in a kernel without wireless links, as
 /// the reference's; with them it is 320, and each segment counts 4352 bytes instead of 2304.
@@ -19,18 +19,26 @@ const SHARED_INFO: u32 = 320;
 /// Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u32 = 256;
 
+/// Linux: `TCP_INIT_CWND`.
+const INIT_CWND: u32 = 10;
+
+/// Memory that a full segment may take, head and all: allocations are powers of two.
+pub(super) fn bytes_per_segment(config: &SenderConfig) -> u32 {
+    let timestamps = if config.timestamps { 12 } else { 0 };
+    let mss_clamp = config.mss + timestamps;
+    (mss_clamp + MAX_TCP_HEADER + SHARED_INFO).next_power_of_two() + SK_BUFF
+}
+
 impl Sender {
     /// Grows the buffer to a few windows. Linux: `tcp_sndbuf_expand`.
+    #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
         let SendBuffer::Auto { max, .. } = self.config.sndbuf else { return };
-        let timestamps = if self.config.timestamps { 12 } else { 0 };
-        let mss_clamp = self.config.mss + timestamps;
-        let per_mss = (mss_clamp + MAX_TCP_HEADER + SHARED_INFO).next_power_of_two() + SK_BUFF;
-        let segs =
-            self.config.initial_cwnd.max(10).max(self.conn.ctl.cwnd).max(self.reordering + 1);
-        let bytes = u64::from(self.cc.sndbuf_expand()) * u64::from(segs) * u64::from(per_mss);
-        let bytes = u32::try_from(bytes.min(u64::from(max))).expect("at most `max`");
-        self.sndbuf = self.sndbuf.max(bytes);
+        let segs = INIT_CWND.max(self.conn.ctl.cwnd).max(self.reordering + 1);
+        let bytes = u64::from(self.sndbuf_per_seg) * u64::from(segs);
+        if bytes > u64::from(self.sndbuf) {
+            self.sndbuf = self.sndbuf.max(trunc_u32(bytes.min(u64::from(max))));
+        }
     }
 
     /// Space may have come free: tells the application if it waits. Linux: `tcp_check_space`,

@@ -47,6 +47,14 @@ pub(super) struct XmitTimer {
     wheel: WheelTimer,
 }
 
+impl XmitTimer {
+    /// The timer was set for another jiffy in between.
+    #[inline]
+    pub(super) fn forget_slot(&mut self) {
+        self.wheel.forget_expiry();
+    }
+}
+
 impl Sender {
     /// Reads the clock. Linux: `tcp_mstamp_refresh`.
     #[inline]
@@ -65,16 +73,11 @@ impl Sender {
         us.div_ceil(self.us_per_jiffy)
     }
 
-    /// The longest timeout in jiffies.
-    pub(super) fn rto_max(&self) -> u32 {
-        RTO_MAX_S * self.conn.hz
-    }
-
     /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
     #[inline]
     pub(super) fn reset_timer(&mut self, what: Pending, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
-        let timeout = jiffies.wrapping_add(when.min(self.rto_max()));
+        let timeout = jiffies.wrapping_add(when.min(self.rto_max));
         self.timer.pending = what;
         self.timer.timeout = timeout;
         if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
@@ -92,14 +95,12 @@ impl Sender {
         host: &mut impl Host,
     ) {
         let delay_ns = self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns);
-        let delay = if delay_ns == 0 { 0 } else { self.ns_to_jiffies(delay_ns) };
+        let tick_ns = u64::from(self.us_per_jiffy) * 1000;
+        let mut delay = 0;
+        if delay_ns >= tick_ns {
+            delay = u32::try_from(delay_ns / tick_ns).unwrap_or(u32::MAX);
+        }
         self.reset_timer(what, when.saturating_add(delay), host);
-    }
-
-    /// Nanoseconds in jiffies, rounded down. Linux: `nsecs_to_jiffies`.
-    fn ns_to_jiffies(&self, ns: u64) -> u32 {
-        let jiffies = ns / (u64::from(self.us_per_jiffy) * 1000);
-        u32::try_from(jiffies).unwrap_or(u32::MAX)
     }
 
     /// The moment of a jiffy that lies ahead.

@@ -24,6 +24,15 @@ pub(super) struct Tlp {
 }
 
 impl Sender {
+    /// Whether a loss probe would be due some time. Linux: the conditions of `tcp_schedule_loss_probe`.
+    #[inline]
+    pub(super) fn may_schedule_loss_probe(&self) -> bool {
+        self.packets_out != 0
+            && self.is_sack
+            && self.has_tlp
+            && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
+    }
+
     /// Arms the timer for a loss probe; false if no probe is due. Linux: `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn schedule_loss_probe(
@@ -31,11 +40,7 @@ impl Sender {
         advancing_rto: bool,
         host: &mut impl Host,
     ) -> bool {
-        if self.packets_out == 0
-            || !self.is_sack
-            || !self.has_tlp
-            || !matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
-        {
+        if !self.may_schedule_loss_probe() {
             return false;
         }
         let mut timeout = if self.conn.srtt_us == 0 {
