@@ -58,6 +58,16 @@ impl Autotune {
         }
     }
 
+    /// Whether the window being timed ends before `rcv_nxt`, or none is.
+    pub(super) const fn is_window_over(&self, rcv_nxt: u32) -> bool {
+        self.rtt_time.is_none() || !before(rcv_nxt, self.rtt_seq)
+    }
+
+    /// Whether an echo is another one than the last.
+    pub(super) fn is_new_echo(&self, tsecr: u32) -> bool {
+        self.last_tsecr != Some(tsecr)
+    }
+
     /// In-order data came; times whole windows. Linux: `tcp_rcv_rtt_measure`.
     pub(super) fn on_data(&mut self, mstamp_us: u64, window: &Window) {
         if let Some(began) = self.rtt_time {

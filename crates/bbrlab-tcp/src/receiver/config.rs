@@ -59,7 +59,6 @@ pub enum EcnEcho {
 
 /// What a receiving socket is set up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent socket options")]
 pub struct ReceiverConfig {
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,

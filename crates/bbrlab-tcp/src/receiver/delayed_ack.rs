@@ -34,7 +34,7 @@ pub(super) const MIN_MSS: u32 = 88;
 const PINGPONG_THRESH: u8 = 1;
 
 /// Linux: `icsk_ack`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
     /// [`SCHED`] and its neighbours.
     pub(super) pending: u8,
@@ -54,17 +54,10 @@ pub(super) struct DelayedAck {
     pub(super) rcv_mss: u32,
     /// Size of the last segment if it was a short one.
     pub(super) last_seg_size: u32,
-}
-
-/// `TCP_ATO_MIN` and `TCP_DELACK_MIN`: 40 ms.
-pub(super) const fn ato_min(tick: Tick) -> u32 {
-    let ticks = tick.hz() / 25;
-    if ticks < 4 { 4 } else { ticks }
-}
-
-/// `TCP_DELACK_MAX`: 200 ms.
-pub(super) const fn delack_max(tick: Tick) -> u32 {
-    tick.hz() / 5
+    /// 40 ms in jiffies. Linux: `TCP_ATO_MIN`, `TCP_DELACK_MIN`.
+    ato_min: u32,
+    /// 200 ms in jiffies. Linux: `TCP_DELACK_MAX`.
+    delack_max: u32,
 }
 
 /// Ticks that `us` microseconds take, rounded up. Linux: `usecs_to_jiffies`.
@@ -74,6 +67,28 @@ pub(super) const fn us_to_jiffies(us: u64, tick: Tick) -> u32 {
 }
 
 impl DelayedAck {
+    /// Before the handshake.
+    pub(super) fn new(dst_quick_ack: bool, tick: Tick) -> Self {
+        Self {
+            pending: 0,
+            quick: 0,
+            pingpong: 0,
+            dst_quick_ack,
+            ato: 0,
+            timeout: 0,
+            lrcvtime: 0,
+            rcv_mss: MSS_DEFAULT,
+            last_seg_size: 0,
+            ato_min: (tick.hz() / 25).max(4),
+            delack_max: tick.hz() / 5,
+        }
+    }
+
+    /// Whether the delay stays as it is if data came at the same pace as before.
+    pub(super) const fn is_steady(&self, now: u32) -> bool {
+        self.ato == self.ato_min && now.wrapping_sub(self.lrcvtime) <= self.ato_min / 2
+    }
+
     /// Linux: `inet_csk_in_pingpong_mode`.
     pub(super) const fn in_pingpong_mode(&self) -> bool {
         self.pingpong >= PINGPONG_THRESH
@@ -109,15 +124,15 @@ impl DelayedAck {
     }
 
     /// Linux: `tcp_enter_quickack_mode`.
-    pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8, tick: Tick) {
+    pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8) {
         self.incr_quickack(rcv_wnd, max);
         self.exit_pingpong_mode();
-        self.ato = ato_min(tick);
+        self.ato = self.ato_min;
     }
 
     /// Data came at `now` (tick): adapt the delay to the pace. Linux: in `tcp_event_data_recv`.
-    pub(super) fn on_data(&mut self, now: u32, rcv_wnd: u32, rto: u32, tick: Tick) {
-        let ato_min = ato_min(tick);
+    pub(super) fn on_data(&mut self, now: u32, rcv_wnd: u32, rto: u32) {
+        let ato_min = self.ato_min;
         if self.ato == 0 {
             self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
             self.ato = ato_min;
@@ -126,7 +141,7 @@ impl DelayedAck {
             if since <= ato_min / 2 {
                 self.ato = (self.ato >> 1) + ato_min / 2;
             } else if since < self.ato {
-                self.ato = ((self.ato >> 1) + since).min(rto).min(delack_max(tick));
+                self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max);
             } else if since > rto {
                 // After a long pause the sender begins with a small window.
                 self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
@@ -138,27 +153,27 @@ impl DelayedAck {
     /// How long the ACK may wait, in ticks. Linux: the head of `tcp_send_delayed_ack`.
     pub(super) fn delay(&self, srtt_us: u32, tick: Tick) -> u32 {
         let mut ato = self.ato;
-        let delack_min = ato_min(tick);
+        let delack_min = self.ato_min;
         if ato > delack_min {
             let mut max = tick.hz() / 2;
             if self.in_pingpong_mode() || self.has(PUSHED) {
-                max = delack_max(tick);
+                max = self.delack_max;
             }
             if srtt_us != 0 {
                 max = max.min(us_to_jiffies(u64::from(srtt_us >> 3), tick).max(delack_min));
             }
             ato = ato.min(max);
         }
-        ato.min(delack_max(tick))
+        ato.min(self.delack_max)
     }
 
     /// The timer went off and an ACK was owed. Linux: in `tcp_delack_timer_handler`.
-    pub(super) fn on_timeout(&mut self, rto: u32, tick: Tick) {
+    pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();
-            self.ato = ato_min(tick);
+            self.ato = self.ato_min;
         } else {
-            self.ato = (self.ato << 1).min(rto).min(delack_max(tick));
+            self.ato = (self.ato << 1).min(rto).min(self.delack_max);
         }
     }
 
@@ -171,11 +186,11 @@ impl DelayedAck {
     }
 
     /// An ACK left. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
-    pub(super) fn on_ack_sent(&mut self, tick: Tick) {
+    pub(super) fn on_ack_sent(&mut self) {
         if self.quick != 0 && self.has(SCHED) {
             self.quick -= 1;
             if self.quick == 0 {
-                self.ato = ato_min(tick);
+                self.ato = self.ato_min;
             }
         }
         self.pending = 0;

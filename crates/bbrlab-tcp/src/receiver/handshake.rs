@@ -12,7 +12,7 @@ use bbrlab_units::Time;
 use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
 use super::window::Window;
-use super::{Receiver, SendSide, State};
+use super::{Receiver, SendSide, State, fast_path};
 use crate::segment::flag;
 use crate::wheel::slot_of;
 use crate::{Ecn, Host, Segment, TimerId};
@@ -135,6 +135,7 @@ impl Receiver {
         self.ack.lrcvtime = tick.jiffies(now);
         self.ecn.prior_rcv_nxt = self.window.rcv_nxt;
         self.config.rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat);
+        self.is_plain = fast_path::allows(&self.config) && !self.ecn.is_ok;
     }
 
     /// The other half of this socket sends a SYN at `now`.
@@ -182,7 +183,8 @@ impl Receiver {
         self.stamp(segment);
         segment.tsval = tsval;
         if segment.len > 0 {
-            self.ack.on_data_sent(self.config.tick.jiffies(now));
+            let now = self.jiffies();
+            self.ack.on_data_sent(now);
         }
         if segment.has(flag::FIN) {
             self.state = match self.state {

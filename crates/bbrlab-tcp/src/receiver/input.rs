@@ -71,7 +71,7 @@ impl Receiver {
         }
         let has_data = segment.end_seq() != segment.seq;
         if !has_data || segment.has(flag::SYN) {
-            let now = self.config.tick.jiffies(self.clock);
+            let now = self.jiffies();
             let half_a_second = self.config.tick.hz() / 2;
             if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
                 return;
@@ -101,12 +101,12 @@ impl Receiver {
 
     /// What the header of an acceptable segment says to a receiver. Linux: in `tcp_ack`.
     pub(crate) fn take_header(&mut self, segment: &Segment) {
-        if self.has_ts && segment.has_ts {
-            if !after(segment.seq, self.window.rcv_wup)
-                && self.ts_recent.wrapping_sub(segment.tsval).cast_signed() <= 0
-            {
-                self.ts_recent = segment.tsval;
-            }
+        if self.has_ts
+            && segment.has_ts
+            && !after(segment.seq, self.window.rcv_wup)
+            && self.ts_recent.wrapping_sub(segment.tsval).cast_signed() <= 0
+        {
+            self.ts_recent = segment.tsval;
         }
         if segment.has(flag::CWR) {
             self.ecn.demand_cwr = false;
@@ -197,9 +197,8 @@ impl Receiver {
         self.ack.schedule();
         self.measure_rcv_mss(segment);
         self.autotune.on_data(self.clock.0 / 1000, &self.window);
-        let tick = self.config.tick;
-        let now = tick.jiffies(self.clock);
-        self.ack.on_data(now, self.window.rcv_wnd, self.send_side.rto, tick);
+        let now = self.jiffies();
+        self.ack.on_data(now, self.window.rcv_wnd, self.send_side.rto);
         self.unacked_segments += 1;
         if self.ecn.is_ok {
             self.check_ce(segment, host);
@@ -395,7 +394,7 @@ impl Receiver {
     }
 
     pub(super) fn enter_quickack_mode(&mut self, max: u8) {
-        self.ack.enter_quickack_mode(self.window.rcv_wnd, max, self.config.tick);
+        self.ack.enter_quickack_mode(self.window.rcv_wnd, max);
     }
 
     /// Packets that `len` bytes travelled in. A super-packet counts as what it was cut from.

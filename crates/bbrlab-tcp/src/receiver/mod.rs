@@ -26,6 +26,7 @@ mod autotune;
 mod config;
 mod delayed_ack;
 mod ecn_echo;
+mod fast_path;
 mod handshake;
 mod input;
 mod out_of_order;
@@ -106,6 +107,9 @@ pub struct Receiver {
     ack: DelayedAck,
     /// Linux: `tcp_clock_cache`, the clock as it was when last looked at.
     clock: Time,
+    /// The tick that the clock is in, and when the next one begins.
+    jiffies: u32,
+    next_tick: Time,
     /// Linux: `rx_opt.ts_recent`.
     ts_recent: u32,
     has_ts: bool,
@@ -138,6 +142,8 @@ pub struct Receiver {
     synack_at: Time,
     synack_retrans: u8,
     is_reading: bool,
+    /// Whether settings and handshake allow for the short way (`fast_path`).
+    is_plain: bool,
     has_peer_fin: bool,
     /// Sequence number of the peer's first byte.
     stream_start: u32,
@@ -151,7 +157,9 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         Self {
             window: Window::new(&config),
-            ack: DelayedAck { dst_quick_ack: config.quickack, ..DelayedAck::default() },
+            ack: DelayedAck::new(config.quickack, config.tick),
+            jiffies: 0,
+            next_tick: Time::ZERO,
             clock: Time::ZERO,
             ts_recent: 0,
             has_ts: config.timestamps,
@@ -175,11 +183,22 @@ impl Receiver {
             synack_at: Time::ZERO,
             synack_retrans: 0,
             is_reading: true,
+            is_plain: false,
             has_peer_fin: false,
             stream_start: 0,
             stats: ReceiverStats::default(),
             config,
         }
+    }
+
+    /// The clock in jiffies. Linux: `tcp_jiffies32`.
+    fn jiffies(&mut self) -> u32 {
+        if self.clock >= self.next_tick {
+            let tick = self.config.tick;
+            self.jiffies = tick.jiffies(self.clock);
+            self.next_tick = tick.next_tick(self.clock);
+        }
+        self.jiffies
     }
 
     /// A segment of the peer arrives. Afterwards look at [`Self::wants_read`].

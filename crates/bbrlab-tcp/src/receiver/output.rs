@@ -33,18 +33,31 @@ impl Receiver {
             self.check_ack_every(every, timer, host);
             return;
         }
-        if self.is_ack_due() || self.ack.in_quickack_mode() || self.ack.has(NOW) {
+        if self.out_of_order.is_empty() {
+            self.check_ack_in_order(host);
+        } else if self.is_ack_due_now() {
             self.send_ack(host);
-        } else if self.out_of_order.is_empty() {
-            self.delay_ack(host);
         } else {
             self.compress_ack(host);
         }
     }
 
+    /// The same with nothing behind a hole.
+    pub(super) fn check_ack_in_order(&mut self, host: &mut impl Host) {
+        if self.is_ack_due_now() {
+            self.send_ack(host);
+        } else {
+            self.delay_ack(host);
+        }
+    }
+
+    fn is_ack_due_now(&mut self) -> bool {
+        self.is_two_segments_due() || self.ack.in_quickack_mode() || self.ack.has(NOW)
+    }
+
     /// More than one full segment is unacknowledged, and the window can move on (a read will send the
     /// ACK otherwise).
-    fn is_ack_due(&mut self) -> bool {
+    fn is_two_segments_due(&mut self) -> bool {
         let window = &self.window;
         if window.rcv_nxt.wrapping_sub(window.rcv_wup) <= self.ack.rcv_mss {
             return false;
@@ -65,7 +78,7 @@ impl Receiver {
     fn delay_ack(&mut self, host: &mut impl Host) {
         let tick = self.config.tick;
         let ato = self.ack.delay(self.send_side.srtt_us, tick);
-        let now = tick.jiffies(self.clock);
+        let now = self.jiffies();
         let mut timeout = now.wrapping_add(ato);
         if self.ack.has(TIMER) {
             let left = self.ack.timeout.wrapping_sub(now).cast_signed();
@@ -135,7 +148,7 @@ impl Receiver {
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;
-            self.ack.timeout = self.config.tick.jiffies(self.clock);
+            self.ack.timeout = self.jiffies();
             self.arm_delack(self.clock + timer, host);
         }
     }
@@ -194,7 +207,7 @@ impl Receiver {
         }
         self.ack.pending &= !TIMER;
         if self.ack.has(SCHED) {
-            self.ack.on_timeout(self.send_side.rto, self.config.tick);
+            self.ack.on_timeout(self.send_side.rto);
             self.clock = now;
             self.send_ack(host);
         }
@@ -256,7 +269,7 @@ impl Receiver {
             // DCTCP's ACK for the past: what is owed stays owed.
             return;
         }
-        self.ack.on_ack_sent(self.config.tick);
+        self.ack.on_ack_sent();
         self.unacked_segments = 0;
     }
 }

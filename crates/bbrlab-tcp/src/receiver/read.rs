@@ -92,7 +92,7 @@ impl Receiver {
 
     /// After a `recv()`: an ACK may be owed that waited for the read, or the window has opened.
     /// Linux: `__tcp_cleanup_rbuf`.
-    fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
+    pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;
         let mut ack_now = false;
         if self.ack.has(SCHED) && matches!(self.config.delack, super::DelAck::Linux) {

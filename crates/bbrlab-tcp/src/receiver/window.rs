@@ -28,6 +28,7 @@ const INIT_CWND: u32 = 10;
 
 /// Promise, memory and their exchange rate.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
     /// Next byte expected.
     pub(super) rcv_nxt: u32,

@@ -1,0 +1,99 @@
+//! The short way of the common segment: the next full one, read at once.
+//!
+//! In bulk transfer nearly every segment is in order and as long as the ones before, carries nothing but
+//! data, and finds an application that reads it before the next one comes. Then no buffer needs to be
+//! made: the memory is charged for as long as the ACK is decided on, and released. What is done is what
+//! [`Receiver::on_segment`] and [`Receiver::read`] do, in their order; a property test holds the two
+//! ways against each other.
+//!
+//! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
+//! Deviations: none; the kernel's conditions are narrower (it has a fast path for less).
+
+use bbrlab_units::Time;
+
+use super::delayed_ack::{PUSHED, SCHED};
+use super::skb::SKB_OVERHEAD;
+use super::{DelAck, Read, Receiver, ReceiverConfig, State};
+use crate::segment::flag;
+use crate::{Host, Segment};
+
+/// Whether the settings allow for the short way at all.
+pub(super) fn allows(config: &ReceiverConfig) -> bool {
+    config.rcvlowat == 1 && config.recv_bytes >= config.mss && config.delack == DelAck::Linux
+}
+
+impl Receiver {
+    /// A segment of the peer arrives and the application, if that wakes it up, reads all there is:
+    /// [`Self::on_segment`], then [`Self::read`] if it [`Self::wants_read`].
+    pub fn deliver(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
+        if self.is_predicted(segment) {
+            return self.deliver_predicted(now, segment, host);
+        }
+        self.on_segment(now, segment, host);
+        if self.wants_read() {
+            return self.read(now, host);
+        }
+        Read { bytes: 0, until: now }
+    }
+
+    /// Whether `segment` is the one that was expected.
+    fn is_predicted(&self, segment: &Segment) -> bool {
+        let window = &self.window;
+        let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(window.rcv_nxt);
+        self.is_plain
+            && segment.seq == window.rcv_nxt
+            && segment.len == self.ack.rcv_mss
+            && segment.flags & !flag::PSH == flag::ACK
+            && left.cast_signed() > 0
+            && segment.has_ts == self.has_ts
+            && segment.tsval.wrapping_sub(self.ts_recent).cast_signed() >= 0
+            && window.rmem_alloc == 0
+            && self.sacks.is_empty()
+            && self.is_reading
+            && matches!(self.state, State::Established)
+    }
+
+    fn deliver_predicted(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
+        let len = segment.len;
+        self.clock = now;
+        if self.has_ts {
+            if self.window.rcv_nxt == self.window.rcv_wup {
+                self.ts_recent = segment.tsval;
+            }
+            if self.autotune.is_new_echo(segment.tsecr) {
+                self.autotune.on_echo(segment.tsecr, self.timestamp(now), true);
+            }
+        }
+        let rcv_nxt = self.window.rcv_nxt.wrapping_add(len);
+        self.window.rcv_nxt = rcv_nxt;
+        self.window.rmem_alloc = (SKB_OVERHEAD + len).cast_signed();
+        self.stats.new_packets += 1;
+        self.ack.pending |= if segment.has(flag::PSH) { SCHED | PUSHED } else { SCHED };
+        self.ack.last_seg_size = 0;
+        let now_us = now.0 / 1000;
+        if self.autotune.is_window_over(rcv_nxt) {
+            self.autotune.on_data(now_us, &self.window);
+        }
+        let jiffies = self.jiffies();
+        if self.ack.is_steady(jiffies) {
+            self.ack.lrcvtime = jiffies;
+        } else {
+            self.ack.on_data(jiffies, self.window.rcv_wnd, self.send_side.rto);
+        }
+        if self.window.grow(len, len, len) {
+            self.ack.quick |= 1;
+        }
+        self.check_ack_in_order(host);
+
+        // The application reads.
+        self.window.copied_seq = rcv_nxt;
+        let until = now + self.config.skb_read_cost;
+        self.clock = until;
+        let now_us = if until == now { now_us } else { until.0 / 1000 };
+        self.autotune.on_read(now_us, &mut self.window);
+        self.window.rmem_alloc = 0;
+        self.after_recv(len, host);
+        self.stats.bytes_read += u64::from(len);
+        Read { bytes: u64::from(len), until }
+    }
+}
