@@ -156,8 +156,10 @@ impl Flow {
             connection: self.connection,
             framing: self.framing[1],
         };
-        self.receiver.on_segment(now, &segment, &mut end);
-        self.read(port, id, class);
+        let read = self.receiver.deliver(now, &segment, &mut end);
+        if let Some(bytes) = app::transfer_bytes(&class.source) {
+            self.check_transfer(port, id, class, bytes, read.until);
+        }
     }
 
     /// The receiving application reads as long as it is woken.

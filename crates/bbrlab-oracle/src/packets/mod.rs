@@ -109,11 +109,11 @@ fn validate_one(
 ) -> Result<EpisodeReport, PacketsError> {
     let rows = packets(episode)?;
     if episode.is_from_connect() {
-        return replay(episode, &rows, sender::draws(episode)?);
+        return replay(episode, &rows, &sender::draws(episode)?);
     }
     if let Some((earlier, joined)) = lead_up(episode, &rows, all)? {
         let draws = sender::draws(earlier)?.until(episode.from, sender::draws(episode)?);
-        return replay(episode, &joined, draws);
+        return replay(episode, &joined, &draws);
     }
     let Some(closed) = closed else {
         return Err(PacketsError::NoBeginning { episode: episode.name.clone() });
@@ -185,7 +185,7 @@ fn conclude(
 }
 
 /// Replays an episode from the connect on.
-fn replay(episode: &Episode, rows: &[Row], draws: Draws) -> Result<EpisodeReport, PacketsError> {
+fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeReport, PacketsError> {
     let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
     flows.sort_unstable();
     flows.dedup();
@@ -196,7 +196,7 @@ fn replay(episode: &Episode, rows: &[Row], draws: Draws) -> Result<EpisodeReport
     for flow in flows {
         let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
         if episode.reply_bytes > 0 && is_built {
-            let (from_client, from_server) = duplex::replay(episode, &rows, &draws)?;
+            let (from_client, from_server) = duplex::replay(episode, &rows, draws)?;
             by_sender.extend(from_client);
             by_receiver.extend(from_server);
             continue;

@@ -102,6 +102,7 @@ pub struct SendSide {
 
 /// The receiving half of a socket.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Receiver {
     window: Window,
     ack: DelayedAck,
