@@ -25,7 +25,9 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     ReceiverConfig {
         mss: if episode.timestamps { 1448 } else { 1460 },
         // The kernel doubles what an application asks for.
-        rcvbuf: episode.so_rcvbuf.map_or_else(Rcvbuf::default, |bytes| Rcvbuf::Fixed(2 * bytes)),
+        rcvbuf: episode
+            .so_rcvbuf
+            .map_or_else(Rcvbuf::default, |bytes| Rcvbuf::Fixed(bytes.saturating_mul(2))),
         window_clamp: episode.window_clamp,
         rcvlowat: episode.rcvlowat.unwrap_or(1),
         timestamps: episode.timestamps,

@@ -12,6 +12,9 @@ use super::table::Table;
 /// The columns of such a file.
 const COLUMNS: &str = "time_ns,point,dir,flow,flags,seq,len,ack,wnd,sack,tsval,tsecr,ecn,lost";
 
+/// No packet is longer, however it is offloaded.
+const MAX_LEN: u32 = 1 << 16;
+
 /// The letters of the column `flags`.
 const FLAG_LETTERS: [(char, u8); 7] = [
     ('S', flag::SYN),
@@ -79,6 +82,9 @@ fn parse(cells: &[String]) -> Result<Row, String> {
         ecn: parse_ecn(ecn)?,
         ..Segment::default()
     };
+    if segment.len > MAX_LEN {
+        return Err(format!("len: found {len}, expected at most {MAX_LEN}"));
+    }
     if segment.has(flag::ACK) == ack.is_empty() {
         return Err(format!("ack: found `{ack}` with the flags `{flags}`"));
     }
