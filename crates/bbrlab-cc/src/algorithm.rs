@@ -3,6 +3,7 @@
 use crate::bbr1::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
 use crate::bbr3::Bbr3;
+use crate::bbr3_ietf::Bbr3Ietf;
 use crate::cubic::CubicParams;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
@@ -131,7 +132,7 @@ algorithms! {
         summary: "BBRv3 as the IETF draft writes it",
         source: "draft-ietf-ccwg-bbr-06",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Bbr3Ietf(Bbr3Ietf::default()))),
     }
     Cubic {
         name: "cubic",
@@ -383,6 +384,7 @@ dispatch! {
     Bbr2Form2020(Bbr2<Form2020>),
     Bbr2Exp(Bbr2<Exp>),
     Bbr3(Bbr3),
+    Bbr3Ietf(Bbr3Ietf),
     Reno(Reno),
     Cubic(Cubic),
     Vegas(Vegas),

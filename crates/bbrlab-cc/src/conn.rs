@@ -199,6 +199,10 @@ pub struct AckSample {
 /// A packet that was marked lost, as it was when it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostSkb {
+    /// Its first sequence number.
+    pub seq: u32,
+    /// One past its last sequence number.
+    pub end_seq: u32,
     /// Segments in it.
     pub pcount: u32,
     /// Packets in flight just after it was sent, itself included.

@@ -11,6 +11,7 @@ mod algorithm;
 pub mod bbr1;
 pub mod bbr2;
 pub mod bbr3;
+pub mod bbr3_ietf;
 pub mod bbr_bounded;
 mod conn;
 pub mod cubic;

@@ -290,7 +290,11 @@ impl Sender {
         self.conn.inflight -= 1;
         self.pending_losses += 1;
         if self.cc.hooks().skb_marked_lost {
+            let mss = u64::from(self.conn.mss);
+            let seq = u32::try_from(packet.number * mss % (1 << 32)).expect("reduced");
             let skb = LostSkb {
+                seq,
+                end_seq: seq.wrapping_add(self.conn.mss),
                 pcount: 1,
                 in_flight: packet.tx_in_flight,
                 lost: packet.lost,

@@ -74,8 +74,11 @@ impl Sender {
         }
         self.conn.lost = self.conn.lost.wrapping_add(pcount);
         if self.hooks.skb_marked_lost {
+            let end_seq = self.queue[id].end_seq;
             let tx = &self.queue[id].tx;
             let skb = LostSkb {
+                seq,
+                end_seq,
                 pcount,
                 in_flight: tx.in_flight,
                 lost: tx.lost,

@@ -1,0 +1,60 @@
+//! 5.5.9: `extra_acked`, how much more than expected is acknowledged at once.
+
+use super::Bbr3Ietf;
+use super::sample::{Sample, Transport};
+use crate::WindowedFilter;
+
+/// `BBR.ExtraAckedFilterLen` in rounds, once the pipe has been full; before that a single round.
+const EXTRA_ACKED_FILTER_LEN: u32 = 10;
+const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
+
+/// The interval of measurement, and the maximum of the last rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the draft's names")]
+pub(super) struct ExtraAcked {
+    /// Bytes.
+    pub(super) extra_acked: u64,
+    pub(super) extra_acked_interval_start_us: u64,
+    /// Bytes delivered in the interval.
+    pub(super) extra_acked_delivered: u64,
+    filter: WindowedFilter,
+}
+
+impl ExtraAcked {
+    /// A new connection.
+    pub(super) fn restart(&mut self, now_us: u64) {
+        self.restart_interval(now_us);
+        self.extra_acked_delivered = 0;
+    }
+
+    /// Idle is over: the draft moves the start of the interval, and keeps what was delivered in it.
+    pub(super) fn restart_interval(&mut self, now_us: u64) {
+        self.extra_acked_interval_start_us = now_us;
+    }
+}
+
+impl Bbr3Ietf {
+    /// Draft: `UpdateACKAggregation`.
+    pub(super) fn update_ack_aggregation(&mut self, c: &Transport<'_>, rs: &Sample) {
+        let now_us = c.now_us();
+        let e = &mut self.extra_acked;
+        let interval_us = now_us.saturating_sub(e.extra_acked_interval_start_us);
+        let mut expected_delivered = self.bw.saturating_mul(interval_us) / 1_000_000;
+        if e.extra_acked_delivered <= expected_delivered {
+            e.extra_acked_delivered = 0;
+            e.extra_acked_interval_start_us = now_us;
+            expected_delivered = 0;
+        }
+        e.extra_acked_delivered = e.extra_acked_delivered.saturating_add(rs.newly_acked);
+        let extra = (e.extra_acked_delivered - expected_delivered).min(c.cwnd);
+        let filter_len = if self.full_pipe.full_bw_reached {
+            EXTRA_ACKED_FILTER_LEN
+        } else {
+            EXTRA_ACKED_FILTER_LEN_STARTUP
+        };
+        // The filter holds 32 bits: 4 GiB of aggregation are beyond anything a path does.
+        let extra = u32::try_from(extra).unwrap_or(u32::MAX);
+        let max = e.filter.running_max(filter_len, self.rounds.round_count, extra);
+        e.extra_acked = u64::from(max);
+    }
+}

@@ -1,0 +1,112 @@
+//! 5.3.1.2: has the delivery rate stopped growing?
+//!
+//! Three rounds that are not application-limited, each less than a quarter above the last plateau, mean
+//! that the pipe is full. Startup ends for good then, and so does each UP.
+
+use super::sample::Sample;
+
+/// Growth that still counts as growth, in percent.
+const GROWTH_PERCENT: u64 = 125;
+/// Flat rounds that mean "full".
+const FULL_BW_COUNT: u8 = 3;
+
+/// The estimator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the draft's names")]
+pub(super) struct FullPipe {
+    /// The plateau, in bytes per second.
+    pub(super) full_bw: u64,
+    /// Rounds on it.
+    pub(super) full_bw_count: u8,
+    /// Whether the pipe has been full since the estimator was last reset.
+    pub(super) full_bw_now: bool,
+    /// Whether it has ever been full.
+    pub(super) full_bw_reached: bool,
+}
+
+impl FullPipe {
+    /// Draft: `ResetFullBW`.
+    pub(super) fn reset(&mut self) {
+        self.restart_from(0);
+    }
+
+    /// Draft: `ResetFullBW`, then `BBR.full_bw = RS.delivery_rate`.
+    pub(super) fn restart_from(&mut self, delivery_rate: u64) {
+        self.full_bw = delivery_rate;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    /// Draft: `CheckFullBWReached`. Only the ACK that starts a round is looked at.
+    pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
+        // Deviation 6: no rate, no round.
+        if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {
+            return;
+        }
+        if rs.delivery_rate >= self.full_bw.saturating_mul(GROWTH_PERCENT) / 100 {
+            self.restart_from(rs.delivery_rate);
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= FULL_BW_COUNT;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::{FullPipe, Sample};
+    use expect_test::{Expect, expect};
+
+    /// One delivery rate per round in; one line per round out.
+    fn check(rate_by_round: &[u64], expected: &Expect) {
+        let mut pipe = FullPipe::default();
+        let mut lines = String::new();
+        for &delivery_rate in rate_by_round {
+            pipe.check(true, &Sample { delivery_rate, ..Sample::default() });
+            let FullPipe { full_bw, full_bw_count, full_bw_now, .. } = pipe;
+            let verdict = if full_bw_now { "full" } else { "growing" };
+            writeln!(lines, "{delivery_rate} -> plateau {full_bw} flat {full_bw_count} {verdict}")
+                .unwrap();
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn pipe_is_full_after_three_flat_rounds() {
+        check(
+            &[100, 200, 210, 220, 230],
+            &expect![[r#"
+            100 -> plateau 100 flat 0 growing
+            200 -> plateau 200 flat 0 growing
+            210 -> plateau 200 flat 1 growing
+            220 -> plateau 200 flat 2 growing
+            230 -> plateau 200 flat 3 full
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_round_without_a_rate_is_no_round() {
+        check(
+            &[100, 100, 0, 0, 100, 100],
+            &expect![[r#"
+            100 -> plateau 100 flat 0 growing
+            100 -> plateau 100 flat 1 growing
+            0 -> plateau 100 flat 1 growing
+            0 -> plateau 100 flat 1 growing
+            100 -> plateau 100 flat 2 growing
+            100 -> plateau 100 flat 3 full
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_pipe_once_full_counts_as_full_while_the_next_plateau_is_looked_for() {
+        let mut pipe = FullPipe { full_bw_now: true, full_bw_reached: true, ..FullPipe::default() };
+        pipe.restart_from(100);
+        assert!(!pipe.full_bw_now && pipe.full_bw_reached);
+    }
+}

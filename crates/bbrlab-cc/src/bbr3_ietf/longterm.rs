@@ -1,0 +1,163 @@
+//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, what the path bore the last time it was probed.
+
+use super::model::percent_of;
+use super::probe_bw::AckPhase;
+use super::sample::{Sample, Transport};
+use super::{Bbr3Ietf, INFINITY, State};
+use crate::{Draw, LostSkb};
+
+/// `BBR.LossThresh` in percent.
+const LOSS_THRESH_PERCENT: u64 = 2;
+/// `BBR.Headroom` in percent.
+const HEADROOM_PERCENT: u64 = 15;
+/// `BBR.Beta` in percent.
+pub(super) const BETA_PERCENT: u64 = 70;
+
+/// The bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LongTerm {
+    /// Bytes.
+    pub(super) inflight_longterm: u64,
+}
+
+impl Bbr3Ietf {
+    /// Draft: `AdaptLongTermModel`; whether it decided a change of state.
+    pub(super) fn adapt_long_term_model(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
+        if self.rounds.round_start && self.note_ack_phase(c, rs) {
+            return true;
+        }
+        if !Self::is_inflight_too_high(rs) && self.longterm.inflight_longterm != INFINITY {
+            let longterm = &mut self.longterm.inflight_longterm;
+            *longterm = (*longterm).max(rs.tx_in_flight);
+            if self.state == State::ProbeBwUp {
+                self.probe_inflight_longterm_upward(c, rs);
+            }
+        }
+        false
+    }
+
+    /// The part of `AdaptLongTermModel` that begins a round.
+    fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
+        if self.probing.ack_phase == AckPhase::ProbeStarting {
+            self.probing.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.probing.ack_phase != AckPhase::ProbeStopping {
+            return false;
+        }
+        self.probing.is_bw_probe_sample = false;
+        self.probing.ack_phase = AckPhase::Init;
+        if !self.state.is_probe_bw() {
+            return false;
+        }
+        if !rs.is_app_limited {
+            self.max_bw.advance();
+        }
+        let again = self.probing.prev_probe_precautionary && !self.probing.prev_probe_too_high;
+        if again {
+            self.start_probe_bw_refill(c);
+        }
+        again
+    }
+
+    /// Draft: `ProbeInflightLongtermUpward`.
+    fn probe_inflight_longterm_upward(&mut self, c: &Transport<'_>, rs: &Sample) {
+        if !c.conn.is_cwnd_limited || c.cwnd < self.longterm.inflight_longterm {
+            return;
+        }
+        let probing = &mut self.probing;
+        probing.bw_probe_up_acked += rs.newly_acked;
+        if probing.bw_probe_up_acked >= probing.probe_up_acked_per_inc {
+            let delta = probing.bw_probe_up_acked / probing.probe_up_acked_per_inc;
+            probing.bw_probe_up_acked -= delta * probing.probe_up_acked_per_inc;
+            self.longterm.inflight_longterm += delta * c.smss();
+        }
+        if self.rounds.round_start {
+            self.probing.raise_slope(c);
+        }
+    }
+
+    /// Draft: `IsInflightTooHigh`: more than 2 % of the flight was lost.
+    pub(super) fn is_inflight_too_high(rs: &Sample) -> bool {
+        rs.lost.saturating_mul(100) > rs.tx_in_flight.saturating_mul(LOSS_THRESH_PERCENT)
+    }
+
+    /// Draft: `HandleLostPacket`.
+    pub(super) fn handle_lost_packet(
+        &mut self,
+        c: &Transport<'_>,
+        packet: &LostSkb,
+        draw: &mut impl Draw,
+    ) {
+        self.note_loss(c);
+        if !self.probing.is_bw_probe_sample {
+            return;
+        }
+        let mut rs = Sample::of_lost(c.conn, packet);
+        if Self::is_inflight_too_high(&rs) {
+            rs.tx_in_flight = inflight_at_loss(&rs, u64::from(packet.pcount) * c.smss());
+            self.handle_inflight_too_high(c, &rs, draw);
+        }
+    }
+
+    /// Draft: `HandleInflightTooHigh`.
+    fn handle_inflight_too_high(&mut self, c: &Transport<'_>, rs: &Sample, draw: &mut impl Draw) {
+        self.probing.prev_probe_too_high = true;
+        self.probing.is_bw_probe_sample = false;
+        if !rs.is_app_limited {
+            let least = percent_of(self.target_inflight(c), BETA_PERCENT);
+            self.longterm.inflight_longterm = rs.tx_in_flight.max(least);
+        }
+        if self.state == State::ProbeBwUp {
+            self.undo.state = Some(State::ProbeBwUp);
+            self.start_probe_bw_down(c, draw);
+        }
+    }
+
+    /// Draft: `InflightWithHeadroom`.
+    pub(super) fn inflight_with_headroom(&self, c: &Transport<'_>) -> u64 {
+        let longterm = self.longterm.inflight_longterm;
+        if longterm == INFINITY {
+            return INFINITY;
+        }
+        let headroom = percent_of(longterm, HEADROOM_PERCENT).max(c.smss());
+        longterm.saturating_sub(headroom).max(Self::min_pipe_cwnd(c))
+    }
+}
+
+/// Draft: `InflightAtLoss`: the flight up to the byte of the lost packet at which loss passed the
+/// threshold. Earlier losses can make the prefix negative, in the draft as here.
+fn inflight_at_loss(rs: &Sample, size: u64) -> u64 {
+    let signed = |volume: u64| i64::try_from(volume).unwrap_or(i64::MAX);
+    let inflight_prev = signed(rs.tx_in_flight) - signed(size);
+    let lost_prev = signed(rs.lost) - signed(size);
+    let thresh = signed(LOSS_THRESH_PERCENT);
+    let lost_prefix =
+        (inflight_prev.saturating_mul(thresh) - lost_prev.saturating_mul(100)) / (100 - thresh);
+    u64::try_from(inflight_prev + lost_prefix).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bbr3Ietf, Sample, inflight_at_loss};
+
+    fn flight(tx_in_flight: u64, lost: u64) -> Sample {
+        Sample { tx_in_flight, lost, ..Sample::default() }
+    }
+
+    #[test]
+    fn one_packet_is_too_much_below_fifty_in_flight() {
+        assert!(Bbr3Ietf::is_inflight_too_high(&flight(49, 1)));
+        assert!(!Bbr3Ietf::is_inflight_too_high(&flight(50, 1)));
+    }
+
+    #[test]
+    fn a_lost_burst_is_cut_where_the_loss_rate_passed_the_threshold() {
+        // 980 bytes before it bear 19.6 lost ones; the burst's first 20 use them up.
+        assert_eq!(inflight_at_loss(&flight(1080, 100), 100), 1000);
+    }
+
+    #[test]
+    fn earlier_losses_point_below_the_flight_before_the_burst() {
+        assert_eq!(inflight_at_loss(&flight(1080, 198), 100), 900);
+    }
+}

@@ -1,0 +1,98 @@
+//! 5.5.2 to 5.5.8, 5.6.4.2: `max_bw`, `bw`, the BDP, and the inflight that follows from it.
+
+use super::sample::{Sample, Transport};
+use super::{Bbr3Ietf, INFINITY, State};
+
+/// Quanta in flight on the two hosts: queued, being cut into packets, being put together again.
+const OFFLOAD_QUANTA: u64 = 3;
+/// `BBR.MinPipeCwnd` in segments: two in flight, and ACKs for two, with delayed ACKs.
+const MIN_PIPE_CWND_SEGMENTS: u64 = 4;
+
+/// `BBR.max_bw_filter`: the maxima of the previous cycle and of the present one, in bytes per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MaxBw {
+    previous: u64,
+    present: u64,
+}
+
+impl MaxBw {
+    /// `BBR.max_bw`.
+    pub(super) fn get(self) -> u64 {
+        self.previous.max(self.present)
+    }
+
+    /// Draft: `AdvanceMaxBwFilter`.
+    pub(super) fn advance(&mut self) {
+        self.previous = self.present;
+        self.present = 0;
+    }
+
+    fn take(&mut self, delivery_rate: u64) {
+        self.present = self.present.max(delivery_rate);
+    }
+}
+
+/// `percent` of `value`.
+pub(super) fn percent_of(value: u64, percent: u64) -> u64 {
+    value.saturating_mul(percent) / 100
+}
+
+impl Bbr3Ietf {
+    /// Draft: `UpdateMaxBw`. Application-limited samples count only if they show that the estimate is
+    /// too low.
+    pub(super) fn update_max_bw(&mut self, c: &Transport<'_>, rs: &Sample) {
+        self.update_round(c, rs);
+        let is_telling = rs.delivery_rate >= self.max_bw.get() || !rs.is_app_limited;
+        if rs.delivery_rate > 0 && is_telling {
+            self.max_bw.take(rs.delivery_rate);
+        }
+    }
+
+    /// Draft: `BoundBWForModel`.
+    pub(super) fn bound_bw_for_model(&mut self) {
+        self.bw = self.max_bw.get().min(self.shortterm.bw_shortterm);
+    }
+
+    /// `BBR.bdp` for a bandwidth; `C.InitialCwnd` while there is no RTT.
+    fn bdp_of(&self, bw: u64) -> u64 {
+        match self.min_rtt.min_rtt_us {
+            INFINITY => self.control.initial_cwnd,
+            min_rtt_us => bw.saturating_mul(min_rtt_us) / 1_000_000,
+        }
+    }
+
+    /// `BBR.bdp`.
+    pub(super) fn bdp(&self) -> u64 {
+        self.bdp_of(self.bw)
+    }
+
+    /// Draft: `BDPMultiple`, with the gain in percent. Without an RTT there is no BDP to multiply.
+    pub(super) fn bdp_multiple(&self, bw: u64, gain_percent: u64) -> u64 {
+        if self.min_rtt.min_rtt_us == INFINITY {
+            return self.control.initial_cwnd;
+        }
+        percent_of(self.bdp_of(bw), gain_percent)
+    }
+
+    /// `BBR.MinPipeCwnd` in bytes.
+    pub(super) fn min_pipe_cwnd(c: &Transport<'_>) -> u64 {
+        MIN_PIPE_CWND_SEGMENTS * c.smss()
+    }
+
+    /// Draft: `QuantizationBudget`.
+    pub(super) fn quantization_budget(&self, c: &Transport<'_>, inflight_cap: u64) -> u64 {
+        let offload_budget = OFFLOAD_QUANTA * self.control.send_quantum;
+        let cap = inflight_cap.max(offload_budget).max(Self::min_pipe_cwnd(c));
+        if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
+    }
+
+    /// Draft: `Inflight(gain)`; called there with a bandwidth as well, which it is defined without.
+    pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
+        self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
+    }
+
+    /// Draft: `TargetInflight`.
+    pub(super) fn target_inflight(&self, c: &Transport<'_>) -> u64 {
+        self.bdp().min(c.cwnd)
+    }
+}

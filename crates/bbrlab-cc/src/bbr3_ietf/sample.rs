@@ -1,0 +1,112 @@
+//! The draft's RS and C, in its units: where packets become bytes.
+//!
+//! The sender counts in packets of one size, and notes per packet what the draft's sampler notes. Volumes
+//! are multiplied by the segment size here, once per ACK; the counts whose wrapping comparison matters
+//! (`C.delivered` as the end of a round) stay the sender's 32-bit ones.
+
+use crate::{Conn, LostSkb, RateSample};
+
+/// What the draft calls RS, the sample of an ACK. Volumes in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// Whether a packet was delivered from which to take a sample. Draft: `RS.has_data`.
+    pub(super) has_data: bool,
+    /// Bytes per second; 0 without a reliable sample.
+    pub(super) delivery_rate: u64,
+    /// Delivered over the sample's interval.
+    pub(super) delivered: u64,
+    /// The sender's count of delivered packets when the sampled packet was sent; wraps.
+    pub(super) prior_delivered_pkts: u32,
+    /// Microseconds, if the ACK gives an RTT.
+    pub(super) rtt_us: Option<u64>,
+    /// Newly acknowledged, cumulatively or selectively.
+    pub(super) newly_acked: u64,
+    /// In flight just after the sampled packet was sent.
+    pub(super) tx_in_flight: u64,
+    /// Declared lost since then.
+    pub(super) lost: u64,
+    /// Whether the sampled packet was sent application-limited.
+    pub(super) is_app_limited: bool,
+}
+
+impl Sample {
+    /// The sample of an ACK.
+    pub(super) fn of_ack(conn: &Conn, rs: &RateSample) -> Self {
+        let mss = u64::from(conn.mss);
+        let bytes = |packets: i32| u64::from(packets.max(0).cast_unsigned()) * mss;
+        let delivered = bytes(rs.delivered);
+        Self {
+            // The sender's sample is -1 where nothing was delivered. An interval shorter than any RTT
+            // leaves the volume valid, but not the rate.
+            has_data: rs.delivered >= 0,
+            delivery_rate: rate(delivered, rs.interval_us),
+            delivered,
+            prior_delivered_pkts: rs.prior_delivered,
+            rtt_us: u64::try_from(rs.rtt_us).ok(),
+            newly_acked: u64::from(rs.acked_sacked) * mss,
+            tx_in_flight: u64::from(rs.tx_in_flight) * mss,
+            lost: bytes(rs.lost),
+            is_app_limited: rs.is_app_limited,
+        }
+    }
+
+    /// The sample that the draft pieces together for a packet that was lost: of the flight that it was
+    /// sent in. Draft: `HandleLostPacket`.
+    pub(super) fn of_lost(conn: &Conn, packet: &LostSkb) -> Self {
+        let mss = u64::from(conn.mss);
+        Self {
+            tx_in_flight: u64::from(packet.in_flight) * mss,
+            lost: u64::from(conn.lost.wrapping_sub(packet.lost)) * mss,
+            is_app_limited: packet.is_app_limited,
+            ..Self::default()
+        }
+    }
+}
+
+/// `bytes` per `interval_us`, in bytes per second.
+fn rate(bytes: u64, interval_us: i64) -> u64 {
+    match u64::try_from(interval_us) {
+        Ok(us) if us > 0 => bytes.saturating_mul(1_000_000) / us,
+        _ => 0,
+    }
+}
+
+/// What the draft calls C: the connection in bytes, during one call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transport<'a> {
+    /// The connection before the call.
+    pub(super) conn: &'a Conn,
+    /// Its writable fields as they are by now, but for cwnd.
+    pub(super) ctl: crate::Control,
+    /// Congestion window in bytes.
+    pub(super) cwnd: u64,
+}
+
+impl<'a> Transport<'a> {
+    /// At the beginning of a call.
+    pub(super) fn new(conn: &'a Conn) -> Self {
+        let cwnd = u64::from(conn.ctl.cwnd) * u64::from(conn.mss);
+        Self { conn, ctl: conn.ctl, cwnd }
+    }
+
+    /// `C.SMSS`.
+    pub(super) fn smss(&self) -> u64 {
+        u64::from(self.conn.mss)
+    }
+
+    /// C.inflight.
+    pub(super) fn inflight(&self) -> u64 {
+        u64::from(self.conn.inflight) * self.smss()
+    }
+
+    /// Now(), in microseconds.
+    pub(super) fn now_us(&self) -> u64 {
+        self.conn.tcp_mstamp()
+    }
+
+    /// What the call leaves behind: cwnd in whole packets.
+    pub(super) fn control(&self) -> crate::Control {
+        let packets = u32::try_from(self.cwnd / self.smss().max(1)).unwrap_or(u32::MAX);
+        crate::Control { cwnd: packets.min(self.ctl.cwnd_clamp).max(1), ..self.ctl }
+    }
+}

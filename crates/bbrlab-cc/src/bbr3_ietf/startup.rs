@@ -1,0 +1,103 @@
+//! 5.3.1, 5.3.2: Startup, its exit by loss, and Drain.
+
+use super::sample::{Sample, Transport};
+use super::{Bbr3Ietf, State};
+use crate::linux_int::before;
+use crate::{CaState, Draw, LostSkb};
+
+/// `BBRStartupFullLossCnt`: ranges of lost packets in a round that may end Startup.
+const STARTUP_FULL_LOSS_CNT: u32 = 6;
+/// Rounds in Drain after which it ends whatever is in flight.
+const DRAIN_ROUNDS: u32 = 3;
+
+/// What Startup and Drain keep for themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Startup {
+    /// `BBR.drain_start_round`.
+    pub(super) drain_start_round: u32,
+    /// Discontiguous ranges lost in this round.
+    pub(super) lost_ranges_in_round: u32,
+    /// The latest of them.
+    last_range: Option<(u32, u32)>,
+    /// The count of delivered packets when recovery began.
+    recovery_delivered_pkts: u32,
+}
+
+impl Startup {
+    /// Counts a lost packet's range, unless it joins the one before.
+    pub(super) fn count_range(&mut self, packet: &LostSkb) {
+        match &mut self.last_range {
+            Some((_, end)) if *end == packet.seq => *end = packet.end_seq,
+            Some((start, _)) if *start == packet.end_seq => *start = packet.seq,
+            last => {
+                *last = Some((packet.seq, packet.end_seq));
+                self.lost_ranges_in_round = self.lost_ranges_in_round.saturating_add(1);
+            }
+        }
+    }
+
+    /// Fast recovery begins.
+    pub(super) fn enter_recovery(&mut self, delivered_pkts: u32) {
+        self.recovery_delivered_pkts = delivered_pkts;
+    }
+
+    fn reset_ranges(&mut self) {
+        self.lost_ranges_in_round = 0;
+        self.last_range = None;
+    }
+}
+
+impl Bbr3Ietf {
+    /// Draft: `EnterStartup`.
+    pub(super) fn enter_startup(&mut self) {
+        self.state = State::Startup;
+        self.set_gains();
+    }
+
+    /// Draft: `CheckStartupDone`.
+    pub(super) fn check_startup_done(&mut self, c: &Transport<'_>, rs: &Sample) {
+        self.check_startup_high_loss(c, rs);
+        if self.state == State::Startup && self.full_pipe.full_bw_reached {
+            self.enter_drain();
+        }
+    }
+
+    /// Draft: `CheckStartupHighLoss`, 5.3.1.3, which is prose: a full round in fast recovery, more than
+    /// 2 % of a round's packets lost, in at least six places. The round is the loss round.
+    fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
+        if !self.shortterm.loss_round_start {
+            return;
+        }
+        let a_round_in_recovery = c.conn.ca_state == CaState::Recovery
+            && !before(rs.prior_delivered_pkts, self.startup.recovery_delivered_pkts);
+        let enough_places = self.startup.lost_ranges_in_round >= STARTUP_FULL_LOSS_CNT;
+        if self.state == State::Startup
+            && a_round_in_recovery
+            && enough_places
+            && Self::is_inflight_too_high(rs)
+        {
+            self.undo.state = Some(State::Startup);
+            self.full_pipe.full_bw_reached = true;
+            self.longterm.inflight_longterm = self.bdp().max(self.shortterm.inflight_latest);
+        }
+        self.startup.reset_ranges();
+    }
+
+    /// Draft: `EnterDrain`.
+    fn enter_drain(&mut self) {
+        self.state = State::Drain;
+        self.set_gains();
+        self.startup.drain_start_round = self.rounds.round_count;
+    }
+
+    /// Draft: `CheckDrainDone`.
+    pub(super) fn check_drain_done(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
+        if self.state != State::Drain {
+            return;
+        }
+        let rounds = self.rounds.round_count.wrapping_sub(self.startup.drain_start_round);
+        if c.inflight() <= self.inflight(c, self.bw, 100) || rounds > DRAIN_ROUNDS {
+            self.start_probe_bw_down(c, draw);
+        }
+    }
+}

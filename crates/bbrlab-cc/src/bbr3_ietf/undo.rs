@@ -1,0 +1,81 @@
+//! 5.5.11, 5.6.4.4: what is saved before a loss episode, and brought back after it.
+
+use super::sample::Transport;
+use super::{Bbr3Ietf, State};
+use crate::CaState;
+
+/// Values from before the episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Undo {
+    /// `BBR.undo_state`: the state that loss made the flow leave.
+    pub(super) state: Option<State>,
+    pub(super) bw_shortterm: u64,
+    pub(super) inflight_shortterm: u64,
+    pub(super) inflight_longterm: u64,
+    /// `BBR.prior_cwnd` in bytes.
+    pub(super) prior_cwnd: u64,
+    /// Whether the present episode's state has been saved already (deviation 2).
+    pub(super) is_saved: bool,
+}
+
+impl Bbr3Ietf {
+    /// Draft: `SaveCwnd`.
+    pub(super) fn save_cwnd(&mut self, c: &Transport<'_>) {
+        let in_loss_recovery = c.conn.ca_state >= CaState::Recovery;
+        let is_good = !in_loss_recovery && self.state != State::ProbeRtt;
+        self.undo.prior_cwnd = if is_good { c.cwnd } else { self.undo.prior_cwnd.max(c.cwnd) };
+    }
+
+    /// Draft: `RestoreCwnd`.
+    pub(super) fn restore_cwnd(&self, c: &mut Transport<'_>) {
+        c.cwnd = c.cwnd.max(self.undo.prior_cwnd);
+    }
+
+    /// Draft: `SaveStateUponLoss`, once per episode.
+    pub(super) fn save_state_upon_loss(&mut self, c: &Transport<'_>) {
+        if self.undo.is_saved {
+            return;
+        }
+        self.save_cwnd(c);
+        self.undo = Undo {
+            state: None,
+            bw_shortterm: self.shortterm.bw_shortterm,
+            inflight_shortterm: self.shortterm.inflight_shortterm,
+            inflight_longterm: self.longterm.inflight_longterm,
+            prior_cwnd: self.undo.prior_cwnd,
+            is_saved: true,
+        };
+    }
+
+    /// Loss recovery is over: cwnd comes back, and the next loss begins a new episode.
+    pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
+        self.restore_cwnd(c);
+        self.undo.is_saved = false;
+    }
+
+    /// Draft: `HandleSpuriousLossDetection`.
+    pub(super) fn handle_spurious_loss_detection(&mut self, c: &mut Transport<'_>) {
+        self.restore_cwnd(c);
+        self.shortterm.is_loss_in_round = false;
+        self.full_pipe.reset();
+        let undo = self.undo;
+        let short = &mut self.shortterm;
+        short.bw_shortterm = short.bw_shortterm.max(undo.bw_shortterm);
+        short.inflight_shortterm = short.inflight_shortterm.max(undo.inflight_shortterm);
+        self.longterm.inflight_longterm =
+            self.longterm.inflight_longterm.max(undo.inflight_longterm);
+        let is_in_probe_rtt = self.state == State::ProbeRtt;
+        if undo.state == Some(State::Startup) && self.state != State::Startup {
+            self.full_pipe.full_bw_reached = false;
+            if !is_in_probe_rtt {
+                self.enter_startup();
+            }
+        } else if undo.state == Some(State::ProbeBwUp)
+            && self.state != State::ProbeBwUp
+            && !is_in_probe_rtt
+        {
+            self.start_probe_bw_refill(c);
+        }
+        self.undo.state = None;
+    }
+}
