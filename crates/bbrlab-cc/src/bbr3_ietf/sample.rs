@@ -99,7 +99,7 @@ impl<'a> Transport<'a> {
         u64::from(self.conn.inflight) * self.smss()
     }
 
-    /// Now(), in microseconds.
+    /// `Now()`, in microseconds.
     pub(super) fn now_us(&self) -> u64 {
         self.conn.tcp_mstamp()
     }
