@@ -156,9 +156,9 @@ impl Flow {
             connection: self.connection,
             framing: self.framing[1],
         };
-        let read = self.receiver.deliver(now, &segment, &mut end);
+        let read = self.receiver.deliver(wire::host_time(now), &segment, &mut end);
         if let Some(bytes) = app::transfer_bytes(&class.source) {
-            self.check_transfer(port, id, class, bytes, read.until);
+            self.check_transfer(port, id, class, bytes, wire::run_time(read.until));
         }
     }
 
@@ -175,8 +175,8 @@ impl Flow {
                 connection: self.connection,
                 framing: self.framing[1],
             };
-            let read = self.receiver.read(now, &mut end);
-            now = read.until;
+            let read = self.receiver.read(wire::host_time(now), &mut end);
+            now = wire::run_time(read.until);
             if read.bytes == 0 {
                 break;
             }
@@ -232,9 +232,9 @@ impl Flow {
             connection: self.connection,
             framing: self.framing[0],
         };
-        self.sender.on_segment(now, &segment, &mut end);
+        self.sender.on_segment(wire::host_time(now), &segment, &mut end);
         if self.sender.app_is_ready() {
-            self.sender.run_app(now, &mut end);
+            self.sender.run_app(wire::host_time(now), &mut end);
         }
         self.note(now);
         if app::transfers(&class.source) > 0 {
@@ -277,13 +277,13 @@ impl Flow {
             framing: self.framing[side as usize],
         };
         if side == Side::Sender {
-            self.sender.on_timer(now, timer, &mut end);
+            self.sender.on_timer(wire::host_time(now), timer, &mut end);
             if self.sender.app_is_ready() {
-                self.sender.run_app(now, &mut end);
+                self.sender.run_app(wire::host_time(now), &mut end);
             }
             self.note(now);
         } else {
-            self.receiver.on_timer(now, timer, &mut end);
+            self.receiver.on_timer(wire::host_time(now), timer, &mut end);
             self.read(port, id, class);
         }
     }
@@ -318,21 +318,21 @@ impl Flow {
             framing: self.framing[0],
         };
         if token == Token::Connect {
-            self.sender.connect(now, &mut end);
+            self.sender.connect(wire::host_time(now), &mut end);
         }
         let mss = class.mss;
         match class.source {
-            Source::Unlimited => self.sender.write_unlimited(now, &mut end),
+            Source::Unlimited => self.sender.write_unlimited(wire::host_time(now), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
-                self.sender.write(now, bytes.0, &mut end);
+                self.sender.write(wire::host_time(now), bytes.0, &mut end);
             }
             Source::Cbr(rate) => {
-                self.sender.write(now, u64::from(mss), &mut end);
+                self.sender.write(wire::host_time(now), u64::from(mss), &mut end);
                 let next = self.pieces.next_at_rate(mss, rate.0);
                 port.schedule(id, next, Token::Write as u32);
             }
             Source::Write { bytes, every } => {
-                self.sender.write(now, bytes.0, &mut end);
+                self.sender.write(wire::host_time(now), bytes.0, &mut end);
                 let next = self.pieces.next_periodic(every);
                 port.schedule(id, next, Token::Write as u32);
             }
@@ -347,9 +347,9 @@ impl Flow {
                 }
                 match (self.is_on, rate) {
                     (false, _) => self.sender.stop_writing(),
-                    (true, None) => self.sender.write_unlimited(now, &mut end),
+                    (true, None) => self.sender.write_unlimited(wire::host_time(now), &mut end),
                     (true, Some(rate)) => {
-                        self.sender.write(now, u64::from(mss), &mut end);
+                        self.sender.write(wire::host_time(now), u64::from(mss), &mut end);
                         let next = self.pieces.next_at_rate(mss, rate.0);
                         port.schedule(id, next, Token::Write as u32);
                     }
@@ -403,7 +403,9 @@ impl Flow {
         let past = &self.past;
         let mut limits = past.limits;
         if self.is_started {
-            for (sum, spent) in limits.iter_mut().zip(self.sender.limits().spent(now)) {
+            for (sum, spent) in
+                limits.iter_mut().zip(self.sender.limits().spent(wire::host_time(now)))
+            {
                 *sum = *sum + spent;
             }
         }

@@ -28,7 +28,7 @@ mod world;
 
 pub use wiring::LinkMode;
 
-use bbrlab_cc::Conn;
+use bbrlab_cc::{CongestionControl as _, Conn};
 use bbrlab_net::{DropTail, FlowId, LinkStats, Network};
 use bbrlab_scenario::{QueueSeries, RunResult, Series, TransferRow, Transfers};
 use bbrlab_scenario::{Run, Sample};
@@ -163,6 +163,15 @@ impl Sim {
     #[must_use]
     pub fn info(&self, flow: u32) -> bbrlab_cc::Info {
         self.world.flows[flow as usize].info()
+    }
+
+    /// The private state of a flow's congestion control, field by field under the kernel's names.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn cc_snapshot(&self, flow: u32, field: &mut dyn FnMut(&'static str, i64)) {
+        let sender = &self.world.flows[flow as usize].sender;
+        sender.cc().snapshot(sender.conn(), field);
     }
 
     /// The counts up to now of the link at that place of the summary's `links`.

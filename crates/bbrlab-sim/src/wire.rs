@@ -7,7 +7,7 @@ use bbrlab_cc::Draw;
 use bbrlab_net::{DropTail, Ecn as NetEcn, FlowId, Outgoing, Port, Rng, Side};
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Ecn, Host, Segment, TimerId};
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 /// IP and TCP header without options.
 const HEADERS: u32 = 40;
@@ -19,6 +19,24 @@ const TIMESTAMP_OPTION: u32 = 12;
 const SACK_OPTION: u32 = 4;
 /// One SACK block.
 const SACK_BLOCK: u32 = 8;
+
+/// How long the hosts have been up when a run begins.
+///
+/// The kernel's clock is never 0, and a stamp of 0 means "unset" in several of its places. A multiple of
+/// every slot of the timer wheel, so that it moves no timer.
+const UPTIME: Span = Span::from_millis(1 << 15);
+
+/// The hosts' clock at `now` of the run.
+#[inline]
+pub(crate) fn host_time(now: Time) -> Time {
+    now + UPTIME
+}
+
+/// The moment of the run at which the hosts' clock shows `host`.
+#[inline]
+pub(crate) fn run_time(host: Time) -> Time {
+    if host == Time::NEVER { host } else { Time(host.0.saturating_sub(UPTIME.0)) }
+}
 
 /// What the network carries for us.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +98,7 @@ impl Host for End<'_, '_> {
 
     #[inline]
     fn arm(&mut self, timer: TimerId, at: Time) {
-        self.port.arm(self.flow, self.side, timer as u8, at);
+        self.port.arm(self.flow, self.side, timer as u8, run_time(at));
     }
 
     #[inline]

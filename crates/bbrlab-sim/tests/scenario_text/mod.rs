@@ -1,0 +1,24 @@
+//! Runs written down as scenario text.
+
+use bbrlab_scenario::{Run, RunResult, Scenario};
+
+/// The runs of a scenario, in order.
+pub(crate) fn runs(text: &str) -> Vec<Run> {
+    let scenario = Scenario::parse("test", "test.toml", text, None, &[])
+        .unwrap_or_else(|errors| panic!("{errors}"));
+    (0..scenario.runs()).map(|number| scenario.run(number)).collect()
+}
+
+/// The results of a scenario's runs, in order.
+#[allow(dead_code, reason = "not every test file wants results")]
+pub(crate) fn results(text: &str) -> Vec<RunResult> {
+    runs(text).iter().map(|run| bbrlab_sim::simulate(run).expect("a checked scenario")).collect()
+}
+
+/// The result of a scenario of one run.
+#[allow(dead_code, reason = "not every test file wants results")]
+pub(crate) fn result(text: &str) -> RunResult {
+    let mut results = results(text);
+    assert_eq!(results.len(), 1, "one run");
+    results.remove(0)
+}
