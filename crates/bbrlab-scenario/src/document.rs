@@ -128,20 +128,20 @@ impl Value {
 }
 
 /// Parses a file.
-pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, Vec<ScenarioError>> {
+pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if errors.is_empty() {
         return Ok(own_table(table.into_inner(), number, 0));
     }
-    let told = errors.iter().map(|error| {
-        let span = error.span().unwrap_or(0..0);
-        let (title, found) = match error.message().split_once(", expected ") {
-            Some((what, expected)) => (format!("not TOML: expected {expected}"), what.to_owned()),
-            None => ("not TOML".to_owned(), error.message().to_owned()),
-        };
-        ScenarioError::at(&source.name, &source.text, span, title, found)
-    });
-    Err(told.collect())
+    // The first mistake in the text; those after it are mostly its echo.
+    let span = |error: &toml::de::Error| error.span().unwrap_or(0..0);
+    let first = errors.iter().min_by_key(|error| span(error).start).expect("there are errors");
+    let (title, found) = match first.message().split_once(", expected ") {
+        Some((what, "nothing")) => ("not TOML".to_owned(), what.to_owned()),
+        Some((what, expected)) => (format!("not TOML: expected {expected}"), what.to_owned()),
+        None => ("not TOML".to_owned(), first.message().to_owned()),
+    };
+    Err(ScenarioError::at(&source.name, &source.text, span(first), title, found))
 }
 
 /// Parses the value of a `--set`, which begins at `offset` in its source: as TOML, else as a string.
@@ -288,7 +288,7 @@ pub(crate) fn set(
                 (Some(index), _) => {
                     let n = elements.len();
                     return Err(format!(
-                        "`{0}[{index}]`, but [[{0}]] stands there {n} times, from 0",
+                        "`{0}[{index}]`, but there are {n} [[{0}]], counted from 0",
                         step.key
                     ));
                 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 /// A mistake in a scenario, or in a `--set`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct ScenarioError {
     pub found: String,
     /// Nearest right name, both readings, what to write.
     pub help: Vec<String>,
+    /// All the right names, or the point of the sweep at which it is wrong.
+    pub notes: Vec<String>,
     /// The line itself, for the excerpt.
     excerpt: String,
     /// The part of `excerpt` that is wrong, in bytes.
@@ -50,6 +52,7 @@ impl ScenarioError {
             title: title.into(),
             found: found.into(),
             help: Vec::new(),
+            notes: Vec::new(),
             excerpt: String::new(),
             marked: 0..0,
         }
@@ -77,6 +80,7 @@ impl ScenarioError {
             title,
             found,
             help: Vec::new(),
+            notes: Vec::new(),
             excerpt,
             marked,
         }
@@ -87,18 +91,28 @@ impl ScenarioError {
         let mut group = if let Some(line) = self.line {
             let label =
                 AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
-            // The excerpt may be a cut line, so the place is told by a path of our own making.
-            let place = format!("{}:{}:{}", self.origin, line, self.column);
-            let snippet = Snippet::source(self.excerpt.as_str())
-                .line_start(line)
-                .path(place)
-                .annotation(label);
-            title.element(snippet)
+            // The renderer counts the column in the excerpt, which may begin later than the line.
+            let in_excerpt = 1 + self.excerpt[..self.marked.start].chars().count();
+            let path = if in_excerpt == self.column {
+                self.origin.clone()
+            } else {
+                format!("{} (cut line, column {})", self.origin, self.column)
+            };
+            title.element(
+                Snippet::source(self.excerpt.as_str())
+                    .line_start(line)
+                    .path(path)
+                    .annotation(label),
+            )
         } else {
-            title.element(Level::NOTE.message(format!("{}: {}", self.origin, self.found)))
+            let origin = Origin::path(self.origin.as_str());
+            title.element(origin).element(Level::NOTE.message(self.found.as_str()))
         };
         for help in &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
+        }
+        for note in &self.notes {
+            group = group.element(Level::NOTE.message(note.as_str()));
         }
         renderer.render(&[group])
     }

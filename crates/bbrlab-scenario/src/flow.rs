@@ -40,6 +40,11 @@ pub(crate) struct FlowSpec {
     pub(crate) source: Source,
 }
 
+/// The longest path.
+const PATH_MAX: usize = 1000;
+
+const LINK_NAMES: &str = "a list of 1 to 1000 names of [[links]] such as [\"a\", \"b\"]";
+
 const ECNS: [(&str, Ecn); 3] = [("false", Ecn::Off), ("true", Ecn::On), ("low", Ecn::Low)];
 
 impl FlowSpec {
@@ -237,9 +242,9 @@ fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Algorithm
     {
         help.push(format!("did you mean {right:?}?"));
     }
-    help.push(format!("algorithms: {}", names().collect::<Vec<_>>().join(", ")));
     let found = format!("found {}", found(&node.value));
     reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
+    reader.note(format!("algorithms: {}", names().collect::<Vec<_>>().join(", ")));
     None
 }
 
@@ -302,13 +307,12 @@ fn show_param(value: &ParamValue) -> String {
 }
 
 fn read_path(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Vec<Placed<Arc<str>>>> {
-    let expected = "a list of names of [[links]] such as [\"a\", \"b\"]";
     let Value::Array(links) = &node.value else {
-        reader.wrong(node, name, expected);
+        reader.wrong(node, name, LINK_NAMES);
         return None;
     };
-    if links.is_empty() {
-        reader.wrong(node, name, expected);
+    if links.is_empty() || links.len() > PATH_MAX {
+        reader.wrong(node, name, LINK_NAMES);
         return None;
     }
     let mut path: Vec<Placed<Arc<str>>> = Vec::with_capacity(links.len());

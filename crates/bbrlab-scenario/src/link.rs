@@ -551,7 +551,7 @@ fn read_schedule(
             Some(&(before, _)) => (time > before, "a schedule whose times rise"),
         };
         if !rises {
-            let found = format!("found {} as time {index}", found(&at.value));
+            let found = format!("found {} in entry {}", found(&at.value), index + 1);
             reader.problem(at.at, format!("`{name}`: expected {expected}"), found, Vec::new());
             return None;
         }

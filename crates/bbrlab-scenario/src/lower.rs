@@ -1,5 +1,6 @@
 //! From short forms to links and routes: the dumbbell, access links, `rtt`, `path`, `bdp`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
@@ -21,6 +22,9 @@ pub(crate) const HEADERS: u64 = 52;
 
 /// Numbers of flows and links have 24 bits in an event's key.
 const LINK_NUMBERS: u64 = 1 << 24;
+
+/// So many names of links are told where one was misspelt.
+const NAMES_SHOWN: usize = 20;
 
 /// The largest buffer, in packets or bytes, that a `bdp` or a time may come to.
 const BUFFER_MAX: u64 = 1 << 50;
@@ -56,9 +60,10 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
         _ => None,
     });
+    let numbers = ways.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
     let mut classes = Vec::with_capacity(spec.flows.len());
     for (index, flow) in spec.flows.iter().enumerate() {
-        classes.push(lower_flow(spec, index, flow, &ways, &links, reader)?);
+        classes.push(lower_flow(spec, index, flow, &ways, &numbers, &links, reader)?);
     }
     let private: u64 = classes
         .iter()
@@ -245,11 +250,12 @@ fn lower_flow(
     index: usize,
     flow: &FlowSpec,
     ways: &[Ways<'_>],
+    numbers: &BTreeMap<&str, usize>,
     links: &[Link],
     reader: &mut Reader<'_>,
 ) -> Option<FlowClass> {
     let way = |reader: &mut Reader<'_>, key: &str, name: &Placed<Arc<str>>| {
-        let found = ways.iter().position(|way| *way.name == *name.value);
+        let found = numbers.get(&*name.value).copied();
         if found.is_none() {
             let names: Vec<&str> = ways.iter().map(|way| way.name).collect();
             let mut help: Vec<String> = Vec::new();
@@ -257,13 +263,12 @@ fn lower_flow(
                 nearest(&name.value, names.iter().copied())
                     .map(|name| format!("did you mean {name:?}?")),
             );
-            help.push(if names.is_empty() {
-                "there are no [[links]]".to_owned()
-            } else {
-                format!("links: {}", names.join(", "))
-            });
             let title = format!("`flows[{index}].{key}`: expected the name of a link");
             reader.problem(name.at, title, format!("found {:?}", name.value), help);
+            let more = if names.len() > NAMES_SHOWN { " ..." } else { "" };
+            let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+            let names = if names.is_empty() { "none".to_owned() } else { shown + more };
+            reader.note(format!("links: {names}"));
         }
         found
     };

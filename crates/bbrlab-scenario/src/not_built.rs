@@ -50,6 +50,7 @@ pub(crate) const STACK_KEYS: &[&str] = &[
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
     for key in unbuilt {
         if keys.has(key) {
+            keys.excuse(key);
             let at = keys.key_at(key).expect("the table has it");
             refuse(
                 reader,
@@ -87,7 +88,8 @@ pub(crate) fn refuse_algorithm(
         bbrlab_cc::Algorithm::ALL.iter().filter(|cc| cc.is_built()).map(|cc| cc.name()).collect();
     let title = format!("`{name}`: `{}` ({}) is known but not built yet", cc.name(), cc.title());
     let found = format!("found {}", found(&node.value));
-    reader.problem(node.at, title, found, vec![format!("built so far: {}", built.join(", "))]);
+    reader.problem(node.at, title, found, Vec::new());
+    reader.note(format!("built so far: {}", built.join(", ")));
 }
 
 fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {

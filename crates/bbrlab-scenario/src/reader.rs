@@ -18,11 +18,17 @@ pub(crate) struct Problem {
     pub(crate) title: String,
     pub(crate) found: String,
     pub(crate) help: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
+
+/// Beyond this many mistakes nobody reads on, and the rest is not looked for.
+const PROBLEMS_MAX: usize = 100;
 
 /// Collects mistakes.
 pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
+    /// The last mistake was one too many.
+    dropped: bool,
     /// Where relative paths start.
     pub(crate) dir: Option<&'a Path>,
     /// Trace files that were read before.
@@ -37,6 +43,8 @@ pub(crate) struct Keys<'t> {
     /// Where the table begins.
     pub(crate) at: At,
     known: Vec<&'static str>,
+    /// Keys that were told of already.
+    excused: Vec<&'static str>,
 }
 
 /// A value with the place where it was written.
@@ -48,7 +56,7 @@ pub(crate) struct Placed<T> {
 
 impl<'t> Keys<'t> {
     pub(crate) fn new(table: &'t Table, path: impl Into<String>, at: At) -> Self {
-        Self { table, path: path.into(), at, known: Vec::new() }
+        Self { table, path: path.into(), at, known: Vec::new(), excused: Vec::new() }
     }
 
     /// The value of a key, which from now on is known.
@@ -67,6 +75,11 @@ impl<'t> Keys<'t> {
         self.table.get(key).map(|entry| entry.key_at)
     }
 
+    /// Keeps a key that nobody takes from being called unknown.
+    pub(crate) fn excuse(&mut self, key: &'static str) {
+        self.excused.push(key);
+    }
+
     /// The full name of a key.
     pub(crate) fn name(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
@@ -77,14 +90,16 @@ impl<'t> Keys<'t> {
         let whose =
             if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
         for entry in &self.table.entries {
-            if self.known.contains(&&*entry.key) {
+            if self.known.contains(&&*entry.key) || self.excused.contains(&&*entry.key) {
                 continue;
+            }
+            if reader.is_full() {
+                return;
             }
             let mut help = Vec::new();
             if let Some(right) = nearest(&entry.key, self.known.iter().copied()) {
                 help.push(format!("did you mean `{right}`?"));
             }
-            help.push(format!("keys of {whose}: {}", self.known.join(", ")));
             let shown = self.name(&short(&entry.key));
             reader.problem(
                 entry.key_at,
@@ -92,6 +107,7 @@ impl<'t> Keys<'t> {
                 "found an unknown key",
                 help,
             );
+            reader.note(format!("keys of {whose}: {}", self.known.join(", ")));
         }
     }
 }
@@ -106,6 +122,13 @@ fn short(key: &str) -> String {
     }
 }
 
+impl<'a> Reader<'a> {
+    /// `dir` is where relative paths start.
+    pub(crate) fn new(dir: Option<&'a Path>, traces: &'a mut Traces) -> Self {
+        Self { problems: Vec::new(), dropped: false, dir, traces }
+    }
+}
+
 impl Reader<'_> {
     pub(crate) fn problem(
         &mut self,
@@ -114,7 +137,26 @@ impl Reader<'_> {
         found: impl Into<String>,
         help: Vec<String>,
     ) {
-        self.problems.push(Problem { at, title: title.into(), found: found.into(), help });
+        self.dropped = self.is_full();
+        if self.dropped {
+            return;
+        }
+        let (title, found) = (title.into(), found.into());
+        self.problems.push(Problem { at, title, found, help, notes: Vec::new() });
+    }
+
+    /// Whether there are enough mistakes.
+    pub(crate) fn is_full(&self) -> bool {
+        self.problems.len() >= PROBLEMS_MAX
+    }
+
+    /// Adds a note to the last mistake.
+    pub(crate) fn note(&mut self, note: String) {
+        if self.dropped {
+            return;
+        }
+        let last = self.problems.last_mut().expect("there is a mistake to add to");
+        last.notes.push(note);
     }
 
     /// Notes that a key is missing from a table.
@@ -345,7 +387,8 @@ impl Reader<'_> {
             let mut error =
                 ScenarioError::at(&source.name, &source.text, span, title, problem.found.clone());
             error.help.clone_from(&problem.help);
-            error.help.extend(note.map(str::to_owned));
+            error.notes.clone_from(&problem.notes);
+            error.notes.extend(note.map(str::to_owned));
             error
         });
         ScenarioErrors(told.collect())

@@ -27,7 +27,7 @@ const SET_BYTES_MAX: usize = 1 << 16;
 const RUNS_MAX: u64 = 10_000_000;
 
 /// Points times values of the file: what checking a sweep may take.
-const WORK_MAX: u64 = 5_000_000;
+const WORK_MAX: u64 = 1_000_000;
 
 /// A scenario that has been read and checked: every point of its sweep can be run.
 #[derive(Clone, Debug)]
@@ -101,10 +101,15 @@ impl Scenario {
             let found = "found an empty file";
             return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
         }
+        if let Some(at) = text.find('\0') {
+            let line = 1 + text[..at].bytes().filter(|&b| b == b'\n').count();
+            let found = format!("found a binary file: a zero byte on line {line}");
+            return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
+        }
         let mut sources = vec![Source { name: origin.to_owned(), text: text.to_owned() }];
-        let mut tree = document::parse(&sources[0], 0).map_err(ScenarioErrors)?;
+        let mut tree = document::parse(&sources[0], 0)?;
         let mut traces = Traces::default();
-        let mut reader = Reader { problems: Vec::new(), dir, traces: &mut traces };
+        let mut reader = Reader::new(dir, &mut traces);
         let mut set_keys = Vec::new();
         for set in sets {
             set_keys.extend(apply_set(&mut reader, &mut sources, &mut tree, set));
@@ -148,8 +153,11 @@ impl Scenario {
             let (spec, named) = scenario.resolve(&mut reader, point);
             let network = reader.problems.is_empty().then(|| lower::network(&spec, &mut reader));
             if network.flatten().is_none() {
-                let note = (scenario.sweep.points() > 1 && point > 0)
-                    .then(|| format!("at {}", serde_json::Value::Object(named)));
+                let note = (point > 0).then(|| {
+                    let values: Vec<String> =
+                        named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+                    format!("at the point {}", values.join(", "))
+                });
                 return Err(reader.errors(&sources, note.as_deref()));
             }
             if point == 0 {
@@ -297,8 +305,7 @@ impl Scenario {
 
     fn resolve_checked(&self, point: u64) -> (Spec, Point) {
         let mut traces = self.traces.clone();
-        let mut reader =
-            Reader { problems: Vec::new(), dir: self.dir.as_deref(), traces: &mut traces };
+        let mut reader = Reader::new(self.dir.as_deref(), &mut traces);
         let resolved = self.resolve(&mut reader, point);
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
@@ -306,7 +313,7 @@ impl Scenario {
 
     fn network(&self, spec: &Spec) -> Network {
         let mut traces = Traces::default();
-        let mut reader = Reader { problems: Vec::new(), dir: None, traces: &mut traces };
+        let mut reader = Reader::new(None, &mut traces);
         lower::network(spec, &mut reader)
             .expect("every point was checked when the scenario was read")
     }

@@ -2,6 +2,8 @@
 //!
 //! [`Run`]: crate::Run
 
+use std::collections::BTreeSet;
+
 use bbrlab_units::{NS_PER_S, Span};
 
 use crate::canonical::{Writer, sha256};
@@ -104,10 +106,14 @@ impl Spec {
             reader.wrong(node, "links", &format!("at most {LINKS_MAX} [[links]]"));
             return;
         }
+        let mut names = BTreeSet::from(["bottleneck", "left", "right"].map(str::to_owned));
         for (index, (table, at)) in tables.into_iter().enumerate() {
+            if reader.is_full() {
+                return;
+            }
             let mut keys = Keys::new(table, format!("links[{index}]"), at);
             let name = match keys.take("name") {
-                Some(node) => self.read_link_name(reader, node, &keys.name("name")),
+                Some(node) => read_link_name(reader, node, &keys.name("name"), &mut names),
                 None => {
                     reader.missing(&keys, "name", "the name by which flows call this link");
                     None
@@ -119,25 +125,6 @@ impl Spec {
         }
     }
 
-    fn read_link_name(&self, reader: &mut Reader<'_>, node: &Node, shown: &str) -> Option<String> {
-        /// Longer names spoil tables.
-        const NAME_MAX: usize = 40;
-        let name = reader.text(node, shown)?;
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-        if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(plain) {
-            reader.wrong(node, shown, "a name of up to 40 letters, digits, `-` and `_`");
-            return None;
-        }
-        let taken = ["bottleneck", "left", "right"].contains(&name);
-        if taken || self.links.iter().any(|(other, _)| other == name) {
-            let who = if taken { "has a meaning of its own" } else { "another link has" };
-            let title = format!("`{shown}`: expected a name of its own");
-            reader.problem(node.at, title, format!("found {name:?}, which {who}"), Vec::new());
-            return None;
-        }
-        Some(name.to_owned())
-    }
-
     fn read_flows(&mut self, reader: &mut Reader<'_>, node: &Node) {
         let Some(tables) = list_of_tables(reader, node, "flows") else { return };
         if tables.is_empty() {
@@ -145,6 +132,9 @@ impl Spec {
         }
         let mut count: u64 = 0;
         for (index, (table, at)) in tables.into_iter().enumerate() {
+            if reader.is_full() {
+                return;
+            }
             let keys = Keys::new(table, format!("flows[{index}]"), at);
             let Some(flow) = FlowSpec::read(reader, keys) else { continue };
             count += flow.count;
@@ -222,6 +212,33 @@ fn read_duration(reader: &mut Reader<'_>, node: &Node) -> Option<Span> {
         return None;
     }
     Some(duration)
+}
+
+fn read_link_name(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    shown: &str,
+    taken: &mut BTreeSet<String>,
+) -> Option<String> {
+    /// Longer names spoil tables.
+    const NAME_MAX: usize = 40;
+    let name = reader.text(node, shown)?;
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(plain) {
+        reader.wrong(node, shown, "a name of up to 40 letters, digits, `-` and `_`");
+        return None;
+    }
+    if !taken.insert(name.to_owned()) {
+        let title = format!("`{shown}`: expected a name of its own");
+        reader.problem(
+            node.at,
+            title,
+            format!("found {name:?}, which another link has"),
+            Vec::new(),
+        );
+        return None;
+    }
+    Some(name.to_owned())
 }
 
 fn read_sample(reader: &mut Reader<'_>, node: &Node) -> Option<Sample> {

@@ -1,5 +1,6 @@
 //! `[sweep]`: lists whose product is run, and `points` of coupled values.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
@@ -30,7 +31,7 @@ pub(crate) struct Sweep {
 }
 
 /// The most points of one file.
-const POINTS_MAX: u64 = 100_000;
+const POINTS_MAX: u64 = 50_000;
 
 /// Tables that a dotted key may begin with.
 const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
@@ -63,18 +64,14 @@ impl Sweep {
             }
         }
         sweep.fix(reader, set_keys);
-        let mut seen: Vec<(Arc<str>, usize)> = Vec::new();
+        let mut seen: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (number, axis) in sweep.axes.iter().enumerate() {
             for setting in axis.choices.iter().flatten() {
-                match seen.iter().find(|(key, _)| *key == setting.key) {
-                    Some(&(_, other)) if other != number => {
-                        let title = format!("`sweep`: expected `{}` once", setting.key);
-                        let found = "found it in a list and in `points`, or twice";
-                        reader.problem(setting.key_at, title, found, Vec::new());
-                        return sweep;
-                    }
-                    Some(_) => {}
-                    None => seen.push((setting.key.clone(), number)),
+                if *seen.entry(setting.key.clone()).or_insert(number) != number {
+                    let title = format!("`sweep`: expected `{}` once", setting.key);
+                    let found = "found it in a list and in `points`, or twice";
+                    reader.problem(setting.key_at, title, found, Vec::new());
+                    return sweep;
                 }
             }
         }
