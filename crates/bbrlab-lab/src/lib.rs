@@ -1,1 +1,39 @@
-//! (in preparation)
+//! The laboratory: runs many simulations on all cores, keeps their folders, draws, judges.
+//!
+//! The command line and every other face sit on this crate. It is the only one with threads, files, a
+//! clock and signals; what it computes with them never enters a result.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `execute.rs` | one run in slices, watched and interruptible |
+//! | `batch.rs` | all runs of a scenario on all cores |
+//! | `run_folder.rs` | a run's files and the mark of completeness |
+//! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
+//! | `atomic_file.rs` | files that are there whole or not at all |
+//! | `limit.rs` | what a command takes on without being told |
+//! | `picture_files.rs` | SVG and PNG beside the data |
+//! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
+//! | `stop.rs` | interrupts |
+
+mod atomic_file;
+mod batch;
+mod columns;
+mod error;
+mod execute;
+mod limit;
+mod machine;
+mod parquet_file;
+mod picture_files;
+mod provenance;
+mod run_folder;
+#[cfg(test)]
+mod scratch;
+mod stop;
+
+pub use batch::{Batch, BatchOptions, Progress, default_out, run_batch};
+pub use error::LabError;
+pub use limit::{DEFAULT_LIMIT, check_limit};
+pub use machine::processors;
+pub use picture_files::{plot, read_document};
+pub use provenance::{COMMIT, VERSION};
+pub use stop::Stop;

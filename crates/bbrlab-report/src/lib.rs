@@ -4,12 +4,14 @@
 //! fonts, so the same records give the same bytes everywhere. To keep that true across machines the
 //! arithmetic uses `+ - * /` and square roots only: the functions of a C library differ in the last bit.
 
+mod flat;
 mod groups;
 mod number;
 mod picture;
 mod student_t;
 mod table;
 
+pub use flat::flat_columns;
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed, plus_minus};
 pub use picture::{Picture, RunPicture, SweepMetric, run_picture, sweep_pictures};

@@ -1,0 +1,117 @@
+//! Files that are there whole or not at all: written under another name, synced, then renamed.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::LabError;
+
+/// What the names of unfinished files end in.
+const PARTIAL: &str = ".partial";
+
+/// Writes a file so that no reader, and no crash, ever sees a part of it.
+///
+/// # Errors
+/// If the disk is full, the folder cannot be written ...
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    let partial = partial_name(path);
+    let written = (|| {
+        let mut file = File::create(&partial)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&partial, path)
+    })();
+    written.map_err(|error| {
+        // What cannot be finished should not be left; that this may fail too changes nothing.
+        let _ = fs::remove_file(&partial);
+        LabError::io("write", path, &error)
+    })
+}
+
+/// Makes sure that renames in a folder outlive a crash of the machine.
+///
+/// # Errors
+/// If the system refuses.
+pub fn sync_folder(folder: &Path) -> Result<(), LabError> {
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| LabError::io("write", folder, &error))
+}
+
+/// Makes a folder with all above it.
+///
+/// # Errors
+/// If something else is in the way, or the disk refuses.
+pub fn make_folder(folder: &Path) -> Result<(), LabError> {
+    match fs::create_dir_all(folder) {
+        Ok(()) if folder.is_dir() => Ok(()),
+        Ok(()) => Err(LabError::Failed(format!("cannot make the folder {}", folder.display()))),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(LabError::Failed(format!("cannot make the folder {}: a file is in the way", folder.display())))
+        }
+        Err(error) => Err(LabError::io("make the folder", folder, &error)),
+    }
+}
+
+/// Removes what a killed process left unfinished. A file of a process that still lives stays.
+pub fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let writer = name.to_str().and_then(|name| name.strip_suffix(PARTIAL)).and_then(|name| {
+            name.rsplit_once('.').and_then(|(_, process)| process.parse::<u32>().ok())
+        });
+        if let Some(writer) = writer
+            && writer != std::process::id()
+            && !Path::new(&format!("/proc/{writer}")).exists()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Hidden, and of this process alone: two commands on one folder do not write into each other's files.
+fn partial_name(path: &Path) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{}{PARTIAL}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{make_folder, remove_leftovers, write};
+    use crate::scratch::Scratch;
+    use std::fs;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let scratch = Scratch::new("atomic_file");
+        let path = scratch.path().join("summary.json");
+        write(&path, b"first").unwrap();
+        write(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_removed_and_those_of_the_living_kept() {
+        let scratch = Scratch::new("leftovers");
+        // No process has this number: the largest that Linux gives out is 2^22.
+        let dead = scratch.path().join(".summary.json.99999999.partial");
+        let living = scratch.path().join(".summary.json.1.partial");
+        fs::write(&dead, b"").unwrap();
+        fs::write(&living, b"").unwrap();
+        remove_leftovers(scratch.path());
+        assert!(!dead.exists() && living.exists());
+    }
+
+    #[test]
+    fn a_file_in_the_way_of_a_folder_is_named() {
+        let scratch = Scratch::new("in_the_way");
+        let file = scratch.path().join("file");
+        fs::write(&file, b"").unwrap();
+        let error = make_folder(&file.join("below")).unwrap_err();
+        let expected = format!("cannot make the folder {}: Not a directory", file.join("below").display());
+        assert_eq!(error.to_string(), expected);
+        assert!(make_folder(&file).unwrap_err().to_string().ends_with("a file is in the way"));
+    }
+}

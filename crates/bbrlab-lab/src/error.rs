@@ -1,0 +1,63 @@
+//! Why a command ended early, and the exit status that says so.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use bbrlab_scenario::ScenarioErrors;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum LabError {
+    /// A scenario is wrong; nothing was run.
+    Scenario(ScenarioErrors),
+    /// Bad usage or bad input of another kind; nothing was run.
+    Usage(String),
+    /// The run, a write or a check failed.
+    Failed(String),
+    /// The user interrupted it; what the text names is kept.
+    Interrupted(String),
+}
+
+impl LabError {
+    /// The exit status: 1 failed, 2 bad usage or input, 130 interrupted.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::Scenario(_) | Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Interrupted(_) => 130,
+        }
+    }
+
+    /// A failed write or read of a file.
+    pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        Self::Failed(format!("cannot {doing} {}: {}", path.display(), plain(error)))
+    }
+}
+
+/// The system's words without its error number.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
+}
+
+impl fmt::Display for LabError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(errors) => write!(f, "{errors}"),
+            Self::Usage(text) | Self::Failed(text) | Self::Interrupted(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for LabError {}
+
+impl From<ScenarioErrors> for LabError {
+    fn from(errors: ScenarioErrors) -> Self {
+        Self::Scenario(errors)
+    }
+}

@@ -1,0 +1,58 @@
+//! One run from start to end, in slices, so that it can be watched and interrupted.
+
+use bbrlab_scenario::{Run, RunResult};
+use bbrlab_sim::{Sim, Status};
+use bbrlab_units::Time;
+
+use crate::machine::thread_cpu_s;
+use crate::stop::Stop;
+
+/// Data packets between two looks at the clock: some ten milliseconds.
+const PACKETS_PER_SLICE: u64 = 50_000;
+
+/// A run and what it took.
+#[derive(Debug)]
+pub struct Executed {
+    /// The records.
+    pub result: RunResult,
+    /// CPU seconds, set-up and figures included.
+    pub cpu_s: f64,
+    /// Whether it reached the scenario's end.
+    pub is_complete: bool,
+}
+
+/// Simulates a run. `packets` is about how many data packets it will have; `watch` is told the share of the
+/// run that is done.
+///
+/// # Errors
+/// If the simulation refuses the run.
+pub fn execute(
+    run: &Run,
+    packets: u64,
+    stop: &Stop,
+    mut watch: impl FnMut(f64),
+) -> Result<Executed, String> {
+    let started = thread_cpu_s();
+    let mut sim = Sim::new(run)?;
+    let slices = (packets / PACKETS_PER_SLICE).clamp(1, 1_000_000);
+    let end = run.duration.0;
+    let mut is_complete = false;
+    for slice in 1..=slices {
+        // 128 bits: a run may last 10^15 ns, and there are up to 10^6 slices.
+        let until = u128::from(end) * u128::from(slice) / u128::from(slices);
+        let until = Time(u64::try_from(until).expect("no later than the end"));
+        if sim.advance(until) == Status::Done {
+            is_complete = true;
+            break;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+        watch(slice as f64 / slices as f64);
+        if stop.is_wished() {
+            break;
+        }
+    }
+    let mut result = sim.finish();
+    let cpu_s = thread_cpu_s() - started;
+    result.summary.cpu_s = Some(cpu_s);
+    Ok(Executed { result, cpu_s, is_complete })
+}

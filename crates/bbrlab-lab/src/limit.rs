@@ -1,0 +1,117 @@
+//! What a command takes on without being told.
+//!
+//! One number bounds it: data packets. A row of the time series weighs as much as a hundred packets, and a
+//! byte of memory as much as one: the default of 10^10 packets allows 10^8 rows and 10 GB.
+
+use bbrlab_scenario::Estimate;
+
+use crate::error::LabError;
+
+/// Data packets that a command takes on by default.
+pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
+
+/// Packets that weigh as much as a row of the series.
+const PACKETS_PER_ROW: u64 = 100;
+
+/// Refuses what exceeds the limit. `jobs` runs are in memory at a time.
+///
+/// # Errors
+/// If it would take more; the message says how to raise the limit.
+pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), LabError> {
+    let at_once = estimate.runs.min(jobs as u64);
+    let wanted = [
+        (estimate.data_packets, 1, "data packets", ""),
+        (estimate.series_rows, PACKETS_PER_ROW, "rows of time series", "; or keep fewer with --set sample=..."),
+        (estimate.memory_bytes.saturating_mul(at_once), 1, "bytes of memory", "; or run fewer at a time with --jobs"),
+    ];
+    for (amount, weight, what, or) in wanted {
+        let needed = amount.saturating_mul(weight);
+        if needed > limit {
+            return Err(LabError::Usage(format!(
+                "this takes about {} {what}, more than the limit of {}; raise it with --limit {}{or}",
+                power(amount),
+                power(limit / weight),
+                power_up(needed),
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Two digits that count: `830`, `1.2e11`.
+fn power(value: u64) -> String {
+    if value < 10_000 {
+        return value.to_string();
+    }
+    let (digits, exponent) = two_digits(value, false);
+    written(digits, exponent)
+}
+
+/// The same, not less than the value.
+fn power_up(value: u64) -> String {
+    let (digits, exponent) = two_digits(value, true);
+    written(digits, exponent)
+}
+
+fn two_digits(value: u64, up: bool) -> (u64, u32) {
+    let mut exponent = 0;
+    let mut digits = value;
+    let mut is_exact = true;
+    while digits >= 100 {
+        is_exact &= digits % 10 == 0;
+        digits /= 10;
+        exponent += 1;
+    }
+    if up && !is_exact {
+        digits += 1;
+    }
+    (digits, exponent)
+}
+
+fn written(digits: u64, exponent: u32) -> String {
+    if digits < 10 {
+        return format!("{digits}");
+    }
+    match digits % 10 {
+        0 => format!("{}e{}", digits / 10, exponent + 1),
+        last => format!("{}.{last}e{}", digits / 10, exponent + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DEFAULT_LIMIT, check_limit};
+    use bbrlab_scenario::Estimate;
+    use expect_test::{Expect, expect};
+
+    fn check(estimate: &Estimate, jobs: usize, expected: &Expect) {
+        let told = match check_limit(estimate, jobs, DEFAULT_LIMIT) {
+            Ok(()) => "taken on".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_is_within_the_limit_is_taken_on() {
+        let estimate = Estimate {
+            runs: 1,
+            data_packets: DEFAULT_LIMIT,
+            series_rows: 100_000_000,
+            memory_bytes: 1_000_000,
+            ..Estimate::default()
+        };
+        check(&estimate, 2, &expect!["taken on"]);
+    }
+
+    #[test]
+    fn too_much_is_refused_and_the_way_out_is_told() {
+        let packets = Estimate { data_packets: 103_000_000_001, ..Estimate::default() };
+        check(&packets, 2, &expect![[""]]);
+        let rows = Estimate { series_rows: 500_000_000, ..Estimate::default() };
+        check(&rows, 2, &expect![[""]]);
+        let memory = Estimate { runs: 10, memory_bytes: 6_000_000_000, ..Estimate::default() };
+        check(&memory, 2, &expect![[""]]);
+        check(&memory, 1, &expect![[""]]);
+    }
+}

@@ -1,0 +1,97 @@
+//! What the machine tells: CPU time, peak memory, its name, the date. None of it enters a result's bytes;
+//! it goes into `run.json` and onto the terminal.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::process::{RUsage, getrusage};
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU seconds that this thread has used.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "seconds for people")]
+pub fn thread_cpu_s() -> f64 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// User CPU seconds of this process.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "seconds for people")]
+pub fn process_user_cpu_s() -> f64 {
+    let used = getrusage(RUsage::Self_).ru_utime;
+    used.tv_sec as f64 + used.tv_usec as f64 / 1e6
+}
+
+/// The most memory that this process has held, in bytes; none where the system does not tell.
+#[must_use]
+pub fn peak_rss_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The processor's name, or its architecture.
+#[must_use]
+pub fn processor() -> String {
+    let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| {
+        let line = info.lines().find(|line| line.starts_with("model name"))?;
+        line.split_once(':').map(|(_, name)| name.trim().to_owned())
+    });
+    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+/// Processors that this program may use.
+#[must_use]
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The present moment as `2026-11-21T18:05:00Z`.
+#[must_use]
+pub fn date() -> String {
+    #[expect(clippy::disallowed_methods, reason = "the date of a run, for people; no run depends on it")]
+    let now = SystemTime::now();
+    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    date_of(seconds)
+}
+
+/// Seconds since 1970 as a date in UTC. Months are counted from March, so that a leap day is the last day
+/// of its year; 719,468 days lie between 1 March of year 0 and 1 January 1970.
+fn date_of(seconds: u64) -> String {
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let of_day = seconds % 86_400;
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        of_day / 3600,
+        of_day / 60 % 60,
+        of_day % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date_of, peak_rss_bytes, thread_cpu_s};
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date_of(0), "1970-01-01T00:00:00Z");
+        assert_eq!(date_of(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(date_of(1_795_284_305), "2026-11-21T18:05:05Z");
+    }
+
+    #[test]
+    fn a_thread_that_works_uses_cpu_time_and_memory() {
+        let before = thread_cpu_s();
+        let sum = (0..2_000_000u64).fold(0u64, |sum, n| sum.wrapping_mul(31).wrapping_add(n));
+        assert!(sum != 1 && thread_cpu_s() > before);
+        assert!(peak_rss_bytes().is_none_or(|bytes| bytes > 100_000));
+    }
+}

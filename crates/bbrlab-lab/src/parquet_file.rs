@@ -1,0 +1,321 @@
+//! Parquet files from columns and back, without Arrow: required or optional numbers and strings, one row
+//! group a million rows, Snappy. The same columns give the same bytes.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use crate::provenance::VERSION;
+
+/// Rows of a row group: what a reader has to hold at once.
+const ROWS_PER_GROUP: usize = 1 << 20;
+
+/// A named column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// Values of a column. All integers are written as 64 bits with sign, which every reader knows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Integers.
+    Int(Vec<i64>),
+    /// Integers or nothing.
+    OptInt(Vec<Option<i64>>),
+    /// Floating point numbers.
+    Float(Vec<f64>),
+    /// Floating point numbers or nothing.
+    OptFloat(Vec<Option<f64>>),
+    /// Words.
+    Text(Vec<String>),
+    /// Words or nothing.
+    OptText(Vec<Option<String>>),
+}
+
+impl Values {
+    /// Rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Int(values) => values.len(),
+            Self::OptInt(values) => values.len(),
+            Self::Float(values) => values.len(),
+            Self::OptFloat(values) => values.len(),
+            Self::Text(values) => values.len(),
+            Self::OptText(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Column {
+    /// A column.
+    #[must_use]
+    pub fn new(name: impl Into<String>, values: Values) -> Self {
+        Self { name: name.into(), values }
+    }
+}
+
+/// The columns as a Parquet file.
+///
+/// # Panics
+/// If the columns differ in length.
+#[must_use]
+pub fn encode(columns: &[Column]) -> Vec<u8> {
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    assert!(columns.iter().all(|column| column.values.len() == rows), "columns of equal length");
+    write_all(columns, rows).expect("memory takes all, and the schema is ours")
+}
+
+fn write_all(columns: &[Column], rows: usize) -> Result<Vec<u8>, ParquetError> {
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+    let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(format!("bbrlab {VERSION}"))
+        .build();
+    let mut file = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut file, Arc::new(schema), Arc::new(properties))?;
+    let mut from = 0;
+    while from < rows {
+        let to = rows.min(from + ROWS_PER_GROUP);
+        let mut group = writer.next_row_group()?;
+        for column in columns {
+            write_column(&mut group, &column.values, from, to)?;
+        }
+        group.close()?;
+        from = to;
+    }
+    writer.close()?;
+    Ok(file)
+}
+
+fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
+    let (physical, is_optional) = match column.values {
+        Values::Int(_) => (Physical::INT64, false),
+        Values::OptInt(_) => (Physical::INT64, true),
+        Values::Float(_) => (Physical::DOUBLE, false),
+        Values::OptFloat(_) => (Physical::DOUBLE, true),
+        Values::Text(_) => (Physical::BYTE_ARRAY, false),
+        Values::OptText(_) => (Physical::BYTE_ARRAY, true),
+    };
+    let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+    let repetition = if is_optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    let field = Type::primitive_type_builder(&column.name, physical)
+        .with_repetition(repetition)
+        .with_logical_type(logical)
+        .build()?;
+    Ok(Arc::new(field))
+}
+
+fn write_column(
+    group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>,
+    values: &Values,
+    from: usize,
+    to: usize,
+) -> Result<(), ParquetError> {
+    let mut column = group.next_column()?.expect("a column for each field of the schema");
+    match values {
+        Values::Int(values) => {
+            column.typed::<Int64Type>().write_batch(&values[from..to], None, None)?;
+        }
+        Values::OptInt(values) => {
+            let (present, levels) = split(&values[from..to], |value| *value);
+            column.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
+        }
+        Values::Float(values) => {
+            column.typed::<DoubleType>().write_batch(&values[from..to], None, None)?;
+        }
+        Values::OptFloat(values) => {
+            let (present, levels) = split(&values[from..to], |value| *value);
+            column.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
+        }
+        Values::Text(values) => {
+            let bytes: Vec<ByteArray> =
+                values[from..to].iter().map(|value| ByteArray::from(value.as_str())).collect();
+            column.typed::<ByteArrayType>().write_batch(&bytes, None, None)?;
+        }
+        Values::OptText(values) => {
+            let (present, levels) =
+                split(&values[from..to], |value| value.as_deref().map(ByteArray::from));
+            column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?;
+        }
+    }
+    column.close()
+}
+
+/// The values that are there, and for each row whether it has one.
+fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<i16>) {
+    let mut there = Vec::with_capacity(values.len());
+    let mut levels = Vec::with_capacity(values.len());
+    for value in values {
+        let value = present(value);
+        levels.push(i16::from(value.is_some()));
+        there.extend(value);
+    }
+    (there, levels)
+}
+
+/// The columns of a Parquet file that has numbers and strings only, as [`encode`] writes it. What is
+/// optional in the file comes as `Opt...`.
+///
+/// # Errors
+/// If it is no such file, or damaged.
+pub fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
+    read_all(file).map_err(|error| match error {
+        ParquetError::General(text) => text,
+        other => other.to_string(),
+    })
+}
+
+fn read_all(file: Vec<u8>) -> Result<Vec<Column>, ParquetError> {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(file))?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let mut columns = Vec::with_capacity(schema.num_columns());
+    for at in 0..schema.num_columns() {
+        let described = schema.column(at);
+        let is_optional = described.max_def_level() > 0;
+        let mut column: Option<Values> = None;
+        for group in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(group)?;
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let part = read_column(group.get_column_reader(at)?, rows)?;
+            column = Some(match column {
+                None => part,
+                Some(before) => join(before, part),
+            });
+        }
+        let values = column.unwrap_or_else(|| match described.physical_type() {
+            Physical::INT64 => Values::OptInt(Vec::new()),
+            Physical::DOUBLE => Values::OptFloat(Vec::new()),
+            _ => Values::OptText(Vec::new()),
+        });
+        let values = if is_optional { values } else { required(values) };
+        columns.push(Column::new(described.name(), values));
+    }
+    Ok(columns)
+}
+
+fn read_column(reader: ColumnReader, rows: usize) -> Result<Values, ParquetError> {
+    match reader {
+        ColumnReader::Int64ColumnReader(mut reader) => {
+            let (mut values, mut levels) = (Vec::new(), Vec::new());
+            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
+            Ok(Values::OptInt(spread(values, &levels)))
+        }
+        ColumnReader::DoubleColumnReader(mut reader) => {
+            let (mut values, mut levels) = (Vec::new(), Vec::new());
+            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
+            Ok(Values::OptFloat(spread(values, &levels)))
+        }
+        ColumnReader::ByteArrayColumnReader(mut reader) => {
+            let (mut values, mut levels) = (Vec::new(), Vec::new());
+            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
+            let words = values
+                .iter()
+                .map(|value| value.as_utf8().map(str::to_owned))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok(Values::OptText(spread(words, &levels)))
+        }
+        _ => Err(ParquetError::General("a column of a kind that bbrlab does not write".to_owned())),
+    }
+}
+
+/// Values at their rows; a required column has no levels.
+fn spread<T>(values: Vec<T>, levels: &[i16]) -> Vec<Option<T>> {
+    if levels.is_empty() {
+        return values.into_iter().map(Some).collect();
+    }
+    let mut values = values.into_iter();
+    levels.iter().map(|&level| if level > 0 { values.next() } else { None }).collect()
+}
+
+fn join(before: Values, part: Values) -> Values {
+    match (before, part) {
+        (Values::OptInt(mut all), Values::OptInt(more)) => {
+            all.extend(more);
+            Values::OptInt(all)
+        }
+        (Values::OptFloat(mut all), Values::OptFloat(more)) => {
+            all.extend(more);
+            Values::OptFloat(all)
+        }
+        (Values::OptText(mut all), Values::OptText(more)) => {
+            all.extend(more);
+            Values::OptText(all)
+        }
+        (before, _) => before,
+    }
+}
+
+fn required(values: Values) -> Values {
+    match values {
+        Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
+        Values::OptFloat(values) => Values::Float(values.into_iter().flatten().collect()),
+        Values::OptText(values) => Values::Text(values.into_iter().flatten().collect()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, Values, decode, encode};
+
+    fn columns() -> Vec<Column> {
+        vec![
+            Column::new("time_s", Values::Float(vec![0.0, 0.01, 0.02])),
+            Column::new("flow", Values::Int(vec![0, 1, 0])),
+            Column::new("ssthresh_packets", Values::OptInt(vec![None, Some(10), None])),
+            Column::new("rtt", Values::OptFloat(vec![Some(0.5), None, Some(-1.0)])),
+            Column::new("state", Values::Text(vec!["".into(), "STARTUP".into(), "STARTUP".into()])),
+            Column::new("swept", Values::OptText(vec![Some("2bdp".into()), None, None])),
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        assert_eq!(decode(encode(&columns())).unwrap(), columns());
+    }
+
+    #[test]
+    fn the_same_columns_give_the_same_bytes() {
+        assert_eq!(encode(&columns()), encode(&columns()));
+    }
+
+    #[test]
+    fn a_table_without_rows_is_a_file_too() {
+        let empty = vec![Column::new("time_s", Values::Float(Vec::new()))];
+        assert_eq!(decode(encode(&empty)).unwrap(), empty);
+    }
+
+    #[test]
+    fn more_rows_than_a_group_holds_come_back_in_order() {
+        let rows = i64::try_from(super::ROWS_PER_GROUP).unwrap() + 5;
+        let long = vec![Column::new("n", Values::Int((0..rows).collect()))];
+        assert_eq!(decode(encode(&long)).unwrap(), long);
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error() {
+        let mut file = encode(&columns());
+        file.truncate(file.len() / 2);
+        assert!(decode(file).is_err());
+        assert!(decode(b"no parquet".to_vec()).is_err());
+    }
+}

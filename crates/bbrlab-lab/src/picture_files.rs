@@ -1,0 +1,96 @@
+//! Pictures as files: SVG and PNG.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
+use bbrlab_scenario::{Run, RunResult, RunsDocument, Scenario};
+
+use crate::atomic_file::{make_folder, write};
+use crate::columns::{queue_from, series_from};
+use crate::error::LabError;
+use crate::parquet_file::{Column, decode};
+use crate::run_folder::{QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON};
+
+/// The picture of a run that has just ended.
+pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
+    run_picture(&RunPicture {
+        run,
+        summary: &result.summary,
+        series: &result.series,
+        queue: &result.queue,
+    })
+}
+
+/// Writes pictures as SVG and PNG; gives the files' names.
+///
+/// # Errors
+/// If the disk refuses.
+pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>, LabError> {
+    make_folder(folder)?;
+    let mut files = Vec::new();
+    for picture in pictures {
+        let svg = folder.join(format!("{}.svg", picture.name));
+        write(&svg, picture.svg.as_bytes())?;
+        let png = folder.join(format!("{}.png", picture.name));
+        write(&png, &picture.png())?;
+        files.extend([svg, png]);
+    }
+    Ok(files)
+}
+
+/// Draws the pictures of a folder of results: of a run, or of a sweep.
+///
+/// # Errors
+/// If it is no such folder, or a file in it is damaged.
+pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let document = read_document(folder)?;
+    if !folder.join(SERIES_PARQUET).exists() {
+        let title = document.runs.first().map_or("", |run| run.scenario.as_str());
+        let pictures = sweep_pictures(title, &document.runs);
+        if pictures.is_empty() {
+            return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
+        }
+        return write_pictures(out, &pictures);
+    }
+    let Some(summary) = document.runs.first() else {
+        return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
+    };
+    let scenario = Scenario::read(&folder.join(SCENARIO), &[])?;
+    let mut run = scenario.run(0);
+    // A run's own scenario does not know what it was called, and where in a sweep it stood.
+    run.scenario.clone_from(&summary.scenario);
+    run.point.clone_from(&summary.point);
+    let series = read_columns(&folder.join(SERIES_PARQUET), series_from)?;
+    let queue = read_columns(&folder.join(QUEUE_PARQUET), queue_from)?;
+    let picture = run_picture(&RunPicture { run: &run, summary, series: &series, queue: &queue });
+    write_pictures(out, &[picture])
+}
+
+/// The records of a folder of results.
+///
+/// # Errors
+/// If it is no such folder, or its `summary.json` is damaged.
+pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
+    let path = folder.join(SUMMARY_JSON);
+    let text = fs::read_to_string(&path).map_err(|error| {
+        LabError::Usage(format!(
+            "{}: expected a folder of results with {SUMMARY_JSON} in it: {}",
+            folder.display(),
+            crate::error::plain(&error)
+        ))
+    })?;
+    serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))
+}
+
+fn read_columns<T>(
+    path: &Path,
+    records: impl Fn(&[Column]) -> Result<T, String>,
+) -> Result<T, LabError> {
+    let bytes = fs::read(path).map_err(|error| LabError::io("read", path, &error))?;
+    decode(bytes).and_then(|columns| records(&columns)).map_err(|reason| damaged(path, &reason))
+}
+
+fn damaged(path: &Path, reason: &str) -> LabError {
+    LabError::Usage(format!("{} is damaged: {reason}", path.display()))
+}

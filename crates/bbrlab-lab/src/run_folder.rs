@@ -1,0 +1,296 @@
+//! The folder of a run: what is in it, how it is written, and how a finished one is recognised.
+//!
+//! Every file is there whole or not at all. `run.json` is written last and holds the hash of every other
+//! file: a folder whose `run.json` fits its files and the run that is wanted is complete, and anything
+//! else, whatever a crash left behind, is computed anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use bbrlab_scenario::{RunResult, RunSummary, RunsDocument};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
+use crate::columns::{queue_columns, series_columns, summary_columns, transfer_columns};
+use crate::error::LabError;
+use crate::machine;
+use crate::parquet_file::encode;
+use crate::provenance::{COMMIT, VERSION};
+
+/// The scenario of this run alone.
+pub const SCENARIO: &str = "scenario.toml";
+/// The figures.
+pub const SUMMARY_JSON: &str = "summary.json";
+/// The figures, a row a flow.
+pub const SUMMARY_PARQUET: &str = "summary.parquet";
+/// The flows over time.
+pub const SERIES_PARQUET: &str = "series.parquet";
+/// The queues over time.
+pub const QUEUE_PARQUET: &str = "queue.parquet";
+/// Transfers, where there are any.
+pub const TRANSFERS_PARQUET: &str = "transfers.parquet";
+/// CPU time, machine and date, and the hashes of the other files.
+pub const RUN_JSON: &str = "run.json";
+
+/// What names a run: the same scenario and seed give the same results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunKey {
+    /// Hash of the resolved scenario, without the seed.
+    pub scenario_hash: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// `run.json`: what is not the same wherever the run is made, and the mark of completeness.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RunFile {
+    version: String,
+    commit: String,
+    scenario: String,
+    scenario_hash: String,
+    profile: String,
+    seed: u64,
+    /// False where the run was interrupted: then the files hold what was simulated until then.
+    complete: bool,
+    cpu_s: f64,
+    processor: String,
+    processors: usize,
+    build: String,
+    date: String,
+    /// SHA-256 of every other file.
+    files: BTreeMap<String, String>,
+}
+
+/// What a folder holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// Nothing, or nothing that could be kept.
+    Nothing,
+    /// The run that is wanted, complete, made by this version and commit.
+    Complete(Box<RunSummary>),
+    /// A run of another scenario or seed.
+    Other(RunKey),
+    /// Files of another kind, and no run.
+    Foreign,
+}
+
+/// What is in `folder`, for someone who wants the run of that key.
+#[must_use]
+pub fn look(folder: &Path, wanted: &RunKey) -> Found {
+    let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
+        return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
+    };
+    let Ok(file) = serde_json::from_str::<RunFile>(&text) else { return Found::Nothing };
+    let key = RunKey { scenario_hash: file.scenario_hash.clone(), seed: file.seed };
+    if key != *wanted {
+        return Found::Other(key);
+    }
+    let is_ours = file.complete && file.version == VERSION && file.commit == COMMIT;
+    let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
+    let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
+        && file.files.iter().all(|(name, hash)| {
+            // A name with a path in it would lead out of the folder.
+            !name.contains('/') && fs::read(folder.join(name)).is_ok_and(|bytes| sha256(&bytes) == *hash)
+        });
+    if !is_ours || !is_whole {
+        return Found::Nothing;
+    }
+    let document = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
+    let document: Option<RunsDocument> =
+        document.and_then(|text| serde_json::from_str(&text).ok());
+    match document.and_then(|mut document| document.runs.pop()) {
+        Some(mut summary) => {
+            summary.cpu_s = Some(file.cpu_s);
+            Found::Complete(Box::new(summary))
+        }
+        None => Found::Nothing,
+    }
+}
+
+/// Whether a folder holds something, and none of it is a run's.
+fn is_foreign(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let mut names = entries.flatten().map(|entry| entry.file_name()).peekable();
+    names.peek().is_some()
+        && !names.any(|name| {
+            let name = name.to_string_lossy();
+            [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET].contains(&&*name)
+                || name.contains(".partial")
+        })
+}
+
+/// Writes a run's folder. `complete` is false for an interrupted run.
+///
+/// # Errors
+/// If the disk refuses.
+pub fn write_run(
+    folder: &Path,
+    scenario_toml: &str,
+    result: &RunResult,
+    cpu_s: f64,
+    complete: bool,
+) -> Result<(), LabError> {
+    make_folder(folder)?;
+    remove_leftovers(folder);
+    // Whatever was there is no longer whole from here on.
+    forget(&folder.join(RUN_JSON))?;
+    let mut summary = result.summary.clone();
+    summary.cpu_s = None;
+    let mut files: Vec<(&str, Vec<u8>)> = vec![
+        (SCENARIO, scenario_toml.as_bytes().to_vec()),
+        (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
+        (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)))),
+        (SERIES_PARQUET, encode(&series_columns(&result.series))),
+        (QUEUE_PARQUET, encode(&queue_columns(&result.queue))),
+    ];
+    if result.transfers.is_empty() {
+        forget(&folder.join(TRANSFERS_PARQUET))?;
+    } else {
+        files.push((TRANSFERS_PARQUET, encode(&transfer_columns(&result.transfers))));
+    }
+    let mut hashes = BTreeMap::new();
+    for (name, bytes) in files {
+        write(&folder.join(name), &bytes)?;
+        hashes.insert(name.to_owned(), sha256(&bytes));
+    }
+    let run_file = RunFile {
+        version: VERSION.to_owned(),
+        commit: COMMIT.to_owned(),
+        scenario: summary.scenario,
+        scenario_hash: summary.scenario_hash,
+        profile: summary.profile,
+        seed: summary.seed,
+        complete,
+        cpu_s,
+        processor: machine::processor(),
+        processors: machine::processors(),
+        build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        date: machine::date(),
+        files: hashes,
+    };
+    // The files' names reach the disk before the mark that vouches for them.
+    sync_folder(folder)?;
+    write(&folder.join(RUN_JSON), &pretty(&run_file))?;
+    sync_folder(folder)
+}
+
+/// `summary.json`: the records, the same wherever they are made.
+#[must_use]
+pub fn summary_json(runs: &[RunSummary], groups: Option<Vec<bbrlab_scenario::Group>>) -> Vec<u8> {
+    let runs = runs
+        .iter()
+        .map(|run| {
+            let mut run = run.clone();
+            run.cpu_s = None;
+            run
+        })
+        .collect();
+    let document =
+        RunsDocument { version: VERSION.to_owned(), commit: COMMIT.to_owned(), runs, groups };
+    pretty(&document)
+}
+
+fn pretty(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("records of plain values");
+    text.push(b'\n');
+    text
+}
+
+fn forget(file: &Path) -> Result<(), LabError> {
+    match fs::remove_file(file) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(LabError::io("remove", file, &error)),
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a string takes all");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use crate::scratch::Scratch;
+    use bbrlab_scenario::{QueueSeries, RunResult, RunSummary, Series, Transfers};
+    use std::fs;
+
+    fn result() -> RunResult {
+        let summary = RunSummary {
+            scenario: "made-up".to_owned(),
+            scenario_hash: "aa".repeat(32),
+            profile: "linux".to_owned(),
+            point: serde_json::Map::new(),
+            seed: 3,
+            sim_s: 1.0,
+            cpu_s: None,
+            events: 10,
+            data_packets: 5,
+            digest: "00".to_owned(),
+            jain: None,
+            jain_ss: None,
+            links: Vec::new(),
+            flows: Vec::new(),
+        };
+        RunResult {
+            summary,
+            series: Series::default(),
+            queue: QueueSeries::default(),
+            transfers: Transfers::default(),
+        }
+    }
+
+    fn key() -> RunKey {
+        RunKey { scenario_hash: "aa".repeat(32), seed: 3 }
+    }
+
+    #[test]
+    fn a_complete_run_is_recognised_with_its_cpu_time() {
+        let scratch = Scratch::new("complete");
+        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        write_run(scratch.path(), "seed = 3\n", &result(), 0.25, true).unwrap();
+        let mut expected = result().summary;
+        expected.cpu_s = Some(0.25);
+        assert_eq!(look(scratch.path(), &key()), Found::Complete(Box::new(expected)));
+    }
+
+    #[test]
+    fn a_run_of_another_seed_is_another_run() {
+        let scratch = Scratch::new("other");
+        write_run(scratch.path(), "", &result(), 0.0, true).unwrap();
+        let wanted = RunKey { seed: 4, ..key() };
+        assert_eq!(look(scratch.path(), &wanted), Found::Other(key()));
+    }
+
+    #[test]
+    fn an_altered_a_missing_or_an_interrupted_run_is_not_complete() {
+        let scratch = Scratch::new("altered");
+        let rewrite = || write_run(scratch.path(), "", &result(), 0.0, true).unwrap();
+        rewrite();
+        fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
+        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        rewrite();
+        fs::remove_file(scratch.path().join(QUEUE_PARQUET)).unwrap();
+        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        rewrite();
+        fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
+        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        write_run(scratch.path(), "", &result(), 0.0, false).unwrap();
+        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+    }
+
+    #[test]
+    fn a_folder_with_other_peoples_files_is_foreign() {
+        let scratch = Scratch::new("foreign");
+        fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
+        assert_eq!(look(scratch.path(), &key()), Found::Foreign);
+    }
+}

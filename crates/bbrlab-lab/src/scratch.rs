@@ -1,0 +1,26 @@
+//! Scratch folders for tests, gone at their end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// An empty folder of that name in this process' own corner.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("bbrlab-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
