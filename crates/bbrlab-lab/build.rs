@@ -9,7 +9,9 @@ fn main() {
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
     // Built anew when the commit changes. A branch may be packed and have no file of its own; then the
     // packed list or HEAD changes. Only what exists is named: cargo would build anew each time otherwise.
-    for name in ["HEAD", "packed-refs"].map(str::to_owned).into_iter().chain(git(&["symbolic-ref", "HEAD"])) {
+    for name in
+        ["HEAD", "packed-refs"].map(str::to_owned).into_iter().chain(git(&["symbolic-ref", "HEAD"]))
+    {
         if let Some(path) = git(&["rev-parse", "--git-path", &name])
             && Path::new(&path).exists()
         {

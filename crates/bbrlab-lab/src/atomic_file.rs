@@ -13,7 +13,7 @@ const PARTIAL: &str = ".partial";
 ///
 /// # Errors
 /// If the disk is full, the folder cannot be written ...
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     let partial = partial_name(path);
     let written = (|| {
         let mut file = File::create(&partial)?;
@@ -32,7 +32,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 ///
 /// # Errors
 /// If the system refuses.
-pub fn sync_folder(folder: &Path) -> Result<(), LabError> {
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
     File::open(folder)
         .and_then(|folder| folder.sync_all())
         .map_err(|error| LabError::io("write", folder, &error))
@@ -42,19 +42,19 @@ pub fn sync_folder(folder: &Path) -> Result<(), LabError> {
 ///
 /// # Errors
 /// If something else is in the way, or the disk refuses.
-pub fn make_folder(folder: &Path) -> Result<(), LabError> {
+pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     match fs::create_dir_all(folder) {
         Ok(()) if folder.is_dir() => Ok(()),
         Ok(()) => Err(LabError::Failed(format!("cannot make the folder {}", folder.display()))),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(LabError::Failed(format!("cannot make the folder {}: a file is in the way", folder.display())))
-        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(LabError::Failed(
+            format!("cannot make the folder {}: a file is in the way", folder.display()),
+        )),
         Err(error) => Err(LabError::io("make the folder", folder, &error)),
     }
 }
 
 /// Removes what a killed process left unfinished. A file of a process that still lives stays.
-pub fn remove_leftovers(folder: &Path) {
+pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -110,7 +110,8 @@ mod tests {
         let file = scratch.path().join("file");
         fs::write(&file, b"").unwrap();
         let error = make_folder(&file.join("below")).unwrap_err();
-        let expected = format!("cannot make the folder {}: Not a directory", file.join("below").display());
+        let expected =
+            format!("cannot make the folder {}: Not a directory", file.join("below").display());
         assert_eq!(error.to_string(), expected);
         assert!(make_folder(&file).unwrap_err().to_string().ends_with("a file is in the way"));
     }

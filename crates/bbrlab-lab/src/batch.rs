@@ -19,7 +19,9 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::parquet_file::encode;
 use crate::picture_files::{picture_of, write_pictures};
-use crate::run_folder::{Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, summary_json, write_run};
+use crate::run_folder::{
+    Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, summary_json, write_run,
+};
 use crate::stop::Stop;
 
 /// How a batch is run.
@@ -257,7 +259,9 @@ fn one_run(
     });
     let executed = match executed {
         Ok(executed) => executed,
-        Err(reason) => return Message::Failed(LabError::Failed(format!("{}: {reason}", run.scenario))),
+        Err(reason) => {
+            return Message::Failed(LabError::Failed(format!("{}: {reason}", run.scenario)));
+        }
     };
     let is_kept = executed.is_complete || is_single;
     if let Some(folder) = folder.filter(|_| is_kept) {
@@ -285,7 +289,8 @@ fn one_run(
 /// A sweep may name the same point twice; each gets a folder of its own.
 fn claim(folder: PathBuf, claimed: &Mutex<BTreeSet<PathBuf>>) -> PathBuf {
     let mut claimed = claimed.lock().expect("no worker panics while it holds this");
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name =
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut free = folder;
     let mut copy = 2;
     while !claimed.insert(free.clone()) {
@@ -314,7 +319,9 @@ fn folder_name(run: &bbrlab_scenario::Run) -> String {
 
 /// A text as a part of a file's name: letters, digits, `.` and `-`; never hidden, never a path.
 fn plain_name(text: &str, most: usize) -> String {
-    let kept = text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { ' ' });
+    let kept = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { ' ' });
     let spaced: String = kept.collect();
     let joined = spaced.split_whitespace().collect::<Vec<_>>().join("-");
     joined.trim_matches('.').chars().take(most).collect()
@@ -341,7 +348,7 @@ fn finish_folder(
 
 /// The pictures of a sweep under the scenario's title.
 #[must_use]
-pub fn sweep_pictures_of(scenario: &Scenario, runs: &[RunSummary]) -> Vec<Picture> {
+pub(crate) fn sweep_pictures_of(scenario: &Scenario, runs: &[RunSummary]) -> Vec<Picture> {
     let title = if scenario.title().is_empty() { scenario.name() } else { scenario.title() };
     sweep_pictures(title, runs)
 }

@@ -9,7 +9,7 @@ use crate::provenance::{COMMIT, VERSION};
 
 /// `series.parquet`.
 #[must_use]
-pub fn series_columns(series: &Series) -> Vec<Column> {
+pub(crate) fn series_columns(series: &Series) -> Vec<Column> {
     vec![
         Column::new("time_s", Values::Float(series.time_s.clone())),
         Column::new("flow", ints(&series.flow)),
@@ -26,7 +26,10 @@ pub fn series_columns(series: &Series) -> Vec<Column> {
         Column::new("lost_packets", ints(&series.lost_packets)),
         Column::new("retransmitted_packets", ints(&series.retransmitted_packets)),
         Column::new("received_bytes", ints(&series.received_bytes)),
-        Column::new("state", Values::Text(series.state.iter().map(|&state| state.to_owned()).collect())),
+        Column::new(
+            "state",
+            Values::Text(series.state.iter().map(|&state| state.to_owned()).collect()),
+        ),
         Column::new("inflight_hi_packets", opt_ints(&series.inflight_hi_packets)),
         Column::new("inflight_lo_packets", opt_ints(&series.inflight_lo_packets)),
         Column::new("bw_hi_bps", opt_ints(&series.bw_hi_bps)),
@@ -36,7 +39,7 @@ pub fn series_columns(series: &Series) -> Vec<Column> {
 
 /// `queue.parquet`.
 #[must_use]
-pub fn queue_columns(queue: &QueueSeries) -> Vec<Column> {
+pub(crate) fn queue_columns(queue: &QueueSeries) -> Vec<Column> {
     vec![
         Column::new("time_s", Values::Float(queue.time_s.clone())),
         Column::new("link", ints(&queue.link)),
@@ -49,7 +52,7 @@ pub fn queue_columns(queue: &QueueSeries) -> Vec<Column> {
 
 /// `transfers.parquet`, of runs with flows that have a byte count or a train.
 #[must_use]
-pub fn transfer_columns(transfers: &Transfers) -> Vec<Column> {
+pub(crate) fn transfer_columns(transfers: &Transfers) -> Vec<Column> {
     vec![
         Column::new("flow", ints(&transfers.flow)),
         Column::new("n", ints(&transfers.n)),
@@ -63,7 +66,7 @@ pub fn transfer_columns(transfers: &Transfers) -> Vec<Column> {
 /// `summary.parquet`: a row a flow. First what tells the run, the swept keys among it; then the flow's
 /// figures; then those of the run and of its bottleneck, the same in each row of a run.
 #[must_use]
-pub fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
+pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
     let mut swept: Vec<&String> = Vec::new();
     for key in runs.iter().flat_map(|run| run.point.keys()) {
         if !swept.contains(&key) {
@@ -87,13 +90,18 @@ pub fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
         let values = per_flow(&|run| run.point.get(key).cloned().unwrap_or(Value::Null));
         columns.push(by_kind(key, &values));
     }
-    let rows: Vec<Vec<(String, Value)>> =
-        runs.iter().flat_map(|run| run.flows.iter().map(move |flow| flat_columns(run, flow))).collect();
-    let names: Vec<String> =
-        rows.first().map_or_else(Vec::new, |row| row.iter().map(|(name, _)| name.clone()).collect());
+    let rows: Vec<Vec<(String, Value)>> = runs
+        .iter()
+        .flat_map(|run| run.flows.iter().map(move |flow| flat_columns(run, flow)))
+        .collect();
+    let names: Vec<String> = rows
+        .first()
+        .map_or_else(Vec::new, |row| row.iter().map(|(name, _)| name.clone()).collect());
     for (at, name) in names.iter().enumerate() {
-        let values: Vec<Value> =
-            rows.iter().map(|row| row.get(at).map_or(Value::Null, |(_, value)| value.clone())).collect();
+        let values: Vec<Value> = rows
+            .iter()
+            .map(|row| row.get(at).map_or(Value::Null, |(_, value)| value.clone()))
+            .collect();
         columns.push(by_kind(name, &values));
     }
     columns
@@ -118,13 +126,17 @@ fn text(name: &str, values: &[Value]) -> Column {
 }
 
 fn whole(name: &str, values: &[Value]) -> Column {
-    Column::new(name, Values::Int(values.iter().map(|value| int(value.as_u64().unwrap_or(0))).collect()))
+    Column::new(
+        name,
+        Values::Int(values.iter().map(|value| int(value.as_u64().unwrap_or(0))).collect()),
+    )
 }
 
 /// Optional, as whole numbers if all that is there are whole numbers, else as numbers, else as words.
 fn by_kind(name: &str, values: &[Value]) -> Column {
     let there = || values.iter().filter(|value| !value.is_null());
-    let kind = if there().next().is_some() && there().all(|value| value.is_u64() || value.is_i64()) {
+    let kind = if there().next().is_some() && there().all(|value| value.is_u64() || value.is_i64())
+    {
         Values::OptInt(values.iter().map(Value::as_i64).collect())
     } else if there().all(Value::is_number) {
         Values::OptFloat(values.iter().map(Value::as_f64).collect())
@@ -143,7 +155,7 @@ fn by_kind(name: &str, values: &[Value]) -> Column {
 ///
 /// # Errors
 /// If a column is missing or of another kind.
-pub fn series_from(columns: &[Column]) -> Result<Series, String> {
+pub(crate) fn series_from(columns: &[Column]) -> Result<Series, String> {
     let time_s = floats_of(columns, "time_s")?;
     let states = Names::of(texts_of(columns, "state")?);
     let at = |name: &str| ints_of(columns, name);
@@ -196,7 +208,7 @@ pub fn series_from(columns: &[Column]) -> Result<Series, String> {
 ///
 /// # Errors
 /// If a column is missing or of another kind.
-pub fn queue_from(columns: &[Column]) -> Result<QueueSeries, String> {
+pub(crate) fn queue_from(columns: &[Column]) -> Result<QueueSeries, String> {
     let time_s = floats_of(columns, "time_s")?;
     let at = |name: &str| ints_of(columns, name);
     let (link, packets, bytes, drops, marks) =
@@ -294,7 +306,10 @@ mod tests {
         }
         let mut queue = QueueSeries::default();
         queue.push(QueueRow { time_s: 0.5, link: 0, packets: 3, bytes: 4542, drops: 1, marks: 0 });
-        assert_eq!(series_from(&decode(encode(&series_columns(&series))).unwrap()).unwrap(), series);
+        assert_eq!(
+            series_from(&decode(encode(&series_columns(&series))).unwrap()).unwrap(),
+            series
+        );
         assert_eq!(queue_from(&decode(encode(&queue_columns(&queue))).unwrap()).unwrap(), queue);
     }
 

@@ -12,7 +12,7 @@ const PACKETS_PER_SLICE: u64 = 50_000;
 
 /// A run and what it took.
 #[derive(Debug)]
-pub struct Executed {
+pub(crate) struct Executed {
     /// The records.
     pub result: RunResult,
     /// CPU seconds, set-up and figures included.
@@ -26,7 +26,7 @@ pub struct Executed {
 ///
 /// # Errors
 /// If the simulation refuses the run.
-pub fn execute(
+pub(crate) fn execute(
     run: &Run,
     packets: u64,
     stop: &Stop,

@@ -21,8 +21,18 @@ pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), L
     let at_once = estimate.runs.min(jobs as u64);
     let wanted = [
         (estimate.data_packets, 1, "data packets", ""),
-        (estimate.series_rows, PACKETS_PER_ROW, "rows of time series", "; or keep fewer with --set sample=..."),
-        (estimate.memory_bytes.saturating_mul(at_once), 1, "bytes of memory", "; or run fewer at a time with --jobs"),
+        (
+            estimate.series_rows,
+            PACKETS_PER_ROW,
+            "rows of time series",
+            "; or keep fewer with --set sample=...",
+        ),
+        (
+            estimate.memory_bytes.saturating_mul(at_once),
+            1,
+            "bytes of memory",
+            "; or run fewer at a time with --jobs",
+        ),
     ];
     for (amount, weight, what, or) in wanted {
         let needed = amount.saturating_mul(weight);

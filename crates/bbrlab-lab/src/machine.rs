@@ -4,28 +4,19 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::process::{RUsage, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 
 /// CPU seconds that this thread has used.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "seconds for people")]
-pub fn thread_cpu_s() -> f64 {
+pub(crate) fn thread_cpu_s() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// User CPU seconds of this process.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "seconds for people")]
-pub fn process_user_cpu_s() -> f64 {
-    let used = getrusage(RUsage::Self_).ru_utime;
-    used.tv_sec as f64 + used.tv_usec as f64 / 1e6
-}
-
 /// The most memory that this process has held, in bytes; none where the system does not tell.
 #[must_use]
-pub fn peak_rss_bytes() -> Option<u64> {
+pub(crate) fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
@@ -33,7 +24,7 @@ pub fn peak_rss_bytes() -> Option<u64> {
 
 /// The processor's name, or its architecture.
 #[must_use]
-pub fn processor() -> String {
+pub(crate) fn processor() -> String {
     let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| {
         let line = info.lines().find(|line| line.starts_with("model name"))?;
         line.split_once(':').map(|(_, name)| name.trim().to_owned())
@@ -49,8 +40,11 @@ pub fn processors() -> usize {
 
 /// The present moment as `2026-11-21T18:05:00Z`.
 #[must_use]
-pub fn date() -> String {
-    #[expect(clippy::disallowed_methods, reason = "the date of a run, for people; no run depends on it")]
+pub(crate) fn date() -> String {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the date of a run, for people; no run depends on it"
+    )]
     let now = SystemTime::now();
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     date_of(seconds)
@@ -61,7 +55,8 @@ pub fn date() -> String {
 fn date_of(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;

@@ -19,7 +19,7 @@ const ROWS_PER_GROUP: usize = 1 << 20;
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub(crate) struct Column {
     /// Its name.
     pub name: String,
     /// Its values.
@@ -28,7 +28,7 @@ pub struct Column {
 
 /// Values of a column. All integers are written as 64 bits with sign, which every reader knows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub(crate) enum Values {
     /// Integers.
     Int(Vec<i64>),
     /// Integers or nothing.
@@ -46,7 +46,7 @@ pub enum Values {
 impl Values {
     /// Rows.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Int(values) => values.len(),
             Self::OptInt(values) => values.len(),
@@ -59,7 +59,7 @@ impl Values {
 
     /// Whether there is no row.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
@@ -67,7 +67,7 @@ impl Values {
 impl Column {
     /// A column.
     #[must_use]
-    pub fn new(name: impl Into<String>, values: Values) -> Self {
+    pub(crate) fn new(name: impl Into<String>, values: Values) -> Self {
         Self { name: name.into(), values }
     }
 }
@@ -77,7 +77,7 @@ impl Column {
 /// # Panics
 /// If the columns differ in length.
 #[must_use]
-pub fn encode(columns: &[Column]) -> Vec<u8> {
+pub(crate) fn encode(columns: &[Column]) -> Vec<u8> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     assert!(columns.iter().all(|column| column.values.len() == rows), "columns of equal length");
     write_all(columns, rows).expect("memory takes all, and the schema is ours")
@@ -177,7 +177,7 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
 ///
 /// # Errors
 /// If it is no such file, or damaged.
-pub fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
+pub(crate) fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
     read_all(file).map_err(|error| match error {
         ParquetError::General(text) => text,
         other => other.to_string(),

@@ -26,7 +26,10 @@ pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
 ///
 /// # Errors
 /// If the disk refuses.
-pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>, LabError> {
+pub(crate) fn write_pictures(
+    folder: &Path,
+    pictures: &[Picture],
+) -> Result<Vec<PathBuf>, LabError> {
     make_folder(folder)?;
     let mut files = Vec::new();
     for picture in pictures {

@@ -21,23 +21,23 @@ use crate::parquet_file::encode;
 use crate::provenance::{COMMIT, VERSION};
 
 /// The scenario of this run alone.
-pub const SCENARIO: &str = "scenario.toml";
+pub(crate) const SCENARIO: &str = "scenario.toml";
 /// The figures.
-pub const SUMMARY_JSON: &str = "summary.json";
+pub(crate) const SUMMARY_JSON: &str = "summary.json";
 /// The figures, a row a flow.
-pub const SUMMARY_PARQUET: &str = "summary.parquet";
+pub(crate) const SUMMARY_PARQUET: &str = "summary.parquet";
 /// The flows over time.
-pub const SERIES_PARQUET: &str = "series.parquet";
+pub(crate) const SERIES_PARQUET: &str = "series.parquet";
 /// The queues over time.
-pub const QUEUE_PARQUET: &str = "queue.parquet";
+pub(crate) const QUEUE_PARQUET: &str = "queue.parquet";
 /// Transfers, where there are any.
-pub const TRANSFERS_PARQUET: &str = "transfers.parquet";
+pub(crate) const TRANSFERS_PARQUET: &str = "transfers.parquet";
 /// CPU time, machine and date, and the hashes of the other files.
-pub const RUN_JSON: &str = "run.json";
+pub(crate) const RUN_JSON: &str = "run.json";
 
 /// What names a run: the same scenario and seed give the same results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunKey {
+pub(crate) struct RunKey {
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
     /// The seed.
@@ -66,7 +66,7 @@ struct RunFile {
 
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub(crate) enum Found {
     /// Nothing, or nothing that could be kept.
     Nothing,
     /// The run that is wanted, complete, made by this version and commit.
@@ -79,7 +79,7 @@ pub enum Found {
 
 /// What is in `folder`, for someone who wants the run of that key.
 #[must_use]
-pub fn look(folder: &Path, wanted: &RunKey) -> Found {
+pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
@@ -93,14 +93,14 @@ pub fn look(folder: &Path, wanted: &RunKey) -> Found {
     let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
             // A name with a path in it would lead out of the folder.
-            !name.contains('/') && fs::read(folder.join(name)).is_ok_and(|bytes| sha256(&bytes) == *hash)
+            !name.contains('/')
+                && fs::read(folder.join(name)).is_ok_and(|bytes| sha256(&bytes) == *hash)
         });
     if !is_ours || !is_whole {
         return Found::Nothing;
     }
     let document = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
-    let document: Option<RunsDocument> =
-        document.and_then(|text| serde_json::from_str(&text).ok());
+    let document: Option<RunsDocument> = document.and_then(|text| serde_json::from_str(&text).ok());
     match document.and_then(|mut document| document.runs.pop()) {
         Some(mut summary) => {
             summary.cpu_s = Some(file.cpu_s);
@@ -117,7 +117,8 @@ fn is_foreign(folder: &Path) -> bool {
     names.peek().is_some()
         && !names.any(|name| {
             let name = name.to_string_lossy();
-            [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET].contains(&&*name)
+            [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET]
+                .contains(&&*name)
                 || name.contains(".partial")
         })
 }
@@ -126,7 +127,7 @@ fn is_foreign(folder: &Path) -> bool {
 ///
 /// # Errors
 /// If the disk refuses.
-pub fn write_run(
+pub(crate) fn write_run(
     folder: &Path,
     scenario_toml: &str,
     result: &RunResult,
@@ -179,7 +180,10 @@ pub fn write_run(
 
 /// `summary.json`: the records, the same wherever they are made.
 #[must_use]
-pub fn summary_json(runs: &[RunSummary], groups: Option<Vec<bbrlab_scenario::Group>>) -> Vec<u8> {
+pub(crate) fn summary_json(
+    runs: &[RunSummary],
+    groups: Option<Vec<bbrlab_scenario::Group>>,
+) -> Vec<u8> {
     let runs = runs
         .iter()
         .map(|run| {

@@ -1,0 +1,223 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A laboratory for TCP congestion control.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bbrlab",
+    version = concat!(env!("CARGO_PKG_VERSION")),
+    about = "A laboratory for TCP congestion control",
+    long_about = "A laboratory for TCP congestion control: a scenario file in; tables, pictures and data out.",
+    arg_required_else_help = true,
+    subcommand_required = true,
+    max_term_width = 100,
+    after_help = "Example: bbrlab run examples.dumbbell"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run scenario files, or built-in scenarios by their ids
+    #[command(after_help = "Examples:
+  bbrlab run examples.two-bbr
+  bbrlab run my.toml --set bottleneck.buffer=2bdp --set 'flows[1].cc=cubic' --out results
+  bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json")]
+    Run(RunArgs),
+    /// Tell what there is: algorithms, scenarios, papers, metrics
+    #[command(after_help = "Examples:
+  bbrlab list
+  bbrlab list algorithms --json")]
+    List(ListArgs),
+    /// Validate scenario files and tell what a run would take; runs nothing
+    #[command(after_help = "Example: bbrlab check my.toml song2021.random-loss")]
+    Check(CheckArgs),
+    /// Compare with recordings of real kernel code
+    #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
+    Validate(ValidateArgs),
+    /// Draw the pictures of a folder of results
+    #[command(after_help = "Example: bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
+    Plot(PlotArgs),
+    /// Print a script that teaches a shell to complete commands
+    #[command(
+        after_help = "Example: bbrlab completions bash > ~/.local/share/bash-completion/completions/bbrlab"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What the commands that run scenarios have in common.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Running {
+    /// First seed, in place of the scenario's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Runs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) jobs: Option<u32>,
+    /// Folder of the results [default: bbrlab-runs/NAME-HASH]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Compute anew what is there already, and write over it
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Take on up to this many data packets (a row of the series weighs 100, a byte of memory 1)
+    #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
+    pub(crate) limit: u64,
+    /// No progress, no notes: results only
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// Scenario files or ids of built-in scenarios (see `bbrlab list scenarios`)
+    #[arg(required = true, value_name = "SCENARIO")]
+    pub(crate) scenarios: Vec<String>,
+    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// Scenario files or ids of built-in scenarios
+    #[arg(required = true, value_name = "SCENARIO")]
+    pub(crate) scenarios: Vec<String>,
+    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// First seed, in place of the scenario's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Runs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) jobs: Option<u32>,
+    /// The limit that a run would have
+    #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
+    pub(crate) limit: u64,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// What to list; all, if nothing is named
+    #[arg(value_enum, value_name = "WHAT")]
+    pub(crate) what: Option<What>,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum What {
+    Algorithms,
+    Scenarios,
+    Papers,
+    Metrics,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    #[command(subcommand)]
+    pub(crate) against: Against,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Against {
+    /// Replay call-by-call traces of kernel code; every integer must be equal
+    #[command(after_help = "Examples:
+  bbrlab validate golden reference/golden --only bbr1 cubic core
+  bbrlab validate golden reference/golden/bbr1 --json")]
+    Golden {
+        /// Folders with traces; MANIFEST.csv is there or in a folder above
+        #[arg(required = true, value_name = "DIR")]
+        dirs: Vec<PathBuf>,
+        /// Only these algorithms or services
+        #[arg(long, value_name = "NAME", num_args = 1..)]
+        only: Vec<String>,
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
+    },
+    /// Feed our sender and receiver what a real Linux host received, packet by packet
+    #[command(after_help = "Example: bbrlab validate packets reference/linux-reference/packets")]
+    Packets {
+        /// Folders with packet logs
+        #[arg(required = true, value_name = "DIR")]
+        dirs: Vec<PathBuf>,
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlotArgs {
+    /// Folder of a run or of a sweep
+    #[arg(value_name = "RUN")]
+    pub(crate) folder: PathBuf,
+    /// Where the pictures go [default: into that folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// No notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// A count of packets: `5000000`, `1e11`, `2.5e9`.
+fn packets(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of packets such as 1e11".to_owned();
+    if let Ok(count) = text.parse::<u64>() {
+        return Ok(count);
+    }
+    let value: f64 = text.parse().map_err(|_| wrong())?;
+    if !value.is_finite() || value < 0.0 || value.fract() != 0.0 {
+        return Err(wrong());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    Ok(value as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, packets};
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_shows_an_example_in_its_help() {
+        for verb in Cli::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("bbrlab "), "{} has no example", verb.get_name());
+        }
+    }
+
+    #[test]
+    fn counts_of_packets_may_have_an_exponent() {
+        assert_eq!(packets("1e10"), Ok(10_000_000_000));
+        assert_eq!(packets("2.5e3"), Ok(2500));
+        assert_eq!(packets("18446744073709551615"), Ok(u64::MAX));
+        assert!(packets("many").is_err() && packets("-1").is_err() && packets("0.5").is_err());
+        assert!(packets("NaN").is_err());
+    }
+}

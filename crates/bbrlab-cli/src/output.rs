@@ -1,0 +1,97 @@
+//! Results on standard output, words on standard error, and the exit status.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use bbrlab_lab::LabError;
+use serde::Serialize;
+
+/// Why a verb ended early.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// What the lab says.
+    Lab(LabError),
+    /// Standard output cannot be written.
+    Output(io::Error),
+    /// All has been said; this is the exit status.
+    Status(u8),
+}
+
+impl From<LabError> for Stopped {
+    fn from(error: LabError) -> Self {
+        Self::Lab(error)
+    }
+}
+
+/// What a verb comes to.
+pub(crate) type Verdict = Result<(), Stopped>;
+
+/// Standard output and standard error.
+pub(crate) struct Output {
+    out: io::BufWriter<io::Stdout>,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { out: io::BufWriter::new(io::stdout()) }
+    }
+
+    /// A result.
+    pub(crate) fn text(&mut self, text: &str) -> Verdict {
+        self.out.write_all(text.as_bytes()).map_err(Stopped::Output)
+    }
+
+    /// The one document of `--json`.
+    pub(crate) fn json(&mut self, document: &impl Serialize) -> Verdict {
+        let text = serde_json::to_string_pretty(document).expect("records of plain values");
+        self.text(&text)?;
+        self.text("\n")
+    }
+
+    /// Words about what is being done. If nobody can hear them, that is no failure.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = self.out.flush();
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+
+    /// Tells how it ended.
+    pub(crate) fn end(mut self, result: Verdict) -> ExitCode {
+        let flushed = self.out.flush().map_err(Stopped::Output);
+        // The rest is not worth a second attempt when the buffer is dropped.
+        let (_, _) = self.out.into_parts();
+        match result.and(flushed) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(Stopped::Status(status)) => ExitCode::from(status),
+            // The reader has seen enough (`bbrlab list | head -1`).
+            Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::SUCCESS
+            }
+            Err(Stopped::Output(error)) => {
+                complain(&format!("cannot write to standard output: {}", plain(&error)));
+                ExitCode::from(1)
+            }
+            Err(Stopped::Lab(error)) => {
+                match &error {
+                    // Shows its own head and the place.
+                    LabError::Scenario(errors) => {
+                        let _ = write!(anstream::stderr(), "{}", errors.render(true));
+                    }
+                    error => complain(&error.to_string()),
+                }
+                ExitCode::from(error.exit_status())
+            }
+        }
+    }
+}
+
+fn complain(text: &str) {
+    const RED: &str = "\x1b[1;31m";
+    const RESET: &str = "\x1b[0m";
+    let _ = writeln!(anstream::stderr(), "{RED}error{RESET}: {text}");
+}
+
+/// The system's words without its error number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())
+}

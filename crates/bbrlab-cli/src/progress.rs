@@ -1,0 +1,42 @@
+//! A progress bar, on a terminal only.
+
+use std::io::IsTerminal as _;
+
+use bbrlab_lab::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+
+/// A bar for that many runs; hidden where nobody looks.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(crate) fn new(name: &str, quiet: bool) -> Self {
+        let is_seen = !quiet && std::io::stderr().is_terminal();
+        let target =
+            if is_seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
+        let style = ProgressStyle::with_template("{prefix} [{bar:40}] {msg}  {eta}")
+            .expect("the template is well formed")
+            .progress_chars("=> ");
+        bar.set_style(style);
+        bar.set_prefix(name.to_owned());
+        Self(bar)
+    }
+
+    pub(crate) fn show(&self, progress: Progress) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share between 0 and 1"
+        )]
+        self.0.set_position((progress.share * STEPS as f64) as u64);
+        self.0.set_message(format!("{}/{} runs", progress.done, progress.total));
+    }
+
+    pub(crate) fn end(self) {
+        self.0.finish_and_clear();
+    }
+}

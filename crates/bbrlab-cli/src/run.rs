@@ -1,0 +1,144 @@
+//! `bbrlab run`: scenarios in; table, pictures and data out.
+
+use std::fmt::Write as _;
+
+use bbrlab_lab::{
+    Batch, BatchOptions, COMMIT, LabError, Stop, VERSION, check_limit, default_out, processors,
+    run_batch,
+};
+use bbrlab_report::{groups, run_table, sweep_table};
+use bbrlab_scenario::{RunsDocument, Scenario};
+
+use crate::args::{RunArgs, Running};
+use crate::output::{Output, Stopped, Verdict};
+use crate::progress::Bar;
+
+/// Runs the scenarios, one after the other, each on all cores.
+pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
+    let sets = sets(&args.set, args.running.seed);
+    let mut scenarios = Vec::new();
+    for name in &args.scenarios {
+        scenarios.push(Scenario::open(name, &sets).map_err(LabError::from)?);
+    }
+    let jobs = jobs(&args.running);
+    let estimates = scenarios.iter().map(Scenario::estimate);
+    let whole = estimates.reduce(bbrlab_scenario::Estimate::and).unwrap_or_default();
+    check_limit(&whole, jobs, args.running.limit)?;
+    let stop = on_interrupt()?;
+    let several = scenarios.len() > 1;
+    let mut document = RunsDocument {
+        version: VERSION.to_owned(),
+        commit: COMMIT.to_owned(),
+        runs: Vec::new(),
+        groups: None,
+    };
+    for scenario in &scenarios {
+        let batch = one(scenario, &args.running, jobs, several, &stop, output)?;
+        if !args.running.json {
+            output.text(&table(&batch))?;
+        }
+        let interrupted = batch.is_interrupted;
+        let left = leftover(&batch, scenario);
+        document.runs.extend(batch.runs);
+        if interrupted {
+            finish(args.running.json, &mut document, output)?;
+            return Err(LabError::Interrupted(left).into());
+        }
+    }
+    finish(args.running.json, &mut document, output)
+}
+
+fn finish(json: bool, document: &mut RunsDocument, output: &mut Output) -> Verdict {
+    if !json {
+        return Ok(());
+    }
+    if document.runs.len() > 1 {
+        document.groups = Some(groups(&document.runs));
+    }
+    output.json(document)
+}
+
+fn one(
+    scenario: &Scenario,
+    running: &Running,
+    jobs: usize,
+    several: bool,
+    stop: &Stop,
+    output: &mut Output,
+) -> Result<Batch, Stopped> {
+    let out = match &running.out {
+        // Several scenarios share a folder that the user names, each in one of its own.
+        Some(out) if several => {
+            let own = default_out(scenario);
+            out.join(own.file_name().expect("the default has a name"))
+        }
+        Some(out) => out.clone(),
+        None => default_out(scenario),
+    };
+    let options = BatchOptions {
+        out: Some(out),
+        force: running.force,
+        jobs,
+        pictures: true,
+        stop: stop.clone(),
+    };
+    let bar = Bar::new(scenario.name(), running.quiet);
+    let batch = run_batch(scenario, &options, |progress| bar.show(progress));
+    bar.end();
+    let batch = batch?;
+    if !running.quiet
+        && let Some(out) = &batch.out
+    {
+        let mut note = format!("{}: {} computed", scenario.name(), runs(batch.computed));
+        if batch.found > 0 {
+            write!(note, ", {} found complete", runs(batch.found)).expect("a string takes all");
+        }
+        write!(note, "; results in {}", out.display()).expect("a string takes all");
+        output.note(&note);
+    }
+    Ok(batch)
+}
+
+fn table(batch: &Batch) -> String {
+    match (batch.runs.as_slice(), &batch.partial) {
+        ([run], _) => run_table(run),
+        ([], Some(partial)) => run_table(partial),
+        ([], None) => String::new(),
+        (runs, _) => sweep_table(runs),
+    }
+}
+
+fn leftover(batch: &Batch, scenario: &Scenario) -> String {
+    let out = batch.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
+    if let Some(partial) = &batch.partial {
+        return format!(
+            "interrupted after {} s of simulated time; what there is of it is in {out}",
+            partial.sim_s
+        );
+    }
+    format!(
+        "interrupted: {} of {} are finished and in {out}; the same command goes on from there",
+        batch.runs.len(),
+        runs(scenario.runs())
+    )
+}
+
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// The `--set`s, and the seed as one of them.
+pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
+    let mut sets = set.to_vec();
+    sets.extend(seed.map(|seed| format!("seed={seed}")));
+    sets
+}
+
+pub(crate) fn jobs(running: &Running) -> usize {
+    running.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1))
+}
+
+pub(crate) fn on_interrupt() -> Result<Stop, LabError> {
+    Stop::on_interrupt()
+        .map_err(|error| LabError::Failed(format!("cannot listen for Ctrl-C: {error}")))
+}

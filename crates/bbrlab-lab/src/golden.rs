@@ -1,0 +1,75 @@
+//! `validate golden`: the traces of folders, replayed on all cores and added up in the manifest's order.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bbrlab_oracle::golden::{GoldenError, Outcome, Report, Trace, plan, replay};
+
+use crate::error::LabError;
+use crate::stop::Stop;
+
+/// What the replay of some folders came to.
+#[derive(Clone, Debug)]
+pub struct Golden {
+    /// All that could be replayed.
+    pub report: Report,
+    /// Files that are damaged or missing, in the manifest's order.
+    pub damaged: Vec<GoldenError>,
+}
+
+/// Replays the traces under folders; with names in `only`, just those algorithms and services.
+///
+/// # Errors
+/// If a folder has no manifest, or the manifest lists nothing there or knows no such name.
+///
+/// # Panics
+/// If an algorithm fails an assertion: an error of ours.
+pub fn validate_golden(
+    dirs: &[PathBuf],
+    only: &[String],
+    jobs: usize,
+    stop: &Stop,
+) -> Result<Golden, LabError> {
+    let mut traces: Vec<Trace> = Vec::new();
+    for dir in dirs {
+        let planned = plan(dir, only).map_err(|error| LabError::Usage(error.to_string()))?;
+        // A folder may lie in another one that is named too.
+        traces.extend(
+            planned
+                .into_iter()
+                .filter(|trace| !traces.iter().any(|t| t.path == trace.path))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let outcomes: Mutex<Vec<Option<Result<Outcome, GoldenError>>>> =
+        Mutex::new(vec![None; traces.len()]);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, traces.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(trace) = traces.get(place) else { break };
+                    if stop.is_wished() {
+                        break;
+                    }
+                    let outcome = replay(trace);
+                    outcomes.lock().expect("no holder panics")[place] = Some(outcome);
+                }
+            });
+        }
+    });
+    if stop.is_wished() {
+        return Err(LabError::Interrupted("interrupted; nothing was judged".to_owned()));
+    }
+    let mut damaged = Vec::new();
+    let mut replayed = Vec::new();
+    for outcome in outcomes.into_inner().expect("no holder panics").into_iter().flatten() {
+        match outcome {
+            Ok(outcome) => replayed.push(outcome),
+            Err(error) => damaged.push(error),
+        }
+    }
+    Ok(Golden { report: Report::from_outcomes(replayed), damaged })
+}

@@ -1,0 +1,123 @@
+//! The papers' data: what they printed, for `reproduce` and `list`.
+
+use std::sync::OnceLock;
+
+use bbrlab_scenario::BUILTINS;
+use toml::{Table, Value};
+
+/// A paper.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// Its name in ids, such as `lanigan2020`.
+    pub key: String,
+    /// Its title.
+    pub title: String,
+    /// The year it appeared.
+    pub year: i64,
+    /// Where it appeared.
+    pub venue: String,
+    /// Its experiments, in the paper's order.
+    pub experiments: Vec<Experiment>,
+    /// Unit and definition of its metrics.
+    pub metrics: Vec<Metric>,
+}
+
+/// An experiment of a paper.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its id, such as `lanigan2020.single-flow`.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Tables and figures that show it.
+    pub source: Vec<String>,
+    /// The metrics that it reports.
+    pub metrics: Vec<String>,
+    /// The printed rows.
+    pub rows: Vec<Table>,
+    /// Whether there is a scenario for it.
+    pub is_built: bool,
+}
+
+/// A metric as a paper defines it.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// Its name.
+    pub id: String,
+    /// Its unit.
+    pub unit: String,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("lanigan2020", include_str!("../../../papers/lanigan2020.toml")),
+    ("song2021", include_str!("../../../papers/song2021.toml")),
+    ("mahmud2020", include_str!("../../../papers/mahmud2020.toml")),
+    ("kato2025", include_str!("../../../papers/kato2025.toml")),
+    ("piotrowska2024", include_str!("../../../papers/piotrowska2024.toml")),
+];
+
+/// The papers, in the order of the seeds.
+///
+/// # Panics
+/// If a file that the program carries is damaged; a test reads them all.
+pub fn papers() -> &'static [Paper] {
+    static PAPERS: OnceLock<Vec<Paper>> = OnceLock::new();
+    PAPERS.get_or_init(|| FILES.iter().map(|(key, text)| read(key, text)).collect())
+}
+
+fn read(key: &str, text: &str) -> Paper {
+    let table: Table = text.parse().expect("the program carries valid TOML");
+    let paper = table.get("paper").and_then(Value::as_table).expect("every file has [paper]");
+    let experiments = tables(&table, "experiments").map(|experiment| {
+        let id = word(experiment, "id");
+        Experiment {
+            title: word(experiment, "title"),
+            source: words(experiment, "source"),
+            metrics: words(experiment, "metrics"),
+            rows: tables(experiment, "rows").cloned().collect(),
+            is_built: BUILTINS.iter().any(|builtin| builtin.id == id),
+            id,
+        }
+    });
+    let metrics = tables(&table, "metrics");
+    Paper {
+        key: key.to_owned(),
+        title: word(paper, "title"),
+        year: paper.get("year").and_then(Value::as_integer).unwrap_or_default(),
+        venue: word(paper, "venue"),
+        experiments: experiments.collect(),
+        metrics: metrics.map(|m| Metric { id: word(m, "id"), unit: word(m, "unit") }).collect(),
+    }
+}
+
+fn tables<'a>(table: &'a Table, key: &str) -> impl Iterator<Item = &'a Table> {
+    table.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table)
+}
+
+fn word(table: &Table, key: &str) -> String {
+    table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn words(table: &Table, key: &str) -> Vec<String> {
+    match table.get(key) {
+        Some(Value::Array(list)) => {
+            list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        Some(Value::String(one)) => vec![one.clone()],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::papers;
+
+    #[test]
+    fn every_paper_is_read_with_its_experiments_and_metrics() {
+        let experiments: usize = papers().iter().map(|paper| paper.experiments.len()).sum();
+        let rows: usize =
+            papers().iter().flat_map(|paper| &paper.experiments).map(|e| e.rows.len()).sum();
+        assert_eq!((papers().len(), experiments, rows), (5, 28, 346));
+        assert!(papers().iter().all(|paper| !paper.metrics.is_empty() && paper.year >= 2020));
+    }
+}
