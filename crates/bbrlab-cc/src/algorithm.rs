@@ -4,10 +4,21 @@ use crate::bbr1::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain}
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
 use crate::bbr3::Bbr3;
 use crate::bbr3_ietf::Bbr3Ietf;
+use crate::bic::Bic;
 use crate::cubic::CubicParams;
+use crate::dctcp::Dctcp;
+use crate::highspeed::Highspeed;
+use crate::htcp::Htcp;
+use crate::hybla::Hybla;
+use crate::illinois::Illinois;
+use crate::scalable::Scalable;
+use crate::veno::Veno;
+use crate::westwood::Westwood;
+use crate::yeah::Yeah;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
-    LostSkb, ParamError, ParamSpec, Params, RateSample, Reno, Vegas, cubic, vegas,
+    LostSkb, ParamError, ParamSpec, Params, RateSample, Reno, Vegas, bic, cubic, dctcp, htcp,
+    hybla, illinois, vegas,
 };
 
 /// Builds an instance from a table of parameters.
@@ -163,32 +174,32 @@ algorithms! {
         title: "DCTCP",
         summary: "reduces in proportion to the share of ECN marks",
         source: "Linux 6.12 tcp_dctcp.c",
-        params: &[],
-        new: None,
+        params: dctcp::PARAMS,
+        new: Some(|p| Ok(Cc::Dctcp(Dctcp::new(p)?))),
     }
     Bic {
         name: "bic",
         title: "BIC",
         summary: "binary search for the window of the last loss",
         source: "Linux 6.12 tcp_bic.c",
-        params: &[],
-        new: None,
+        params: bic::PARAMS,
+        new: Some(|p| Ok(Cc::Bic(Bic::new(p)?))),
     }
     Htcp {
         name: "htcp",
         title: "H-TCP",
         summary: "increase grows with the time since the last loss",
         source: "Linux 6.12 tcp_htcp.c",
-        params: &[],
-        new: None,
+        params: htcp::PARAMS,
+        new: Some(|p| Ok(Cc::Htcp(Htcp::new(p)?))),
     }
     Illinois {
         name: "illinois",
         title: "TCP-Illinois",
         summary: "increase and decrease follow the queueing delay",
         source: "Linux 6.12 tcp_illinois.c",
-        params: &[],
-        new: None,
+        params: illinois::PARAMS,
+        new: Some(|p| Ok(Cc::Illinois(Illinois::new(p)?))),
     }
     Highspeed {
         name: "highspeed",
@@ -196,7 +207,7 @@ algorithms! {
         summary: "increase and decrease from the table of RFC 3649",
         source: "Linux 6.12 tcp_highspeed.c",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Highspeed(Highspeed::default()))),
     }
     Scalable {
         name: "scalable",
@@ -204,7 +215,7 @@ algorithms! {
         summary: "increase by 1/100, decrease by 1/8",
         source: "Linux 6.12 tcp_scalable.c",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Scalable(Scalable))),
     }
     Veno {
         name: "veno",
@@ -212,7 +223,7 @@ algorithms! {
         summary: "Reno that guesses from the backlog whether a loss is congestion",
         source: "Linux 6.12 tcp_veno.c",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Veno(Veno::default()))),
     }
     Westwood {
         name: "westwood",
@@ -220,7 +231,7 @@ algorithms! {
         summary: "after loss, sets the window from a bandwidth estimate",
         source: "Linux 6.12 tcp_westwood.c",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Westwood(Westwood::default()))),
     }
     Yeah {
         name: "yeah",
@@ -228,15 +239,15 @@ algorithms! {
         summary: "Scalable while the queue is short, Reno otherwise",
         source: "Linux 6.12 tcp_yeah.c",
         params: &[],
-        new: None,
+        new: Some(|_| Ok(Cc::Yeah(Yeah::default()))),
     }
     Hybla {
         name: "hybla",
         title: "TCP Hybla",
         summary: "makes long paths grow as fast as a 25 ms one",
         source: "Linux 6.12 tcp_hybla.c",
-        params: &[],
-        new: None,
+        params: hybla::PARAMS,
+        new: Some(|p| Ok(Cc::Hybla(Hybla::new(p)?))),
     }
 }
 
@@ -388,4 +399,14 @@ dispatch! {
     Reno(Reno),
     Cubic(Cubic),
     Vegas(Vegas),
+    Yeah(Yeah),
+    Westwood(Westwood),
+    Veno(Veno),
+    Scalable(Scalable),
+    Highspeed(Highspeed),
+    Hybla(Hybla),
+    Illinois(Illinois),
+    Htcp(Htcp),
+    Bic(Bic),
+    Dctcp(Dctcp),
 }

@@ -13,13 +13,25 @@ pub mod bbr2;
 pub mod bbr3;
 pub mod bbr3_ietf;
 pub mod bbr_bounded;
+pub mod bic;
 mod conn;
 pub mod cubic;
+pub mod dctcp;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
 pub mod linux_int;
+#[cfg(test)]
+mod no_draw;
 mod params;
 pub mod reno;
+pub mod scalable;
 pub mod vegas;
+pub mod veno;
+pub mod westwood;
 pub mod windowed_filter;
+pub mod yeah;
 
 pub use algorithm::{Algorithm, Cc};
 pub use conn::{

@@ -39,7 +39,8 @@ pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
     }
     ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_add(acked);
     if ctl.cwnd_cnt >= weight {
-        let delta = ctl.cwnd_cnt / weight;
+        // A weight of zero would need a window of zero, which the kernel never has.
+        let delta = ctl.cwnd_cnt.checked_div(weight).unwrap_or(0);
         ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_sub(delta.wrapping_mul(weight));
         ctl.cwnd = ctl.cwnd.wrapping_add(delta);
     }

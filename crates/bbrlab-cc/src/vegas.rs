@@ -244,15 +244,8 @@ impl CongestionControl for Vegas {
 #[cfg(test)]
 mod tests {
     use super::Vegas;
-    use crate::{AckSample, CongestionControl as _, Conn, Draw, Params};
-
-    struct NoDraw;
-
-    impl Draw for NoDraw {
-        fn below(&mut self, _bound: u32) -> u32 {
-            unreachable!("Vegas draws nothing")
-        }
-    }
+    use crate::no_draw::NoDraw;
+    use crate::{AckSample, CongestionControl as _, Conn, Params};
 
     /// cwnd after a round trip of `rtt_us`, where `base_us` was the lowest.
     fn cwnd_after(cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {

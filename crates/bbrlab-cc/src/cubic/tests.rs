@@ -3,16 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{Cubic, CubicParams};
-use crate::{CaState, CongestionControl as _, Conn, CwndEvent, Draw, ParamValue};
+use crate::no_draw::NoDraw;
+use crate::{CaState, CongestionControl as _, Conn, CwndEvent, ParamValue};
 use expect_test::{Expect, expect};
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn below(&mut self, _bound: u32) -> u32 {
-        unreachable!("CUBIC draws nothing")
-    }
-}
 
 /// A connection in congestion avoidance that is always limited by cwnd.
 fn conn(cwnd: u32) -> Conn {

@@ -1,0 +1,218 @@
+//! `westwood`: TCP Westwood+. After a loss the window is what the path carried: bandwidth times lowest RTT.
+//!
+//! The bandwidth is the bytes acknowledged per round trip (of 50 ms at least), smoothed twice by 7/8. Growth
+//! is Reno's. Times are in jiffies, the bandwidth in bytes per jiffy.
+//!
+//! Sources: [linux] `net/ipv4/tcp_westwood.c`; [westwood].
+//! Deviations: none.
+
+use crate::linux_int::usecs_to_jiffies;
+use crate::reno;
+use crate::{AckSample, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, ack_flags};
+
+/// RTT before the first sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
+const INIT_RTT_S: u32 = 20;
+
+/// Shortest window of a bandwidth sample: a twentieth of a second. Linux: `TCP_WESTWOOD_RTT_MIN`.
+const WINDOWS_PER_S: u32 = 20;
+
+/// Westwood+ as Linux has it. Linux: `struct westwood`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Westwood {
+    /// The bandwidth, smoothed once and twice, in bytes per jiffy.
+    bw_ns_est: u32,
+    bw_est: u32,
+    /// Jiffies at the start of the window.
+    rtt_win_sx: u32,
+    /// Bytes acknowledged in it.
+    bk: u32,
+    /// Everything before this is counted.
+    snd_una: u32,
+    /// Bytes that the latest slow-path ACK counted for.
+    cumul_ack: u32,
+    /// Bytes counted at duplicate ACKs, to be taken off the next cumulative one.
+    accounted: u32,
+    /// Latest RTT, and the lowest, in jiffies.
+    rtt: u32,
+    rtt_min: u32,
+    first_ack: bool,
+    /// Whether the lowest RTT is learnt anew from the next ACK.
+    reset_rtt_min: bool,
+}
+
+impl Westwood {
+    /// Takes a sample if the window is over. Linux: `westwood_update_window`.
+    fn update_window(&mut self, conn: &Conn) {
+        if self.first_ack {
+            self.snd_una = conn.snd_una;
+            self.first_ack = false;
+        }
+        let elapsed = conn.jiffies.wrapping_sub(self.rtt_win_sx);
+        if self.rtt != 0 && elapsed > self.rtt.max(conn.hz / WINDOWS_PER_S) {
+            let bw = self.bk / elapsed;
+            if self.bw_ns_est == 0 && self.bw_est == 0 {
+                self.bw_ns_est = bw;
+                self.bw_est = bw;
+            } else {
+                self.bw_ns_est = smooth(self.bw_ns_est, bw);
+                self.bw_est = smooth(self.bw_est, self.bw_ns_est);
+            }
+            self.bk = 0;
+            self.rtt_win_sx = conn.jiffies;
+        }
+    }
+
+    fn update_rtt_min(&mut self) {
+        if self.reset_rtt_min {
+            self.rtt_min = self.rtt;
+            self.reset_rtt_min = false;
+        } else {
+            self.rtt_min = self.rtt_min.min(self.rtt);
+        }
+    }
+
+    /// The bytes that a slow-path ACK stands for: a duplicate for one segment, which the cumulative ACK
+    /// that follows must not count again. Linux: `westwood_acked_count`.
+    fn acked_count(&mut self, conn: &Conn) -> u32 {
+        self.cumul_ack = conn.snd_una.wrapping_sub(self.snd_una);
+        if self.cumul_ack == 0 {
+            self.accounted = self.accounted.wrapping_add(conn.mss);
+            self.cumul_ack = conn.mss;
+        }
+        if self.cumul_ack > conn.mss {
+            if self.accounted >= self.cumul_ack {
+                self.accounted -= self.cumul_ack;
+                self.cumul_ack = conn.mss;
+            } else {
+                self.cumul_ack -= self.accounted;
+                self.accounted = 0;
+            }
+        }
+        self.snd_una = conn.snd_una;
+        self.cumul_ack
+    }
+
+    /// Bandwidth times lowest RTT in packets. Linux: `tcp_westwood_bw_rttmin`.
+    fn bdp(&self, conn: &Conn) -> u32 {
+        self.bw_est.wrapping_mul(self.rtt_min).checked_div(conn.mss).unwrap_or(0).max(2)
+    }
+}
+
+/// 7/8 of the old, 1/8 of the new. Linux: `westwood_do_filter`.
+fn smooth(old: u32, new: u32) -> u32 {
+    old.wrapping_mul(7).wrapping_add(new) >> 3
+}
+
+impl CongestionControl for Westwood {
+    fn hooks(&self) -> Hooks {
+        Hooks { pkts_acked: true, in_ack_event: true, ..Hooks::default() }
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        let rtt = INIT_RTT_S * conn.hz;
+        *self = Self {
+            rtt,
+            rtt_min: rtt,
+            rtt_win_sx: conn.jiffies,
+            snd_una: conn.snd_una,
+            first_ack: true,
+            reset_rtt_min: true,
+            ..Self::default()
+        };
+        conn.ctl
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, _draw: &mut impl Draw) -> Control {
+        let mut ctl = conn.ctl;
+        match event {
+            CwndEvent::CompleteCwr => {
+                ctl.ssthresh = self.bdp(conn);
+                ctl.cwnd = ctl.ssthresh;
+            }
+            CwndEvent::Loss => {
+                ctl.ssthresh = self.bdp(conn);
+                self.reset_rtt_min = true;
+            }
+            _ => {}
+        }
+        ctl
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        reno::ssthresh(conn)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        reno::undo_cwnd(conn)
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
+        reno::cong_avoid(conn, acked)
+    }
+
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+        if sample.rtt_us > 0 {
+            self.rtt = usecs_to_jiffies(sample.rtt_us.cast_unsigned(), conn.hz);
+        }
+        conn.ctl
+    }
+
+    fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
+        self.update_window(conn);
+        let bytes = if flags & ack_flags::SLOWPATH != 0 {
+            self.acked_count(conn)
+        } else {
+            let bytes = conn.snd_una.wrapping_sub(self.snd_una);
+            self.snd_una = conn.snd_una;
+            bytes
+        };
+        self.bk = self.bk.wrapping_add(bytes);
+        self.update_rtt_min();
+        conn.ctl
+    }
+
+    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+        field("bw_ns_est", i64::from(self.bw_ns_est));
+        field("bw_est", i64::from(self.bw_est));
+        field("rtt_win_sx", i64::from(self.rtt_win_sx));
+        field("bk", i64::from(self.bk));
+        field("w_snd_una", i64::from(self.snd_una));
+        field("cumul_ack", i64::from(self.cumul_ack));
+        field("accounted", i64::from(self.accounted));
+        field("rtt", i64::from(self.rtt));
+        field("rtt_min", i64::from(self.rtt_min));
+        field("first_ack", i64::from(self.first_ack));
+        field("reset_rtt_min", i64::from(self.reset_rtt_min));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Westwood;
+    use crate::no_draw::NoDraw;
+    use crate::{AckSample, CongestionControl as _, Conn, CwndEvent};
+
+    #[test]
+    fn window_after_a_loss_is_what_the_path_carried() {
+        let mut westwood = Westwood::default();
+        let mut conn = Conn { hz: 1000, mss: 1000, ..Conn::default() };
+        westwood.init(&conn, &mut NoDraw);
+        westwood.pkts_acked(&conn, &AckSample { rtt_us: 100_000, ..AckSample::default() });
+        // A megabyte per second, and 100 ms: 100 packets, less what the last window lacks.
+        for _ in 0..200 {
+            conn.jiffies += 1;
+            conn.snd_una += 1000;
+            westwood.in_ack_event(&conn, 0);
+        }
+        assert_eq!(westwood.cwnd_event(&conn, CwndEvent::CompleteCwr, &mut NoDraw).cwnd, 98);
+    }
+
+    #[test]
+    fn duplicate_acks_are_not_counted_twice() {
+        let mut westwood = Westwood { snd_una: 1000, ..Westwood::default() };
+        let mut conn = Conn { mss: 1000, snd_una: 1000, ..Conn::default() };
+        let duplicates: u32 = (0..3).map(|_| westwood.acked_count(&conn)).sum();
+        conn.snd_una = 6000;
+        assert_eq!(duplicates + westwood.acked_count(&conn), 5000);
+    }
+}
