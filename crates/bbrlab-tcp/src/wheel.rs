@@ -83,6 +83,8 @@ impl Tick {
 pub struct WheelTimer {
     expires: u32,
     slot: u32,
+    /// The jiffy in which `slot` was chosen.
+    chosen: u32,
     is_pending: bool,
     is_expiry_forgotten: bool,
 }
@@ -94,12 +96,21 @@ impl WheelTimer {
     /// away and may be coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.is_pending && self.expires == expires && !self.is_expiry_forgotten {
+        if self.is_pending
+            && self.expires == expires
+            && (!self.is_expiry_forgotten || self.chosen == now_jiffies)
+        {
             return None;
         }
         let slot = slot_of(expires, now_jiffies);
         let is_moved = !self.is_pending || self.slot != slot;
-        *self = Self { expires, slot, is_pending: true, is_expiry_forgotten: false };
+        *self = Self {
+            expires,
+            slot,
+            chosen: now_jiffies,
+            is_pending: true,
+            is_expiry_forgotten: false,
+        };
         is_moved.then_some(slot)
     }
 

@@ -322,70 +322,125 @@ impl Sender {
             if id == NIL {
                 break;
             }
-            let skb = &self.queue[id];
-            let (start, end, tags) = (skb.seq, skb.end_seq, skb.tags);
-            let (sent_us, is_syn) = (skb.sent_us(), skb.flags & flag::SYN != 0);
-            let mut acked = u32::from(skb.pcount);
-            if after(end, snd_una) {
-                if skb.pcount == 1 || !after(snd_una, start) {
-                    break;
+            let skb = &mut self.queue[id];
+            if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
+                if self.drop_unusual(id, ack_flag, &mut dropped, state) {
+                    continue;
                 }
-                acked = self.trim_acked_head(id);
-                if acked == 0 {
-                    break;
-                }
-                dropped.is_fully_acked = false;
-            }
-            if tags & tag::ANY_RETRANS != 0 {
-                if tags & tag::RETRANS != 0 {
-                    self.retrans_out -= acked;
-                }
-                dropped.flag |= flags::RETRANS_DATA_ACKED;
-            } else if tags & tag::SACKED == 0 {
-                dropped.last_ackt = sent_us;
-                if dropped.first_ackt == 0 {
-                    dropped.first_ackt = sent_us;
-                }
-                if before(start, dropped.reord) {
-                    dropped.reord = start;
-                }
-                if !after(end, self.high_seq) {
-                    dropped.flag |= flags::ORIG_SACK_ACKED;
-                }
-            }
-            if tags & tag::SACKED != 0 {
-                self.sacked_out -= acked;
-            } else if self.is_sack {
-                self.count_delivered(acked, ack_flag);
-                if !self.is_spurious_retrans(id) {
-                    self.rack_advance(tags, end, sent_us);
-                }
-            }
-            if tags & tag::LOST != 0 {
-                self.lost_out -= acked;
-            }
-            self.packets_out -= acked;
-            dropped.pkts_acked += acked;
-            self.rate_skb_delivered(id, state);
-            if is_syn {
-                dropped.flag |= flags::SYN_ACKED;
-                self.retrans_stamp = None;
-            } else {
-                dropped.flag |= flags::DATA_ACKED;
-            }
-            if !dropped.is_fully_acked {
                 break;
             }
-            if self.retransmit_hint == id {
-                self.retransmit_hint = NIL;
+            // The ordinary skb: sent once, acknowledged whole.
+            let sent_us = skb.sent_us();
+            let (start, end, acked) = (skb.seq, skb.end_seq, u32::from(skb.pcount));
+            let delivered = DeliveredSkb {
+                tx_mstamp: sent_us,
+                end_seq: end,
+                is_sacked: false,
+                is_retrans: false,
+            };
+            self.wmem_queued -= skb.len() + super::skb::OVERHEAD;
+            // The sampler looks at `delivered` of the skb, not of the connection: the order is free.
+            self.sampler.skb_delivered(&mut state.rate, &mut skb.tx, delivered);
+            dropped.last_ackt = sent_us;
+            if dropped.first_ackt == 0 {
+                dropped.first_ackt = sent_us;
             }
-            if self.highest_sack == id {
-                self.highest_sack = self.queue[id].next;
+            if before(start, dropped.reord) {
+                dropped.reord = start;
             }
-            self.wmem_queued -= self.queue[id].len() + super::skb::OVERHEAD;
-            self.queue.pop_sent();
+            if !after(end, self.high_seq) {
+                dropped.flag |= flags::ORIG_SACK_ACKED;
+            }
+            dropped.flag |= flags::DATA_ACKED;
+            dropped.pkts_acked += acked;
+            self.packets_out -= acked;
+            if self.is_sack {
+                self.count_delivered(acked, ack_flag);
+                self.rack_advance(0, end, sent_us);
+            }
+            self.forget_head(id);
         }
         dropped
+    }
+
+    /// The hints that point to the first skb move on, and it is freed.
+    #[inline]
+    fn forget_head(&mut self, id: SkbId) {
+        if self.retransmit_hint == id {
+            self.retransmit_hint = NIL;
+        }
+        if self.highest_sack == id {
+            self.highest_sack = self.queue[id].next;
+        }
+        self.queue.pop_sent();
+    }
+
+    /// The same for an skb that was SACKed, marked or retransmitted, is acknowledged in part, or is the SYN.
+    /// True if it is gone.
+    fn drop_unusual(
+        &mut self,
+        id: SkbId,
+        ack_flag: u32,
+        dropped: &mut Dropped,
+        state: &mut AckState,
+    ) -> bool {
+        let snd_una = self.conn.snd_una;
+        let skb = &self.queue[id];
+        let (start, end, tags) = (skb.seq, skb.end_seq, skb.tags);
+        let (sent_us, is_syn) = (skb.sent_us(), skb.flags & flag::SYN != 0);
+        let mut acked = u32::from(skb.pcount);
+        if after(end, snd_una) {
+            if skb.pcount == 1 || !after(snd_una, start) {
+                return false;
+            }
+            acked = self.trim_acked_head(id);
+            if acked == 0 {
+                return false;
+            }
+            dropped.is_fully_acked = false;
+        }
+        if tags & tag::ANY_RETRANS != 0 {
+            if tags & tag::RETRANS != 0 {
+                self.retrans_out -= acked;
+            }
+            dropped.flag |= flags::RETRANS_DATA_ACKED;
+        } else if tags & tag::SACKED == 0 {
+            dropped.last_ackt = sent_us;
+            if dropped.first_ackt == 0 {
+                dropped.first_ackt = sent_us;
+            }
+            if before(start, dropped.reord) {
+                dropped.reord = start;
+            }
+            if !after(end, self.high_seq) {
+                dropped.flag |= flags::ORIG_SACK_ACKED;
+            }
+        }
+        if tags & tag::SACKED != 0 {
+            self.sacked_out -= acked;
+        } else if self.is_sack {
+            self.count_delivered(acked, ack_flag);
+            if !self.is_spurious_retrans(id) {
+                self.rack_advance(tags, end, sent_us);
+            }
+        }
+        if tags & tag::LOST != 0 {
+            self.lost_out -= acked;
+        }
+        self.packets_out -= acked;
+        dropped.pkts_acked += acked;
+        self.rate_skb_delivered(id, state);
+        if is_syn {
+            dropped.flag |= flags::SYN_ACKED;
+            self.retrans_stamp = None;
+        } else {
+            dropped.flag |= flags::DATA_ACKED;
+        }
+        if dropped.is_fully_acked {
+            self.wmem_queued -= self.queue[id].len() + super::skb::OVERHEAD;
+            self.forget_head(id);
+        }
+        dropped.is_fully_acked
     }
 
     /// Linux: the call of `pkts_acked`.
@@ -451,6 +506,7 @@ impl Sender {
         self.conn.min_rtt_us = self.rtt.min_us();
         self.conn.srtt_us = self.rtt.srtt_us;
         self.rto = self.rtt.rto_jiffies(self.conn.hz);
+        self.update_probe_timeout();
         self.backoff = 0;
     }
 

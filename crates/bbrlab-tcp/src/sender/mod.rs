@@ -155,6 +155,8 @@ pub struct Sender {
     sndbuf: u32,
     /// Bytes of the send buffer for each packet of cwnd.
     sndbuf_per_seg: u32,
+    /// Packets that it was last sized for.
+    sndbuf_segs: u32,
     reordering: u32,
     reord_seen: u32,
     snd_sml: u32,
@@ -262,6 +264,7 @@ impl Sender {
             wmem_queued: 0,
             sndbuf,
             sndbuf_per_seg: sndbuf::bytes_per_segment(config).wrapping_mul(cc.sndbuf_expand()),
+            sndbuf_segs: 0,
             reordering: REORDERING,
             reord_seen: 0,
             snd_sml: config.isn,

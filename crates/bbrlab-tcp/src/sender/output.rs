@@ -30,6 +30,23 @@ pub(super) enum Push {
     LossProbe,
 }
 
+/// Why the first unsent skb stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// It may not go.
+    Now(Limit),
+    /// It could go in part, and waits to become a larger burst.
+    Defer(Limit),
+}
+
+impl Hold {
+    const fn limit(self) -> Limit {
+        match self {
+            Self::Now(limit) | Self::Defer(limit) => limit,
+        }
+    }
+}
+
 impl Sender {
     /// End of the peer's window. Linux: `tcp_wnd_end`.
     #[inline]
@@ -130,33 +147,22 @@ impl Sender {
                 max_segs = self.tso_segs();
             }
             quota = quota.min(max_segs);
-            if self.queue[head].len() < quota * mss {
-                self.grow_send_head(quota * mss);
-            }
             let skb = &self.queue[head];
-            let len = skb.len();
-            if !self.fits_send_window(head) {
-                self.stop = Limit::Rwnd;
-                break;
-            }
-            let is_last = skb.next == NIL;
-            let mut limit = mss;
-            if len <= mss {
-                let nonagle = if is_last { nonagle } else { Nonagle::Push };
-                if self.is_held_by_nagle(head, nonagle) {
-                    self.stop = Limit::App;
-                    break;
+            let mut len = skb.len();
+            let mut limit = quota * mss;
+            let room = self.window_end().wrapping_sub(skb.seq);
+            // A whole burst that cwnd and window allow goes at once; all else is looked at closely.
+            if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
+                let nonagle_and_push = (nonagle, push);
+                match self.choose_limit(head, quota, max_segs, nonagle_and_push) {
+                    Ok(chosen) => limit = chosen,
+                    Err(reason) => {
+                        is_cwnd_limited |= reason == Hold::Defer(Limit::Cwnd);
+                        self.stop = reason.limit();
+                        break;
+                    }
                 }
-            } else {
-                if push == Push::All
-                    && max_segs > 1
-                    && let Some(reason) = self.tso_should_defer(head, max_segs)
-                {
-                    is_cwnd_limited |= reason == Limit::Cwnd;
-                    self.stop = reason;
-                    break;
-                }
-                limit = self.mss_split_point(head, quota, nonagle);
+                len = self.queue[head].len();
             }
             let id = if len > limit {
                 self.wmem_queued += OVERHEAD;
@@ -164,7 +170,7 @@ impl Sender {
             } else {
                 self.queue.take_send_head(mss)
             };
-            self.transmit_skb(id, host);
+            self.transmit_skb_inline(id, host);
             is_rto_due |= self.new_data_sent(id);
             let skb = &self.queue[id];
             let pcount = u32::from(skb.pcount);
@@ -188,6 +194,38 @@ impl Sender {
             return false;
         }
         self.packets_out == 0 && self.queue.send_head() != NIL
+    }
+
+    /// How many bytes of the first unsent skb go, or why none does.
+    fn choose_limit(
+        &mut self,
+        head: SkbId,
+        quota: u32,
+        max_segs: u32,
+        (nonagle, push): (Nonagle, Push),
+    ) -> Result<u32, Hold> {
+        let mss = self.conn.mss;
+        if self.queue[head].len() < quota * mss {
+            self.grow_send_head(quota * mss);
+        }
+        if !self.fits_send_window(head) {
+            return Err(Hold::Now(Limit::Rwnd));
+        }
+        let skb = &self.queue[head];
+        if skb.len() <= mss {
+            let nonagle = if skb.next == NIL { nonagle } else { Nonagle::Push };
+            if self.is_held_by_nagle(head, nonagle) {
+                return Err(Hold::Now(Limit::App));
+            }
+            return Ok(mss);
+        }
+        if push == Push::All
+            && max_segs > 1
+            && let Some(reason) = self.tso_should_defer(head, max_segs)
+        {
+            return Err(Hold::Defer(reason));
+        }
+        Ok(self.mss_split_point(head, quota, nonagle))
     }
 
     /// Linux: `tcp_cwnd_validate`.
@@ -227,7 +265,8 @@ impl Sender {
 
     /// New data has left; true if the retransmission timer has to start anew.
     /// Linux: `tcp_event_new_data_sent`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for new data, once for window probes")]
     pub(super) fn new_data_sent(&mut self, id: SkbId) -> bool {
         let prior_packets = self.packets_out;
         self.queue.push_sent(id);
@@ -265,6 +304,12 @@ impl Sender {
     /// Puts an skb on the wire and notes when. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
     /// `tcp_rate_skb_sent`.
     pub(super) fn transmit_skb(&mut self, id: SkbId, host: &mut impl Host) {
+        self.transmit_skb_inline(id, host);
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
+    fn transmit_skb_inline(&mut self, id: SkbId, host: &mut impl Host) {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         self.conn.wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         let wstamp_ns = self.conn.wstamp_ns;
@@ -326,7 +371,8 @@ impl Sender {
     }
 
     /// The header of an skb, and its segments one by one or whole.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the body of the transmission")]
     fn put_on_wire(&mut self, id: SkbId, host: &mut impl Host) {
         let skb = &self.queue[id];
         let (skb_flags, pcount, len, mss) =
@@ -346,6 +392,18 @@ impl Sender {
             host.transmit(segment);
             return;
         }
+        self.put_burst_on_wire(segment, (len, mss), skb_flags, cwr, host);
+    }
+
+    /// An skb of several segments, which ends with PSH.
+    fn put_burst_on_wire(
+        &self,
+        mut segment: Segment,
+        (len, mss): (u32, u32),
+        skb_flags: u8,
+        cwr: u8,
+        host: &mut impl Host,
+    ) {
         if self.config.tso == Tso::Whole {
             segment.len = len;
             segment.flags |= skb_flags | flag::PSH | cwr;

@@ -35,10 +35,12 @@ impl Sender {
     pub(super) fn expand_sndbuf(&mut self) {
         let SendBuffer::Auto { max, .. } = self.config.sndbuf else { return };
         let segs = INIT_CWND.max(self.conn.ctl.cwnd).max(self.reordering + 1);
-        let bytes = u64::from(self.sndbuf_per_seg) * u64::from(segs);
-        if bytes > u64::from(self.sndbuf) {
-            self.sndbuf = self.sndbuf.max(trunc_u32(bytes.min(u64::from(max))));
+        if segs <= self.sndbuf_segs {
+            return;
         }
+        self.sndbuf_segs = segs;
+        let bytes = u64::from(self.sndbuf_per_seg) * u64::from(segs);
+        self.sndbuf = self.sndbuf.max(trunc_u32(bytes.min(u64::from(max))));
     }
 
     /// Space may have come free: tells the application if it waits. Linux: `tcp_check_space`,

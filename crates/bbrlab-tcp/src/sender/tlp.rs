@@ -14,13 +14,16 @@ use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Nonagle, Sender};
 use crate::Host;
 
-/// The probe that is out.
+/// The probe that is out, and how long to wait for the next one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tlp {
     /// `snd_nxt` when it was sent. Linux: `tlp_high_seq`, 0 for none.
     pub(super) high_seq: Option<u32>,
     /// Whether it repeats sent data.
     pub(super) is_retrans: bool,
+    /// Two round trips and a bit, in jiffies and in microseconds.
+    timeout: u32,
+    timeout_us: u32,
 }
 
 impl Sender {
@@ -43,11 +46,10 @@ impl Sender {
         if !self.may_schedule_loss_probe() {
             return false;
         }
-        let mut timeout = if self.conn.srtt_us == 0 {
-            self.conn.hz
+        let (mut timeout, timeout_us) = if self.packets_out == 1 || self.conn.srtt_us == 0 {
+            self.lone_probe_timeout()
         } else {
-            let extra_us = if self.packets_out == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
-            self.us_to_jiffies((self.conn.srtt_us >> 2) + extra_us)
+            (self.tlp.timeout, self.tlp.timeout_us)
         };
         if advancing_rto {
             timeout = timeout.min(self.rto);
@@ -55,12 +57,31 @@ impl Sender {
             // The kernel keeps the 64-bit difference in 32 bits: a past RTO would be a far one.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as there")]
             let delta_us = self.rto_delta_us() as u32;
-            if delta_us > 0 {
+            if delta_us > 0 && delta_us < timeout_us {
                 timeout = timeout.min(self.us_to_jiffies(delta_us));
             }
         }
         self.reset_timer_after_pacing(Pending::LossProbe, timeout, host);
         true
+    }
+
+    /// The timeout in jiffies and microseconds if one packet is out, whose ACK may be delayed, or if there is
+    /// no RTT sample.
+    #[cold]
+    fn lone_probe_timeout(&self) -> (u32, u32) {
+        if self.conn.srtt_us == 0 {
+            return (self.conn.hz, u32::MAX);
+        }
+        let extra_us = if self.packets_out == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
+        let timeout_us = (self.conn.srtt_us >> 2) + extra_us;
+        (self.us_to_jiffies(timeout_us), timeout_us)
+    }
+
+    /// The smoothed RTT has changed, and the timeout with it.
+    #[inline]
+    pub(super) fn update_probe_timeout(&mut self) {
+        self.tlp.timeout_us = (self.conn.srtt_us >> 2) + TIMEOUT_MIN_US;
+        self.tlp.timeout = self.us_to_jiffies(self.tlp.timeout_us);
     }
 
     /// The probe timer fired: sends new data, or the last segment again. Linux: `tcp_send_loss_probe`.
