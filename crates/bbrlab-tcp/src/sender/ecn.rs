@@ -45,20 +45,24 @@ impl Sender {
     /// Linux: `tcp_ecn_rcv_synack`.
     pub(super) fn ecn_on_synack(&mut self, segment: &Segment) {
         if !segment.has(flag::ECE) || segment.has(flag::CWR) {
-            self.conn.ctl.ecn_flags &= !ecn_flags::OK;
+            self.conn.ctl.ecn_flags &= !(ecn_flags::OK | ecn_flags::LOW_V3);
         }
     }
 
     /// Sets ECT on an skb's header; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
     #[inline]
     pub(super) fn dress_with_ecn(&mut self, segment: &mut Segment, is_new: bool) -> u8 {
-        /// ECT on every packet, in the trees of v2 and v3.
-        const PERMANENT: u8 = ecn_flags::ECT_PERMANENT_V2 | ecn_flags::ECT_PERMANENT_V3;
         let ecn = self.conn.ctl.ecn_flags;
         if ecn & ecn_flags::OK == 0 {
             return 0;
         }
-        if is_new || self.hooks.needs_ecn || ecn & PERMANENT != 0 {
+        // The bit that means "ECT on every packet" in v2's tree means "low-latency ECN" in v3's.
+        let permanent = if self.config.ecn == EcnMode::Low {
+            ecn_flags::ECT_PERMANENT_V3
+        } else {
+            ecn_flags::ECT_PERMANENT_V2 | ecn_flags::ECT_PERMANENT_V3
+        };
+        if is_new || self.hooks.needs_ecn || ecn & permanent != 0 {
             segment.ecn = Ecn::Ect0;
         }
         if is_new && ecn & ecn_flags::QUEUE_CWR != 0 {

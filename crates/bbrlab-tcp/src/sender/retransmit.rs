@@ -23,6 +23,13 @@ impl Sender {
         self.wmem_queued += OVERHEAD;
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags, before.cast_signed() - after.cast_signed());
+        if self.hooks.notes_in_flight {
+            // As if the two had been sent one after the other (v2's and v3's trees).
+            let front = u32::from(self.queue[id].pcount);
+            let base = self.queue[id].tx.in_flight.saturating_sub(before);
+            self.queue[id].tx.in_flight = base + front;
+            self.queue[rest].tx.in_flight = base + after;
+        }
         rest
     }
 

@@ -103,7 +103,6 @@ impl Sender {
         self.tlp.is_retrans = false;
         let head = self.queue.send_head();
         if head != NIL && self.fits_send_window(head) {
-            self.conn.tlp_orig_app_limited = false;
             let packets_out = self.packets_out;
             self.write_xmit(Nonagle::Off, Push::LossProbe, host);
             return self.packets_out > packets_out;
@@ -127,7 +126,8 @@ impl Sender {
 
     /// An ACK while a probe is out: was the probe needed? Linux: `tcp_process_tlp_ack`.
     ///
-    /// Returns whether it was (v3 tells the rate sample).
+    /// Returns whether the ACK matches the probe and may be for the original or the probe (v3 tells the rate
+    /// sample).
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
         let Some(high_seq) = self.tlp.high_seq else { return false };
         if before(ack, high_seq) {
@@ -137,16 +137,17 @@ impl Sender {
             self.tlp.high_seq = None;
         } else if after(ack, high_seq) {
             // The probe repaired a loss, which costs a reduction.
+            if self.hooks.notes_in_flight {
+                self.ca_event(CwndEvent::TlpRecovery, host);
+            }
             self.init_cwnd_reduction();
             self.set_ca_state(CaState::Cwr, host);
             self.end_cwnd_reduction(host);
             self.try_keep_open(host);
-            if self.hooks.notes_in_flight {
-                self.ca_event(CwndEvent::TlpRecovery, host);
-                return true;
-            }
         } else if flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DATA_SACKED) == 0 {
             self.tlp.high_seq = None;
+        } else {
+            return true;
         }
         false
     }
