@@ -1,7 +1,7 @@
 //! `highspeed`: HighSpeed TCP. The larger the window, the faster it grows and the less a loss costs.
 //!
 //! Up to 38 packets it is Reno. Above, a row of the table says how many packets per window it grows, from 1
-//! at 38 to 72 at 84,035, and what share a loss costs, from a half to a tenth: chosen so that 10 Gbit/s are
+//! up to 38 to 72 above 84,035, and what share a loss costs, from a half to a tenth: chosen so that 10 Gbit/s are
 //! reached at a loss rate that occurs.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].

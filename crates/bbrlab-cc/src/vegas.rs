@@ -9,7 +9,7 @@
 //! `rtt` is the lowest of the last round trip, `base_rtt` the lowest ever. With two samples or fewer in a
 //! round trip, or outside the Open state, it is Reno.
 //!
-//! Sources: [linux] `net/ipv4/tcp_vegas.c`; Brakmo and Peterson 1995.
+//! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
 
 use crate::linux_int::{after, trunc_u32};

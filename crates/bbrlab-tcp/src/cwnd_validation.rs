@@ -4,7 +4,7 @@
 //! time longer than the RTO it is halved for every RTO that passed.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
-//! `tcp_cwnd_restart`; RFC 2861.
+//! `tcp_cwnd_restart`; [rfc2861].
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::before;

@@ -7,7 +7,7 @@
 //! Not for algorithms with `cong_control`.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`,
-//! `tcp_end_cwnd_reduction`; RFC 6937.
+//! `tcp_end_cwnd_reduction`; [rfc6937].
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::trunc_u32;

@@ -12,8 +12,8 @@
 //! data run out          check_app_limited  the bubble is marked
 //! ```
 //!
-//! Sources: [linux] `net/ipv4/tcp_rate.c`; [bbr3] the same file (32-bit stamps; `lost` and in-flight noted
-//! per packet); draft-cheng-iccrg-delivery-rate-estimation.
+//! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and in-flight
+//! noted per packet); [delivery-rate].
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, stamp_us_delta, trunc_u32};

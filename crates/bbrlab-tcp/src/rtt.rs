@@ -5,7 +5,7 @@
 //! quarter of the excess per round trip. The floor of 200 ms is on that deviation, not on the sum.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
-//! `tcp_update_rtt_min`; Jacobson and Karels 1988; RFC 6298.
+//! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
 //! Deviations: none.
 
 use bbrlab_cc::WindowedFilter;

@@ -5,7 +5,7 @@
 //! the first eight samples of a round its lowest RTT exceeds the connection's lowest by an eighth of that
 //! (4 to 16 ms), so a queue builds up.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; Ha and Rhee 2011.
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
 
 use super::params::CubicParams;

@@ -12,8 +12,7 @@
 //!
 //! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per s^3.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c` (6.1 and 6.12 give the same numbers); RFC 9438; Ha, Rhee and
-//! Xu 2008.
+//! Sources: [linux] `net/ipv4/tcp_cubic.c` (6.1 and 6.12 give the same numbers); [rfc9438]; [cubic].
 //! Deviations:
 //! 1. Where the kernel's friendliness loop would never end (its step wraps to zero at some windows above two
 //!    billion packets) that step is skipped.
