@@ -81,11 +81,9 @@ impl Receiver {
         if has_data && before(segment.seq, self.window.rcv_nxt) {
             self.stats.duplicate_packets += self.packets_of(segment.len);
             self.enter_quickack_mode(MAX_QUICKACKS);
-            if self.config.sack {
-                let end = segment.end_seq();
-                let end = if after(end, self.window.rcv_nxt) { self.window.rcv_nxt } else { end };
-                self.sacks.set_duplicate(segment.seq, end);
-            }
+            let end = segment.end_seq();
+            let end = if after(end, self.window.rcv_nxt) { self.window.rcv_nxt } else { end };
+            self.sacks.set_duplicate(segment.seq, end);
         }
         self.send_ack(host);
     }
@@ -136,18 +134,14 @@ impl Receiver {
             }
             self.take_in_order(segment, host);
         } else if !after(end_seq, rcv_nxt) {
-            if self.config.sack {
-                self.sacks.set_duplicate(seq, end_seq);
-            }
+            self.sacks.set_duplicate(seq, end_seq);
             self.stats.duplicate_packets += self.packets_of(segment.len);
             self.enter_quickack_mode(MAX_QUICKACKS);
             self.ack.schedule();
         } else if !before(seq, rcv_nxt.wrapping_add(self.window.receive_window())) {
             self.out_of_window(segment);
         } else if before(seq, rcv_nxt) {
-            if self.config.sack {
-                self.sacks.set_duplicate(seq, rcv_nxt);
-            }
+            self.sacks.set_duplicate(seq, rcv_nxt);
             if self.window.receive_window() == 0 {
                 self.out_of_window(segment);
                 return;
@@ -351,7 +345,7 @@ impl Receiver {
             if after(skb.seq, self.window.rcv_nxt) {
                 break;
             }
-            if before(skb.seq, dsack_high) && self.config.sack {
+            if before(skb.seq, dsack_high) {
                 let end = if before(skb.end_seq, dsack_high) { skb.end_seq } else { dsack_high };
                 self.sacks.extend_duplicate(skb.seq, end);
             }

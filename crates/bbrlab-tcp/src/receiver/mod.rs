@@ -165,7 +165,7 @@ impl Receiver {
             ts_recent: 0,
             has_ts: config.timestamps,
             state: State::Listen,
-            sacks: SackList::default(),
+            sacks: SackList::new(config.sack),
             ecn: EcnState::new(config.ecn),
             autotune: Autotune::default(),
             queue: ReceiveQueue::default(),

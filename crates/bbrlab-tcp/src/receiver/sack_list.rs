@@ -20,6 +20,8 @@ pub(super) struct SackList {
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
+    /// Whether the option was negotiated. Without it the list stays empty.
+    is_on: bool,
 }
 
 /// Extends `block` by `seq..end_seq` if they touch. Linux: `tcp_sack_extend`.
@@ -37,6 +39,10 @@ fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
 }
 
 impl SackList {
+    pub(super) fn new(is_on: bool) -> Self {
+        Self { is_on, ..Self::default() }
+    }
+
     /// Whether an ACK sent now would carry no block at all.
     pub(super) const fn is_empty(&self) -> bool {
         self.count == 0 && self.dsack.is_none()
@@ -128,7 +134,9 @@ impl SackList {
 
     /// Linux: `tcp_dsack_set`.
     pub(super) fn set_duplicate(&mut self, seq: u32, end_seq: u32) {
-        self.dsack = Some(SackBlock { start: seq, end: end_seq });
+        if self.is_on {
+            self.dsack = Some(SackBlock { start: seq, end: end_seq });
+        }
     }
 
     /// Linux: `tcp_dsack_extend`.
@@ -166,7 +174,7 @@ mod tests {
 
     /// Out-of-order ranges in; the option after each out, `!` where held-back ACKs leave first.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
-        let mut list = SackList::default();
+        let mut list = SackList::new(true);
         let mut lines = String::new();
         for &(seq, end) in ranges {
             let flush = list.must_flush_before(seq, end);

@@ -1,0 +1,325 @@
+//! What holds of a receiver whatever arrives: nothing is invented, nothing is lost, promises are kept.
+
+use std::collections::BTreeSet;
+
+use bbrlab_cc::Draw;
+use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf};
+use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::{Ecn, Host, Receiver, ReceiverConfig, Segment, TimerId};
+use bbrlab_units::{Span, Time};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// Bytes of a segment in these tests; the stream is made of such.
+const MSS: u32 = 1448;
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// Segments `from..from + count` of the stream arrive as one packet, relative to the next one
+    /// expected minus 4.
+    Data { from: u32, count: u32, push: bool, ce: bool },
+    /// A segment with any numbers.
+    Garbage { seq: u32, len: u32, ack: u32, flags: u8, tsval: u32 },
+    /// Time passes, in microseconds.
+    Wait(u64),
+    /// The application stops reading, or takes it up again.
+    Reading(bool),
+    /// Another timer of the machine goes off.
+    Interrupt,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        12 => (4_u32..6, 1_u32..3, any::<bool>(), any::<bool>())
+            .prop_map(|(from, count, push, ce)| Op::Data { from, count, push, ce }),
+        4 => (0_u32..40, 1_u32..4, any::<bool>(), any::<bool>())
+            .prop_map(|(from, count, push, ce)| Op::Data { from, count, push, ce }),
+        6 => prop_oneof![0_u64..2_000, 0_u64..300_000].prop_map(Op::Wait),
+        1 => any::<bool>().prop_map(Op::Reading),
+        1 => Just(Op::Interrupt),
+    ]
+}
+
+fn garbage() -> impl Strategy<Value = Op> {
+    let near = prop_oneof![any::<u32>(), 0_u32..200_000];
+    (near, 0_u32..70_000, any::<u32>(), any::<u8>(), any::<u32>())
+        .prop_map(|(seq, len, ack, flags, tsval)| Op::Garbage { seq, len, ack, flags, tsval })
+}
+
+fn config() -> impl Strategy<Value = ReceiverConfig> {
+    let rcvbuf =
+        prop_oneof![Just(Rcvbuf::default()), (4_096_u32..100_000).prop_map(Rcvbuf::Fixed),];
+    let delack = prop_oneof![
+        4 => Just(DelAck::Linux),
+        1 => (1_u32..4).prop_map(|every| DelAck::Every { every, timer: Span::from_millis(40) }),
+    ];
+    let ecn = prop_oneof![
+        3 => Just(EcnEcho::Off),
+        1 => Just(EcnEcho::Classic),
+        1 => Just(EcnEcho::Dctcp { ect_on_acks: true }),
+    ];
+    (rcvbuf, delack, ecn, any::<[bool; 3]>(), prop_oneof![Just(1), 1_u32..9_000]).prop_map(
+        |(rcvbuf, delack, ecn, [timestamps, sack, quickack], rcvlowat)| ReceiverConfig {
+            rcvbuf,
+            delack,
+            ecn,
+            timestamps,
+            sack,
+            quickack,
+            rcvlowat,
+            ..ReceiverConfig::default()
+        },
+    )
+}
+
+/// A host that keeps what goes out.
+#[derive(Default)]
+struct Wire {
+    sent: Vec<Segment>,
+    timers: [Option<Time>; TimerId::COUNT],
+}
+
+impl Draw for Wire {
+    fn below(&mut self, _bound: u32) -> u32 {
+        0
+    }
+}
+
+impl Host for Wire {
+    fn transmit(&mut self, segment: Segment) {
+        self.sent.push(segment);
+    }
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        self.timers[timer as usize] = Some(at);
+    }
+    fn disarm(&mut self, timer: TimerId) {
+        self.timers[timer as usize] = None;
+    }
+}
+
+/// A receiver on its host.
+struct Bench {
+    receiver: Receiver,
+    wire: Wire,
+    now: Time,
+    /// Whether segments and reads go in one step.
+    is_short: bool,
+    /// Segments that were sent to it.
+    offered: BTreeSet<u32>,
+}
+
+impl Bench {
+    fn new(config: ReceiverConfig, is_short: bool) -> Self {
+        let mut bench = Self {
+            receiver: Receiver::new(config),
+            wire: Wire::default(),
+            now: Time(1_000_000),
+            is_short,
+            offered: BTreeSet::new(),
+        };
+        let has_ts = config.timestamps;
+        let flags = flag::SYN | flag::ECE | flag::CWR;
+        bench.arrive(&Segment { flags, has_ts, wnd: 64_240, ..Segment::default() });
+        bench.wait(30_000);
+        let (tsval, ack) = (bench.tsval(), 1);
+        bench.arrive(&Segment {
+            flags: flag::ACK,
+            seq: 1,
+            ack,
+            has_ts,
+            tsval,
+            ..Segment::default()
+        });
+        bench
+    }
+
+    fn tsval(&self) -> u32 {
+        u32::try_from(self.now.0 / 1_000_000).unwrap()
+    }
+
+    fn wait(&mut self, us: u64) {
+        let until = self.now + Span::from_micros(us);
+        let all =
+            [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
+        loop {
+            let due = all
+                .into_iter()
+                .filter_map(|timer| self.wire.timers[timer as usize].map(|at| (at, timer)))
+                .min();
+            match due {
+                Some((at, timer)) if at <= until => {
+                    assert!(at >= self.now, "a timer in the past");
+                    self.now = at;
+                    self.wire.timers[timer as usize] = None;
+                    self.receiver.on_timer(at, timer, &mut self.wire);
+                }
+                _ => break,
+            }
+        }
+        self.now = until;
+    }
+
+    fn arrive(&mut self, segment: &Segment) {
+        if self.is_short {
+            self.receiver.deliver(self.now, segment, &mut self.wire);
+        } else {
+            self.receiver.on_segment(self.now, segment, &mut self.wire);
+            if self.receiver.wants_read() {
+                self.receiver.read(self.now, &mut self.wire);
+            }
+        }
+    }
+
+    fn apply(&mut self, op: &Op, has_ts: bool) {
+        match *op {
+            Op::Data { from, count, push, ce } => {
+                let next = (self.receiver.rcv_nxt() - 1) / MSS;
+                let Some(first) = (next + from).checked_sub(4) else { return };
+                self.offered.extend(first..first + count);
+                let push = if push { flag::PSH } else { 0 };
+                self.arrive(&Segment {
+                    flags: flag::ACK | push,
+                    seq: 1 + first * MSS,
+                    len: count * MSS,
+                    ack: 1,
+                    has_ts,
+                    tsval: self.tsval(),
+                    tsecr: self.tsval().saturating_sub(20),
+                    ecn: if ce { Ecn::Ce } else { Ecn::Ect0 },
+                    ..Segment::default()
+                });
+            }
+            Op::Garbage { seq, len, ack, flags, tsval } => {
+                self.arrive(&Segment { seq, len, ack, flags, tsval, has_ts, ..Segment::default() });
+            }
+            Op::Wait(us) => self.wait(us),
+            Op::Reading(is_reading) => {
+                self.receiver.set_reading(is_reading);
+                if self.receiver.wants_read() {
+                    self.receiver.read(self.now, &mut self.wire);
+                }
+            }
+            Op::Interrupt => self.receiver.on_host_interrupt(self.now, &mut self.wire),
+        }
+    }
+
+    fn state(&self) -> Vec<(&'static str, i64)> {
+        let mut state = Vec::new();
+        self.receiver.snapshot(&mut |field, value| state.push((field, value)));
+        state
+    }
+}
+
+/// The same cases in every run: a failure comes back by itself. `PROPTEST_CASES` asks for more.
+fn settings() -> ProptestConfig {
+    ProptestConfig {
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(settings())]
+
+    /// Whatever arrives, in whatever order: ACKs tell of what came and of nothing else, the right edge
+    /// of the window never moves back, and what was read is what came without a hole.
+    #[test]
+    fn acks_tell_the_truth(config in config(), ops in prop::collection::vec(op(), 1..200)) {
+        let mut bench = Bench::new(config, false);
+        let (mut last_ack, mut edge) = (0, 0);
+        for op in &ops {
+            bench.wire.sent.clear();
+            bench.apply(op, config.timestamps);
+            for segment in &bench.wire.sent {
+                prop_assert!(segment.has(flag::ACK));
+                // DCTCP's ACK for the past has the window of the present.
+                let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
+                prop_assert!(segment.ack >= last_ack || is_dctcp);
+                last_ack = segment.ack.max(last_ack);
+                let right = segment.ack + segment.wnd;
+                if segment.wnd == 0 {
+                    // Out of memory: the one case in which the kernel takes a promise back.
+                    edge = right;
+                }
+                prop_assert!(right >= edge || is_dctcp, "the window was taken back");
+                edge = edge.max(right);
+                for at in 0..(segment.ack - 1) / MSS {
+                    prop_assert!(bench.offered.contains(&at), "acknowledged, never sent");
+                }
+                for block in segment.sack_blocks() {
+                    prop_assert!(block.start < block.end);
+                    for at in (block.start - 1) / MSS..(block.end - 1) / MSS {
+                        prop_assert!(bench.offered.contains(&at), "SACKed, never sent");
+                    }
+                }
+                prop_assert!(config.sack || segment.sack_count == 0);
+            }
+            prop_assert!(bench.receiver.stats().bytes_read < u64::from(bench.receiver.rcv_nxt()));
+        }
+        bench.receiver.set_reading(true);
+        bench.receiver.read(bench.now, &mut bench.wire);
+        let read = bench.receiver.stats().bytes_read;
+        prop_assert_eq!(read + 1, u64::from(bench.receiver.rcv_nxt()));
+    }
+
+    /// Once every segment has come and was read, no memory is left in use and no ACK is owed for long.
+    #[test]
+    fn everything_is_delivered_in_the_end(config in config(), ops in prop::collection::vec(op(), 1..100)) {
+        let mut bench = Bench::new(config, true);
+        for op in &ops {
+            bench.apply(op, config.timestamps);
+        }
+        bench.receiver.set_reading(true);
+        let highest = bench.offered.last().copied().unwrap_or(0);
+        // A sender that repeats what is missing, one segment at a time.
+        for _ in 0..4 * (highest + 2) {
+            if (bench.receiver.rcv_nxt() - 1) / MSS > highest {
+                break;
+            }
+            bench.apply(&Op::Data { from: 4, count: 1, push: true, ce: false }, config.timestamps);
+            bench.receiver.read(bench.now, &mut bench.wire);
+            bench.wait(1_000);
+        }
+        bench.receiver.read(bench.now, &mut bench.wire);
+        bench.wait(1_000_000);
+        prop_assert!((bench.receiver.rcv_nxt() - 1) / MSS > highest);
+        let read = bench.receiver.stats().bytes_read;
+        prop_assert_eq!(read + 1, u64::from(bench.receiver.rcv_nxt()));
+        prop_assert_eq!(bench.wire.sent.iter().map(|segment| segment.ack).max(), Some(bench.receiver.rcv_nxt()));
+        prop_assert_eq!(bench.receiver.rmem_alloc(), 0);
+    }
+
+    /// The short way of predicted segments does what the long one does.
+    #[test]
+    fn the_short_way_is_the_long_one(config in config(), ops in prop::collection::vec(op(), 1..300)) {
+        let mut long = Bench::new(config, false);
+        let mut short = Bench::new(config, true);
+        for op in &ops {
+            long.apply(op, config.timestamps);
+            short.apply(op, config.timestamps);
+            prop_assert_eq!(&long.wire.sent, &short.wire.sent);
+            prop_assert_eq!(long.wire.timers, short.wire.timers);
+            prop_assert_eq!(long.state(), short.state());
+            prop_assert_eq!(long.receiver.stats(), short.receiver.stats());
+            long.wire.sent.clear();
+            short.wire.sent.clear();
+        }
+    }
+
+    /// No segment makes it panic.
+    #[test]
+    fn garbage_is_survived(
+        config in config(),
+        ops in prop::collection::vec(prop_oneof![op(), garbage()], 1..200),
+    ) {
+        let mut bench = Bench::new(config, true);
+        for op in &ops {
+            // The stream's arithmetic is for the tests above.
+            if bench.receiver.rcv_nxt() > 1 << 30 {
+                break;
+            }
+            bench.apply(op, config.timestamps);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Transcripts: what goes into one end of a connection, and what comes out, in the manner of packetdrill.
+//!
+//! A file's first line says what is tested, its second one what is under test and its settings. Then
+//! each line is a moment in seconds and an event:
+//!
+//! ```text
+//! # A lone segment without PUSH waits for the delayed-ACK timer.
+//! receiver
+//! 0.100 < S 0:0(0) win 64240 ts 0 ecr 0         a segment comes in
+//! 0.100 > SA 0:0(0) ack 1 win 65160 ts 0 ecr 0  a segment goes out
+//! 0.300 read off                                the application stops reading
+//! 1.000 end                                     timers run until here
+//! ```
+//!
+//! Lines with `>` are what the code says: the test fails where the file says otherwise, and
+//! `UPDATE_EXPECT=1` (`cargo xtask bless`) writes them anew. After `ack`, `win`, `sack a-b,c-d`, `ts`, `ecr`
+//! comes a number; `ect0` and `ce` are the IP header's marks. Numbers are relative, as in packetdrill.
+//!
+//! Events: `< ...`, `end`, `close`; at a receiver `read on`, `read off`, `interrupt` (another timer of the
+//! machine); at a sender `connect`, `write N`, `write unlimited`, `run` (the application gets to run).
+//!
+//! Settings of a receiver: `mss`, `rcvbuf` (bytes), `rcvlowat`, `rwnd`, `clamp`, `hz`, `every` and `timer_ms`
+//! (delayed ACKs as in RFC 1122), `recv`, and the words `nots`, `nosack`, `quickack`, `ecn`, `dctcp`. Of a
+//! sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use bbrlab_cc::{Algorithm, Draw, Params};
+use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf};
+use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::sender::EcnMode;
+use bbrlab_tcp::{
+    Ecn, Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
+};
+use bbrlab_units::{Span, Time};
+use expect_test::expect_file;
+
+/// Letters of the flags, in the order in which they are written.
+const FLAGS: [(char, u8); 7] = [
+    ('S', flag::SYN),
+    ('A', flag::ACK),
+    ('P', flag::PSH),
+    ('F', flag::FIN),
+    ('R', flag::RST),
+    ('E', flag::ECE),
+    ('C', flag::CWR),
+];
+
+/// A host that writes down what goes out.
+struct Scribe {
+    now: Time,
+    timers: [Time; TimerId::COUNT],
+    out: String,
+}
+
+impl Draw for Scribe {
+    fn below(&mut self, _bound: u32) -> u32 {
+        0
+    }
+}
+
+impl Host for Scribe {
+    fn transmit(&mut self, segment: Segment) {
+        writeln!(self.out, "{} > {}", seconds(self.now), show(&segment)).unwrap();
+    }
+
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        self.timers[timer as usize] = at;
+    }
+
+    fn disarm(&mut self, timer: TimerId) {
+        self.timers[timer as usize] = Time::NEVER;
+    }
+}
+
+/// What is under test.
+enum End {
+    Receiver(Box<Receiver>),
+    Sender(Box<Sender>),
+}
+
+impl End {
+    fn new(line: &str) -> Self {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("receiver") => Self::Receiver(Box::new(Receiver::new(receiver_config(words)))),
+            Some("sender") => Self::Sender(Box::new(sender(words))),
+            other => panic!("`receiver` or `sender`, not {other:?}"),
+        }
+    }
+
+    fn timer(&mut self, now: Time, timer: TimerId, host: &mut Scribe) {
+        match self {
+            Self::Receiver(receiver) => receiver.on_timer(now, timer, host),
+            Self::Sender(sender) => sender.on_timer(now, timer, host),
+        }
+    }
+
+    fn event(&mut self, now: Time, event: &str, host: &mut Scribe) {
+        if let Some(segment) = event.strip_prefix("< ") {
+            let segment = parse(segment);
+            match self {
+                Self::Receiver(receiver) => {
+                    receiver.deliver(now, &segment, host);
+                }
+                Self::Sender(sender) => sender.on_segment(now, &segment, host),
+            }
+            return;
+        }
+        match (self, event) {
+            (_, "end") => {}
+            (Self::Receiver(receiver), "close") => receiver.close(now, host),
+            (Self::Receiver(receiver), "interrupt") => receiver.on_host_interrupt(now, host),
+            (Self::Receiver(receiver), "read off") => receiver.set_reading(false),
+            (Self::Receiver(receiver), "read on") => {
+                receiver.set_reading(true);
+                if receiver.wants_read() {
+                    receiver.read(now, host);
+                }
+            }
+            (Self::Sender(sender), "close") => sender.close(now, host),
+            (Self::Sender(sender), "connect") => sender.connect(now, host),
+            (Self::Sender(sender), "run") => sender.run_app(now, host),
+            (Self::Sender(sender), "write unlimited") => sender.write_unlimited(now, host),
+            (Self::Sender(sender), _) if event.starts_with("write ") => {
+                sender.write(now, event["write ".len()..].parse().expect("bytes"), host);
+            }
+            _ => panic!("no event `{event}` here"),
+        }
+    }
+}
+
+fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
+    let mut config = ReceiverConfig { rmem_max: 212_992, ..ReceiverConfig::default() };
+    let (mut every, mut timer_ms) = (None, 200);
+    for word in words {
+        let (name, value) = word.split_once('=').unwrap_or((word, "0"));
+        let value: u32 = value.parse().expect("a number");
+        match name {
+            "mss" => config.mss = value,
+            "rcvbuf" => config.rcvbuf = Rcvbuf::Fixed(value),
+            "rcvlowat" => config.rcvlowat = value,
+            "rwnd" => config.rwnd = Some(value),
+            "clamp" => config.window_clamp = Some(value),
+            "hz" => config.tick = Tick::new(value, 0, Span::ZERO),
+            "every" => every = Some(value),
+            "timer_ms" => timer_ms = u64::from(value),
+            "recv" => config.recv_bytes = value,
+            "nots" => config.timestamps = false,
+            "nosack" => config.sack = false,
+            "quickack" => config.quickack = true,
+            "ecn" => config.ecn = EcnEcho::Classic,
+            "dctcp" => config.ecn = EcnEcho::Dctcp { ect_on_acks: true },
+            _ => panic!("no setting `{name}`"),
+        }
+    }
+    if let Some(every) = every {
+        config.delack = DelAck::Every { every, timer: Span::from_millis(timer_ms) };
+    }
+    config
+}
+
+fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
+    let mut config = SenderConfig::default();
+    let mut cc = Algorithm::Reno;
+    for word in words {
+        let (name, value) = word.split_once('=').unwrap_or((word, "0"));
+        let number = || value.parse().expect("a number");
+        match name {
+            "cc" => cc = Algorithm::from_name(value).expect("an algorithm"),
+            "mss" => config.mss = number(),
+            "icwnd" => config.initial_cwnd = number(),
+            "hz" => config.tick = Tick::new(number(), 0, Span::ZERO),
+            "nots" => config.timestamps = false,
+            "nosack" => config.sack = false,
+            "nodelay" => config.nodelay = true,
+            "ecn" => config.ecn = EcnMode::On,
+            _ => panic!("no setting `{name}`"),
+        }
+    }
+    Sender::new(&config, cc.build(&Params::default()).expect("built"))
+}
+
+/// A moment in seconds, with as many digits as it needs, three at least.
+fn seconds(at: Time) -> String {
+    let digits = format!("{:09}", at.0 % 1_000_000_000);
+    let (must, may) = digits.split_at(3);
+    format!("{}.{must}{}", at.0 / 1_000_000_000, may.trim_end_matches('0'))
+}
+
+fn parse_seconds(text: &str) -> Time {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    Time(format!("{whole}{fraction:0<9}").parse().expect("seconds"))
+}
+
+fn show(segment: &Segment) -> String {
+    let mut text: String =
+        FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| letter).collect();
+    let (seq, len) = (segment.seq, segment.len);
+    write!(text, " {seq}:{}({len})", seq.wrapping_add(len)).unwrap();
+    if segment.has(flag::ACK) {
+        write!(text, " ack {}", segment.ack).unwrap();
+    }
+    write!(text, " win {}", segment.wnd).unwrap();
+    for (at, block) in segment.sack_blocks().iter().enumerate() {
+        let lead = if at == 0 { " sack " } else { "," };
+        write!(text, "{lead}{}-{}", block.start, block.end).unwrap();
+    }
+    if segment.has_ts {
+        write!(text, " ts {} ecr {}", segment.tsval, segment.tsecr).unwrap();
+    }
+    match segment.ecn {
+        Ecn::NotEct => {}
+        Ecn::Ect0 => text.push_str(" ect0"),
+        Ecn::Ect1 => text.push_str(" ect1"),
+        Ecn::Ce => text.push_str(" ce"),
+    }
+    text
+}
+
+fn parse(text: &str) -> Segment {
+    let mut words = text.split_whitespace();
+    let mut segment = Segment::default();
+    for letter in words.next().expect("flags").chars() {
+        let (_, bit) = FLAGS.iter().find(|(known, _)| *known == letter).expect("a flag");
+        segment.flags |= bit;
+    }
+    let range = words.next().expect("a range");
+    let (seq, rest) = range.split_once(':').expect("seq:end(len)");
+    let (_, len) = rest.trim_end_matches(')').split_once('(').expect("seq:end(len)");
+    segment.seq = seq.parse().expect("a number");
+    segment.len = len.parse().expect("a number");
+    while let Some(word) = words.next() {
+        match word {
+            "ect0" => segment.ecn = Ecn::Ect0,
+            "ce" => segment.ecn = Ecn::Ce,
+            "sack" => {
+                for (at, block) in words.next().expect("blocks").split(',').enumerate() {
+                    let (start, end) = block.split_once('-').expect("a-b");
+                    let start = start.parse().expect("a number");
+                    segment.sack[at] = SackBlock { start, end: end.parse().expect("a number") };
+                    segment.sack_count += 1;
+                }
+            }
+            _ => {
+                let value = words.next().expect("a value").parse().expect("a number");
+                match word {
+                    "ack" => segment.ack = value,
+                    "win" => segment.wnd = value,
+                    "ts" => (segment.has_ts, segment.tsval) = (true, value),
+                    "ecr" => segment.tsecr = value,
+                    _ => panic!("no field `{word}`"),
+                }
+            }
+        }
+    }
+    segment
+}
+
+/// Runs a transcript's events; answers with the transcript as it should be.
+fn run(transcript: &str) -> String {
+    let mut lines = transcript.lines();
+    let title = lines.next().expect("a first line that says what is tested");
+    assert!(title.starts_with("# "), "the first line says what is tested");
+    let settings = lines.next().expect("a second line with the settings");
+    let mut end = End::new(settings);
+    let out = format!("{title}\n{settings}\n");
+    let mut host = Scribe { now: Time::ZERO, timers: [Time::NEVER; TimerId::COUNT], out };
+    let all = [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
+    for line in lines {
+        let Some((time, event)) = line.split_once(' ') else {
+            panic!("`{line}`: a moment and an event");
+        };
+        if time == "#" {
+            writeln!(host.out, "{line}").unwrap();
+            continue;
+        }
+        let event = event.trim();
+        if event.starts_with('>') {
+            continue;
+        }
+        let at = parse_seconds(time);
+        assert!(at >= host.now, "`{line}`: time goes back");
+        while let Some(timer) = all.into_iter().min_by_key(|&timer| host.timers[timer as usize])
+            && host.timers[timer as usize] < at
+        {
+            host.now = host.timers[timer as usize];
+            host.timers[timer as usize] = Time::NEVER;
+            end.timer(host.now, timer, &mut host);
+        }
+        host.now = at;
+        writeln!(host.out, "{line}").unwrap();
+        end.event(at, event, &mut host);
+    }
+    host.out
+}
+
+#[test]
+fn every_transcript_is_what_the_code_says() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    let mut paths: Vec<_> = fs::read_dir(dir)
+        .expect("the folder is in the repository")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "there are transcripts");
+    for path in paths {
+        let transcript = fs::read_to_string(&path).expect("readable");
+        expect_file![&path].assert_eq(&run(&transcript));
+    }
+}
