@@ -74,7 +74,7 @@ pub(crate) fn toml_string(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             c if c.is_control() => {
-                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes everything")
+                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes everything");
             }
             c => out.push(c),
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::error::ScenarioError;
+use crate::error::{ScenarioError, ScenarioErrors};
 
 /// Where something was written: a source (0 is the file) and the bytes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +128,7 @@ impl Value {
 }
 
 /// Parses a file.
-pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError> {
+pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioErrors> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if errors.is_empty() {
         return Ok(own_table(table.into_inner(), number, 0));
@@ -141,7 +141,7 @@ pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError
         Some((what, expected)) => (format!("not TOML: expected {expected}"), what.to_owned()),
         None => ("not TOML".to_owned(), first.message().to_owned()),
     };
-    Err(ScenarioError::at(&source.name, &source.text, span(first), title, found))
+    Err(ScenarioError::at(&source.name, &source.text, span(first), title, found).into())
 }
 
 /// Parses the value of a `--set`, which begins at `offset` in its source: as TOML, else as a string.

@@ -127,7 +127,7 @@ impl ScenarioErrors {
             self.0.iter().take(SHOWN_MAX).map(|error| error.render(&renderer)).collect();
         let mut text = shown.join("\n\n");
         if self.0.len() > SHOWN_MAX {
-            text.push_str(&format!("\n\nand {} more", self.0.len() - SHOWN_MAX));
+            text.push_str("\n\nand more");
         }
         text
     }

@@ -52,13 +52,12 @@ impl FlowSpec {
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Option<Self> {
         let path = keys.path.clone();
         let name = |key: &str| format!("{path}.{key}");
-        let cc = match keys.take("cc") {
-            Some(node) => read_cc(reader, node, &name("cc")),
-            None => {
-                reader.missing(&keys, "cc", "a congestion control such as \"bbr1\"");
-                None
-            }
-        };
+        let cc = reader.needed(
+            &mut keys,
+            "cc",
+            "a congestion control such as \"bbr1\"",
+            |reader, node, name| read_cc(reader, node, name),
+        );
         let params = keys.take("cc_params");
         let cc_params =
             params.and_then(|node| read_cc_params(reader, node, &name("cc_params"), cc));
@@ -342,7 +341,7 @@ fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ecn> {
     };
     match ecn {
         Some(ecn) => {
-            not_built::refuse_value(reader, node, name, name_of(&ECNS, ecn), not_built::ECN)
+            not_built::refuse_value(reader, node, name, name_of(&ECNS, ecn), not_built::ECN);
         }
         None => reader.wrong(node, name, "false, true or \"low\""),
     }
@@ -376,14 +375,10 @@ fn read_source(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Source> {
         return reader.positive_bytes(node, &name("bytes")).map(Source::Bytes);
     }
     if on.is_some() || off.is_some() {
-        let mut period = |key: &str, node: Option<&Node>| match node {
-            Some(node) => reader.positive_span(node, &name(key)),
-            None => {
-                reader.missing(keys, key, "the other period, such as \"1s\"");
-                None
-            }
+        let mut period = |key: &'static str| {
+            reader.needed(keys, key, "the other period, such as \"1s\"", Reader::positive_span)
         };
-        let (on, off) = (period("on", on), period("off", off));
+        let (on, off) = (period("on"), period("off"));
         let rate = rate.map(|node| reader.rate(node, &name("rate")));
         return Some(Source::OnOff { on: on?, off: off?, rate: rate.flatten() });
     }
@@ -401,13 +396,8 @@ fn read_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source
         reader.table(node, name, "a table such as { bytes = \"64KiB\", every = \"50ms\" }")?;
     let mut keys = Keys::new(table, name, node.at);
     let bytes = needed_bytes(reader, &mut keys);
-    let every = match keys.take("every") {
-        Some(node) => reader.positive_span(node, &format!("{name}.every")),
-        None => {
-            reader.missing(&keys, "every", "the interval, such as \"50ms\"");
-            None
-        }
-    };
+    let every =
+        reader.needed(&mut keys, "every", "the interval, such as \"50ms\"", Reader::positive_span);
     keys.finish(reader);
     Some(Source::Write { bytes: bytes?, every: every? })
 }
@@ -417,33 +407,25 @@ fn read_train(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source
     let table = reader.table(node, name, expected)?;
     let mut keys = Keys::new(table, name, node.at);
     let bytes = needed_bytes(reader, &mut keys);
-    let count = match keys.take("count") {
-        Some(node) => reader.integer(node, &format!("{name}.count"), 1, 1_000_000_000),
-        None => {
-            reader.missing(&keys, "count", "the number of transfers");
-            None
-        }
-    };
-    let gap = match keys.take("gap") {
-        Some(node) => reader.span(node, &format!("{name}.gap")),
-        None => {
-            reader.missing(&keys, "gap", "the time between transfers, such as \"100ms\"");
-            None
-        }
-    };
+    let count =
+        reader.needed(&mut keys, "count", "the number of transfers", |reader, node, name| {
+            reader.integer(node, name, 1, 1_000_000_000)
+        });
+    let gap = reader.needed(
+        &mut keys,
+        "gap",
+        "the time between transfers, such as \"100ms\"",
+        Reader::span,
+    );
     keys.finish(reader);
     let count = u32::try_from(count?).expect("at most 10^9");
     Some(Source::Train { bytes: bytes?, count, gap: gap? })
 }
 
 fn needed_bytes(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Bytes> {
-    match keys.take("bytes") {
-        Some(node) => reader.positive_bytes(node, &keys.name("bytes")),
-        None => {
-            reader.missing(keys, "bytes", "a number of bytes such as \"64KiB\"");
-            None
-        }
-    }
+    reader.needed(keys, "bytes", "a number of bytes such as \"64KiB\"", |reader, node, name| {
+        reader.positive_bytes(node, name)
+    })
 }
 
 fn write_source(out: &mut Writer, source: Source) {

@@ -5,6 +5,7 @@
 //! routes. `sim` runs a `Run` and answers with a [`RunResult`]; whatever made it, our simulator, ns-3 or a
 //! kernel, the same records are judged and printed.
 
+mod buffer;
 mod builtin;
 mod canonical;
 mod decimal;
@@ -19,6 +20,7 @@ mod not_built;
 mod quantity;
 mod reader;
 mod record;
+mod route;
 mod run;
 mod scenario;
 mod spec;

@@ -196,7 +196,7 @@ impl LinkSpec {
         out.text_unless(self.queue == Queue::DropTail, "queue", name_of(&QUEUES, self.queue));
         match self.loss {
             LossSpec::Bernoulli(ratio) => {
-                out.raw_unless(ratio.is_zero(), "loss", &toml_number(ratio))
+                out.raw_unless(ratio.is_zero(), "loss", &toml_number(ratio));
             }
             LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
                 let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
@@ -222,7 +222,7 @@ impl LinkSpec {
         match self.ecn_threshold {
             None => {}
             Some(EcnThreshold::Packets(packets)) => {
-                out.text("ecn_threshold", &format!("{}pkt", packets.0))
+                out.text("ecn_threshold", &format!("{}pkt", packets.0));
             }
             Some(EcnThreshold::Bytes(bytes)) => out.text("ecn_threshold", &format!("{}B", bytes.0)),
             Some(EcnThreshold::Wait(span)) => out.text("ecn_threshold", &show_span(span)),
@@ -300,13 +300,11 @@ fn read_buffer(
 }
 
 fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Placed<u64>> {
-    match reader.room(node, name)? {
-        Room::Packets(packets) => Some(Placed { value: packets, at: node.at }),
-        _ => {
-            reader.wrong(node, name, "a number of packets such as \"100pkt\"");
-            None
-        }
+    if let Room::Packets(packets) = reader.room(node, name)? {
+        return Some(Placed { value: packets, at: node.at });
     }
+    reader.wrong(node, name, "a number of packets such as \"100pkt\"");
+    None
 }
 
 fn read_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Queue {
@@ -368,15 +366,12 @@ fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpe
         return None;
     };
     let model = reader.choice(model, &keys.name("model"), &models, "")?;
-    let mut ratio =
-        |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| match keys.take(key) {
-            Some(node) => reader.ratio(node, &format!("{name}.{key}")),
-            None if default.is_some() => default,
-            None => {
-                reader.missing(keys, key, "a number from 0 to 1");
-                None
-            }
-        };
+    let mut ratio = |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| {
+        if default.is_some() && !keys.has(key) {
+            return default.filter(|_| keys.take(key).is_none());
+        }
+        reader.needed(keys, key, "a number from 0 to 1", Reader::ratio)
+    };
     let loss = match model {
         Model::Bernoulli => ratio(&mut keys, "ratio", None).map(LossSpec::Bernoulli),
         Model::GilbertElliott => {
@@ -403,13 +398,12 @@ fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitte
         return reader.positive_span(node, name).map(|up_to| Jitter { up_to, keep_order: true });
     };
     let mut keys = Keys::new(table, name, node.at);
-    let up_to = match keys.take("up_to") {
-        Some(node) => reader.positive_span(node, &format!("{name}.up_to")),
-        None => {
-            reader.missing(&keys, "up_to", "the longest additional delay, such as \"2ms\"");
-            None
-        }
-    };
+    let up_to = reader.needed(
+        &mut keys,
+        "up_to",
+        "the longest additional delay, such as \"2ms\"",
+        Reader::positive_span,
+    );
     let keep_order = keys.take("keep_order");
     let keep_order =
         keep_order.map_or(Some(true), |node| reader.boolean(node, &format!("{name}.keep_order")));
@@ -420,20 +414,18 @@ fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitte
 fn read_reorder(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<ReorderSpec> {
     let table = reader.table(node, name, "a table such as { ratio = 0.01, by = \"1ms\" }")?;
     let mut keys = Keys::new(table, name, node.at);
-    let ratio = match keys.take("ratio") {
-        Some(node) => reader.ratio(node, &format!("{name}.ratio")),
-        None => {
-            reader.missing(&keys, "ratio", "the share of packets that skip the wait, from 0 to 1");
-            None
-        }
-    };
-    let by = match keys.take("by") {
-        Some(node) => reader.positive_span(node, &format!("{name}.by")),
-        None => {
-            reader.missing(&keys, "by", "how long the other packets wait, such as \"1ms\"");
-            None
-        }
-    };
+    let ratio = reader.needed(
+        &mut keys,
+        "ratio",
+        "the share of packets that skip the wait, from 0 to 1",
+        Reader::ratio,
+    );
+    let by = reader.needed(
+        &mut keys,
+        "by",
+        "how long the other packets wait, such as \"1ms\"",
+        Reader::positive_span,
+    );
     keys.finish(reader);
     Some(ReorderSpec { ratio: ratio?, by: by? })
 }

@@ -162,13 +162,11 @@ fn prefix_factor(prefix: &str) -> Option<u64> {
 /// Reads a number of bytes.
 pub(crate) fn parse_bytes(text: &str) -> Result<Bytes, Refusal> {
     let (number, unit) = split(text, "\"131072B\"")?;
-    match byte_factor(text, number, unit)? {
-        Some(factor) => bytes_limit().fit(text, number.times(factor)).map(Bytes),
-        None => {
-            let help = meant(number, unit, ["B", "KB", "KiB", "MB", "MiB", "GB", "GiB"]);
-            Err(unknown_unit(text, unit, "B, KB, KiB, MB, MiB, GB or GiB", help))
-        }
+    if let Some(factor) = byte_factor(text, number, unit)? {
+        return bytes_limit().fit(text, number.times(factor)).map(Bytes);
     }
+    let help = meant(number, unit, ["B", "KB", "KiB", "MB", "MiB", "GB", "GiB"]);
+    Err(unknown_unit(text, unit, "B, KB, KiB, MB, MiB, GB or GiB", help))
 }
 
 fn bytes_limit() -> Limit {

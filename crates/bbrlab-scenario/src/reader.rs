@@ -176,6 +176,21 @@ impl Reader<'_> {
         );
     }
 
+    /// The value of a key that must be there.
+    pub(crate) fn needed<T>(
+        &mut self,
+        keys: &mut Keys<'_>,
+        key: &'static str,
+        expected: &str,
+        read: impl FnOnce(&mut Self, &Node, &str) -> Option<T>,
+    ) -> Option<T> {
+        let Some(node) = keys.take(key) else {
+            self.missing(keys, key, expected);
+            return None;
+        };
+        read(self, node, &keys.name(key))
+    }
+
     fn quantity<T>(
         &mut self,
         node: &Node,
@@ -339,10 +354,10 @@ impl Reader<'_> {
         more: &str,
     ) -> Option<T> {
         let names: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
-        if let Value::Text(text) = &node.value {
-            if let Some(&(_, value)) = choices.iter().find(|&&(choice, _)| choice == text) {
-                return Some(value);
-            }
+        if let Value::Text(text) = &node.value
+            && let Some(&(_, value)) = choices.iter().find(|&&(choice, _)| choice == text)
+        {
+            return Some(value);
         }
         let list: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
         let mut help = Vec::new();

@@ -410,6 +410,9 @@ impl Run {
 
     /// The number of the first private link of each flow: they come after the shared links, flow by flow,
     /// each flow's in the order of [`FlowClass::private_links`].
+    ///
+    /// # Panics
+    /// If there are more than 2^32 links; a scenario has at most 2^24.
     pub fn private_link_numbers(&self) -> impl Iterator<Item = u32> + '_ {
         let mut next =
             u32::try_from(self.links.len()).expect("links are bounded when a scenario is read");

@@ -241,7 +241,7 @@ impl Scenario {
     pub fn run(&self, run: u64) -> Run {
         let (point, seed) = self.checked(run);
         let (spec, named) = self.resolve_checked(point);
-        let Network { links, bottleneck, classes } = self.network(&spec);
+        let Network { links, bottleneck, classes } = network(&spec);
         Run {
             scenario: self.name.clone(),
             title: spec.title.clone(),
@@ -290,7 +290,7 @@ impl Scenario {
 
     fn estimate_point(&self, point: u64) -> Estimate {
         let (spec, _) = self.resolve_checked(point);
-        Estimate::of(&spec, &self.network(&spec))
+        Estimate::of(&spec, &network(&spec))
     }
 
     fn checked(&self, run: u64) -> (u64, u64) {
@@ -310,13 +310,13 @@ impl Scenario {
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
     }
+}
 
-    fn network(&self, spec: &Spec) -> Network {
-        let mut traces = Traces::default();
-        let mut reader = Reader::new(None, &mut traces);
-        lower::network(spec, &mut reader)
-            .expect("every point was checked when the scenario was read")
-    }
+/// The network of a point that was checked.
+fn network(spec: &Spec) -> Network {
+    let mut traces = Traces::default();
+    let mut reader = Reader::new(None, &mut traces);
+    lower::network(spec, &mut reader).expect("every point was checked when the scenario was read")
 }
 
 /// Sets what a `--set` says; the way to the value and its place, unless it is wrong.
@@ -365,7 +365,7 @@ fn apply_set(
 }
 
 /// The text of a scenario file: a regular file, not too large, in UTF-8.
-fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioError> {
+fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioErrors> {
     let broken = |found: String| ScenarioError::of_file(shown, "expected a scenario file", found);
     let unreadable = |error: std::io::Error| {
         let mut told = broken(format!("found that it cannot be read: {error}"));
@@ -375,24 +375,25 @@ fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioError> {
                 builtin::nearest_id(shown).map(|id| format!("did you mean the built-in `{id}`?")),
             );
         }
-        told
+        ScenarioErrors::from(told)
     };
     let meta = std::fs::metadata(path).map_err(unreadable)?;
     if meta.is_dir() {
-        return Err(broken("found a directory".to_owned()));
+        return Err(broken("found a directory".to_owned()).into());
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     // A device or a pipe tells no length; one byte too many is enough to know.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(broken(format!("found more than {FILE_BYTES_MAX} bytes")));
+        return Err(broken(format!("found more than {FILE_BYTES_MAX} bytes")).into());
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
-        let line = 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count();
+        let line = 1 + bytes[..at].split(|&b| b == b'\n').count() - 1;
         broken(format!("found a byte that is no UTF-8 text on line {line} (0x{:02x})", bytes[at]))
+            .into()
     })
 }
 

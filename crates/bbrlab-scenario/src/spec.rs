@@ -46,13 +46,10 @@ impl Spec {
         let mut keys = Keys::new(root, "", start);
         let title =
             keys.take("title").and_then(|node| reader.text(node, "title")).unwrap_or("").to_owned();
-        let duration = match keys.take("duration") {
-            Some(node) => read_duration(reader, node),
-            None => {
-                reader.missing(&keys, "duration", "a time such as \"100s\"");
-                None
-            }
-        };
+        let duration =
+            reader.needed(&mut keys, "duration", "a time such as \"100s\"", |reader, node, _| {
+                read_duration(reader, node)
+            });
         let seed =
             keys.take("seed").and_then(|node| reader.integer(node, "seed", 0, i64::MAX as u64));
         let repeat =
@@ -112,13 +109,12 @@ impl Spec {
                 return;
             }
             let mut keys = Keys::new(table, format!("links[{index}]"), at);
-            let name = match keys.take("name") {
-                Some(node) => read_link_name(reader, node, &keys.name("name"), &mut names),
-                None => {
-                    reader.missing(&keys, "name", "the name by which flows call this link");
-                    None
-                }
-            };
+            let name = reader.needed(
+                &mut keys,
+                "name",
+                "the name by which flows call this link",
+                |reader, node, name| read_link_name(reader, node, name, &mut names),
+            );
             let link = LinkSpec::read(reader, &mut keys);
             keys.finish(reader);
             self.links.push((name.unwrap_or_default(), link));

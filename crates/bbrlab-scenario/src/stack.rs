@@ -145,7 +145,7 @@ impl StackSpec {
         match stack.delack {
             DelAck::Linux => {}
             DelAck::Every { every, timer: None } => {
-                out.raw("delack", &format!("{{ every = {every} }}"))
+                out.raw("delack", &format!("{{ every = {every} }}"));
             }
             DelAck::Every { every, timer: Some(timer) } => {
                 out.raw(
@@ -161,7 +161,10 @@ impl StackSpec {
 }
 
 /// The name of a value in a list of choices.
-pub(crate) fn name_of<T: PartialEq>(choices: &[(&'static str, T)], value: T) -> &'static str {
+pub(crate) fn name_of<T: Copy + PartialEq>(
+    choices: &[(&'static str, T)],
+    value: T,
+) -> &'static str {
     choices
         .iter()
         .find(|(_, choice)| *choice == value)
@@ -208,13 +211,12 @@ fn read_delack(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<DelAc
         );
     };
     let mut keys = Keys::new(table, name, node.at);
-    let every = match keys.take("every") {
-        Some(every) => reader.integer(every, &keys.name("every"), 1, 1000),
-        None => {
-            reader.missing(&keys, "every", "the number of segments per ACK");
-            None
-        }
-    };
+    let every = reader.needed(
+        &mut keys,
+        "every",
+        "the number of segments per ACK",
+        |reader, every, name| reader.integer(every, name, 1, 1000),
+    );
     let timer = keys.take("timer");
     let timer = timer.and_then(|timer| reader.positive_span(timer, &format!("{name}.timer")));
     if every.is_some_and(|every| every > 1) && !keys.has("timer") {

@@ -151,7 +151,8 @@ impl Sweep {
         for axis in &self.axes {
             for choice in &axis.choices {
                 for setting in choice {
-                    text.push_str(&format!("{}={} ", setting.key, setting.value.value.to_json()));
+                    text.push_str(&setting.key);
+                    text.push_str(&setting.value.value.to_json().to_string());
                 }
                 text.push('\n');
             }

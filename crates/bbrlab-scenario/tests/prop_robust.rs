@@ -1,9 +1,15 @@
 //! No text and no setting makes the reader panic, hang, or take more than its share.
 
+#![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
+
 use std::time::Instant;
 
 use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
+
+/// On an idle machine nothing takes a second; a shared one is given time, and what grows with the square of the
+/// input takes more than that.
+const SECONDS: u64 = 15;
 
 /// Reads, and resolves what was read.
 fn read(text: &str, sets: &[String]) {
@@ -18,10 +24,7 @@ fn read(text: &str, sets: &[String]) {
             assert!(told.len() < 100_000, "{} bytes of message", told.len());
         }
     }
-    if std::env::var_os("BBRLAB_TIMES").is_some() {
-        eprintln!("{:?} for {:?}", began.elapsed(), &text[..text.len().min(150)]);
-    }
-    assert!(began.elapsed().as_secs() < 2, "{:?} for {} bytes", began.elapsed(), text.len());
+    assert!(began.elapsed().as_secs() < SECONDS, "{:?} for {} bytes", began.elapsed(), text.len());
 }
 
 /// Words of which scenarios are made, right and wrong.
@@ -109,11 +112,11 @@ proptest! {
     #[test]
     fn spoilt_scenarios_are_answered(
         which in 0..BUILTINS.len(),
-        cuts in prop::collection::vec((0.0..1.0_f64, 0_usize..12, word()), 1..5),
+        cuts in prop::collection::vec((0_usize..1000, 0_usize..12, word()), 1..5),
     ) {
         let mut text = BUILTINS[which].text.to_owned();
         for (place, length, word) in cuts {
-            let mut start = (place * text.len() as f64) as usize;
+            let mut start = place * text.len() / 1000;
             while !text.is_char_boundary(start) { start -= 1; }
             let mut end = (start + length).min(text.len());
             while !text.is_char_boundary(end) { end += 1; }
@@ -154,18 +157,19 @@ fn the_largest_files_are_answered_in_time() {
         ),
         format!(
             "{right}{flow}{}",
-            (0..60_000).map(|n| format!("k{n} = {n}\n")).collect::<String>()
+            (0..60_000).map(|n| format!("k{n} = {n}\n")).collect::<Vec<_>>().concat()
         ),
         format!("{right}{flow}x = \"{}\"\n", "y".repeat(1_000_000)),
         format!(
             "{right}{flow}path = [{}]\n",
-            (0..30_000).map(|n| format!("\"a{n}\",")).collect::<String>()
+            (0..30_000).map(|n| format!("\"a{n}\",")).collect::<Vec<_>>().concat()
         ),
         format!(
             "{right}{flow}{}",
             (0..20_000)
                 .map(|n| format!("[[links]]\nname = \"n{n}\"\ndelay = \"1ms\"\n"))
-                .collect::<String>()
+                .collect::<Vec<_>>()
+                .concat()
         ),
         sized("["),
         sized("a."),

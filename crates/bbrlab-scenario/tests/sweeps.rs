@@ -1,5 +1,8 @@
 //! Sweeps, seeds, settings, hashes, and the text that a run's folder keeps.
 
+#![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
+#![expect(clippy::format_push_string, reason = "a test's output")]
+
 use std::collections::BTreeSet;
 
 use bbrlab_scenario::{BUILTINS, Scenario};
@@ -163,7 +166,7 @@ fn tens_of_thousands_of_points_are_checked_in_time() {
     );
     let began = std::time::Instant::now();
     assert_eq!(scenario(&format!("{BASE}{sweep}"), &[]).runs(), 50_000);
-    assert!(began.elapsed().as_millis() < 4000, "{:?}", began.elapsed());
+    assert!(began.elapsed().as_secs() < 15, "{:?}", began.elapsed());
 }
 
 #[test]
@@ -206,9 +209,8 @@ fn the_hash_of_the_whole_tells_sweeps_and_seeds_apart() {
     assert_eq!(hash(BASE, &["duration=10s"]), hash(BASE, &[]));
 }
 
-#[test]
-fn a_folder_keeps_a_text_that_reads_back_as_the_same_run() {
-    let all_keys = r#"
+/// Every key that can be written, as people might write it.
+const ALL_KEYS: &str = r#"
 title = "all \"keys\" \\ \t\u0001 ü"
 duration = "12.5s"
 seed = 3
@@ -285,7 +287,10 @@ bytes = "1MB"
 cc = "reno"
 rate = "1Mbit/s"
 "#;
-    let mut texts = vec![all_keys.to_owned(), BASE.to_owned(), format!("sample = \"off\"\n{BASE}")];
+
+#[test]
+fn a_folder_keeps_a_text_that_reads_back_as_the_same_run() {
+    let mut texts = vec![ALL_KEYS.to_owned(), BASE.to_owned(), format!("sample = \"off\"\n{BASE}")];
     texts.extend(BUILTINS.iter().map(|builtin| builtin.text.to_owned()));
     for text in texts {
         let scenario = scenario(&text, &[]);
@@ -385,7 +390,7 @@ rate = "1Mbit/s"
         cc = "reno"
         rate = "1Mbit/s"
     "#]]
-    .assert_eq(&scenario(all_keys, &[]).run_toml(0));
+    .assert_eq(&scenario(ALL_KEYS, &[]).run_toml(0));
 }
 
 #[test]

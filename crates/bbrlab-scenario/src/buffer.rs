@@ -1,0 +1,137 @@
+//! The room of a queue: from packets, bytes, milliseconds or BDP to what the engine counts.
+
+use bbrlab_units::{BitRate, Bytes, Packets, Span};
+
+use crate::decimal::Decimal;
+use crate::document::At;
+use crate::link::{AccessSpec, BufferUnit, LinkSpec};
+use crate::lower::HEADERS;
+use crate::quantity::Room;
+use crate::reader::{Placed, Reader};
+use crate::run::{Buffer, Link};
+
+/// The largest buffer, in packets or bytes, that a `bdp` or a time may come to.
+const BUFFER_MAX: u64 = 1 << 50;
+
+/// A buffer as written, with what is needed to turn it into packets or bytes.
+pub(crate) struct Rooms {
+    at: At,
+    room: Room,
+    unit: Option<BufferUnit>,
+    bdp_rtt: Option<Span>,
+    device_queue: Option<Placed<u64>>,
+}
+
+/// Without a `buffer`, a link of the middle has one BDP, the textbook's rule.
+const DEFAULT_BDP: u64 = 1;
+
+impl Rooms {
+    pub(crate) fn of_link(spec: &LinkSpec) -> Self {
+        let default = Room::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
+        let room = if spec.rate.is_limited() { default } else { Room::Unlimited };
+        Self {
+            at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
+            room: spec.buffer.map_or(room, |buffer| buffer.value),
+            unit: spec.buffer_unit,
+            bdp_rtt: spec.bdp_rtt,
+            device_queue: spec.device_queue,
+        }
+    }
+
+    pub(crate) fn of_reverse(spec: &LinkSpec) -> Self {
+        let Some(reverse) = spec.reverse_buffer else {
+            // `buffer`, or its default, at the reverse rate.
+            let limited = LinkSpec { rate: spec.reverse_rate.clone(), ..spec.clone() };
+            return Self::of_link(&limited);
+        };
+        Self { at: reverse.at, room: reverse.value, ..Self::of_link(spec) }
+    }
+
+    pub(crate) fn of_access(spec: &AccessSpec) -> Self {
+        Self {
+            at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
+            room: spec.buffer.map_or(Room::Unlimited, |buffer| buffer.value),
+            unit: None,
+            bdp_rtt: None,
+            device_queue: None,
+        }
+    }
+}
+
+/// What a `bdp` and a packet are: the first flow decides.
+pub(crate) struct Measure {
+    pub(crate) base_rtt: Span,
+    pub(crate) mss: u32,
+}
+
+impl Measure {
+    pub(crate) fn buffer(
+        &self,
+        rooms: &Rooms,
+        link: &Link,
+        reader: &mut Reader<'_>,
+    ) -> Option<Buffer> {
+        let wire = u128::from(u64::from(self.mss) + HEADERS + link.framing.0);
+        let rate = u128::from(link.rate.at_start().unwrap_or(BitRate(0)).0);
+        // Bits times nanoseconds per second, over eight: bytes.
+        let bytes_divisor = 8_000_000_000_u128;
+        let in_bytes = rooms.unit == Some(BufferUnit::Bytes);
+        let divisor = if in_bytes { bytes_divisor } else { bytes_divisor * wire };
+        let too_large = |reader: &mut Reader<'_>| {
+            let found = "found more than 2^50 packets or bytes";
+            reader.problem(
+                rooms.at,
+                "expected a buffer that fits into a network",
+                found,
+                Vec::new(),
+            );
+        };
+        let of_time = |span: Span, multiple: Decimal| {
+            multiple.times_over_rounded(rate * u128::from(span.0), divisor).map(|size| size.max(1))
+        };
+        let size = match rooms.room {
+            Room::Unlimited => return Some(Buffer::Unlimited),
+            Room::Packets(packets) if in_bytes => u64::try_from(u128::from(packets) * wire).ok(),
+            Room::Packets(packets) => Some(packets),
+            Room::Bytes(bytes) if rooms.unit == Some(BufferUnit::Packets) => {
+                u64::try_from((u128::from(bytes) + wire / 2) / wire)
+                    .ok()
+                    .map(|packets| packets.max(1))
+            }
+            Room::Bytes(bytes) => {
+                return with_device_queue(rooms, Buffer::Bytes(Bytes(bytes)), reader);
+            }
+            Room::Time(span) => of_time(span, Decimal::from_int(1)),
+            Room::Bdp(multiple) => {
+                let rtt = rooms.bdp_rtt.unwrap_or(self.base_rtt);
+                if rtt == Span::ZERO {
+                    let title = "expected a `bdp_rtt`, or another unit than `bdp`";
+                    let found = "found a buffer in BDP, but the first flow's base RTT is zero";
+                    reader.problem(rooms.at, title, found, Vec::new());
+                    return None;
+                }
+                of_time(rtt, multiple)
+            }
+        };
+        let Some(size) = size.filter(|&size| size <= BUFFER_MAX) else {
+            too_large(reader);
+            return None;
+        };
+        let buffer =
+            if in_bytes { Buffer::Bytes(Bytes(size)) } else { Buffer::Packets(Packets(size)) };
+        with_device_queue(rooms, buffer, reader)
+    }
+}
+
+/// ns-3's device queue below the queue discipline: with flow control between them, drop-tail has the room
+/// of both.
+fn with_device_queue(rooms: &Rooms, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
+    let Some(device) = rooms.device_queue else { return Some(buffer) };
+    if let Buffer::Packets(packets) = buffer {
+        return Some(Buffer::Packets(Packets(packets.0 + device.value)));
+    }
+    let title = "`device_queue`: expected a buffer counted in packets beside it";
+    let found = "found one counted in bytes: set `buffer_unit = \"pkt\"`";
+    reader.problem(device.at, title, found, Vec::new());
+    None
+}

@@ -1,0 +1,270 @@
+//! The way of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and `return_path`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bbrlab_units::Span;
+
+use crate::flow::FlowSpec;
+use crate::lower::plain_link;
+use crate::nearest::nearest;
+use crate::quantity::show_span;
+use crate::reader::{Placed, Reader};
+use crate::run::{FlowClass, Hop, Link, Rate};
+use crate::spec::Spec;
+
+/// So many names of links are told where one was misspelt.
+const NAMES_SHOWN: usize = 20;
+
+/// A link of the file as two ways.
+pub(crate) struct Ways<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) there: Hop,
+    pub(crate) back: Hop,
+    /// Propagation delay, there and back the same.
+    pub(crate) delay: Span,
+}
+
+/// Finds the way of each flow.
+pub(crate) struct Router<'s> {
+    spec: &'s Spec,
+    /// The links of the file; the dumbbell's, if there is one, is the first.
+    ways: &'s [Ways<'s>],
+    numbers: BTreeMap<&'s str, usize>,
+    links: &'s [Link],
+}
+
+/// The shared links of a flow, by their numbers in [`Router::ways`].
+struct Core {
+    there: Vec<usize>,
+    back: Vec<usize>,
+    /// The ACKs have a way of their own, and cross its links as data would.
+    own_way_back: bool,
+}
+
+/// A side of the way, from the host to the first link of the core.
+#[derive(Clone, Copy)]
+struct Side<'r> {
+    link: Option<&'r Ways<'r>>,
+    delay: Span,
+    rate: Option<&'r Rate>,
+}
+
+/// A route in the making: neighbouring delays become one.
+#[derive(Default)]
+struct Route {
+    hops: Vec<Hop>,
+}
+
+impl Route {
+    fn push(&mut self, hop: Hop) {
+        match (hop, self.hops.last_mut()) {
+            (Hop::Delay(Span::ZERO), _) => {}
+            (Hop::Delay(more), Some(Hop::Delay(delay))) => *delay = *delay + more,
+            _ => self.hops.push(hop),
+        }
+    }
+}
+
+impl<'s> Router<'s> {
+    pub(crate) fn new(spec: &'s Spec, ways: &'s [Ways<'s>], links: &'s [Link]) -> Self {
+        let numbers = ways.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
+        Self { spec, ways, numbers, links }
+    }
+
+    /// The class of a `[[flows]]`; mistakes go to the reader.
+    pub(crate) fn class(
+        &self,
+        index: usize,
+        flow: &FlowSpec,
+        reader: &mut Reader<'_>,
+    ) -> Option<FlowClass> {
+        let core = self.core(index, flow, reader)?;
+        let mut left = self.side(index, "left_link", flow, reader)?;
+        let mut right = self.side(index, "right_link", flow, reader)?;
+        let last = self.fit_rtt(index, flow, &core, &mut left, &mut right, reader)?;
+
+        let mut private_links = Vec::new();
+        let mut there = Route::default();
+        there.push(access("left", left, &mut private_links));
+        let core_there = core.there.iter().map(|&way| self.ways[way].there);
+        let shared = left.link.map(|way| way.there).into_iter().chain(core_there);
+        for hop in shared.chain(right.link.map(|way| way.there)) {
+            there.push(hop);
+        }
+        there.push(access("right", right, &mut private_links));
+
+        let mut back = Route::default();
+        back.push(Hop::Delay(right.delay));
+        let own = core.own_way_back;
+        let core_back = core
+            .back
+            .iter()
+            .map(|&way| if own { self.ways[way].there } else { self.ways[way].back });
+        let shared = right.link.map(|way| way.back).into_iter().chain(core_back);
+        for hop in shared.chain(left.link.map(|way| way.back)) {
+            back.push(hop);
+        }
+        back.push(Hop::Delay(left.delay + last));
+
+        let mut base_rtt = Span::ZERO;
+        let mut limited = false;
+        for hop in there.hops.iter().chain(&back.hops) {
+            let (delay, has_rate) = match *hop {
+                Hop::Delay(delay) => (delay, false),
+                Hop::Link(number) => {
+                    let link = &self.links[number as usize];
+                    (link.delay, link.rate.is_limited())
+                }
+                Hop::Private(number) => (private_links[number as usize].delay, true),
+            };
+            base_rtt = base_rtt + delay;
+            limited |= has_rate;
+        }
+        if base_rtt == Span::ZERO && !limited {
+            let title = format!("`flows[{index}]`: expected a rate or a delay on its way");
+            let found = "found neither: it would send without end in no time";
+            reader.problem(flow.at, title, found, Vec::new());
+            return None;
+        }
+        Some(FlowClass {
+            cc: flow.cc,
+            cc_params: flow.cc_params.clone(),
+            mss: flow.mss.unwrap_or(self.spec.stack.mss),
+            ecn: flow.ecn,
+            source: flow.source,
+            private_links,
+            forward: there.hops,
+            reverse: back.hops,
+            base_rtt,
+        })
+    }
+
+    /// The links of `path` and `return_path`, or the dumbbell's.
+    fn core(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<Core> {
+        if let Some(path) = &flow.path {
+            let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {
+                path.iter().map(|name| self.link_called(index, key, name, reader)).collect()
+            };
+            let there = numbers("path", path)?;
+            let back = match &flow.return_path {
+                Some(path) => numbers("return_path", path)?,
+                None => there.iter().rev().copied().collect(),
+            };
+            return Some(Core { there, back, own_way_back: flow.return_path.is_some() });
+        }
+        if self.spec.bottleneck.is_some() {
+            return Some(Core { there: vec![0], back: vec![0], own_way_back: false });
+        }
+        let title = format!("`flows[{index}]`: expected a [bottleneck], or a `path` of [[links]]");
+        let found = "found neither: this flow has no way to its receiver";
+        reader.problem(flow.at, title, found, Vec::new());
+        None
+    }
+
+    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` serves a flow through
+    /// the dumbbell that names no link of its own.
+    fn side(
+        &self,
+        index: usize,
+        key: &str,
+        flow: &FlowSpec,
+        reader: &mut Reader<'_>,
+    ) -> Option<Side<'_>> {
+        let is_left = key == "left_link";
+        let (name, delay) = if is_left {
+            (&flow.left_link, flow.left_delay)
+        } else {
+            (&flow.right_link, flow.right_delay)
+        };
+        let link = match name {
+            None => None,
+            Some(name) => {
+                let other = flow.left_link.as_ref().filter(|_| !is_left);
+                let twice = other.is_some_and(|other| other.value == name.value);
+                if twice || &*name.value == "bottleneck" {
+                    let title = format!("`flows[{index}].{key}`: expected each link once on a way");
+                    reader.problem(
+                        name.at,
+                        title,
+                        format!("found {:?} again", name.value),
+                        Vec::new(),
+                    );
+                    return None;
+                }
+                Some(&self.ways[self.link_called(index, key, name, reader)?])
+            }
+        };
+        let access = (flow.path.is_none() && link.is_none()).then_some(&self.spec.access);
+        let default = access.map_or(Span::ZERO, |access| access.delay);
+        Some(Side {
+            link,
+            delay: delay.map_or(default, |delay| delay.value),
+            rate: access.map(|access| &access.rate).filter(|rate| rate.is_limited()),
+        })
+    }
+
+    /// Where `rtt` is given: sets both access delays to a quarter each of what the links leave of it. The
+    /// answer is what four does not divide, up to 3 ns, which the last delay on the way back takes.
+    fn fit_rtt(
+        &self,
+        index: usize,
+        flow: &FlowSpec,
+        core: &Core,
+        left: &mut Side<'_>,
+        right: &mut Side<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Option<Span> {
+        let Some(rtt) = flow.rtt else { return Some(Span::ZERO) };
+        let sides = [left.link, right.link].into_iter().flatten();
+        let sides = sides.map(|way| 2 * u128::from(way.delay.0));
+        let core =
+            core.there.iter().chain(&core.back).map(|&way| u128::from(self.ways[way].delay.0));
+        let of_links: u128 = sides.chain(core).sum();
+        let Some(rest) = u128::from(rtt.value.0).checked_sub(of_links) else {
+            let least = show_span(Span(u64::try_from(of_links).unwrap_or(u64::MAX)));
+            let title = format!(
+                "`flows[{index}].rtt`: expected at least {least}, the delays of the links there and back"
+            );
+            let rtt_text = show_span(rtt.value);
+            let found = format!("found {rtt_text}, which would need negative access delays");
+            reader.problem(rtt.at, title, found, Vec::new());
+            return None;
+        };
+        let rest = u64::try_from(rest).expect("at most the RTT");
+        (left.delay, right.delay) = (Span(rest / 4), Span(rest / 4));
+        Some(Span(rest % 4))
+    }
+
+    /// The number of the link of that name.
+    fn link_called(
+        &self,
+        index: usize,
+        key: &str,
+        name: &Placed<Arc<str>>,
+        reader: &mut Reader<'_>,
+    ) -> Option<usize> {
+        let number = self.numbers.get(&*name.value).copied();
+        if number.is_none() {
+            let names: Vec<&str> = self.ways.iter().map(|way| way.name).collect();
+            let right = nearest(&name.value, names.iter().copied());
+            let help = right.map(|right| format!("did you mean {right:?}?"));
+            let title = format!("`flows[{index}].{key}`: expected the name of a link");
+            let found = format!("found {:?}", name.value);
+            reader.problem(name.at, title, found, help.into_iter().collect());
+            let more = if names.len() > NAMES_SHOWN { " ..." } else { "" };
+            let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+            let names = if names.is_empty() { "none".to_owned() } else { shown + more };
+            reader.note(format!("links: {names}"));
+        }
+        number
+    }
+}
+
+/// The hop from a host to the network or back: a link of the flow's own if it has a rate, else a delay.
+fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
+    let Some(rate) = side.rate else { return Hop::Delay(side.delay) };
+    let number = u32::try_from(private_links.len()).expect("at most two");
+    private_links.push(plain_link(name.to_owned(), rate.clone(), side.delay));
+    Hop::Private(number)
+}
