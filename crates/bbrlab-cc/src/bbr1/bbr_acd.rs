@@ -8,9 +8,9 @@
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, and holds it for a
-//! round trip. Any other loss is taken for a fault of the line and changes nothing. After recovery cwnd is
-//! at least what it was before.
+//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, holds it for a round
+//! trip, and does not let it beyond one BDP until it is over. Any other loss is taken for a fault of the
+//! line and changes nothing. After recovery cwnd is at least what it was before.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text leaves
 //! open and for the parameters `halving` and `detection`.
@@ -160,25 +160,23 @@ impl Variant for BbrAcd {
         }
         bbr.recovery.prev_ca_state = conn.ca_state;
 
+        let is_first_round = bbr.recovery.packet_conservation;
+        let is_cutting = bbr.variant.is_cutting && conn.ca_state == CaState::Recovery;
         let cut = match halving {
-            Halving::Once if is_starting => cwnd / 2,
-            Halving::Once => cwnd,
-            Halving::Round => cwnd / 2,
-            Halving::Recovery => cwnd.max(conn.inflight.wrapping_add(rs.acked_sacked)) / 2,
+            _ if !is_cutting => None,
+            Halving::Once if is_starting => Some(cwnd / 2),
+            Halving::Once if is_first_round => Some(cwnd),
+            Halving::Once => Some(cwnd.wrapping_add(rs.acked_sacked)),
+            Halving::Round => is_first_round.then_some(cwnd / 2),
+            Halving::Recovery => Some(cwnd.max(conn.inflight.wrapping_add(rs.acked_sacked)) / 2),
         };
-        let is_held = match halving {
-            Halving::Once | Halving::Round => bbr.recovery.packet_conservation,
-            Halving::Recovery => bbr.variant.is_cutting && conn.ca_state == CaState::Recovery,
-        };
-        bbr.variant.is_gain_one |= is_held && halving == Halving::Recovery;
+        bbr.variant.is_gain_one |= is_cutting && halving == Halving::Recovery;
         if bbr.variant.is_gain_one {
             bbr.cwnd_gain_q8 = GAIN_UNIT;
         }
-        if is_held {
+        cut.map_or(Recovered::Grow(cwnd), |cut| {
             let bdp = bbr.inflight(conn, ctl, bbr.current_bw(), GAIN_UNIT);
             Recovered::Hold(cut.min(bdp).max(CWND_MIN_TARGET))
-        } else {
-            Recovered::Grow(cwnd)
-        }
+        })
     }
 }

@@ -18,7 +18,9 @@
 //!    thesis's code after DRAIN; each without the other two would take the old queue for a new one.
 //! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP below
 //!    four packets counts as four, the smallest window that BBR aims at.
-//! 3. An expired minimum is replaced as in BBR v1; no listing ever raises it.
+//! 3. A visit ends after 200 ms and a round trip at the latest, as BBR v1's. If it was due because the
+//!    minimum had expired, the smallest RTT of the visit is the new minimum then; no listing ever raises it,
+//!    and with a longer path inflight would never be below the old BDP.
 //! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of 1/65536.
 
@@ -52,6 +54,8 @@ pub struct DelayBbr {
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
+    /// Whether the visit of `PROBE_RTT` was due because the minimum had expired.
+    is_min_expired: bool,
     /// `delivered` that a packet must have seen when it was sent, for its sample to count.
     since_delivered: u32,
 }
@@ -89,6 +93,7 @@ impl DelayBbr {
                 .choice("probe_rtt", &[("gain", BackOff::Gain), ("cwnd", BackOff::Cwnd)])?,
             base_rtt_us: MinRtt::NONE,
             srtt_q8: None,
+            is_min_expired: false,
             since_delivered: 0,
         })
     }
@@ -97,6 +102,12 @@ impl DelayBbr {
     fn restart_samples(&mut self, conn: &Conn) {
         self.srtt_q8 = None;
         self.since_delivered = conn.delivered;
+    }
+
+    fn start_back_off(&mut self, conn: &Conn, is_expired: bool) {
+        self.restart_samples(conn);
+        self.base_rtt_us = MinRtt::NONE;
+        self.is_min_expired = is_expired;
     }
 
     /// A sample below the base is the new base, and shows that there is no queue left.
@@ -124,6 +135,22 @@ impl DelayBbr {
 /// 1.0 as a weight.
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
+impl Bbr<DelayBbr> {
+    /// Until inflight is below the BDP, but no longer than BBR v1 would hold its four packets.
+    fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
+        let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
+        if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
+            self.leave_probe_rtt(conn, ctl, draw);
+        } else if self.is_probe_rtt_over(conn) {
+            // Three quarters of the bandwidth fill more than the BDP: the path has become longer.
+            if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
+                self.min_rtt.us = self.variant.base_rtt_us;
+            }
+            self.leave_probe_rtt(conn, ctl, draw);
+        }
+    }
+}
+
 impl Variant for DelayBbr {
     const GAIN_CYCLE_Q8: [u32; 8] = [284, 230, 256, 256, 256, 256, 256, 256];
 
@@ -132,8 +159,8 @@ impl Variant for DelayBbr {
         let Ok(rtt_us) = u32::try_from(rs.rtt_us) else {
             return;
         };
-        let is_similar = u64::from(rtt_us) * 8 <= u64::from(bbr.min_rtt.us) * 9;
-        if is_similar && bbr.min_rtt.us != MinRtt::NONE {
+        // A similar sample keeps the minimum.
+        if u64::from(rtt_us) * 8 <= u64::from(bbr.min_rtt.us) * 9 {
             bbr.min_rtt.stamp = conn.jiffies;
         }
         if is_valid(rs) && !before(rs.prior_delivered, bbr.variant.since_delivered) {
@@ -147,27 +174,26 @@ impl Variant for DelayBbr {
     }
 
     #[inline]
-    fn update_probe_rtt(
+    fn update_min_rtt(
         bbr: &mut Bbr<Self>,
         conn: &Conn,
-        is_expired: bool,
+        rs: &RateSample,
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
-        let is_due = is_expired || (bbr.state == State::ProbeBw && bbr.variant.is_congested());
-        if bbr.state != State::ProbeRtt {
-            if is_due && !bbr.idle_restart {
-                bbr.enter_probe_rtt(ctl);
-                bbr.variant.restart_samples(conn);
-                bbr.variant.base_rtt_us = MinRtt::NONE;
-                mark_app_limited(conn, ctl);
-            }
+        let is_expired = bbr.min_rtt.is_expired(conn);
+        bbr.min_rtt.on_sample(conn, rs, false);
+        if bbr.state == State::ProbeRtt {
+            mark_app_limited(conn, ctl);
+            bbr.hold_back_off(conn, ctl, draw);
             return;
         }
-        mark_app_limited(conn, ctl);
-        let bdp = bbr.bdp(bbr.current_bw(), GAIN_UNIT);
-        if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
-            bbr.leave_probe_rtt(conn, ctl, draw);
+        let is_congested = bbr.state == State::ProbeBw && bbr.variant.is_congested();
+        if (is_expired || is_congested) && !bbr.idle_restart {
+            bbr.enter_probe_rtt(ctl);
+            mark_app_limited(conn, ctl);
+            bbr.start_probe_rtt_timer(conn);
+            bbr.variant.start_back_off(conn, is_expired);
         }
     }
 

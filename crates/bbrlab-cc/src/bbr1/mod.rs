@@ -180,7 +180,11 @@ impl<V: Variant> Bbr<V> {
             self.full_pipe = self.full_pipe.after_round(self.model.max_bw());
         }
         self.check_drain(conn, ctl, draw);
-        self.update_min_rtt(conn, rs, ctl, draw);
+        V::update_min_rtt(self, conn, rs, ctl, draw);
+        // An idle restart is over with the first delivery.
+        if rs.delivered > 0 {
+            self.idle_restart = false;
+        }
         self.update_gains();
     }
 
@@ -212,24 +216,6 @@ impl<V: Variant> Bbr<V> {
         }
         if self.state == State::Drain && self.is_drained(conn, conn.inflight, ctl) {
             self.enter_probe_bw(conn, draw);
-        }
-    }
-
-    /// The minimum RTT, and PROBE_RTT, which its age brings about. Linux: `bbr_update_min_rtt`.
-    #[inline]
-    fn update_min_rtt(
-        &mut self,
-        conn: &Conn,
-        rs: &RateSample,
-        ctl: &mut Control,
-        draw: &mut impl Draw,
-    ) {
-        let is_expired = self.min_rtt.is_expired(conn);
-        self.min_rtt.on_sample(conn, rs, is_expired);
-        V::update_probe_rtt(self, conn, is_expired, ctl, draw);
-        // An idle restart is over with the first delivery.
-        if rs.delivered > 0 {
-            self.idle_restart = false;
         }
     }
 

@@ -59,16 +59,26 @@ impl<V: Variant> Bbr<V> {
     fn hold_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         mark_app_limited(conn, ctl);
         if self.probe_rtt.done_stamp != 0 {
-            self.probe_rtt.round_done |= self.model.is_round_start();
-            if self.probe_rtt.round_done {
-                self.check_probe_rtt_done(conn, ctl, draw);
+            if self.is_probe_rtt_over(conn) {
+                self.leave_probe_rtt(conn, ctl, draw);
             }
         } else if conn.inflight <= CWND_MIN_TARGET {
-            self.probe_rtt.done_stamp =
-                conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));
-            self.probe_rtt.round_done = false;
-            self.model.restart_round(conn.delivered);
+            self.start_probe_rtt_timer(conn);
         }
+    }
+
+    /// 200 ms and a round trip begin.
+    pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
+        self.probe_rtt.done_stamp =
+            conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));
+        self.probe_rtt.round_done = false;
+        self.model.restart_round(conn.delivered);
+    }
+
+    /// Whether they are over.
+    pub(super) fn is_probe_rtt_over(&mut self, conn: &Conn) -> bool {
+        self.probe_rtt.round_done |= self.model.is_round_start();
+        self.probe_rtt.round_done && self.probe_rtt.is_done(conn)
     }
 
     /// Leaves when the time is up. Linux: `bbr_check_probe_rtt_done`.

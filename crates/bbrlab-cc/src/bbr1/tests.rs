@@ -406,6 +406,20 @@ fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
 }
 
 #[test]
+fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
+    // A base RTT and a beta that never call it congestion, so that only the expiry acts.
+    let params = param("beta", ParamValue::Int(64));
+    let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
+    let longer = Ack { rtt_us: 60_000, inflight: 60, losses: 0 };
+    let mut visit_ms = 0;
+    for _ in 0..10_500 {
+        flow.ack(longer);
+        visit_ms += u32::from(flow.bbr.state == State::ProbeRtt);
+    }
+    assert_eq!((visit_ms, flow.bbr.min_rtt.us), (201, 60_000));
+}
+
+#[test]
 fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
     // alpha = 9/10 and beta = 6/5 in integers.
     let params =

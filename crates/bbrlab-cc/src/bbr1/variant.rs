@@ -50,15 +50,17 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.cycle.start(conn, draw);
     }
 
-    /// Enters, holds and leaves PROBE_RTT; `is_expired` says that the minimum RTT was too old.
+    /// Tracks the minimum RTT; enters, holds and leaves PROBE_RTT. Linux: `bbr_update_min_rtt`.
     #[inline]
-    fn update_probe_rtt(
+    fn update_min_rtt(
         bbr: &mut Bbr<Self>,
         conn: &Conn,
-        is_expired: bool,
+        rs: &RateSample,
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
+        let is_expired = bbr.min_rtt.is_expired(conn);
+        bbr.min_rtt.on_sample(conn, rs, is_expired);
         bbr.update_probe_rtt(conn, is_expired, ctl, draw);
     }
 
