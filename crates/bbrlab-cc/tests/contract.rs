@@ -26,7 +26,7 @@ use path::{Link, Path};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
-use sender::{Sender, Start};
+use sender::{Acked, Sender, Start};
 
 /// What can happen to a connection.
 #[derive(Clone, Copy, Debug)]
@@ -64,12 +64,11 @@ impl Op {
                     sender.send();
                 }
             }
-            Self::Ack { packets, ce } => sender.ack_oldest(usize::from(packets), ce),
+            Self::Ack { packets, ce } => sender.ack(ce, Acked::Oldest(usize::from(packets))),
             Self::Sack { nth } => {
-                let nth = u64::from(nth.max(1));
-                sender.ack(false, |number| number % nth == 0);
+                sender.ack(false, Acked::EveryNth(u64::from(nth.max(1))));
             }
-            Self::DupAck => sender.ack(false, |_| false),
+            Self::DupAck => sender.ack(false, Acked::Oldest(0)),
             Self::Lose { packets } => sender.lose(usize::from(packets)),
             Self::Rto => sender.rto(),
             Self::Undo => sender.undo(),
@@ -82,7 +81,7 @@ impl Op {
                     }
                     sender.advance(rtt_us * 1000);
                     while sender.inflight() > 0 {
-                        sender.ack_oldest(2, false);
+                        sender.ack(false, Acked::Oldest(2));
                     }
                 }
             }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::sender::Sender;
+use super::sender::{Acked, Sender};
 
 /// A link, its buffer, and the way there and back.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +112,6 @@ impl Path {
             self.dropped.drain(..lost);
             sender.lose(lost);
         }
-        sender.ack(false, |n| n == number);
+        sender.ack(false, Acked::Number(number));
     }
 }

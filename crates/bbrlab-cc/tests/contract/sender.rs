@@ -68,6 +68,17 @@ impl Default for Start {
     }
 }
 
+/// Which packets an ACK is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Acked {
+    /// That many of the oldest; none for a duplicate ACK without news.
+    Oldest(usize),
+    /// The one with this number.
+    Number(u64),
+    /// Those whose number is a multiple, as SACK blocks would have it.
+    EveryNth(u64),
+}
+
 /// One connection under one algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
@@ -362,19 +373,12 @@ impl Sender {
         self.enter(CaState::Open);
     }
 
-    /// The ACK for the packets that `is_acked` picks, by number; `is_ce` says that they were marked.
-    pub(crate) fn ack(&mut self, is_ce: bool, is_acked: impl Fn(u64) -> bool) {
+    /// An ACK for some packets outstanding; `is_ce` says that they were marked.
+    pub(crate) fn ack(&mut self, is_ce: bool, acked: Acked) {
         let now_us = self.now_us();
-        let mut newest: Option<Packet> = None;
         let before = self.outstanding.len();
         let prior_in_flight = self.conn.inflight;
-        self.outstanding.retain(|packet| {
-            if is_acked(packet.number) {
-                newest = Some(*packet);
-                return false;
-            }
-            true
-        });
+        let newest = self.remove(acked);
         let acked = u32::try_from(before - self.outstanding.len()).expect("a window's worth");
         self.conn.inflight -= acked;
         self.conn.delivered = self.conn.delivered.wrapping_add(acked);
@@ -413,10 +417,29 @@ impl Sender {
         }
     }
 
-    /// The ACK for the oldest `count` packets.
-    pub(crate) fn ack_oldest(&mut self, count: usize, is_ce: bool) {
-        let end = self.outstanding.get(count).map_or(u64::MAX, |packet| packet.number);
-        self.ack(is_ce, |number| number < end);
+    /// Takes the packets out; answers the one that was sent last.
+    fn remove(&mut self, acked: Acked) -> Option<Packet> {
+        match acked {
+            Acked::Oldest(count) => {
+                let count = count.min(self.outstanding.len());
+                self.outstanding.drain(..count).next_back()
+            }
+            Acked::Number(number) => {
+                let at = self.outstanding.iter().position(|packet| packet.number == number);
+                at.and_then(|at| self.outstanding.remove(at))
+            }
+            Acked::EveryNth(nth) => {
+                let mut newest = None;
+                self.outstanding.retain(|packet| {
+                    let is_acked = packet.number % nth == 0;
+                    if is_acked {
+                        newest = Some(*packet);
+                    }
+                    !is_acked
+                });
+                newest
+            }
+        }
     }
 
     /// A recovery that nothing was lost for, as reordering causes it.
