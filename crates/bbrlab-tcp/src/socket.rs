@@ -234,7 +234,7 @@ impl Socket {
                 snd_nxt: conn.snd_nxt,
                 srtt_us: conn.srtt_us,
                 rto: self.sender.rto(),
-                wstamp: Time(conn.wstamp_ns),
+                wstamp: self.sender.next_departure(),
             });
         }
     }

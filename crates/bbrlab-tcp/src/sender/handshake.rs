@@ -31,7 +31,7 @@ impl Sender {
         self.state = State::SynSent;
         self.init_ecn();
         self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rto_min_us);
-        self.retrans_stamp = Some(timestamp_ms(now.0));
+        self.retrans_stamp = Some(timestamp_ms(self.conn.clock_ns));
         let mut syn = Skb::empty_at(self.write_seq);
         syn.flags = flag::SYN;
         syn.end_seq = syn.seq.wrapping_add(1);

@@ -28,6 +28,7 @@ mod app;
 mod config;
 mod ecn;
 mod handshake;
+mod info;
 mod limits;
 mod output;
 mod probe;
@@ -45,6 +46,7 @@ mod tso;
 mod undo;
 
 pub use config::{EcnMode, Recovery, SendBuffer, SenderConfig, Tso};
+pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
 pub use timers::Pending;
 
@@ -162,6 +164,8 @@ pub struct Sender {
     snd_sml: u32,
     /// The echoed timestamp of the segment at hand, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
+    /// Added to the clock's milliseconds in every timestamp.
+    ts_offset: u32,
     rtt_sample_us: Option<u32>,
     /// What ended the last run of the output engine.
     stop: Limit,
@@ -269,6 +273,7 @@ impl Sender {
             reord_seen: 0,
             snd_sml: config.isn,
             rcv_tsecr: None,
+            ts_offset: config.ts_offset.wrapping_sub(timestamp_ms(timers::CLOCK_START_NS)),
             rtt_sample_us: None,
             stop: Limit::Cwnd,
             state: State::Closed,
@@ -391,7 +396,7 @@ impl Sender {
     fn start_segment(&mut self, now: Time, segment: &Segment) {
         self.refresh_clock(now);
         self.rcv_tsecr = (segment.has_ts && segment.has(flag::ACK))
-            .then(|| segment.tsecr.wrapping_sub(self.config.ts_offset));
+            .then(|| segment.tsecr.wrapping_sub(self.ts_offset));
     }
 
     /// Whether a segment is what header prediction expects. Linux: `tcp_rcv_established`.
@@ -508,6 +513,12 @@ impl Sender {
         }
         self.ca_event(CwndEvent::CwndRestart, host);
         self.usage.restart(&mut self.conn, idle, self.rto, self.config.initial_cwnd);
+    }
+
+    /// Earliest departure of the next packet. Linux: `tcp_wstamp_ns`.
+    #[must_use]
+    pub fn next_departure(&self) -> Time {
+        Time(self.conn.wstamp_ns.saturating_sub(timers::CLOCK_START_NS))
     }
 
     /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate ...

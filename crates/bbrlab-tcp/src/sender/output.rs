@@ -12,7 +12,7 @@ use bbrlab_units::Time;
 
 use super::limits::Limit;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use super::timers::Pending;
+use super::timers::{CLOCK_START_NS, Pending};
 use super::{Nonagle, Sender, Tso};
 use crate::cwnd_validation::Starving;
 use crate::pacing::departure_step_ns;
@@ -85,11 +85,10 @@ impl Sender {
         if !self.is_pacing_armed {
             self.is_pacing_armed = true;
             let step = self.config.clock_step_ns;
-            let at = if step <= 1 {
-                self.conn.wstamp_ns
-            } else {
-                self.conn.wstamp_ns.div_ceil(step) * step
-            };
+            let mut at = self.conn.wstamp_ns - CLOCK_START_NS;
+            if step > 1 {
+                at = at.div_ceil(step) * step;
+            }
             host.arm(TimerId::Pacing, Time(at));
         }
         true
@@ -364,7 +363,7 @@ impl Sender {
         };
         if self.config.timestamps {
             segment.has_ts = true;
-            segment.tsval = super::timestamp_ms(tstamp_ns).wrapping_add(self.config.ts_offset);
+            segment.tsval = super::timestamp_ms(tstamp_ns).wrapping_add(self.ts_offset);
             segment.tsecr = self.reverse.ts_recent;
         }
         segment

@@ -524,7 +524,7 @@ impl Sender {
             state.sack_flag |= flags::DSACK_TLP;
         }
         self.dsack_dups += dup_segs;
-        if u64::from(self.dsack_dups) > self.stats.retransmitted {
+        if self.dsack_dups > self.total_retrans() {
             return 0;
         }
         if self.reord_seen != 0 && state.sack_flag & flags::DSACK_TLP == 0 {

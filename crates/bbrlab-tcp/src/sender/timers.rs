@@ -30,6 +30,9 @@ pub enum Pending {
     Reordering = 6,
 }
 
+/// What the host's clock shows at t = 0: not 0, which means "none" in many a stamp. Linux counts from boot.
+pub(super) const CLOCK_START_NS: u64 = 1_000_000_000;
+
 /// Longest timeout in seconds. Linux: `TCP_RTO_MAX`.
 pub(super) const RTO_MAX_S: u32 = 120;
 
@@ -59,8 +62,8 @@ impl Sender {
     /// Reads the clock. Linux: `tcp_mstamp_refresh`.
     #[inline]
     pub(super) fn refresh_clock(&mut self, now: Time) {
-        self.conn.clock_ns = now.0;
-        self.mstamp_us = now.0 / 1000;
+        self.conn.clock_ns = now.0 + CLOCK_START_NS;
+        self.mstamp_us = self.conn.clock_ns / 1000;
         if now >= self.next_tick {
             self.conn.jiffies = self.config.tick.jiffies(now);
             self.next_tick = self.config.tick.next_tick(now);

@@ -1,0 +1,133 @@
+//! A snapshot of the sender for time series, tests and the comparison with a kernel's socket.
+//!
+//! Sources: [linux] `include/linux/tcp.h`: `struct tcp_sock`; `include/net/inet_connection_sock.h`.
+//! Deviations: none; what is unset is `None` where the kernel has a zero or all ones.
+
+use bbrlab_cc::CaState;
+
+use super::{Pending, Sender};
+
+/// The sender's state under the kernel's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderInfo {
+    /// Congestion window in packets.
+    pub cwnd: u32,
+    /// Slow start threshold in packets.
+    pub ssthresh: Option<u32>,
+    /// Packets sent and not cumulatively acknowledged.
+    pub packets_out: u32,
+    /// Packets of them that are SACKed.
+    pub sacked_out: u32,
+    /// Packets of them that are marked lost.
+    pub lost_out: u32,
+    /// Retransmissions in flight.
+    pub retrans_out: u32,
+    /// State of recovery.
+    pub ca_state: CaState,
+    /// Smoothed RTT in microseconds `<< 3`.
+    pub srtt_us: u32,
+    /// Mean deviation in microseconds `<< 2`.
+    pub mdev_us: u32,
+    /// Deviation that enters the timeout, in microseconds `<< 2`.
+    pub rttvar_us: u32,
+    /// Retransmission timeout in microseconds, backoff included.
+    pub rto_us: u32,
+    /// First unacknowledged byte.
+    pub snd_una: u32,
+    /// Next byte to send.
+    pub snd_nxt: u32,
+    /// Next byte that the application will write.
+    pub write_seq: u32,
+    /// `snd_nxt` when the present episode began.
+    pub high_seq: u32,
+    /// The peer's window in bytes.
+    pub snd_wnd: u32,
+    /// cwnd before the last reduction.
+    pub prior_cwnd: u32,
+    /// Packets delivered since the reduction began.
+    pub prr_delivered: u32,
+    /// Packets sent since the reduction began.
+    pub prr_out: u32,
+    /// `snd_una` when an episode that may be undone began.
+    pub undo_marker: Option<u32>,
+    /// Retransmissions not yet proven needless; -1 if there was none.
+    pub undo_retrans: i32,
+    /// Packets by which packets were seen to overtake each other.
+    pub reordering: u32,
+    /// RTT of the packet delivered last, in microseconds.
+    pub rack_rtt_us: u32,
+    /// Width of RACK's reordering window in quarters of the minimum RTT.
+    pub rack_steps: u8,
+    /// `snd_nxt` when the loss probe left that is out.
+    pub tlp_high_seq: Option<u32>,
+    /// Packets marked lost so far.
+    pub lost: u32,
+    /// Retransmissions so far, SYN included.
+    pub total_retrans: u32,
+    /// What the retransmission timer is set for.
+    pub timer: Pending,
+    /// Jiffies until that is due.
+    pub timer_jiffies: u32,
+    /// Doublings of the timeout.
+    pub backoff: u32,
+    /// Timeouts since the last progress.
+    pub retransmits: u32,
+    /// Zero-window probes since the last ACK.
+    pub probes_out: u32,
+    /// Segments reported as duplicates.
+    pub dsack_dups: u32,
+    /// Memory of the write and retransmit queues in bytes. Linux: `sk_wmem_queued`.
+    pub wmem_queued: u32,
+    /// Size of the send buffer in bytes of memory. Linux: `sk_sndbuf`.
+    pub sndbuf: u32,
+}
+
+impl Sender {
+    /// The state at present.
+    #[must_use]
+    pub fn info(&self) -> SenderInfo {
+        let ssthresh = self.conn.ctl.ssthresh;
+        SenderInfo {
+            cwnd: self.conn.ctl.cwnd,
+            ssthresh: (ssthresh < bbrlab_cc::Control::INFINITE_SSTHRESH).then_some(ssthresh),
+            packets_out: self.packets_out,
+            sacked_out: self.sacked_out,
+            lost_out: self.lost_out,
+            retrans_out: self.retrans_out,
+            ca_state: self.conn.ca_state,
+            srtt_us: self.conn.srtt_us,
+            mdev_us: self.rtt.mdev_us,
+            rttvar_us: self.rtt.rttvar_us,
+            rto_us: self.rto * self.us_per_jiffy,
+            snd_una: self.conn.snd_una,
+            snd_nxt: self.conn.snd_nxt,
+            write_seq: self.write_seq,
+            high_seq: self.high_seq,
+            snd_wnd: self.snd_wnd,
+            prior_cwnd: self.conn.prior_cwnd,
+            prr_delivered: self.prr.delivered,
+            prr_out: self.prr.out,
+            undo_marker: self.undo.marker,
+            undo_retrans: self.undo.retrans,
+            reordering: self.reordering,
+            rack_rtt_us: self.rack.rtt_us,
+            rack_steps: self.rack.reo_wnd_steps,
+            tlp_high_seq: self.tlp.high_seq,
+            lost: self.conn.lost,
+            total_retrans: self.total_retrans(),
+            timer: self.timer.pending,
+            timer_jiffies: self.timer.timeout.wrapping_sub(self.conn.jiffies),
+            backoff: self.backoff,
+            retransmits: self.retransmits,
+            probes_out: self.probes_out,
+            dsack_dups: self.dsack_dups,
+            wmem_queued: self.wmem_queued,
+            sndbuf: self.sndbuf,
+        }
+    }
+
+    /// Retransmissions so far. Linux: `total_retrans`.
+    pub(super) fn total_retrans(&self) -> u32 {
+        bbrlab_cc::linux_int::trunc_u32(self.stats.retransmitted).wrapping_add(self.syn_retrans)
+    }
+}

@@ -1,0 +1,294 @@
+//! Transcripts of the sender in the manner of packetdrill: what happens to it, and what it does.
+//!
+//! Each file of `sender_transcripts/` tells in its first line what it shows. A line with a time is an input:
+//! `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `90 close`; the test runs them and the timers between
+//! them, and writes below each moment the segments sent (`>`) and the state (`=`) that results. The file has
+//! to come out as it is. `UPDATE_EXPECT=1` writes it anew: read the difference like code.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use bbrlab_cc::{Algorithm, Draw};
+use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::sender::{EcnMode, Pending, SendBuffer, SenderInfo, Tso};
+use bbrlab_tcp::{Ecn, Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
+use bbrlab_units::{Span, Time};
+
+/// The wire and the timers of a sender under test.
+#[derive(Default)]
+struct Bench {
+    sent: Vec<Segment>,
+    timers: [Option<Time>; TimerId::COUNT],
+}
+
+impl Draw for Bench {
+    fn below(&mut self, bound: u32) -> u32 {
+        bound / 2
+    }
+}
+
+impl Host for Bench {
+    fn transmit(&mut self, segment: Segment) {
+        self.sent.push(segment);
+    }
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        self.timers[timer as usize] = Some(at);
+    }
+    fn disarm(&mut self, timer: TimerId) {
+        self.timers[timer as usize] = None;
+    }
+}
+
+impl Bench {
+    /// The next timer at or before `until`.
+    fn next_timer(&self, until: Time) -> Option<(Time, TimerId)> {
+        [TimerId::Retransmit, TimerId::Pacing]
+            .into_iter()
+            .filter_map(|id| self.timers[id as usize].map(|at| (at, id)))
+            .filter(|&(at, _)| at <= until)
+            .min()
+    }
+}
+
+/// Milliseconds with up to six decimals.
+fn parse_ms(text: &str) -> Time {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction: u64 = format!("{fraction:0<6}").parse().expect("a time in milliseconds");
+    Time(whole.parse::<u64>().expect("a time in milliseconds") * 1_000_000 + fraction)
+}
+
+fn show_ms(at: Time) -> String {
+    format!("{}.{:03}", at.0 / 1_000_000, at.0 / 1_000 % 1_000)
+}
+
+const FLAGS: [(char, u8); 7] = [
+    ('S', flag::SYN),
+    ('F', flag::FIN),
+    ('R', flag::RST),
+    ('E', flag::ECE),
+    ('C', flag::CWR),
+    ('A', flag::ACK),
+    ('P', flag::PSH),
+];
+
+fn parse_flags(text: &str) -> u8 {
+    text.chars().fold(0, |bits, letter| {
+        bits | FLAGS.iter().find(|(known, _)| *known == letter).expect("a flag's letter").1
+    })
+}
+
+fn show_flags(segment: &Segment) -> String {
+    FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| *letter).collect()
+}
+
+/// `A ack 1449 wnd 65535 sack 2897-4345 ecr 100`: what is left out is as in the segment before.
+fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
+    let mut segment =
+        Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };
+    if segment.has(flag::SYN) {
+        segment.seq = 0;
+    }
+    for pair in words[1..].chunks(2) {
+        let number = || pair[1].parse().expect("a number");
+        match pair[0] {
+            "ack" => segment.ack = number(),
+            "wnd" => *wnd = number(),
+            "ecr" => segment.tsecr = number(),
+            "seq" => segment.seq = number(),
+            "sack" => {
+                for (i, block) in pair[1].split(',').enumerate() {
+                    let (start, end) = block.split_once('-').expect("a SACK block");
+                    segment.sack[i] = SackBlock {
+                        start: start.parse().expect("a number"),
+                        end: end.parse().expect("a number"),
+                    };
+                    segment.sack_count += 1;
+                }
+            }
+            word => panic!("`{word}` in a segment"),
+        }
+    }
+    segment.wnd = *wnd;
+    segment
+}
+
+fn show_segment(segment: &Segment, has_ts: bool) -> String {
+    let mut line = format!("> {:3} {}", show_flags(segment), segment.seq);
+    if segment.len > 0 {
+        write!(line, "-{}", segment.seq.wrapping_add(segment.len)).expect("a string");
+    }
+    if segment.retransmission > 0 {
+        write!(line, " again {}", segment.retransmission).expect("a string");
+    }
+    if segment.ecn != Ecn::NotEct {
+        line.push_str(" ect");
+    }
+    if has_ts {
+        write!(line, " ts {}", segment.tsval).expect("a string");
+    }
+    line
+}
+
+/// The test's world.
+struct Play {
+    sender: Sender,
+    bench: Bench,
+    config: SenderConfig,
+    wnd: u32,
+    text: String,
+}
+
+impl Play {
+    fn new(settings: &[&str]) -> Self {
+        let mut config = SenderConfig {
+            mss: 1000,
+            timestamps: false,
+            tick: Tick::new(1000, 0, Span::ZERO),
+            ..SenderConfig::default()
+        };
+        let mut cc = "reno";
+        for setting in settings {
+            match setting.split_once('=').expect("key=value") {
+                ("cc", value) => cc = value,
+                ("cwnd", value) => config.initial_cwnd = value.parse().expect("a number"),
+                ("mss", value) => config.mss = value.parse().expect("a number"),
+                ("sack", value) => config.sack = value == "on",
+                ("timestamps", value) => config.timestamps = value == "on",
+                ("nodelay", value) => config.nodelay = value == "on",
+                ("ecn", value) => {
+                    config.ecn = if value == "on" { EcnMode::On } else { EcnMode::Off }
+                }
+                ("sndbuf", value) => {
+                    config.sndbuf = SendBuffer::Fixed(value.parse().expect("a number"));
+                }
+                ("tso", "off") => config.tso = Tso::Off,
+                ("tso", "whole") => config.tso = Tso::Whole,
+                (key, value) => panic!("setting {key}={value}"),
+            }
+        }
+        let cc = Algorithm::from_name(cc).expect("a known algorithm");
+        let cc = cc.build(&Vec::new()).expect("the defaults are in range");
+        let sender = Sender::new(&config, cc);
+        Self { sender, bench: Bench::default(), config, wnd: 65_535, text: String::new() }
+    }
+
+    /// Timers up to `until`.
+    fn run_timers(&mut self, until: Time) {
+        while let Some((at, id)) = self.bench.next_timer(until) {
+            self.bench.timers[id as usize] = None;
+            let before = self.sender.info();
+            self.sender.on_timer(at, id, &mut self.bench);
+            self.run_app(at);
+            let timer_jiffies = before.timer_jiffies;
+            let after = SenderInfo { timer_jiffies, ..self.sender.info() };
+            if self.bench.sent.is_empty() && before == after {
+                continue;
+            }
+            let name = if id == TimerId::Pacing { "pacing timer" } else { "timer" };
+            let what = if id == TimerId::Pacing { Pending::None } else { before.timer };
+            let what = if what == Pending::None { String::new() } else { format!(" {what:?}") };
+            writeln!(self.text, "# {} {name}{what}", show_ms(at)).expect("a string");
+            self.show();
+        }
+    }
+
+    fn run_app(&mut self, now: Time) {
+        while self.sender.app_is_ready() {
+            self.sender.run_app(now, &mut self.bench);
+        }
+    }
+
+    fn input(&mut self, now: Time, words: &[&str]) {
+        self.run_timers(now);
+        match words[0] {
+            "connect" => self.sender.connect(now, &mut self.bench),
+            "write" => {
+                let bytes = words[1].parse().expect("a number of bytes");
+                self.sender.write(now, bytes, &mut self.bench);
+            }
+            "unlimited" => self.sender.write_unlimited(now, &mut self.bench),
+            "close" => self.sender.close(now, &mut self.bench),
+            "wait" => {}
+            "<" => {
+                let segment = parse_segment(&words[1..], &mut self.wnd, self.config.timestamps);
+                self.sender.on_segment(now, &segment, &mut self.bench);
+            }
+            word => panic!("`{word}` is no input"),
+        }
+        self.run_app(now);
+        self.show();
+    }
+
+    fn show(&mut self) {
+        for segment in std::mem::take(&mut self.bench.sent) {
+            let line = show_segment(&segment, self.config.timestamps);
+            writeln!(self.text, "    {line}").expect("a string");
+        }
+        let info = self.sender.info();
+        let ssthresh = info.ssthresh.map_or(String::from("inf"), |s| s.to_string());
+        let timer = if info.timer == Pending::None {
+            String::from("no timer")
+        } else {
+            format!("{:?} in {}", info.timer, info.timer_jiffies)
+        };
+        writeln!(
+            self.text,
+            "    = {:?} cwnd {} ssthresh {ssthresh} out {} sacked {} lost {} retrans {} {timer}, {:?}",
+            info.ca_state,
+            info.cwnd,
+            info.packets_out,
+            info.sacked_out,
+            info.lost_out,
+            info.retrans_out,
+            self.sender.limits().current(),
+        )
+        .expect("a string");
+    }
+}
+
+/// What the file should look like.
+fn perform(script: &str) -> String {
+    let mut lines = script.lines();
+    let title = lines.next().expect("a title");
+    let mut settings = Vec::new();
+    let mut text = format!("{title}\n");
+    let mut play: Option<Play> = None;
+    for line in lines {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if line.starts_with("set ") {
+            settings.extend_from_slice(&words[1..]);
+            writeln!(text, "{line}").expect("a string");
+        } else if line.starts_with("// ") {
+            writeln!(play.as_mut().map_or(&mut text, |play| &mut play.text), "{line}")
+                .expect("a string");
+        } else if line.starts_with(|first: char| first.is_ascii_digit()) {
+            let play = play.get_or_insert_with(|| Play::new(&settings));
+            let now = parse_ms(words[0]);
+            play.run_timers(now);
+            writeln!(play.text, "{line}").expect("a string");
+            play.input(now, &words[1..]);
+        }
+    }
+    if let Some(play) = play {
+        text.push_str(&play.text);
+    }
+    text
+}
+
+fn transcripts() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sender_transcripts");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
+        .expect("the folder is in the repository")
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_transcript_comes_out_as_written() {
+    for path in transcripts() {
+        let script = std::fs::read_to_string(&path).expect("a text file");
+        expect_test::expect_file![&path].assert_eq(&perform(&script));
+    }
+}
