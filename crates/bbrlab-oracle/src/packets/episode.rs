@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use super::PacketsError;
 use super::table::Table;
@@ -35,6 +35,12 @@ pub struct Episode {
     pub name: String,
     /// The congestion control as the kernel calls it.
     pub cc: String,
+    /// The bottleneck's rate in bits per second.
+    pub rate_bps: u64,
+    /// The path's round-trip time without serialisation.
+    pub rtt: Span,
+    /// Packets that the bottleneck's queue holds besides the one in service.
+    pub buffer_pkts: u64,
     /// What the sending application does.
     pub app: App,
     /// Bytes that the receiving application answers after each read; 0 for none.
@@ -104,9 +110,9 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
         let [
             name,
             cc,
-            _rate,
-            _rtt,
-            _buffer,
+            rate,
+            rtt,
+            buffer,
             _forced,
             _resolved,
             app,
@@ -133,11 +139,15 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
             Err(_) => Err(bad(format!("{column}: found `{cell}`, expected a number"))),
         };
         let seconds_of = |column: &str, cell: &str| {
-            seconds(cell).ok_or_else(|| bad(format!("{column}: found `{cell}`, expected seconds")))
+            seconds(cell)
+                .ok_or_else(|| bad(format!("{column}: found `{cell}`, expected a decimal number")))
         };
         let mut episode = Episode {
             name: name.clone(),
             cc: cc.clone(),
+            rate_bps: seconds_of("rate_mbps", rate)?.0 / 1000,
+            rtt: Span(seconds_of("rtt_ms", rtt)?.0 / 1000),
+            buffer_pkts: count("buffer_pkts", buffer)?.1,
             app: App::Unlimited,
             reply_bytes: 0,
             no_read: None,
@@ -163,6 +173,9 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
             ],
             dir: dir.to_owned(),
         };
+        if episode.rate_bps == 0 {
+            return Err(bad(format!("rate_mbps: found `{rate}`, expected more than 0")));
+        }
         parse_app(&mut episode, app)?;
         parse_settings(&mut episode, settings)?;
         episodes.push(episode);
@@ -170,7 +183,7 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
     Ok(episodes)
 }
 
-/// Decimal seconds, exactly.
+/// A decimal number in billionths, exactly: seconds as nanoseconds.
 fn seconds(cell: &str) -> Option<Time> {
     let (whole, fraction) = cell.split_once('.').unwrap_or((cell, ""));
     let is_digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());

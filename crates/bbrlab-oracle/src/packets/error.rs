@@ -72,11 +72,6 @@ pub enum PacketsError {
         /// The names there are.
         known: Vec<String>,
     },
-    /// An episode begins in the middle of a connection, and no other one leads up to it.
-    NoBeginning {
-        /// The episode.
-        episode: String,
-    },
 }
 
 impl std::error::Error for PacketsError {}
@@ -108,10 +103,6 @@ impl fmt::Display for PacketsError {
             Self::NoSuchEpisode { name, known } => {
                 write!(f, "no episode `{name}`; there are: {}", known.join(", "))
             }
-            Self::NoBeginning { episode } => write!(
-                f,
-                "{episode}: not logged from the connect on, and no episode leads up to it"
-            ),
         }
     }
 }

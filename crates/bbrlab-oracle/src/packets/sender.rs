@@ -18,7 +18,7 @@ pub(super) const CONNECT_DELAY: Span = Span(512);
 pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
 /// How long after a socket has become writable the application writes.
-const WAKE_DELAY: Span = Span(256);
+pub(super) const WAKE_DELAY: Span = Span(256);
 /// How long after the end of a transfer the next connection is opened.
 const NEXT_DELAY: Span = Span(1_792);
 /// The first `connect()`.
