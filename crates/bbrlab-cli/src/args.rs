@@ -29,6 +29,11 @@ pub(crate) enum Verb {
   bbrlab run my.toml --set bottleneck.buffer=2bdp --set 'flows[1].cc=cubic' --out results
   bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json")]
     Run(RunArgs),
+    /// Run the papers' experiments: published beside measured
+    #[command(after_help = "Examples:
+  bbrlab reproduce lanigan2020.single-flow
+  bbrlab reproduce song2021 --seeds 10 --json")]
+    Reproduce(ReproduceArgs),
     /// Tell what there is: algorithms, scenarios, papers, metrics
     #[command(after_help = "Examples:
   bbrlab list
@@ -87,6 +92,18 @@ pub(crate) struct RunArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// Papers or experiments (see `bbrlab list papers`); all, if nothing is named
+    #[arg(value_name = "PAPER[.EXPERIMENT]")]
+    pub(crate) names: Vec<String>,
+    /// Seeds a point [default: 5, or 1 at 1 Gbit/s and above]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) seeds: Option<u64>,
     #[command(flatten)]
     pub(crate) running: Running,
 }

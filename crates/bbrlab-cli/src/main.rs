@@ -9,6 +9,7 @@ mod list;
 mod output;
 mod plot;
 mod progress;
+mod reproduce;
 mod run;
 mod validate;
 
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let mut output = Output::new();
     let result = match &cli.verb {
         Verb::Run(args) => run::run(args, &mut output),
+        Verb::Reproduce(args) => reproduce::reproduce(args, &mut output),
         Verb::List(args) => list::list(args, &mut output),
         Verb::Check(args) => check::check(args, &mut output),
         Verb::Validate(args) => validate::validate(args, &mut output),

@@ -80,6 +80,7 @@ fn one(
         force: running.force,
         jobs,
         pictures: true,
+        leave_out: None,
         stop: stop.clone(),
     };
     let bar = Bar::new(scenario.name(), running.quiet);

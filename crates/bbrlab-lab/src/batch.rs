@@ -35,6 +35,8 @@ pub struct BatchOptions {
     pub jobs: usize,
     /// Whether pictures of the whole are drawn beside the data.
     pub pictures: bool,
+    /// Runs that are left out, by their numbers.
+    pub leave_out: Option<fn(&Scenario, u64) -> bool>,
     /// How the user ends it early.
     pub stop: Stop,
 }
@@ -55,6 +57,10 @@ pub struct Progress {
 pub struct Batch {
     /// The finished runs in the scenario's order.
     pub runs: Vec<RunSummary>,
+    /// Their numbers in the scenario.
+    pub numbers: Vec<u64>,
+    /// Their folders, where there are any.
+    pub folders: Vec<Option<PathBuf>>,
     /// Where they are.
     pub out: Option<PathBuf>,
     /// Runs computed now.
@@ -77,7 +83,7 @@ pub fn default_out(scenario: &Scenario) -> PathBuf {
 
 enum Message {
     Advanced { place: usize, share: f64 },
-    Finished { place: usize, summary: Box<RunSummary>, was_there: bool },
+    Finished { place: usize, summary: Box<RunSummary>, folder: Option<PathBuf>, was_there: bool },
     Interrupted { partial: Option<Box<RunSummary>> },
     Failed(LabError),
 }
@@ -94,15 +100,15 @@ pub fn run_batch(
     options: &BatchOptions,
     mut watch: impl FnMut(Progress),
 ) -> Result<Batch, LabError> {
-    let total = scenario.runs();
-    let is_single = total == 1;
+    let is_single = scenario.runs() == 1;
     if let Some(out) = &options.out {
         make_folder(out)?;
         if !is_single {
             remove_leftovers(out);
         }
     }
-    let order = largest_first(scenario);
+    let order = largest_first(scenario, options.leave_out);
+    let total = order.len() as u64;
     let work: f64 = order.iter().map(|task| task.weight).sum::<f64>().max(1.0);
     let next = AtomicUsize::new(0);
     let claimed = Mutex::new(BTreeSet::new());
@@ -110,13 +116,15 @@ pub fn run_batch(
     let workers = options.jobs.clamp(1, order.len().max(1));
     let mut batch = Batch {
         runs: Vec::new(),
+        numbers: Vec::new(),
+        folders: Vec::new(),
         out: options.out.clone(),
         computed: 0,
         found: 0,
         is_interrupted: false,
         partial: None,
     };
-    let mut finished: Vec<Option<RunSummary>> = vec![None; order.len()];
+    let mut finished: Vec<Option<(RunSummary, Option<PathBuf>)>> = vec![None; order.len()];
     let mut failed = None;
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -134,18 +142,19 @@ pub fn run_batch(
             });
         }
         drop(send);
+        let weights: Vec<f64> = in_scenario_order(&order).iter().map(|task| task.weight).collect();
         let mut shares = vec![0.0; order.len()];
         let mut done_work = 0.0;
         for message in receive {
             match message {
                 Message::Advanced { place, share } => {
-                    done_work += (share - shares[place]) * order_weight(&order, place);
+                    done_work += (share - shares[place]) * weights[place];
                     shares[place] = share;
                 }
-                Message::Finished { place, summary, was_there } => {
-                    done_work += (1.0 - shares[place]) * order_weight(&order, place);
+                Message::Finished { place, summary, folder, was_there } => {
+                    done_work += (1.0 - shares[place]) * weights[place];
                     shares[place] = 1.0;
-                    finished[place] = Some(*summary);
+                    finished[place] = Some((*summary, folder));
                     if was_there {
                         batch.found += 1;
                     } else {
@@ -170,7 +179,13 @@ pub fn run_batch(
     if let Some(error) = failed {
         return Err(error);
     }
-    batch.runs = finished.into_iter().flatten().collect();
+    for (task, found) in in_scenario_order(&order).into_iter().zip(finished) {
+        if let Some((summary, folder)) = found {
+            batch.runs.push(summary);
+            batch.numbers.push(task.run);
+            batch.folders.push(folder);
+        }
+    }
     batch.is_interrupted = (batch.runs.len() as u64) < total;
     if let Some(out) = &options.out {
         finish_folder(scenario, &batch, out, is_single, options.pictures)?;
@@ -188,21 +203,26 @@ struct Task {
     weight: f64,
 }
 
-fn order_weight(order: &[Task], place: usize) -> f64 {
-    order.iter().find(|task| task.place == place).map_or(0.0, |task| task.weight)
+fn in_scenario_order(order: &[Task]) -> Vec<&Task> {
+    let mut tasks: Vec<&Task> = order.iter().collect();
+    tasks.sort_by_key(|task| task.place);
+    tasks
 }
 
 /// Runs by expected packets, the largest first, so that no long run is left to the end.
-fn largest_first(scenario: &Scenario) -> Vec<Task> {
+fn largest_first(scenario: &Scenario, leave_out: Option<fn(&Scenario, u64) -> bool>) -> Vec<Task> {
     let mut tasks = Vec::new();
     let mut packets_of_point = 0;
     for run in 0..scenario.runs() {
         if run % scenario.repeat() == 0 {
             packets_of_point = scenario.estimate_run(run).data_packets;
         }
+        if leave_out.is_some_and(|leave_out| leave_out(scenario, run)) {
+            continue;
+        }
         #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
         let weight = packets_of_point as f64 + 1e4;
-        let place = usize::try_from(run).expect("runs are bounded when a scenario is read");
+        let place = tasks.len();
         tasks.push(Task { run, place, packets: packets_of_point, weight });
     }
     tasks.sort_by_key(|task| (std::cmp::Reverse(task.packets), task.run));
@@ -231,7 +251,12 @@ fn one_run(
                 // The place in the sweep, and the name, are the scenario's, and not the run's own.
                 summary.point = run.point;
                 summary.scenario = run.scenario;
-                return Message::Finished { place, summary, was_there: true };
+                return Message::Finished {
+                    place,
+                    summary,
+                    folder: Some(folder.clone()),
+                    was_there: true,
+                };
             }
             Found::Other(other) => {
                 let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash).to_owned();
@@ -264,23 +289,23 @@ fn one_run(
         }
     };
     let is_kept = executed.is_complete || is_single;
-    if let Some(folder) = folder.filter(|_| is_kept) {
+    if let Some(folder) = folder.as_ref().filter(|_| is_kept) {
         let toml = scenario.run_toml(task.run);
         let written =
-            write_run(&folder, &toml, &executed.result, executed.cpu_s, executed.is_complete);
+            write_run(folder, &toml, &executed.result, executed.cpu_s, executed.is_complete);
         if let Err(error) = written {
             return Message::Failed(error);
         }
         if is_single && options.pictures {
             let picture = picture_of(&run, &executed.result);
-            if let Err(error) = write_pictures(&folder, &[picture]) {
+            if let Err(error) = write_pictures(folder, &[picture]) {
                 return Message::Failed(error);
             }
         }
     }
     let summary = Box::new(executed.result.summary);
     if executed.is_complete {
-        Message::Finished { place, summary, was_there: false }
+        Message::Finished { place, summary, folder, was_there: false }
     } else {
         Message::Interrupted { partial: Some(summary) }
     }

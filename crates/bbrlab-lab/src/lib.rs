@@ -10,6 +10,8 @@
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
 //! | `atomic_file.rs` | files that are there whole or not at all |
+//! | `papers.rs`, `reproduce/` | the papers' experiments, published beside measured |
+//! | `golden.rs` | traces of kernel code, replayed on all cores |
 //! | `limit.rs` | what a command takes on without being told |
 //! | `picture_files.rs` | SVG and PNG beside the data |
 //! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
@@ -27,6 +29,7 @@ mod papers;
 mod parquet_file;
 mod picture_files;
 mod provenance;
+mod reproduce;
 mod run_folder;
 #[cfg(test)]
 mod scratch;
@@ -40,4 +43,5 @@ pub use machine::processors;
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};
 pub use provenance::{COMMIT, VERSION};
+pub use reproduce::{DEFAULT_SEEDS, ReproduceOptions, Reproduced, reproduce, select};
 pub use stop::Stop;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
-use bbrlab_scenario::{Run, RunResult, RunsDocument, Scenario};
+use bbrlab_scenario::{Run, RunResult, RunsDocument, Scenario, Series};
 
 use crate::atomic_file::{make_folder, write};
 use crate::columns::{queue_from, series_from};
@@ -64,7 +64,7 @@ pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
     // A run's own scenario does not know what it was called, and where in a sweep it stood.
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
-    let series = read_columns(&folder.join(SERIES_PARQUET), series_from)?;
+    let series = read_series(folder)?;
     let queue = read_columns(&folder.join(QUEUE_PARQUET), queue_from)?;
     let picture = run_picture(&RunPicture { run: &run, summary, series: &series, queue: &queue });
     write_pictures(out, &[picture])
@@ -84,6 +84,11 @@ pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
         ))
     })?;
     serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))
+}
+
+/// The flows over time of a run's folder.
+pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
+    read_columns(&folder.join(SERIES_PARQUET), series_from)
 }
 
 fn read_columns<T>(

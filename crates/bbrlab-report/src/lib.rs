@@ -13,7 +13,7 @@ mod table;
 
 pub use flat::flat_columns;
 pub use groups::{flat_metrics, groups};
-pub use number::{count, figure, fixed, plus_minus};
+pub use number::{count, figure, fixed};
 pub use picture::{Picture, RunPicture, SweepMetric, run_picture, sweep_pictures};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{Align, Table, WIDTH, group_table, published_table, run_table, sweep_table};

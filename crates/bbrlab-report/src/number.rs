@@ -37,16 +37,10 @@ fn decimals_of(value: f64) -> usize {
     }
 }
 
-/// A mean and half the width of its interval, in the decimals that suit the mean.
-#[must_use]
-pub fn plus_minus(mean: Option<f64>, half: Option<f64>) -> String {
-    match (mean, half) {
-        (Some(mean), Some(half)) => {
-            let decimals = decimals_of(mean).min(2);
-            format!("{} ±{}", fixed(mean, decimals), fixed(half, decimals))
-        }
-        (mean, _) => figure(mean),
-    }
+/// A written mean with half its interval, where that does not round to zero.
+pub(crate) fn with_half(mean: &str, half: &str) -> String {
+    let shows = half.chars().any(|c| c.is_ascii_digit() && c != '0');
+    if shows { format!("{mean} ±{half}") } else { mean.to_owned() }
 }
 
 /// A count with thousands set apart.
@@ -65,7 +59,7 @@ pub fn count(value: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, figure, fixed, plus_minus};
+    use super::{count, figure, fixed, with_half};
 
     #[test]
     fn figures_have_three_or_four_digits_that_count() {
@@ -88,10 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_written_in_the_decimals_of_its_mean() {
-        assert_eq!(plus_minus(Some(47.123), Some(0.456)), "47.12 ±0.46");
-        assert_eq!(plus_minus(Some(1234.5), Some(10.0)), "1234 ±10");
-        assert_eq!(plus_minus(Some(5.0), None), "5.00");
-        assert_eq!(plus_minus(None, None), "–");
+    fn an_interval_that_rounds_to_zero_is_not_written() {
+        assert_eq!(with_half("47.12", "0.46"), "47.12 ±0.46");
+        assert_eq!(with_half("47.12", "0.00"), "47.12");
     }
 }

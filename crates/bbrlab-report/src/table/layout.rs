@@ -56,12 +56,20 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The table as text, no line wider than [`WIDTH`]: columns of words give way first, and what they
-    /// cannot show ends in `…`; then the last columns are left out.
+    /// Whether [`Self::render`] has to shorten something.
+    pub(crate) fn is_too_wide(&self) -> bool {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
+        total(&widths) > WIDTH
+    }
+
+    /// The table as text, no line wider than [`WIDTH`]: a last column of words goes on in further lines;
+    /// other columns of words give way, and what they cannot show ends in `…`; then the last columns are
+    /// left out.
     #[must_use]
     pub fn render(&self) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
         let mut shown = self.columns.len();
+        self.narrow_last(&mut widths);
         while total(&widths[..shown]) > WIDTH {
             let widest = (0..shown)
                 .filter(|&at| self.columns[at].align == Align::Left && widths[at] > 6)
@@ -78,10 +86,34 @@ impl Table {
             self.line(&mut text, &widths[..shown], |at| &self.columns[at].unit);
         }
         writeln!(text, "{}", "─".repeat(total(&widths[..shown]))).expect("a string takes all");
+        let empty = String::new();
         for row in &self.rows {
-            self.line(&mut text, &widths[..shown], |at| &row[at]);
+            let mut last = wrap(&row[shown - 1], widths[shown - 1]).into_iter();
+            let first = last.next().unwrap_or_default();
+            self.line(
+                &mut text,
+                &widths[..shown],
+                |at| if at + 1 == shown { &first } else { &row[at] },
+            );
+            for more in last {
+                self.line(&mut text, &widths[..shown], |at| {
+                    if at + 1 == shown { &more } else { &empty }
+                });
+            }
         }
         text
+    }
+
+    /// A last column of words gets what the others leave, if that is enough to read.
+    fn narrow_last(&self, widths: &mut [usize]) {
+        const READABLE: usize = 40;
+        let Some(last) = self.columns.len().checked_sub(1) else { return };
+        if self.columns[last].align == Align::Left {
+            let room = WIDTH.saturating_sub(total(&widths[..last]) + 2);
+            if room >= READABLE {
+                widths[last] = widths[last].min(room);
+            }
+        }
     }
 
     fn natural(&self, at: usize) -> usize {
@@ -116,6 +148,24 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
+/// Lines of at most so many characters, where words allow it; text that fits is left as it is.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    if length(text) <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// The text in at most so many characters.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
@@ -145,6 +195,22 @@ mod tests {
             cubic    10.25
         "#]]
         .assert_eq(&table.render());
+    }
+
+    #[test]
+    fn a_last_column_of_words_goes_on_below() {
+        let mut table =
+            Table::new().column("name", "", Align::Left).column("what it does", "", Align::Left);
+        table.row(vec![
+            "bbr1".to_owned(),
+            "models the path by its bandwidth and its minimum RTT ".repeat(3),
+        ]);
+        expect![[r#"
+            name  what it does
+            ────────────────────────────────────────────────────────────────────────────────────────────────────
+            bbr1  models the path by its bandwidth and its minimum RTT models the path by its bandwidth and its
+                  minimum RTT models the path by its bandwidth and its minimum RTT
+        "#]].assert_eq(&table.render());
     }
 
     #[test]

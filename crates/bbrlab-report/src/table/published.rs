@@ -1,7 +1,7 @@
 //! Published beside measured, in the paper's own units.
 
 use super::layout::{Align, Table};
-use crate::number::fixed;
+use crate::number::{fixed, with_half};
 
 /// A figure as printed and as measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +29,52 @@ pub struct PublishedRow {
     pub cells: Vec<PublishedCell>,
 }
 
-/// The table of an experiment. Every row has the keys and metrics of the first.
+/// The table of an experiment: a line a row, or where that is too wide, a line a figure. Every row has the
+/// keys and metrics of the first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let with_half: Vec<bool> = (0..first.cells.len())
-        .map(|at| rows.iter().any(|row| row.cells.get(at).is_some_and(|cell| cell.half.is_some())))
-        .collect();
+    let wide = wide(rows, first);
+    if wide.is_too_wide() { long(rows, first).render() } else { wide.render() }
+}
+
+/// A line a figure.
+fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
+    let mut table = Table::new();
+    for (key, _) in &first.keys {
+        let (title, unit) = split_unit(key);
+        table = table.column(title, unit, Align::Left);
+    }
+    table = table
+        .column("metric", "", Align::Left)
+        .column("unit", "", Align::Left)
+        .column("paper", "", Align::Right)
+        .column("measured", "", Align::Right)
+        .column("diff %", "", Align::Right);
+    for row in rows {
+        for cell in &row.cells {
+            let mut line: Vec<String> = row.keys.iter().map(|(_, value)| value.clone()).collect();
+            line.extend([
+                cell.metric.clone(),
+                cell.unit.clone(),
+                fixed(cell.published, cell.decimals),
+                measured_text(cell),
+                difference(cell.published, cell.measured),
+            ]);
+            table.row(line);
+        }
+    }
+    table
+}
+
+/// The mean, with half its interval where that shows.
+fn measured_text(cell: &PublishedCell) -> String {
+    let mean = fixed(cell.measured, cell.decimals);
+    cell.half.map_or(mean.clone(), |half| with_half(&mean, &fixed(half, cell.decimals)))
+}
+
+/// A line a row.
+fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let with_published: Vec<bool> = (0..first.cells.len())
         .map(|at| {
             rows.iter().any(|row| row.cells.get(at).is_some_and(|cell| cell.published.is_some()))
@@ -62,16 +101,7 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     for row in rows {
         let mut line: Vec<String> = row.keys.iter().map(|(_, value)| value.clone()).collect();
         for (at, cell) in row.cells.iter().enumerate() {
-            let measured = match cell.half {
-                Some(half) if with_half[at] => {
-                    format!(
-                        "{} ±{}",
-                        fixed(cell.measured, cell.decimals),
-                        fixed(half, cell.decimals)
-                    )
-                }
-                _ => fixed(cell.measured, cell.decimals),
-            };
+            let measured = measured_text(cell);
             if with_published[at] {
                 line.push(fixed(cell.published, cell.decimals));
                 line.push(measured);
@@ -82,7 +112,7 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
         }
         table.row(line);
     }
-    table.render()
+    table
 }
 
 /// The metric's name without its unit, in words; and the unit of a locating key.

@@ -1,11 +1,13 @@
 //! The table of a sweep: a row a point, the keys that vary first.
 
+use std::collections::BTreeSet;
+
 use bbrlab_scenario::{Group, RunSummary};
 
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::groups::groups;
-use crate::number::{NONE, fixed, plus_minus};
+use crate::number::{NONE, fixed, with_half};
 
 /// What a sweep's table shows, as long as it fits: title, unit, scale, metric.
 pub(crate) const COLUMNS: &[(&str, &str, f64, &str)] = &[
@@ -54,14 +56,13 @@ pub fn sweep_table(runs: &[RunSummary]) -> String {
         for (title, _, scale, metric) in &columns {
             let (mean, half) = mean_of(group, metric);
             let (mean, half) = (mean.map(|x| x * scale), half.map(|x| x * scale));
-            cells.push(match (*title, half) {
-                ("Jain", Some(half)) => format!("{} ±{}", fixed(mean, 3), fixed(half, 3)),
-                ("Jain", None) => fixed(mean, 3),
-                ("retrans", None) => fixed(mean, 0),
-                ("retrans", Some(half)) => format!("{} ±{}", fixed(mean, 0), fixed(half, 0)),
-                (_, None) => fixed(mean, 2),
-                (_, half) => plus_minus(mean, half),
-            });
+            let decimals = match *title {
+                "Jain" => 3,
+                "retrans" => 0,
+                _ => 2,
+            };
+            let mean = fixed(mean, decimals);
+            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &fixed(half, decimals))));
         }
         table.row(cells);
     }
@@ -76,7 +77,8 @@ fn short_key(key: &str, keys: &[String]) -> String {
     if is_alone { short } else { key.to_owned() }
 }
 
-/// Keys whose value is not the same in all points, in the order of the sweep.
+/// Keys whose value is not the same in all points, in the order of the sweep; of keys that only change
+/// together, the first.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for group in groups {
@@ -90,11 +92,26 @@ pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
         }
     }
     let absent_somewhere = |key: &str| groups.iter().any(|group| !group.point.contains_key(key));
-    values
-        .into_iter()
-        .filter(|(key, seen)| seen.len() > 1 || absent_somewhere(key))
-        .map(|(key, _)| key)
-        .collect()
+    let mut varying: Vec<String> = Vec::new();
+    for (key, seen) in values {
+        let varies = seen.len() > 1 || absent_somewhere(&key);
+        if varies && !varying.iter().any(|other| change_together(groups, other, &key)) {
+            varying.push(key);
+        }
+    }
+    varying
+}
+
+/// Whether each value of one key goes with one value of the other, and the other way round.
+fn change_together(groups: &[Group], one: &str, other: &str) -> bool {
+    let mut pairs = BTreeSet::new();
+    for group in groups {
+        let value = |key: &str| group.point.get(key).map(value_text);
+        pairs.insert((value(one), value(other)));
+    }
+    let ones: BTreeSet<_> = pairs.iter().map(|pair| &pair.0).collect();
+    let others: BTreeSet<_> = pairs.iter().map(|pair| &pair.1).collect();
+    ones.len() == pairs.len() && others.len() == pairs.len()
 }
 
 /// A metric of a group: mean, and half its interval. A name that the group does not have is that of the
@@ -139,14 +156,27 @@ mod tests {
             }
         }
         expect![[r#"
-            buffer  cc     seeds      goodput         used     RTT mean        queue  retrans     dropped
-                                       Mbit/s            %           ms          pkt      pkt           %
-            ─────────────────────────────────────────────────────────────────────────────────────────────
-            0.5bdp  bbr1       3  43.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
-            0.5bdp  cubic      3  43.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
-            1bdp    bbr1       3  44.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
-            1bdp    cubic      3  44.97 ±2.48  99.10 ±0.00  47.31 ±0.00  61.20 ±0.00  1004 ±0  0.24 ±0.00
-        "#]].assert_eq(&sweep_table(&runs));
+            buffer  cc     seeds      goodput   used  RTT mean  queue  retrans  dropped   Jain
+                                       Mbit/s      %        ms    pkt      pkt        %
+            ──────────────────────────────────────────────────────────────────────────────────
+            0.5bdp  bbr1       3  43.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
+            0.5bdp  cubic      3  43.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
+            1bdp    bbr1       3  44.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
+            1bdp    cubic      3  44.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
+        "#]]
+        .assert_eq(&sweep_table(&runs));
+    }
+
+    #[test]
+    fn of_coupled_keys_the_first_is_shown() {
+        let mut runs = vec![sample_run(), sample_run()];
+        for (run, (delay, rtt)) in runs.iter_mut().zip([("10ms", "22ms"), ("40ms", "82ms")]) {
+            run.point.insert("bottleneck.delay".to_owned(), delay.into());
+            run.point.insert("bottleneck.bdp_rtt".to_owned(), rtt.into());
+            run.scenario_hash = delay.to_owned();
+        }
+        let text = sweep_table(&runs);
+        assert!(text.starts_with("delay ") && !text.contains("bdp_rtt"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The curves of a panel: one a flow, or for many flows one a kind with the range between them.
 
+use bbrlab_scenario::Source;
 use plotters::style::RGBColor;
 
 use super::{HEADERS, RunPicture, column_of, value};
@@ -162,9 +163,7 @@ fn windowed(
         let y = if quantity == Quantity::Throughput {
             let rate = last.zip(before).and_then(|(last, before)| {
                 let time = series.time_s[last] - series.time_s[before];
-                let bytes =
-                    series.received_bytes[last].saturating_sub(series.received_bytes[before]);
-                (time > 0.0).then(|| value(bytes) * 8.0 / time / 1e6 * wire_share(input, flow))
+                (time > 0.0).then(|| wire_bytes(input, flow, before, last) * 8.0 / time / 1e6)
             });
             before = last.or(before);
             rate
@@ -176,12 +175,23 @@ fn windowed(
     points
 }
 
-/// Wire bytes per byte of payload in full segments.
-fn wire_share(input: &RunPicture<'_>, flow: u32) -> f64 {
-    let mss = f64::from(input.run.class(flow).mss);
+/// Wire bytes delivered between two rows. Of bulk flows by packets, which SACK reports as they arrive;
+/// what the application gets would stand still during a repair and jump after it. Of sources that write
+/// less than full segments by what the application gets.
+fn wire_bytes(input: &RunPicture<'_>, flow: u32, before: usize, last: usize) -> f64 {
+    let series = input.series;
+    let class = input.run.class(flow);
     let link = input.run.bottleneck.and_then(|link| input.run.links.get(link as usize));
     let framing = link.map_or(0.0, |link| value(link.framing.0));
-    (mss + HEADERS + framing) / mss
+    let packet = f64::from(class.mss) + HEADERS + framing;
+    if class.source == Source::Unlimited {
+        let packets =
+            series.delivered_packets[last].saturating_sub(series.delivered_packets[before]);
+        value(packets) * packet
+    } else {
+        let bytes = series.received_bytes[last].saturating_sub(series.received_bytes[before]);
+        value(bytes) * packet / f64::from(class.mss)
+    }
 }
 
 fn sample(input: &RunPicture<'_>, _flow: u32, row: usize, quantity: Quantity) -> Option<f64> {
