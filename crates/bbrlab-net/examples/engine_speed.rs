@@ -1,0 +1,143 @@
+//! What the engine alone costs per data packet and ACK: fixed windows over one bottleneck, no TCP.
+//!
+//! `cargo run -p bbrlab-net --release --example engine_speed -- [a|b|c|d|a*|b*|c*|d*]... [--seconds S] [--events]`
+//!
+//! Cases as in the speed table: (a) 1 flow, 50 Mbit/s, 30 ms; (b) 16 flows, 1 Gbit/s, 10 ms; (c) 1000 flows, 10 Gbit/s, 10 ms;
+//! (d) 100,000 flows, 100 Gbit/s, 100 ms; a star gives each flow an RTT of its own, 0.5 to 1.5 times that. The buffer is 1 BDP and
+//! each flow keeps its share of 1.5 BDP in flight, so the queue stands at half of the buffer. Prints a digest, so that a
+//! "faster" run that computes something else shows. For instruction counts, take the difference of two lengths under
+//! `valgrind --tool=callgrind`.
+
+use bbrlab_net::{
+    Arrival, Discipline, DropTail, Ecn, FlowId, Handler, Hop, Limit, LinkConfig, Network, Outgoing,
+    Port, Side,
+};
+use bbrlab_units::{BitRate, Span, Time};
+
+/// A payload of the size of a TCP segment.
+type Payload = [u64; 8];
+
+struct FixedWindow {
+    windows: Vec<u32>,
+    next: Vec<u32>,
+}
+
+const DATA_BYTES: u32 = 1500;
+const RTO: Span = Span(300_000_000);
+
+fn packet(seq: u32, is_data: bool) -> Outgoing<Payload> {
+    let wire_bytes = if is_data { DATA_BYTES } else { 66 };
+    let payload = [u64::from(seq); 8];
+    let ecn = Ecn::NotEct;
+    Outgoing { wire_bytes, ecn, is_data, seq: u64::from(seq), retransmission: 0, payload }
+}
+
+impl FixedWindow {
+    fn send(&mut self, port: &mut Port<'_, Payload, DropTail>, flow: FlowId) {
+        let next = &mut self.next[flow.0 as usize];
+        port.send(flow, Side::Sender, packet(*next, true));
+        *next = next.wrapping_add(1);
+    }
+}
+
+impl Handler<Payload, DropTail> for FixedWindow {
+    fn at_receiver(&mut self, port: &mut Port<'_, Payload, DropTail>, p: Arrival<Payload>) {
+        port.send(p.flow, Side::Receiver, packet(u32::try_from(p.payload[0]).unwrap_or(0), false));
+    }
+
+    fn at_sender(&mut self, port: &mut Port<'_, Payload, DropTail>, p: Arrival<Payload>) {
+        self.send(port, p.flow);
+        port.arm(p.flow, Side::Sender, 0, port.now() + RTO);
+    }
+
+    fn on_timer(&mut self, port: &mut Port<'_, Payload, DropTail>, flow: FlowId, _: Side, _: u8) {
+        self.on_application(port, flow, 0);
+    }
+
+    fn on_application(&mut self, port: &mut Port<'_, Payload, DropTail>, flow: FlowId, _: u32) {
+        for _ in 0..self.windows[flow.0 as usize] {
+            self.send(port, flow);
+        }
+        port.arm(flow, Side::Sender, 0, port.now() + RTO);
+    }
+}
+
+/// User CPU seconds of this process so far.
+fn cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let ticks: f64 =
+        after_name.split_whitespace().nth(11).and_then(|field| field.parse().ok()).unwrap_or(0.0);
+    ticks / 100.0
+}
+
+fn run(case: &str, seconds: Option<f64>, by_events: bool) {
+    let own_rtt = case.ends_with('*');
+    let (flows, rate, rtt_ns, default_s) = match case.trim_end_matches('*') {
+        "a" => (1u32, 50_000_000u64, 30_000_000u64, 100.0),
+        "b" => (16, 1_000_000_000, 10_000_000, 10.0),
+        "c" => (1000, 10_000_000_000, 10_000_000, 2.0),
+        "d" => (100_000, 100_000_000_000, 100_000_000, 1.0),
+        _ => panic!("cases are a, b, c, d, and each with a star"),
+    };
+    let bdp = rate / 8 * (rtt_ns / 1000) / 1_000_000 / u64::from(DATA_BYTES);
+    let mut net: Network<Payload, DropTail> = Network::new(1, 4);
+    let mut config = LinkConfig::new("bottleneck", BitRate(rate), Limit::Packets(bdp));
+    if by_events {
+        config.discipline = Discipline::Departures(DropTail::new(Limit::Packets(bdp)));
+    }
+    let link = net.add_link(config);
+    let start = cpu_s();
+    let mut hosts = FixedWindow { windows: Vec::new(), next: Vec::new() };
+    for n in 0..flows {
+        let rtt =
+            if own_rtt { rtt_ns / 2 + rtt_ns * u64::from(n) / u64::from(flows) } else { rtt_ns };
+        let forward = net.add_forward_route(&[
+            Hop::Delay(Span(rtt / 4)),
+            Hop::Link(link),
+            Hop::Delay(Span(rtt / 4)),
+        ]);
+        let reverse = net.add_reverse_route(&[Hop::Delay(Span(rtt / 2))]);
+        let flow = net.add_flow(forward, reverse);
+        net.schedule(flow, Time(u64::from(n) * rtt_ns / u64::from(flows)), 0);
+        hosts.windows.push(u32::try_from(bdp * 3 / 2 / u64::from(flows)).unwrap_or(1).max(1));
+        hosts.next.push(0);
+    }
+    let set_up = cpu_s() - start;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive time")]
+    let until = Time((seconds.unwrap_or(default_s) * 1e9) as u64);
+    net.advance(until, &mut hosts);
+    let cpu = cpu_s() - start - set_up;
+    let digest = net.digest();
+    let events = net.events();
+    let stats = net.link_stats(link);
+    let packets = stats.sent_data_packets;
+    let (drops, queue) = (stats.drops(), stats.queue.mean().unwrap_or(0.0));
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let ns = cpu * 1e9 / packets as f64;
+    println!(
+        "({case}) {packets} data packets, {events} events, {drops} drops, queue {queue:.1}, set-up {set_up:.2} s, \
+         {cpu:.2} s CPU, {ns:.1} ns/packet, {:.2} Mpkt/s, digest {digest}",
+        1e3 / ns
+    );
+    net.check_conservation();
+}
+
+fn main() {
+    let mut cases = Vec::new();
+    let (mut seconds, mut by_events) = (None, false);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--events" => by_events = true,
+            "--seconds" => seconds = args.next().and_then(|s| s.parse().ok()),
+            _ => cases.push(arg),
+        }
+    }
+    if cases.is_empty() {
+        cases = ["a", "b", "c", "d"].map(String::from).to_vec();
+    }
+    for case in cases {
+        run(&case, seconds, by_events);
+    }
+}
