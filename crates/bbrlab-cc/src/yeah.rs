@@ -197,6 +197,8 @@ mod tests {
         conn.ctl.cwnd = 1000;
         let mut alone = Yeah { last_queue: 200, ..yeah(0) };
         assert_eq!(alone.ssthresh(&conn), 800);
+        let mut almost = Yeah { last_queue: 200, doing_reno_now: 15, ..yeah(0) };
+        assert_eq!(almost.ssthresh(&conn), 800);
         let mut among_others = Yeah { last_queue: 200, doing_reno_now: 16, ..yeah(0) };
         assert_eq!(among_others.ssthresh(&conn), 500);
     }

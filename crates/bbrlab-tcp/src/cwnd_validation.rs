@@ -130,6 +130,13 @@ mod tests {
     }
 
     #[test]
+    fn a_timeout_that_has_just_passed_does_not_halve_yet() {
+        let mut conn = conn(80, 5);
+        CwndUsage::default().restart(&mut conn, 500, 250, 10);
+        assert_eq!(conn.ctl.cwnd, 40);
+    }
+
+    #[test]
     fn idle_never_leaves_less_than_the_initial_window() {
         let mut conn = conn(80, 5);
         CwndUsage::default().restart(&mut conn, 100_000, 250, 10);
