@@ -8,9 +8,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bbrlab_cc::{Algorithm, Draw};
+use bbrlab_cc::{Algorithm, Draw, PacingStatus};
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::sender::{EcnMode, Pending, SendBuffer, SenderInfo, Tso};
+use bbrlab_tcp::sender::{EcnMode, Pending, Recovery, SendBuffer, SenderInfo, Tso};
 use bbrlab_tcp::{Ecn, Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
 use bbrlab_units::{Span, Time};
 
@@ -161,6 +161,9 @@ impl Play {
                 ("sndbuf", value) => {
                     config.sndbuf = SendBuffer::Fixed(value.parse().expect("a number"));
                 }
+                ("fq", "on") => config.pacing = PacingStatus::Fq,
+                ("recovery", "classic") => config.recovery = Recovery::Classic,
+                ("recovery", "prr") => config.recovery = Recovery::Prr,
                 ("tso", "off") => config.tso = Tso::Off,
                 ("tso", "whole") => config.tso = Tso::Whole,
                 (key, value) => panic!("setting {key}={value}"),

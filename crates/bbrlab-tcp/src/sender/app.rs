@@ -5,8 +5,7 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`, `forced_push`,
 //! `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
-//! Deviations:
-//! 1. No autocorking: nothing waits in the host's own queues.
+//! Deviations: none.
 
 use std::collections::VecDeque;
 
@@ -149,7 +148,7 @@ impl Sender {
                 if self.wmem_queued >= self.sndbuf {
                     self.is_nospace = true;
                     if left < bytes {
-                        self.push(Nonagle::Push, host);
+                        self.push(Nonagle::Push, size_goal, host);
                     }
                     break;
                 }
@@ -180,17 +179,20 @@ impl Sender {
             }
         }
         if left < bytes {
-            self.push(self.nonagle(), host);
+            self.push(self.nonagle(), size_goal, host);
         }
         bytes - left
     }
 
     /// Linux: `tcp_push`.
-    fn push(&mut self, nonagle: Nonagle, host: &mut impl Host) {
+    fn push(&mut self, nonagle: Nonagle, size_goal: u32, host: &mut impl Host) {
         if self.queue.write_tail() == NIL {
             return;
         }
         self.mark_push();
+        if self.should_autocork(size_goal) {
+            return;
+        }
         self.push_pending_frames(nonagle, host);
     }
 

@@ -17,6 +17,7 @@
 //!             sndbuf.rs ─ room for the application (app.rs)
 //!             limits.rs ─ what holds the sender back now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
+//! fq.rs: the host's queue, if it paces in TCP's place
 //! connect ─── handshake.rs
 //! ```
 //!
@@ -27,6 +28,7 @@ mod ack;
 mod app;
 mod config;
 mod ecn;
+mod fq;
 mod handshake;
 mod info;
 mod limits;
@@ -51,7 +53,9 @@ pub use limits::{Limit, Limits};
 pub use timers::Pending;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
-use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, CwndEvent, Hooks, ecn_flags};
+use bbrlab_cc::{
+    CaState, Cc, CongestionControl, Conn, Control, CwndEvent, Hooks, PacingStatus, ecn_flags,
+};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
@@ -64,6 +68,7 @@ use crate::{Host, Segment, TimerId};
 
 use ack::flags;
 use app::App;
+use fq::Fq;
 use queue::Queue;
 use rack::Rack;
 use sack::SackCache;
@@ -173,6 +178,8 @@ pub struct Sender {
     is_sack: bool,
     has_tlp: bool,
     is_nospace: bool,
+    /// The host's queueing discipline, if it has one.
+    fq: Option<Box<Fq>>,
     is_pacing_armed: bool,
     is_frto: bool,
     is_sack_reneg: bool,
@@ -280,6 +287,7 @@ impl Sender {
             is_sack: config.sack,
             has_tlp: config.recovery == Recovery::Linux,
             is_nospace: false,
+            fq: (config.pacing == PacingStatus::Fq).then(Box::default),
             is_pacing_armed: false,
             is_frto: false,
             is_sack_reneg: false,
@@ -482,7 +490,7 @@ impl Sender {
         self.sync_in_flight();
         let backlog = Backlog {
             unsent_bytes: self.write_seq.wrapping_sub(self.conn.snd_nxt),
-            wmem_alloc: 0,
+            wmem_alloc: self.wmem_alloc(),
             lost_out: self.lost_out,
             retrans_out: self.retrans_out,
         };

@@ -3,17 +3,17 @@
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
 //! `tcp_event_new_data_sent`, `tcp_cwnd_validate`, `__tcp_push_pending_frames`, `tcp_grow_skb`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
-//! Deviations:
-//! 1. No TCP Small Queues: without a queueing discipline at the sender every skb is on the link at once.
+//! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CwndEvent, PacingStatus};
 use bbrlab_units::Time;
 
+use super::fq::transmit_burst;
 use super::limits::Limit;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::timers::{CLOCK_START_NS, Pending};
-use super::{Nonagle, Sender, Tso};
+use super::{Nonagle, Sender};
 use crate::cwnd_validation::Starving;
 use crate::pacing::departure_step_ns;
 use crate::segment::{Ecn, Segment, flag};
@@ -97,6 +97,10 @@ impl Sender {
     /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
     pub(super) fn on_pacing_timer(&mut self, host: &mut impl Host) {
         self.is_pacing_armed = false;
+        if self.fq.is_some() {
+            self.on_fq_timer(host);
+            return;
+        }
         if self.lost_out > self.retrans_out && self.conn.ctl.cwnd > self.in_flight() {
             self.xmit_retransmit_queue(host);
         }
@@ -162,6 +166,10 @@ impl Sender {
                     }
                 }
                 len = self.queue[head].len();
+            }
+            if self.is_small_queue_full(len.min(limit), 0) {
+                self.stop = Limit::Pacing;
+                break;
             }
             let id = if len > limit {
                 self.wmem_queued += OVERHEAD;
@@ -348,6 +356,10 @@ impl Sender {
         if self.hooks.needs_ecn && self.is_ecn_ok() {
             segment.ecn = Ecn::Ect0;
         }
+        if self.fq.is_some() {
+            self.enqueue_fq(segment, 0, NIL, self.conn.wstamp_ns, host);
+            return;
+        }
         host.transmit(segment);
     }
 
@@ -385,42 +397,32 @@ impl Sender {
         }
         let is_new = !before(segment.seq, self.conn.snd_nxt);
         let cwr = self.dress_with_ecn(&mut segment, is_new);
-        if pcount <= 1 {
-            segment.len = len;
-            segment.flags |= skb_flags | cwr;
+        segment.len = len;
+        segment.flags |= skb_flags | cwr;
+        if pcount <= 1 && self.fq.is_none() {
             host.transmit(segment);
             return;
         }
-        self.put_burst_on_wire(segment, (len, mss), skb_flags, cwr, host);
+        self.put_burst_on_wire(id, segment, mss, host);
     }
 
-    /// An skb of several segments, which ends with PSH.
+    /// An skb of several segments, which ends with PSH, or one that goes through the host's queue.
     fn put_burst_on_wire(
-        &self,
+        &mut self,
+        id: SkbId,
         mut segment: Segment,
-        (len, mss): (u32, u32),
-        skb_flags: u8,
-        cwr: u8,
+        mss: u32,
         host: &mut impl Host,
     ) {
-        if self.config.tso == Tso::Whole {
-            segment.len = len;
-            segment.flags |= skb_flags | flag::PSH | cwr;
-            host.transmit(segment);
-            return;
+        if mss != 0 {
+            segment.flags |= flag::PSH;
         }
-        let mut left = len;
-        segment.flags |= cwr;
-        segment.len = mss;
-        while left > mss {
-            host.transmit(segment);
-            segment.flags &= !flag::CWR;
-            segment.seq = segment.seq.wrapping_add(mss);
-            left -= mss;
+        if self.fq.is_some() {
+            let departs_ns = self.queue[id].tstamp_ns;
+            self.enqueue_fq(segment, mss, id, departs_ns, host);
+        } else {
+            transmit_burst(segment, mss, self.config.tso, host);
         }
-        segment.len = left;
-        segment.flags |= skb_flags | flag::PSH;
-        host.transmit(segment);
     }
 
     /// A pure ACK. Linux: `tcp_send_ack`.

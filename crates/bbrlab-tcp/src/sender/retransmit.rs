@@ -84,6 +84,10 @@ impl Sender {
             if tags & tag::LOST == 0 {
                 has_hole |= tags & (tag::RETRANS | tag::SACKED) == 0;
             } else if tags & (tag::SACKED | tag::RETRANS) == 0 {
+                if self.is_small_queue_full(self.queue[id].len(), 1) {
+                    self.stop = Limit::Pacing;
+                    break;
+                }
                 if !self.retransmit_skb(id, room.cast_unsigned().min(max_segs), host) {
                     self.stop = Limit::Rwnd;
                     break;
@@ -126,6 +130,9 @@ impl Sender {
         segs: u32,
         host: &mut impl Host,
     ) -> bool {
+        if self.is_in_host_queue(id) {
+            return false;
+        }
         let mss = self.conn.mss;
         let snd_una = self.conn.snd_una;
         let skb = &mut self.queue[id];

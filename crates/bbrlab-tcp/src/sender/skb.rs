@@ -24,6 +24,8 @@ pub(super) mod tag {
     pub(crate) const EVER_RETRANS: u8 = 0x80;
     /// Retransmitted, whatever came of it. Linux: `TCPCB_RETRANS`.
     pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
+    /// Its latest copy waits in the host's queueing discipline.
+    pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
     /// Taken off the time-sorted list by a timeout, to be put back if the timeout proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
 }

@@ -108,7 +108,7 @@ impl Sender {
             return self.packets_out > packets_out;
         }
         let mut id = self.queue.tail();
-        if id == NIL {
+        if id == NIL || self.is_in_host_queue(id) {
             return false;
         }
         let mss = self.conn.mss;

@@ -1,0 +1,183 @@
+//! The `fq` queueing discipline at the sender: skbs wait in it for their departure times.
+//!
+//! With it TCP does not hold an skb back until it may leave; it stamps the departure time on it and hands it
+//! down, two skbs or a millisecond's worth at a time (TCP Small Queues), and goes on when one has left. Every
+//! algorithm is paced then, the window-based ones at the core's rate of 200 or 120 % of cwnd per RTT.
+//!
+//! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
+//! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`: `tcp_should_autocork`.
+//! Deviations:
+//! 1. One flow per host, so of `fq` only the departure times and the timer's slack remain.
+//! 2. An skb that has to wait for room in the queue is not cut to size yet.
+
+use std::collections::VecDeque;
+
+use bbrlab_units::Time;
+
+use super::output::Push;
+use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::timers::CLOCK_START_NS;
+use super::{Sender, Tso};
+use crate::segment::{Segment, flag};
+use crate::{Host, TimerId};
+
+/// How late the queue's timer may be, in nanoseconds, and is. Linux: `timer_slack`.
+const TIMER_SLACK_NS: u64 = 10_000;
+
+/// An skb in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// Departure time in nanoseconds of the host's clock.
+    departs_ns: u64,
+    /// The whole burst.
+    segment: Segment,
+    mss: u32,
+    /// Memory charged to the socket.
+    truesize: u32,
+    skb: SkbId,
+}
+
+/// The queue of the sender's host.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fq {
+    waiting: VecDeque<Waiting>,
+    /// Memory of what waits, in bytes. Linux: `sk_wmem_alloc`.
+    wmem_alloc: u32,
+    /// TCP has more, and waits for room here. Linux: `TSQ_THROTTLED`.
+    is_throttled: bool,
+}
+
+impl Sender {
+    /// Memory of what waits in the host's queue, in bytes.
+    pub(super) fn wmem_alloc(&self) -> u32 {
+        self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
+    }
+
+    /// Whether an skb of `len` bytes has to wait for room in the host's queue; `factor` doublings of the limit
+    /// are granted. Linux: `tcp_small_queue_check`.
+    #[inline]
+    pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
+        if self.fq.is_none() {
+            return false;
+        }
+        let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
+        let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
+        // The kernel's count of what waits starts at 1.
+        if u64::from(self.wmem_alloc()) < limit || self.queue.head() == self.queue.tail() {
+            return false;
+        }
+        self.throttle();
+        true
+    }
+
+    /// TCP is called again when the queue has room.
+    pub(super) fn throttle(&mut self) {
+        if let Some(fq) = &mut self.fq {
+            fq.is_throttled = true;
+        }
+    }
+
+    /// Whether the latest copy of an skb still waits in the host's queue. Linux: `skb_still_in_host_queue`.
+    #[inline]
+    pub(super) fn is_in_host_queue(&mut self, id: SkbId) -> bool {
+        if !self.queue[id].has(tag::IN_HOST_QUEUE) {
+            return false;
+        }
+        self.throttle();
+        true
+    }
+
+    /// Hands a burst (or a bare segment, with `NIL`) to the queue; what is due leaves. Linux: `fq_enqueue`.
+    pub(super) fn enqueue_fq(
+        &mut self,
+        segment: Segment,
+        mss: u32,
+        skb: SkbId,
+        departs_ns: u64,
+        host: &mut impl Host,
+    ) {
+        let truesize = if skb == NIL { 0 } else { segment.len + OVERHEAD };
+        if let Some(fq) = &mut self.fq {
+            fq.wmem_alloc += truesize;
+            fq.waiting.push_back(Waiting { departs_ns, segment, mss, truesize, skb });
+        }
+        if skb != NIL {
+            self.queue[skb].tags |= tag::IN_HOST_QUEUE;
+        }
+        self.dequeue_fq(host);
+    }
+
+    /// Lets go what is due and arms the timer for the next. Linux: `fq_dequeue`.
+    fn dequeue_fq(&mut self, host: &mut impl Host) {
+        loop {
+            let Some(fq) = &mut self.fq else { return };
+            let Some(&next) = fq.waiting.front() else { return };
+            if next.departs_ns > self.conn.clock_ns {
+                if !self.is_pacing_armed {
+                    self.is_pacing_armed = true;
+                    let at = next.departs_ns - CLOCK_START_NS + TIMER_SLACK_NS;
+                    let step = self.config.clock_step_ns;
+                    host.arm(TimerId::Pacing, Time(at.div_ceil(step) * step));
+                }
+                return;
+            }
+            fq.waiting.pop_front();
+            fq.wmem_alloc -= next.truesize;
+            if next.skb != NIL {
+                self.queue[next.skb].tags &= !tag::IN_HOST_QUEUE;
+            }
+            transmit_burst(next.segment, next.mss, self.config.tso, host);
+        }
+    }
+
+    /// The queue's timer fired.
+    pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) {
+        self.dequeue_fq(host);
+        let Some(fq) = &mut self.fq else { return };
+        if !std::mem::take(&mut fq.is_throttled) {
+            return;
+        }
+        if self.lost_out > self.retrans_out && self.conn.ctl.cwnd > self.in_flight() {
+            self.xmit_retransmit_queue(host);
+        }
+        self.write_xmit(self.nonagle(), Push::All, host);
+    }
+
+    /// Whether a partly filled skb should wait because others of the socket wait in the host.
+    /// Linux: `tcp_should_autocork`.
+    pub(super) fn should_autocork(&mut self, size_goal: u32) -> bool {
+        let tail = self.queue.write_tail();
+        let len = self.queue[tail].len();
+        if self.fq.is_none()
+            || len >= size_goal
+            || self.queue.head() == NIL
+            || self.wmem_alloc() < len + OVERHEAD
+        {
+            return false;
+        }
+        self.throttle();
+        true
+    }
+}
+
+/// Puts a burst on the wire, whole or cut to packets; only the last packet keeps PSH and FIN, only the first
+/// CWR.
+pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+    if tso == Tso::Whole || mss == 0 || burst.len <= mss {
+        host.transmit(burst);
+        return;
+    }
+    let mut left = burst.len;
+    let mut packet = burst;
+    packet.flags &= !(flag::PSH | flag::FIN);
+    packet.len = mss;
+    while left > mss {
+        host.transmit(packet);
+        packet.flags &= !flag::CWR;
+        packet.seq = packet.seq.wrapping_add(mss);
+        left -= mss;
+    }
+    packet.len = left;
+    packet.flags |= burst.flags & (flag::PSH | flag::FIN);
+    host.transmit(packet);
+}
