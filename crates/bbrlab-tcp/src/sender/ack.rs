@@ -143,7 +143,7 @@ impl Sender {
                 flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DSACKING_ACK) == 0;
             rexmit = self.fastretrans_alert(prior_snd_una, u32::from(is_dup), &mut flag, host);
         }
-        if flag & flags::SET_XMIT_TIMER != 0 {
+        if flag & flags::SET_XMIT_TIMER != 0 && self.may_restart_timer() {
             self.set_xmit_timer(host);
         }
         let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
@@ -366,6 +366,9 @@ impl Sender {
     /// The hints that point to the first skb move on, and it is freed.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
+        if !self.is_rack {
+            self.dup_thresh_forget_head(id);
+        }
         if self.retransmit_hint == id {
             self.retransmit_hint = NIL;
         }

@@ -17,6 +17,7 @@
 //!             sndbuf.rs ─ room for the application (app.rs)
 //!             limits.rs ─ what holds the sender back now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
+//! dupthresh.rs: recovery by counting, in place of RACK-TLP and undo
 //! fq.rs: the host's queue, if it paces in TCP's place
 //! connect ─── handshake.rs
 //! ```
@@ -27,6 +28,7 @@
 mod ack;
 mod app;
 mod config;
+mod dupthresh;
 mod ecn;
 mod fq;
 mod handshake;
@@ -68,6 +70,7 @@ use crate::{Host, Segment, TimerId};
 
 use ack::flags;
 use app::App;
+use dupthresh::DupThresh;
 use fq::Fq;
 use queue::Queue;
 use rack::Rack;
@@ -176,7 +179,8 @@ pub struct Sender {
     stop: Limit,
     state: State,
     is_sack: bool,
-    has_tlp: bool,
+    /// Losses are found and repaired as in Linux, by RACK-TLP; else by counting.
+    is_rack: bool,
     is_nospace: bool,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
@@ -207,6 +211,7 @@ pub struct Sender {
     /// Timestamp of the first retransmission of an episode, in ms. Linux: `retrans_stamp`, 0 for none.
     retrans_stamp: Option<u32>,
     sack_cache: SackCache,
+    dup_thresh: DupThresh,
     dsack_dups: u32,
     retransmits: u32,
     rto_total: u32,
@@ -285,7 +290,7 @@ impl Sender {
             stop: Limit::Cwnd,
             state: State::Closed,
             is_sack: config.sack,
-            has_tlp: config.recovery == Recovery::Linux,
+            is_rack: config.recovery == Recovery::Linux,
             is_nospace: false,
             fq: (config.pacing == PacingStatus::Fq).then(Box::default),
             is_pacing_armed: false,
@@ -312,6 +317,7 @@ impl Sender {
             undo: Undo::NONE,
             retrans_stamp: None,
             sack_cache: SackCache::default(),
+            dup_thresh: DupThresh::START,
             dsack_dups: 0,
             retransmits: 0,
             rto_total: 0,

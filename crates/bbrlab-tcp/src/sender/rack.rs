@@ -115,6 +115,9 @@ impl Sender {
             self.newreno_mark_lost(*flag & flags::SND_UNA_ADVANCED != 0, host);
             return;
         }
+        if !self.is_rack {
+            return;
+        }
         let retrans_out = self.retrans_out;
         if self.rack_mark_lost(host) {
             *flag &= !flags::SET_XMIT_TIMER;

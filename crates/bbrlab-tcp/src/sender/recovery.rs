@@ -11,11 +11,12 @@
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, CongestionControl, CwndEvent, LostSkb};
 
-use super::Sender;
 use super::ack::flags;
+use super::dupthresh::DupThresh;
 use super::sack::MAX_REORDERING;
 use super::skb::{NIL, SkbId, tag};
 use super::timers::Pending;
+use super::{Recovery, Sender};
 use crate::Host;
 use crate::prr::Prr;
 
@@ -143,6 +144,10 @@ impl Sender {
                     self.try_to_open(flag, host);
                 }
                 self.identify_packet_loss(ack_flag, host);
+                if !self.is_rack {
+                    self.dup_thresh_mark_lost(false, host);
+                    self.dup_thresh.is_send_forced |= flag & flags::SND_UNA_ADVANCED != 0;
+                }
                 if self.conn.ca_state != CaState::Recovery {
                     if self.lost_out == 0 {
                         return Rexmit::None;
@@ -184,11 +189,14 @@ impl Sender {
             self.try_undo_dsack();
         }
         self.identify_packet_loss(ack_flag, host);
-        if self.lost_out == 0 {
+        if self.lost_out == 0 && !self.is_dup_thresh_reached() {
             self.try_to_open(flag, host);
             return rexmit;
         }
         self.enter_recovery(flag & flags::ECE != 0, host);
+        if !self.is_rack {
+            self.dup_thresh_mark_lost(true, host);
+        }
         Rexmit::Lost
     }
 
@@ -219,6 +227,9 @@ impl Sender {
             self.init_cwnd_reduction();
         }
         self.set_ca_state(CaState::Recovery, host);
+        if !self.is_rack {
+            self.dup_thresh = DupThresh { is_send_forced: true, ..DupThresh::START };
+        }
     }
 
     /// Starts a reduction because of ECN. Linux: `tcp_enter_cwr`.
@@ -247,6 +258,10 @@ impl Sender {
     /// Linux: `tcp_cwnd_reduction`.
     pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
         self.sync_in_flight();
+        if self.config.recovery == Recovery::Classic {
+            self.conn.ctl.cwnd = self.conn.ctl.ssthresh;
+            return;
+        }
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
         self.prr.on_ack(
             &mut self.conn,
@@ -261,7 +276,7 @@ impl Sender {
         if self.hooks.cong_control {
             return;
         }
-        let can_undo = self.undo.marker.is_some();
+        let can_undo = self.undo.marker.is_some() || !self.is_rack;
         if self.conn.ctl.ssthresh < bbrlab_cc::Control::INFINITE_SSTHRESH
             && (self.conn.ca_state == CaState::Cwr || can_undo)
         {

@@ -72,7 +72,10 @@ impl Sender {
             if !has_hole {
                 self.retransmit_hint = id;
             }
-            let room = self.conn.ctl.cwnd.wrapping_sub(self.in_flight()).cast_signed();
+            let mut room = self.conn.ctl.cwnd.wrapping_sub(self.in_flight()).cast_signed();
+            if self.dup_thresh.is_send_forced {
+                room = room.max(1);
+            }
             if room <= 0 {
                 self.stop = Limit::Cwnd;
                 break;
@@ -95,6 +98,7 @@ impl Sender {
                 if self.is_in_cwnd_reduction() {
                     self.prr.out = self.prr.out.wrapping_add(u32::from(self.queue[id].pcount));
                 }
+                self.dup_thresh.is_send_forced = false;
                 is_head_sent |= id == head && self.timer.pending != Pending::Reordering;
             }
             id = self.queue[id].next;
@@ -213,6 +217,7 @@ impl Sender {
             if self.retransmit_hint == next {
                 self.retransmit_hint = id;
             }
+            self.dup_thresh.forget();
             self.queue[id].tags |= tags & tag::EVER_RETRANS;
             self.queue.shift(id, next, len, 0);
             self.wmem_queued -= OVERHEAD;

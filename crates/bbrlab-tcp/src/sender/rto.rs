@@ -66,7 +66,7 @@ impl Sender {
         self.high_seq = self.conn.snd_nxt;
         self.tlp.high_seq = None;
         self.queue_cwr();
-        self.is_frto = is_new || self.retransmits != 0;
+        self.is_frto = self.is_rack && (is_new || self.retransmits != 0);
     }
 
     /// Marks what was sent long enough ago lost. A SACKed packet at the head means that the receiver has
@@ -85,7 +85,7 @@ impl Sender {
             let next = self.queue[id].next;
             if is_reneg {
                 self.queue[id].tags &= !tag::SACKED;
-            } else if id != head && self.rack_timeout_us(id, 0) > 0 {
+            } else if self.is_rack && id != head && self.rack_timeout_us(id, 0) > 0 {
                 id = next;
                 continue;
             }
@@ -98,5 +98,6 @@ impl Sender {
             id = next;
         }
         self.retransmit_hint = NIL;
+        self.dup_thresh.forget();
     }
 }

@@ -325,6 +325,10 @@ impl Sender {
             state.sack_flag |= flags::DATA_SACKED;
             self.sacked_out += skb.pcount;
             state.sack_delivered += skb.pcount;
+            let next = self.dup_thresh.next;
+            if next != NIL && before(skb.start, self.queue[next].seq) {
+                self.dup_thresh.sacked_below += skb.pcount;
+            }
         }
         if is_dup && tags & tag::RETRANS != 0 {
             tags &= !tag::RETRANS;
@@ -454,6 +458,9 @@ impl Sender {
         if self.highest_sack == id {
             self.highest_sack = next;
         }
+        if self.dup_thresh.next == id {
+            self.dup_thresh.forget();
+        }
         self.queue[prev].tx.delivered_mstamp = 0;
         self.wmem_queued -= super::skb::OVERHEAD;
         true
@@ -539,7 +546,7 @@ impl Sender {
     /// Linux: `tcp_check_sack_reordering`.
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         let highest = self.highest_sack_seq();
-        if !before(low_seq, highest) {
+        if !before(low_seq, highest) || !self.is_rack {
             return;
         }
         let metric = highest.wrapping_sub(low_seq);

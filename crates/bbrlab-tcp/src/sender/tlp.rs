@@ -32,7 +32,7 @@ impl Sender {
     pub(super) fn may_schedule_loss_probe(&self) -> bool {
         self.packets_out != 0
             && self.is_sack
-            && self.has_tlp
+            && self.is_rack
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 

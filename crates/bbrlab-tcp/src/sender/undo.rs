@@ -31,6 +31,10 @@ impl Undo {
 impl Sender {
     /// Linux: `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
+        if !self.is_rack {
+            self.undo.marker = None;
+            return;
+        }
         self.undo.marker = Some(self.conn.snd_una);
         let mut retrans = self.retrans_out.cast_signed();
         if self.tlp.high_seq.is_some() && self.tlp.is_retrans {
@@ -120,6 +124,7 @@ impl Sender {
         }
         self.lost_out = 0;
         self.retransmit_hint = NIL;
+        self.dup_thresh.forget();
     }
 
     /// Linux: `tcp_may_undo`.
