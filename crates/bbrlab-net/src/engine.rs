@@ -157,7 +157,21 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             },
             Source::Hosts => NO_LANE,
         };
-        self.legs.push(Leg { delay, target, lane, late_lane, last_rated: false });
+        let (kind, sent_by_mask) = match target {
+            Target::Link(_) => (Kind::LinkArrival, u64::MAX),
+            Target::Receiver => (Kind::AtReceiver, 0),
+            Target::Sender => (Kind::AtSender, 0),
+        };
+        let tie_base = tie(kind, Kind::Departure, 0);
+        self.legs.push(Leg {
+            delay,
+            target,
+            tie_base,
+            sent_by_mask,
+            lane,
+            late_lane,
+            last_rated: false,
+        });
     }
 
     fn lane(&mut self, source: Source, delay: Span, target: Target) -> u32 {
@@ -342,12 +356,12 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             is_data: packet.is_data,
             payload: packet.payload,
         });
-        let &Leg { lane, delay, target, .. } = &self.legs[leg as usize];
+        let &Leg { lane, delay, tie_base, sent_by_mask, .. } = &self.legs[leg as usize];
         if lane == NO_LANE {
             // Next in the order of events in any case: its key is that of an arrival at this instant.
             self.arrive_at_link(handle, leg);
         } else {
-            let tie = arrival_tie(target, self.kind, id_tie);
+            let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
             self.enter_lane(lane, UnderWay::new(self.now + delay, tie, handle));
         }
     }
@@ -458,10 +472,15 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     fn forward(&mut self, id: LinkId, handle: Handle, departs: Time) {
         let packet = self.packets.get_mut(handle);
         packet.leg += 1;
-        let &Leg { delay, target, lane, late_lane, .. } = &self.legs[packet.leg as usize];
-        let tie = arrival_tie(target, Kind::Departure, packet.tie);
+        let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
+        // Sent by a departure, which is 0 in the key.
+        let tie = tie_base | packet.tie;
         let behind = &mut self.links[id.0 as usize].behind;
         let (mut lane, mut at) = (lane, departs + delay);
+        if behind.plain {
+            self.enter_lane(lane, UnderWay::new(at, tie, handle));
+            return;
+        }
         if packet.is_data
             && let Some((reorder, rng)) = behind.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
@@ -666,7 +685,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             let (mut packets, mut bytes) = (0, 0);
             match &link.line {
                 Line::Virtual { shadows, .. } => {
-                    for shadow in shadows {
+                    for shadow in shadows.iter() {
                         packets += 1;
                         bytes += u64::from(shadow.wire_bytes);
                     }
@@ -699,16 +718,6 @@ pub struct Conservation {
     pub dropped: u64,
     /// Found by walking the network.
     pub in_network: u64,
-}
-
-/// The lower half of the key of an arrival at the end of a leg.
-#[inline]
-fn arrival_tie(target: Target, sent_by: Kind, id_tie: u64) -> u64 {
-    match target {
-        Target::Link(_) => event::tie(Kind::LinkArrival, sent_by, id_tie),
-        Target::Receiver => event::tie(Kind::AtReceiver, Kind::Departure, id_tie),
-        Target::Sender => event::tie(Kind::AtSender, Kind::Departure, id_tie),
-    }
 }
 
 fn arrival<P: Copy>(packet: &InNetwork<P>) -> Arrival<P> {

@@ -69,6 +69,12 @@ pub(crate) fn tie(kind: Kind, sent_by: Kind, id_tie: u64) -> u64 {
     ((kind as u64) << 60) | ((sent_by as u64) << 56) | id_tie
 }
 
+/// What the kind of the sending event adds to a tie.
+#[inline]
+pub(crate) fn sent_by(kind: Kind) -> u64 {
+    (kind as u64) << 56
+}
+
 /// The flow or link of a tie.
 pub(crate) fn id_of(tie: u64) -> u32 {
     ((tie >> 32) & 0x00ff_ffff) as u32

@@ -3,12 +3,11 @@
 //! Lanes turn "packets in flight" into "number of distinct constant delays": the cost of an event no longer
 //! depends on the bandwidth-delay product.
 
-use std::collections::VecDeque;
-
 use bbrlab_units::Time;
 
 use crate::event::Key;
 use crate::packet::Handle;
+use crate::ring::Ring;
 
 /// A packet under way and when it arrives.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +30,7 @@ impl UnderWay {
 /// Packets on one constant delay to one kind of place.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
-    packets: VecDeque<UnderWay>,
+    packets: Ring<UnderWay>,
 }
 
 impl Lane {
@@ -57,19 +56,19 @@ impl Lane {
 
     #[cold]
     fn insert(&mut self, packet: UnderWay) -> bool {
-        let place = self.packets.partition_point(|p| (p.at, p.tie) <= (packet.at, packet.tie));
-        self.packets.insert(place, packet);
-        place == 0
+        self.packets.insert_before(packet, |p| (p.at, p.tie) > (packet.at, packet.tie)) == 0
     }
 
     /// Takes the head out if it is the one that `key` announced; an entry of the event queue is stale if a
     /// packet moved up before its head.
     #[inline]
     pub(crate) fn pop(&mut self, key: Key) -> Option<UnderWay> {
-        if self.packets.front()?.key() != key {
+        let &head = self.packets.front()?;
+        if head.key() != key {
             return None;
         }
-        self.packets.pop_front()
+        self.packets.drop_front();
+        Some(head)
     }
 
     pub(crate) fn head(&self) -> Option<Key> {

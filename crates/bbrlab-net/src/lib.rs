@@ -13,6 +13,7 @@
 //! | `event.rs` | the order of events: one 128-bit key |
 //! | `heap.rs` | the event queue |
 //! | `lane.rs` | packets on one constant delay; only the head is in the event queue |
+//! | `ring.rs` | the ring buffer of lanes and links |
 //! | `timers.rs` | lazy timers |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
@@ -37,6 +38,7 @@ mod link;
 mod loss;
 mod packet;
 mod port;
+mod ring;
 mod rng;
 mod route;
 mod timers;

@@ -107,11 +107,22 @@ impl<P: Copy> Packets<P> {
     }
 
     /// Stores a packet.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "builds the packet in its slot instead of copying it there"
+    )]
     pub(crate) fn insert(&mut self, packet: InNetwork<P>) -> Handle {
         if let Some(handle) = self.free.pop() {
             self.slots[handle as usize] = packet;
             return handle;
         }
+        self.append(packet)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn append(&mut self, packet: InNetwork<P>) -> Handle {
         let handle = u32::try_from(self.slots.len()).expect("fewer than 2^31 packets in flight");
         assert!(handle < 1 << 31, "more than 2^31 packets in the network");
         self.slots.push(packet);

@@ -13,13 +13,12 @@ pub(crate) mod stats;
 mod token_bucket;
 mod trace_clock;
 
-use std::collections::VecDeque;
-
 use bbrlab_units::{Span, Time};
 
 use crate::digest::{Digest, Record};
 use crate::loss::LossProcess;
 use crate::packet::{Ecn, LinkId, Queued};
+use crate::ring::Ring;
 use crate::rng::Rng;
 use config::{Discipline, EcnThreshold, Jitter, Limit, LinkConfig, LossAt, Rate, Reorder};
 use server::Server;
@@ -41,6 +40,8 @@ pub(crate) struct Link<Q> {
 /// What happens to a packet that has left the queue.
 #[derive(Debug)]
 pub(crate) struct Behind {
+    /// Nothing: the packet is never lost, jittered or reordered.
+    pub(crate) plain: bool,
     pub(crate) loss: Option<Box<LossProcess>>,
     pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
     pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
@@ -50,7 +51,7 @@ pub(crate) struct Behind {
 #[derive(Debug)]
 pub(crate) enum Line<Q> {
     /// By virtual clock: the packets themselves are on their way already; these are their shadows.
-    Virtual { limit: Limit, shadows: VecDeque<Shadow> },
+    Virtual { limit: Limit, shadows: Ring<Shadow> },
     /// By departure events.
     Events { queue: Q, in_service: Option<InService>, served: u32 },
 }
@@ -95,7 +96,7 @@ impl<Q> Link<Q> {
         Self {
             line: match config.discipline {
                 Discipline::VirtualClock(limit) => {
-                    Line::Virtual { limit, shadows: VecDeque::new() }
+                    Line::Virtual { limit, shadows: Ring::default() }
                 }
                 Discipline::Departures(queue) => {
                     Line::Events { queue, in_service: None, served: 0 }
@@ -105,7 +106,12 @@ impl<Q> Link<Q> {
             rated: config.rate != Rate::Unlimited,
             ecn_threshold: config.ecn_threshold,
             loss_before,
-            behind: Behind { loss, jitter, reorder },
+            behind: Behind {
+                plain: loss.is_none() && jitter.is_none() && reorder.is_none(),
+                loss,
+                jitter,
+                reorder,
+            },
             stats: LinkStats::default(),
             name: config.name,
         }
@@ -121,7 +127,10 @@ impl<Q> Link<Q> {
         flow_bytes: &mut [u64],
     ) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
-        while let Some(shadow) = shadows.front().filter(|shadow| shadow.departs <= now) {
+        while let Some(shadow) = shadows.front() {
+            if shadow.departs > now {
+                break;
+            }
             self.stats.leaves(shadow.departs, shadow.wire_bytes);
             self.stats.sent(shadow.wire_bytes, shadow.waited);
             self.stats.marks += u64::from(shadow.marked);
@@ -138,7 +147,7 @@ impl<Q> Link<Q> {
                     digest.add(record, id, shadow.identity, shadow.departs);
                 }
             }
-            shadows.pop_front();
+            shadows.drop_front();
         }
     }
 

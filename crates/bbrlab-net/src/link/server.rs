@@ -68,10 +68,7 @@ impl Server {
                 *free_at = (*free_at).max(arrived);
                 *free_at
             }
-            Self::Constant(serialiser) => {
-                serialiser.begin(arrived);
-                serialiser.serve(wire_bytes)
-            }
+            Self::Constant(serialiser) => serialiser.begin_and_serve(arrived, wire_bytes),
             Self::Follow(schedule, serialiser) => schedule.follow(serialiser, arrived, wire_bytes),
             Self::Keep(schedule, serialiser) => {
                 serialiser.change_rate(schedule.rate_at(arrived));
@@ -151,6 +148,12 @@ impl Serialiser {
             self.free_ns = arrived.0;
             self.rem = 0;
         }
+    }
+
+    #[inline]
+    fn begin_and_serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
+        self.begin(arrived);
+        self.serve(wire_bytes)
     }
 
     #[inline]

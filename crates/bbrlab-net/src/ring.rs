@@ -1,0 +1,129 @@
+//! A ring buffer of plain values: a power of two of slots, so that an index is one mask.
+
+/// First in, first out.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring<T> {
+    /// A power of two of slots, or none yet.
+    slots: Vec<T>,
+    head: usize,
+    len: usize,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), head: 0, len: 0 }
+    }
+}
+
+impl<T: Copy> Ring<T> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn index(&self, place: usize) -> usize {
+        self.head.wrapping_add(place) & self.slots.len().wrapping_sub(1)
+    }
+
+    /// The value at `place`, counted from the front.
+    #[inline]
+    fn get(&self, place: usize) -> Option<&T> {
+        if place < self.len { self.slots.get(self.index(place)) } else { None }
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    #[inline]
+    pub(crate) fn back(&self) -> Option<&T> {
+        self.get(self.len.wrapping_sub(1))
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, value: T) {
+        if self.len == self.slots.len() {
+            self.grow(value);
+        }
+        let index = self.index(self.len);
+        self.slots[index] = value;
+        self.len += 1;
+    }
+
+    /// Removes the front, of which `front` has just shown that it exists.
+    #[inline]
+    pub(crate) fn drop_front(&mut self) {
+        debug_assert!(self.len > 0);
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+    }
+
+    /// Inserts before the first value for which `after` holds; returns the place.
+    pub(crate) fn insert_before(&mut self, value: T, after: impl Fn(&T) -> bool) -> usize {
+        self.push_back(value);
+        let mut place = self.len - 1;
+        while place > 0 {
+            let (below, here) = (self.index(place - 1), self.index(place));
+            if !after(&self.slots[below]) {
+                break;
+            }
+            self.slots.swap(below, here);
+            place -= 1;
+        }
+        place
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).filter_map(|place| self.get(place))
+    }
+
+    /// Doubles the slots; `filler` fills those that are not used yet.
+    #[cold]
+    fn grow(&mut self, filler: T) {
+        let mut slots = Vec::with_capacity((2 * self.slots.len()).max(4));
+        slots.extend(self.iter().copied());
+        slots.resize(slots.capacity().next_power_of_two(), filler);
+        self.slots = slots;
+        self.head = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ring;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn a_ring_does_what_a_deque_does(
+            steps in prop::collection::vec(prop::option::weighted(0.6, 0u32..9), 0..300)
+        ) {
+            let mut ring = Ring::default();
+            let mut model = VecDeque::new();
+            for (n, step) in steps.into_iter().enumerate() {
+                match step {
+                    Some(value) if n % 7 == 0 => {
+                        let place = model.iter().rposition(|&v| v <= value).map_or(0, |p| p + 1);
+                        model.insert(place, value);
+                        prop_assert_eq!(ring.insert_before(value, |&v| v > value), place);
+                    }
+                    Some(value) => {
+                        ring.push_back(value);
+                        model.push_back(value);
+                    }
+                    None => {
+                        prop_assert_eq!(ring.front(), model.front());
+                        if model.pop_front().is_some() {
+                            ring.drop_front();
+                        }
+                    }
+                }
+                prop_assert_eq!(ring.back(), model.back());
+                prop_assert!(ring.iter().eq(model.iter()));
+            }
+        }
+    }
+}
