@@ -24,6 +24,7 @@ mod error;
 mod execute;
 mod golden;
 mod limit;
+pub mod linux;
 mod machine;
 mod papers;
 mod parquet_file;

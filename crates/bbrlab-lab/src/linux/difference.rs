@@ -1,0 +1,205 @@
+//! How far two sets of runs are apart, beyond what chance explains.
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Metric {
+    /// Payload that the receiver got, in Mbit/s.
+    Goodput,
+    /// Link bytes over capacity.
+    Utilization,
+    /// Mean of the sampled smoothed RTT, in ms.
+    MeanRtt,
+    /// Its 95th percentile, in ms.
+    P95Rtt,
+    /// Mean queue in packets.
+    MeanQueue,
+    /// Retransmissions of the run.
+    Retransmissions,
+    /// Drops at the bottleneck.
+    Drops,
+    /// Jain's index in the steady state.
+    Jain,
+    /// Mean completion time in ms.
+    Fct,
+    /// CE marks of the run.
+    Marks,
+}
+
+impl Metric {
+    /// All, in the order of the summary.
+    pub const ALL: [Self; 10] = [
+        Self::Goodput,
+        Self::Utilization,
+        Self::MeanRtt,
+        Self::P95Rtt,
+        Self::MeanQueue,
+        Self::Retransmissions,
+        Self::Drops,
+        Self::Jain,
+        Self::Fct,
+        Self::Marks,
+    ];
+
+    /// Its name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::Utilization => "utilization",
+            Self::MeanRtt => "mean_rtt",
+            Self::P95Rtt => "p95_rtt",
+            Self::MeanQueue => "mean_queue",
+            Self::Retransmissions => "retransmissions",
+            Self::Drops => "drops",
+            Self::Jain => "jain",
+            Self::Fct => "fct",
+            Self::Marks => "marks",
+        }
+    }
+
+    /// The difference up to which a point passes: the project's aim for 95 of 100 points.
+    #[must_use]
+    pub const fn tolerance(self) -> f64 {
+        match self {
+            Self::Goodput | Self::Utilization | Self::Fct => 0.05,
+            Self::MeanRtt | Self::P95Rtt => 0.08,
+            Self::MeanQueue | Self::Retransmissions | Self::Drops => 0.15,
+            Self::Jain => 0.03,
+            Self::Marks => 0.20,
+        }
+    }
+
+    /// What a difference is measured against if Linux's value is smaller: a queue of two packets
+    /// instead of one is not a difference of 100 %. None where the difference is absolute.
+    const fn floor(self) -> Option<f64> {
+        match self {
+            Self::MeanQueue => Some(5.0),
+            Self::Retransmissions | Self::Drops | Self::Marks => Some(130.0),
+            Self::Jain => None,
+            _ => Some(0.0),
+        }
+    }
+}
+
+/// A metric of a point, ours and Linux's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Which.
+    pub metric: Metric,
+    /// The flow, where flows can be told apart.
+    pub flow: Option<usize>,
+    /// Mean over our seeds.
+    pub ours: f64,
+    /// Mean over Linux's seeds.
+    pub linux: f64,
+    /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor); for Jain's index not divided.
+    pub difference: f64,
+}
+
+impl Comparison {
+    /// Compares two samples; `None` if either is empty.
+    pub(super) fn new(
+        metric: Metric,
+        flow: Option<usize>,
+        ours: &[f64],
+        linux: &[f64],
+    ) -> Option<Self> {
+        /// Fewer seeds say little of their own spread.
+        const SEEDS_MIN: usize = 5;
+        let (our_mean, our_sd) = mean_and_sd(ours)?;
+        let (linux_mean, linux_sd) = mean_and_sd(linux)?;
+        let linux_sd = if linux.len() < SEEDS_MIN { our_sd } else { linux_sd };
+        #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+        let variance =
+            our_sd * our_sd / ours.len() as f64 + linux_sd * linux_sd / linux.len() as f64;
+        let beyond_chance = ((our_mean - linux_mean).abs() - 2.0 * variance.sqrt()).max(0.0);
+        let difference = match metric.floor() {
+            None => beyond_chance,
+            Some(_) if beyond_chance == 0.0 => 0.0,
+            Some(floor) => beyond_chance / linux_mean.max(floor),
+        };
+        Some(Self { metric, flow, ours: our_mean, linux: linux_mean, difference })
+    }
+
+    /// Whether the difference is within the metric's tolerance.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.difference <= self.metric.tolerance()
+    }
+}
+
+/// Mean and sample standard deviation (0 for one value).
+fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
+    if values.is_empty() {
+        return None;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 }))
+}
+
+/// A metric over all points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricSummary {
+    /// Comparisons.
+    pub n: usize,
+    /// Median difference.
+    pub median: f64,
+    /// 95th percentile of the differences.
+    pub p95: f64,
+    /// Largest difference.
+    pub worst: f64,
+    /// Share of the comparisons within the tolerance.
+    pub within: f64,
+}
+
+impl MetricSummary {
+    /// The summary of some differences of one metric; `None` if there are none.
+    pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
+        differences.sort_by(f64::total_cmp);
+        let n = differences.len();
+        let at = |per_mille: usize| differences[(n * per_mille).div_ceil(1000).max(1) - 1];
+        #[expect(clippy::cast_precision_loss, reason = "a count of points")]
+        (n > 0).then(|| Self {
+            n,
+            median: at(500),
+            p95: at(950),
+            worst: differences[n - 1],
+            within: differences.iter().filter(|&&off| off <= metric.tolerance()).count() as f64
+                / n as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Comparison, Metric, MetricSummary};
+
+    #[test]
+    fn what_chance_explains_is_no_difference() {
+        let ours = [9.0, 11.0, 10.0, 10.0];
+        let same = Comparison::new(Metric::Goodput, None, &ours, &[10.5]).unwrap();
+        assert_eq!(same.difference, 0.0);
+        let other = Comparison::new(Metric::Goodput, None, &[10.0; 10], &[8.0; 5]).unwrap();
+        assert!((other.difference - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn small_queues_are_measured_against_the_floor() {
+        let queue = Comparison::new(Metric::MeanQueue, None, &[2.0; 10], &[1.0; 5]).unwrap();
+        assert!((queue.difference - 0.2).abs() < 1e-12);
+        let jain = Comparison::new(Metric::Jain, None, &[0.90; 10], &[0.95; 5]).unwrap();
+        assert!((jain.difference - 0.05).abs() < 1e-12);
+        let nothing = Comparison::new(Metric::Goodput, None, &[0.0], &[0.0]).unwrap();
+        assert_eq!(nothing.difference, 0.0);
+    }
+
+    #[test]
+    fn percentiles_are_of_the_comparisons_themselves() {
+        let differences = (1..=20).map(f64::from).collect();
+        let summary = MetricSummary::new(Metric::Goodput, differences).unwrap();
+        assert_eq!((summary.median, summary.p95, summary.worst), (10.0, 19.0, 20.0));
+    }
+}

@@ -1,0 +1,281 @@
+//! What a real Linux stack did: the summary rows of a reference folder.
+//!
+//! A reference folder holds `summary.csv`, one row a run and flow. Rows of one kernel and scenario are a
+//! *point*; its seeds are repetitions of it. Columns are found by name, so that additional ones do no harm.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::LinuxError;
+
+/// The largest summary that is read: a hundred thousand rows.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// One flow of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FlowRow {
+    pub(super) cc: String,
+    pub(super) start_s: f64,
+    pub(super) rtt_ms: f64,
+    pub(super) goodput_mbps: Option<f64>,
+    pub(super) srtt_mean_ms: Option<f64>,
+    pub(super) srtt_p95_ms: Option<f64>,
+    pub(super) retransmissions: f64,
+    pub(super) fct_mean_ms: Option<f64>,
+    pub(super) marks: Option<f64>,
+}
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SeedRun {
+    pub(super) seed: u64,
+    pub(super) flows: Vec<FlowRow>,
+    pub(super) utilisation: Option<f64>,
+    pub(super) queue_mean: Option<f64>,
+    pub(super) drops: Option<f64>,
+    pub(super) jain_ss: Option<f64>,
+}
+
+/// A scenario on a kernel, with all its seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ReferencePoint {
+    pub(super) kernel: String,
+    pub(super) scenario: String,
+    pub(super) family: String,
+    pub(super) rate_mbps: f64,
+    pub(super) buffer_pkts: u64,
+    pub(super) loss: f64,
+    pub(super) duration_s: f64,
+    /// `key=value` pairs of the column `settings`.
+    pub(super) settings: BTreeMap<String, String>,
+    pub(super) seeds: Vec<SeedRun>,
+}
+
+/// Reads the summary of a reference folder.
+pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
+    let path = dir.join("summary.csv");
+    let length = fs::metadata(&path).map_err(|error| LinuxError::read(&path, &error))?.len();
+    if length > BYTES_MAX {
+        return Err(LinuxError::at(
+            &path,
+            0,
+            format!("found {length} bytes, expected at most {BYTES_MAX}"),
+        ));
+    }
+    let text = fs::read_to_string(&path).map_err(|error| LinuxError::read(&path, &error))?;
+    parse(&path, &text)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
+    let mut lines = text.lines();
+    let header =
+        lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file".into()))?;
+    let columns = Columns::new(path, header)?;
+    let mut points: Vec<ReferencePoint> = Vec::new();
+    let mut place: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (number, line) in lines.enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        let row = columns.row(path, number + 2, line)?;
+        let key = (row.text("kernel")?.to_owned(), row.text("scenario")?.to_owned());
+        let index = match place.get(&key) {
+            Some(&index) => index,
+            None => {
+                points.push(row.point()?);
+                place.insert(key, points.len() - 1);
+                points.len() - 1
+            }
+        };
+        let point = &mut points[index];
+        let seed = row.count("seed")?;
+        if point.seeds.last().is_none_or(|run| run.seed != seed) {
+            if point.seeds.iter().any(|run| run.seed == seed) {
+                return Err(row.wrong("seed", "the rows of a seed to stand together"));
+            }
+            point.seeds.push(row.seed_run(seed)?);
+        }
+        let run = point.seeds.last_mut().expect("one was just made sure of");
+        if row.count("flow")? != run.flows.len() as u64 {
+            return Err(row.wrong("flow", "the flows of a run in order, from 0"));
+        }
+        run.flows.push(row.flow()?);
+    }
+    if points.is_empty() {
+        return Err(LinuxError::at(path, 1, "found no rows behind the header".into()));
+    }
+    for point in &points {
+        let flows = point.seeds[0].flows.len();
+        if point.seeds.iter().any(|run| run.flows.len() != flows) {
+            let reason = format!("{}: the seeds differ in their number of flows", point.scenario);
+            return Err(LinuxError::at(path, 0, reason));
+        }
+    }
+    Ok(points)
+}
+
+/// Where each column is.
+struct Columns {
+    names: Vec<String>,
+}
+
+impl Columns {
+    fn new(path: &Path, header: &str) -> Result<Self, LinuxError> {
+        let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        for needed in
+            ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"]
+        {
+            if !names.iter().any(|name| name == needed) {
+                return Err(LinuxError::at(path, 1, format!("found no column `{needed}`")));
+            }
+        }
+        Ok(Self { names })
+    }
+
+    fn row<'a>(
+        &'a self,
+        path: &'a Path,
+        line: usize,
+        text: &'a str,
+    ) -> Result<Row<'a>, LinuxError> {
+        let cells: Vec<&str> = text.split(',').collect();
+        if cells.len() != self.names.len() {
+            let reason = format!("found {} cells, expected {}", cells.len(), self.names.len());
+            return Err(LinuxError::at(path, line, reason));
+        }
+        Ok(Row { path, line, columns: self, cells })
+    }
+}
+
+/// A line of the file.
+struct Row<'a> {
+    path: &'a Path,
+    line: usize,
+    columns: &'a Columns,
+    cells: Vec<&'a str>,
+}
+
+impl Row<'_> {
+    fn wrong(&self, column: &str, expected: &str) -> LinuxError {
+        let found = self.optional_text(column).unwrap_or("nothing");
+        LinuxError::at(
+            self.path,
+            self.line,
+            format!("`{column}`: found {found:?}, expected {expected}"),
+        )
+    }
+
+    fn optional_text(&self, column: &str) -> Option<&str> {
+        let place = self.columns.names.iter().position(|name| name == column)?;
+        Some(self.cells[place]).filter(|cell| !cell.is_empty())
+    }
+
+    fn text(&self, column: &str) -> Result<&str, LinuxError> {
+        self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
+    }
+
+    fn optional(&self, column: &str) -> Result<Option<f64>, LinuxError> {
+        let Some(cell) = self.optional_text(column) else { return Ok(None) };
+        match cell.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Some(value)),
+            _ => Err(self.wrong(column, "a number")),
+        }
+    }
+
+    fn number(&self, column: &str) -> Result<f64, LinuxError> {
+        self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
+    }
+
+    fn count(&self, column: &str) -> Result<u64, LinuxError> {
+        self.text(column)?.parse().map_err(|_| self.wrong(column, "a whole number"))
+    }
+
+    fn point(&self) -> Result<ReferencePoint, LinuxError> {
+        let mut settings = BTreeMap::new();
+        for pair in self.optional_text("settings").unwrap_or_default().split(';') {
+            if pair.is_empty() {
+                continue;
+            }
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| self.wrong("settings", "key=value pairs"))?;
+            settings.insert(key.to_owned(), value.to_owned());
+        }
+        Ok(ReferencePoint {
+            kernel: self.text("kernel")?.to_owned(),
+            scenario: self.text("scenario")?.to_owned(),
+            family: self.text("family")?.to_owned(),
+            rate_mbps: self.number("rate_mbps")?,
+            buffer_pkts: self.count("buffer_pkts")?,
+            loss: self.optional("loss")?.unwrap_or(0.0),
+            duration_s: self.number("duration_s")?,
+            settings,
+            seeds: Vec::new(),
+        })
+    }
+
+    fn seed_run(&self, seed: u64) -> Result<SeedRun, LinuxError> {
+        Ok(SeedRun {
+            seed,
+            flows: Vec::new(),
+            utilisation: self.optional("run_util")?,
+            queue_mean: self.optional("run_queue_mean_pkts")?,
+            drops: self.optional("run_drops")?,
+            jain_ss: self.optional("run_jain_ss")?,
+        })
+    }
+
+    fn flow(&self) -> Result<FlowRow, LinuxError> {
+        Ok(FlowRow {
+            cc: self.text("cc")?.to_owned(),
+            start_s: self.number("start_s")?,
+            rtt_ms: self.number("flow_rtt_ms")?,
+            goodput_mbps: self.optional("goodput_mbps")?,
+            srtt_mean_ms: self.optional("srtt_mean_ms")?,
+            srtt_p95_ms: self.optional("srtt_p95_ms")?,
+            retransmissions: self.optional("retrans_pkts")?.unwrap_or(0.0),
+            fct_mean_ms: self.optional("fct_mean_ms")?,
+            marks: self.optional("ce_marks")?,
+        })
+    }
+}
+
+/// A reference folder's summary, for messages.
+pub(super) fn summary_path(dir: &Path) -> PathBuf {
+    dir.join("summary.csv")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use std::path::Path;
+
+    const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,goodput_mbps,settings";
+
+    fn message(rows: &str) -> String {
+        match parse(Path::new("d/summary.csv"), &format!("{HEADER}\n{rows}")) {
+            Ok(points) => format!("{} points", points.len()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn wrong_rows_are_named_by_line_and_column() {
+        let good = "6.12,x,1_single,1,0,bbr,0.1,30,50,124,0,50,46.7,tso=on";
+        assert_eq!(message(good), "1 points");
+        assert_eq!(message(""), "d/summary.csv:1: found no rows behind the header");
+        assert_eq!(
+            message("6.12,x,1_single,1,0,bbr,soon,30,50,124,0,50,46.7,"),
+            "d/summary.csv:2: `start_s`: found \"soon\", expected a number"
+        );
+        assert_eq!(message("6.12,x"), "d/summary.csv:2: found 2 cells, expected 14");
+        assert_eq!(
+            message(&good.replace("tso=on", "tso")),
+            "d/summary.csv:2: `settings`: found \"tso\", expected key=value pairs"
+        );
+        assert_eq!(
+            message(&good.replace("1,0,bbr", "1,1,bbr")),
+            "d/summary.csv:2: `flow`: found \"1\", expected the flows of a run in order, from 0"
+        );
+    }
+}

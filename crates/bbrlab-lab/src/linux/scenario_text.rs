@@ -1,0 +1,200 @@
+//! A reference point as a scenario of ours: what its row, its settings and its family say, in our words.
+//!
+//! The reference's network: per flow sender, router, bottleneck, router, receiver. Behind the bottleneck half
+//! of the RTT, and the other half on the way back; so the left access delay is 0. netem's queue counts the
+//! packet in service, ours does not: `buffer_pkts` is the waiting room. netem keeps the departure times of
+//! packets already accepted when the rate changes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::reference::{ReferencePoint, SeedRun};
+
+/// Where t = 0 lies against the 1 ms tick, for seeds 2 to 5, in microseconds.
+const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
+
+/// Families whose seed 2 was made before phases were set: only seeds 3 to 5 have one.
+const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
+
+/// Settings that are known, by the keys of the column `settings`.
+const KNOWN: [&str; 21] = [
+    "app_bytes",
+    "app_interval_ms",
+    "bottleneck",
+    "ce_threshold_ms",
+    "count",
+    "ecn",
+    "ecn_enable",
+    "ecn_low",
+    "ecn_max_rtt_us",
+    "gap_ms",
+    "hz",
+    "quickack",
+    "rcvlowat",
+    "reorder_ms",
+    "reorder_pct",
+    "rev_buffer_pkts",
+    "rev_rate_mbps",
+    "rwnd",
+    "sender_qdisc",
+    "transfer_bytes",
+    "tso",
+];
+
+/// Our name of a kernel's congestion control.
+pub(super) fn our_name(cc: &str) -> &str {
+    if cc == "bbr" { "bbr1" } else { cc }
+}
+
+/// The first setting that is not known.
+pub(super) fn unknown_setting(point: &ReferencePoint) -> Option<&str> {
+    point.settings.keys().map(String::as_str).find(|key| !KNOWN.contains(key))
+}
+
+/// How far the starts of that seed lie behind the tick, in seconds.
+fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
+    let has_none = seed == 2 && SEED_2_WITHOUT_PHASE.contains(&point.family.as_str());
+    let place = usize::try_from(seed).ok().and_then(|seed| seed.checked_sub(2));
+    match place.and_then(|place| PHASE_US.get(place)) {
+        Some(us) if !has_none => us * 1e-6,
+        _ => 0.0,
+    }
+}
+
+/// The scenario with our seed `seed` and the start times of the reference's run `reference`.
+pub(super) fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> String {
+    let settings = &point.settings;
+    let mut text = String::new();
+    let phase = phase_s(point, reference.seed);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "title = \"{} on {}\"\nduration = \"{}s\"\nseed = {seed}\nsample = \"10ms\"",
+        point.scenario, point.kernel, point.duration_s
+    );
+    text += &stack(point);
+    if settings.contains_key("rev_rate_mbps") {
+        text += &two_way_links(point, reference);
+    } else {
+        text += &bottleneck(point);
+    }
+    for (number, flow) in reference.flows.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "[[flows]]\ncc = \"{}\"\nstart = \"{:.9}s\"",
+            our_name(&flow.cc),
+            flow.start_s + phase
+        );
+        if settings.contains_key("rev_rate_mbps") {
+            let [there, back] = if number % 2 == 0 { ["east", "west"] } else { ["west", "east"] };
+            let _ = writeln!(text, "path = [\"{there}\"]\nreturn_path = [\"{back}\"]");
+        } else {
+            let held_back =
+                settings.get("reorder_ms").and_then(|ms| ms.parse().ok()).unwrap_or(0.0);
+            let one_way = (flow.rtt_ms - held_back) / 2.0;
+            let _ = writeln!(text, "left_delay = \"0ms\"\nright_delay = \"{one_way:.6}ms\"");
+        }
+        text += &application(settings);
+        text += &ecn(settings, &flow.cc);
+    }
+    text
+}
+
+fn stack(point: &ReferencePoint) -> String {
+    let settings = &point.settings;
+    let mut text = "[stack]\n".to_owned();
+    // The sixteen flows at 1 Gbit/s read in pieces of 64 KiB, for the sake of the rig's speed.
+    let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
+    let rcvlowat = settings.get("rcvlowat").map(String::as_str);
+    if let Some(bytes) = rcvlowat.or(is_sixteen.then_some("65536")) {
+        let _ = writeln!(text, "rcvlowat = \"{bytes}B\"");
+    }
+    if settings.get("tso").is_some_and(|tso| tso == "on") {
+        text += "tso = \"whole\"\n";
+    }
+    if let Some(qdisc) = settings.get("sender_qdisc") {
+        let _ = writeln!(text, "sender_qdisc = \"{qdisc}\"");
+    }
+    if let Some(hz) = settings.get("hz") {
+        let _ = writeln!(text, "hz = {hz}");
+    }
+    if let Some(bytes) = settings.get("rwnd") {
+        let _ = writeln!(text, "rwnd = \"{bytes}B\"");
+    }
+    if settings.contains_key("quickack") {
+        text += "delack = { every = 1 }\n";
+    }
+    text
+}
+
+fn bottleneck(point: &ReferencePoint) -> String {
+    let settings = &point.settings;
+    let mut text = "[bottleneck]\nrate_change = \"keep\"\n".to_owned();
+    if point.family == "6_step" {
+        text += "rate = [[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"], [\"80s\", \"40Mbit/s\"], [\"120s\", \"80Mbit/s\"]]\n";
+    } else {
+        let _ = writeln!(text, "rate = \"{}Mbit/s\"", point.rate_mbps);
+    }
+    // In tbf the packet that waits for tokens is the head of the queue that the limit counts.
+    let is_token_bucket =
+        settings.contains_key("bottleneck") || settings.contains_key("ce_threshold_ms");
+    let waiting = point.buffer_pkts - u64::from(is_token_bucket && point.buffer_pkts > 1);
+    let _ = writeln!(text, "buffer = \"{waiting}pkt\"");
+    if is_token_bucket {
+        text += "burst = \"1600B\"\n";
+    }
+    if let Some(ms) = settings.get("ce_threshold_ms") {
+        let _ = writeln!(text, "ecn_threshold = \"{ms}ms\"");
+    }
+    if point.loss > 0.0 {
+        let _ = writeln!(text, "loss = {:?}", point.loss);
+    }
+    if let (Some(pct), Some(ms)) = (settings.get("reorder_pct"), settings.get("reorder_ms")) {
+        let ratio = pct.parse::<f64>().unwrap_or(0.0) / 100.0;
+        let _ = writeln!(text, "reorder = {{ ratio = {ratio:?}, by = \"{ms}ms\" }}");
+    }
+    text
+}
+
+/// Both directions have a queue, which data and ACKs share.
+fn two_way_links(point: &ReferencePoint, reference: &SeedRun) -> String {
+    let one_way = reference.flows[0].rtt_ms / 2.0;
+    let reverse = |key: &str| point.settings.get(key).cloned().unwrap_or_default();
+    format!(
+        "[[links]]\nname = \"east\"\nrate = \"{}Mbit/s\"\ndelay = \"{one_way}ms\"\nbuffer = \"{}pkt\"\n\
+         [[links]]\nname = \"west\"\nrate = \"{}Mbit/s\"\ndelay = \"{one_way}ms\"\nbuffer = \"{}pkt\"\n",
+        point.rate_mbps,
+        point.buffer_pkts,
+        reverse("rev_rate_mbps"),
+        reverse("rev_buffer_pkts"),
+    )
+}
+
+fn application(settings: &BTreeMap<String, String>) -> String {
+    if let (Some(bytes), Some(ms)) = (settings.get("app_bytes"), settings.get("app_interval_ms")) {
+        return format!("write = {{ bytes = \"{bytes}B\", every = \"{ms}ms\" }}\n");
+    }
+    if let (Some(bytes), Some(count), Some(gap)) =
+        (settings.get("transfer_bytes"), settings.get("count"), settings.get("gap_ms"))
+    {
+        return format!("train = {{ bytes = \"{bytes}B\", count = {count}, gap = \"{gap}ms\" }}\n");
+    }
+    String::new()
+}
+
+fn ecn(settings: &BTreeMap<String, String>, cc: &str) -> String {
+    let mut text = String::new();
+    if settings.contains_key("ecn_low") {
+        text += "ecn = \"low\"\n";
+    } else if settings.contains_key("ecn") {
+        text += "ecn = true\n";
+    }
+    if cc.starts_with("bbr2") && settings.contains_key("ecn_enable") {
+        text += "cc_params = { ecn_enable = true";
+        if let Some(us) = settings.get("ecn_max_rtt_us") {
+            let _ = write!(text, ", ecn_max_rtt_us = {us}");
+        }
+        text += " }\n";
+    }
+    text
+}
