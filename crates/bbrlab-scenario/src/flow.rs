@@ -339,11 +339,8 @@ fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ecn> {
         Value::Text(text) if text == "low" => Some(Ecn::Low),
         _ => None,
     };
-    match ecn {
-        Some(ecn) => {
-            not_built::refuse_value(reader, node, name, name_of(&ECNS, ecn), not_built::ECN);
-        }
-        None => reader.wrong(node, name, "false, true or \"low\""),
+    if ecn.is_none() {
+        reader.wrong(node, name, "false, true or \"low\"");
     }
     ecn
 }

@@ -173,7 +173,6 @@ impl LinkSpec {
         if let Some(node) = keys.take("reorder") {
             link.reorder = read_reorder(reader, node, &name("reorder"));
         }
-        not_built::refuse_keys(reader, keys, not_built::LINK_KEYS);
         link
     }
 

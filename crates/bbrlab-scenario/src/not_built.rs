@@ -12,12 +12,6 @@ pub(crate) const PROFILES: &[&str] = &["ns3"];
 /// Queue disciplines other than drop-tail.
 pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
 
-/// Keys of links.
-pub(crate) const LINK_KEYS: &[&str] = &["burst", "ecn_threshold"];
-
-/// Values of `ecn`.
-pub(crate) const ECN: &[&str] = &["true", "low"];
-
 /// Switches of the `ns3` profile in `[stack]`.
 pub(crate) const STACK_KEYS: &[&str] = &[
     "app_write",

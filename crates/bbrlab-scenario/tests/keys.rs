@@ -3,8 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
 
 use bbrlab_scenario::{
-    Buffer, DelAck, Hop, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Recovery,
-    Reorder, Run, Sample, Scenario, SenderQdisc, SocketBuffer, Source, Tso,
+    Buffer, Burst, DelAck, Ecn, EcnThreshold, Hop, Jitter, Link, Loss, LossAt, Probability, Rate,
+    RateChange, Recovery, Reorder, Run, Sample, Scenario, SenderQdisc, SocketBuffer, Source, Tso,
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 
@@ -212,6 +212,11 @@ fn keys_of_links_and_their_defaults() {
         (None, None, None, None)
     );
 
+    assert_eq!(bottleneck("burst = \"1600B\"").burst, Some(Burst(Bytes(1600))));
+    let threshold = |value: &str| bottleneck(&format!("ecn_threshold = \"{value}\"")).ecn_threshold;
+    assert_eq!(threshold("20pkt"), Some(EcnThreshold::Packets(Packets(20))));
+    assert_eq!(threshold("30000B"), Some(EcnThreshold::Bytes(Bytes(30_000))));
+    assert_eq!(threshold("5ms"), Some(EcnThreshold::Wait(ms(5))));
     assert_eq!(bottleneck("loss_at = \"before\"").loss_at, LossAt::Before);
     assert_eq!(bottleneck("rate_change = \"keep\"").rate_change, RateChange::Keep);
     assert_eq!(bottleneck("framing = \"2B\"").framing, Bytes(2));
@@ -430,7 +435,10 @@ fn what_a_flow_sends() {
 #[test]
 fn a_flow_has_its_own_segment_size_and_parameters() {
     let class = &dumbbell("", "rtt = \"30ms\"\nmss = \"1000B\"\necn = false", "").classes[0];
-    assert_eq!(class.mss, 1000);
+    assert_eq!((class.mss, class.ecn), (1000, Ecn::Off));
+    let ecn =
+        |value: &str| dumbbell("", &format!("rtt = \"30ms\"\necn = {value}"), "").classes[0].ecn;
+    assert_eq!((ecn("true"), ecn("\"low\"")), (Ecn::On, Ecn::Low));
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"bbr_hsr\"\ncc_params = { lambda = 0.125 }\nrtt = \"30ms\"\n";
     let class = &run(text).classes[0];
     let shown: Vec<String> =

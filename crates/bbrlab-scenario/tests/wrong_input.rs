@@ -744,48 +744,6 @@ fn what_is_known_but_not_built() {
           |         ^^^^^^^ found "codel"
     "#]],
     );
-    spoilt(
-        "1bdp\"",
-        "1bdp\"\necn_threshold = \"5ms\"",
-        &expect![[r#"
-        error: `bottleneck.ecn_threshold`: `ecn_threshold` is known but not built yet
-         --> s.toml:7:1
-          |
-        7 | ecn_threshold = "5ms"
-          | ^^^^^^^^^^^^^ found a key that nothing honours so far
-    "#]],
-    );
-    spoilt(
-        "1bdp\"",
-        "1bdp\"\nburst = \"1600B\"",
-        &expect![[r#"
-        error: `bottleneck.burst`: `burst` is known but not built yet
-         --> s.toml:7:1
-          |
-        7 | burst = "1600B"
-          | ^^^^^ found a key that nothing honours so far
-    "#]],
-    );
-    check_with(
-        "ecn = true\n",
-        &expect![[r#"
-        error: `flows[0].ecn`: `true` is known but not built yet
-          --> s.toml:11:7
-           |
-        11 | ecn = true
-           |       ^^^^ found true
-    "#]],
-    );
-    check_with(
-        "ecn = \"low\"\n",
-        &expect![[r#"
-        error: `flows[0].ecn`: `low` is known but not built yet
-          --> s.toml:11:7
-           |
-        11 | ecn = "low"
-           |       ^^^^^ found "low"
-    "#]],
-    );
     check_with(
         "[stack]\nprofile = \"ns3\"\n",
         &expect![[r#"

@@ -1,6 +1,6 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
-use bbrlab_cc::{CongestionControl as _, PacingStatus};
+use bbrlab_cc::{CongestionControl as _, PacingStatus, ParamValue};
 use bbrlab_scenario as spec;
 use bbrlab_scenario::{FlowClass, Run, SenderQdisc, SocketBuffer, Stack};
 use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf, ReceiverConfig};
@@ -21,7 +21,6 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
     let stack = &run.stack;
     let tick = Tick::new(stack.hz, 0, Span::ZERO);
     let ecn = match class.ecn {
-        spec::Ecn::Off if hooks.needs_ecn => EcnMode::On,
         spec::Ecn::Off => EcnMode::Off,
         spec::Ecn::On => EcnMode::On,
         spec::Ecn::Low => EcnMode::Low,
@@ -30,7 +29,7 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
         cc: class.cc,
         cc_params: class.cc_params.clone(),
         sender: sender(stack, class, tick, ecn),
-        receiver: receiver(stack, class, tick, ecn, hooks.needs_ecn || hooks.notes_in_flight),
+        receiver: receiver(stack, class, tick, echo(class, ecn, hooks.needs_ecn)),
         source: class.source,
         framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),
     })
@@ -67,13 +66,20 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick, ecn: EcnMode) -> SenderC
     }
 }
 
-fn receiver(
-    stack: &Stack,
-    class: &FlowClass,
-    tick: Tick,
-    ecn: EcnMode,
-    echoes_marks_one_by_one: bool,
-) -> ReceiverConfig {
+/// How the receiving host echoes marks: one by one where its congestion control does so, which is the
+/// sender's. Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
+fn echo(class: &FlowClass, ecn: EcnMode, needs_ecn: bool) -> EcnEcho {
+    let is_enabled = class.cc_params.iter().any(|(name, value)| {
+        name == "ecn_enable" && matches!(value, ParamValue::Bool(true) | ParamValue::Int(1..))
+    });
+    match ecn {
+        EcnMode::Off => EcnEcho::Off,
+        EcnMode::On if !needs_ecn && !is_enabled => EcnEcho::Classic,
+        EcnMode::On | EcnMode::Low => EcnEcho::Dctcp { ect_on_acks: needs_ecn },
+    }
+}
+
+fn receiver(stack: &Stack, class: &FlowClass, tick: Tick, ecn: EcnEcho) -> ReceiverConfig {
     let default = ReceiverConfig::default();
     ReceiverConfig {
         mss: class.mss,
@@ -92,11 +98,7 @@ fn receiver(
                 timer: timer.expect("the scenario demands a timer above one segment"),
             },
         },
-        ecn: match ecn {
-            EcnMode::Off => EcnEcho::Off,
-            _ if echoes_marks_one_by_one => EcnEcho::Dctcp { ect_on_acks: false },
-            _ => EcnEcho::Classic,
-        },
+        ecn,
         tick,
         ..default
     }
