@@ -7,7 +7,10 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `engine.rs` | the network, its clock, the loop, the path of a packet |
+//! | `engine/mod.rs` | the network, its clock, the loop |
+//! | `engine/build.rs` | links, routes, flows |
+//! | `engine/path.rs` | the path of a packet: lanes and links |
+//! | `engine/conservation.rs` | each packet sent is accounted for |
 //! | `port.rs` | where hosts and network meet |
 //! | `packet.rs` | what the engine knows of a packet; the packet store |
 //! | `event.rs` | the order of events: one 128-bit key |

@@ -306,3 +306,35 @@ impl Schedule {
         serialiser.free_at()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Rate, RateChange, Schedule, Server, WORK_PER_BYTE};
+    use bbrlab_units::{BitRate, Time};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The schedule's integral is an independent account of the same link: whatever happened within a busy period, a
+        /// packet has left as soon as the work of the whole period is done.
+        #[test]
+        fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
+            steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),
+            packets in prop::collection::vec((0u64..200_000, 1u32..3000), 1..60),
+        ) {
+            let mut steps: Vec<_> = steps.into_iter().map(|(at, bps)| (Time(at), BitRate(bps))).collect();
+            steps.sort_by_key(|step| step.0);
+            steps.push((Time(3_000_000), BitRate(1_000_000)));
+            let schedule = Schedule::new(&steps);
+            let mut server = Server::new(&Rate::Schedule { steps, change: RateChange::Follow }, None);
+            let (mut now, mut begun, mut work) = (0, Time(0), 0u128);
+            for (gap, wire_bytes) in packets {
+                now += gap;
+                if Time(now) >= server.free_at() {
+                    (begun, work) = (Time(now), 0);
+                }
+                work += u128::from(wire_bytes) * u128::from(WORK_PER_BYTE);
+                prop_assert_eq!(server.serve(Time(now), wire_bytes), schedule.done_at(begun, work));
+            }
+        }
+    }
+}

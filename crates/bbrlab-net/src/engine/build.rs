@@ -1,0 +1,112 @@
+//! Building a network: links, routes compiled into legs and lanes, flows.
+
+use bbrlab_units::Span;
+
+use super::{Flow, Network, SOLO};
+use crate::event::{IDS_MAX, Kind, tie};
+use crate::lane::Lane;
+use crate::link::Link;
+use crate::link::config::LinkConfig;
+use crate::link::qdisc::Qdisc;
+use crate::packet::{FlowId, LinkId};
+use crate::route::{Hop, Leg, NO_LANE, RouteId, Source, Target};
+
+impl<P: Copy, Q: Qdisc> Network<P, Q> {
+    /// Adds a link.
+    ///
+    /// # Panics
+    /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
+    pub fn add_link(&mut self, config: LinkConfig<Q>) -> LinkId {
+        let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
+        assert!(id.0 < IDS_MAX, "more than 2^24 links");
+        self.links.push(Link::new(config, self.seed));
+        id
+    }
+
+    /// Compiles the forward route of a flow: from the sender over `hops` to the receiver.
+    pub fn add_forward_route(&mut self, hops: &[Hop]) -> RouteId {
+        self.add_route(hops, Target::Receiver)
+    }
+
+    /// Compiles the reverse route of a flow: from the receiver over `hops` to the sender.
+    pub fn add_reverse_route(&mut self, hops: &[Hop]) -> RouteId {
+        self.add_route(hops, Target::Sender)
+    }
+
+    fn add_route(&mut self, hops: &[Hop], end: Target) -> RouteId {
+        let first = self.legs.len();
+        let mut source = Source::Hosts;
+        let mut delay = Span::ZERO;
+        for &hop in hops {
+            match hop {
+                Hop::Delay(span) => delay = delay + span,
+                Hop::Link(link) => {
+                    self.add_leg(source, delay, Target::Link(link));
+                    source = Source::Link(link);
+                    delay = Span::ZERO;
+                }
+            }
+        }
+        self.add_leg(source, delay, end);
+        if end == Target::Receiver {
+            let links = &self.links;
+            let is_rated =
+                |leg: &Leg| matches!(leg.target, Target::Link(id) if links[id.0 as usize].rated);
+            if let Some(last) = self.legs[first..].iter_mut().rev().find(|leg| is_rated(leg)) {
+                last.last_rated = true;
+            }
+        }
+        RouteId(u32::try_from(first).expect("fewer than 2^32 legs"))
+    }
+
+    fn add_leg(&mut self, source: Source, delay: Span, target: Target) {
+        let straight =
+            source == Source::Hosts && delay == Span::ZERO && matches!(target, Target::Link(_));
+        let lane = if straight { NO_LANE } else { self.lane(source, delay, target) };
+        let late_lane = match source {
+            Source::Link(id) => match self.links[id.0 as usize].behind.reorder.as_deref() {
+                Some(&(reorder, _)) => self.lane(source, delay + reorder.by, target),
+                None => NO_LANE,
+            },
+            Source::Hosts => NO_LANE,
+        };
+        let (kind, sent_by_mask) = match target {
+            Target::Link(_) => (Kind::LinkArrival, u64::MAX),
+            Target::Receiver => (Kind::AtReceiver, 0),
+            Target::Sender => (Kind::AtSender, 0),
+        };
+        let tie_base = tie(kind, Kind::Departure, 0);
+        self.legs.push(Leg {
+            delay,
+            target,
+            tie_base,
+            sent_by_mask,
+            lane,
+            late_lane,
+            last_rated: false,
+        });
+    }
+
+    fn lane(&mut self, source: Source, delay: Span, target: Target) -> u32 {
+        let next = u32::try_from(self.lanes.len()).expect("fewer than 2^31 lanes");
+        assert!(next < SOLO, "more than 2^31 lanes");
+        let lane = *self.lane_of.entry((source, delay, target)).or_insert(next);
+        if lane == next {
+            self.lanes.push(Lane::default());
+        }
+        lane
+    }
+
+    /// Adds a flow between two hosts.
+    ///
+    /// # Panics
+    /// With more than 2^24 flows.
+    pub fn add_flow(&mut self, forward: RouteId, reverse: RouteId) -> FlowId {
+        let id = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^24 flows"));
+        assert!(id.0 < IDS_MAX, "more than 2^24 flows");
+        self.flows.push(Flow { first_leg: [forward.0, reverse.0], next_sequence: 0 });
+        self.flow_bytes.push(0);
+        self.timers.add(2 * usize::from(self.timers_per_end));
+        id
+    }
+}

@@ -1,0 +1,88 @@
+//! Conservation: each packet sent was delivered, was dropped or is still in the network.
+
+use super::{Network, SOLO};
+use crate::event::{Key, Kind};
+use crate::lane::Lane;
+use crate::link::Line;
+use crate::link::qdisc::Qdisc;
+use crate::packet::Queued;
+
+/// What became of the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conservation {
+    /// Handed to the network.
+    pub sent: u64,
+    /// Handed to a host.
+    pub delivered: u64,
+    /// Dropped at a link.
+    pub dropped: u64,
+    /// Found by walking the network.
+    pub in_network: u64,
+}
+
+impl<P: Copy, Q: Qdisc> Network<P, Q> {
+    /// Walks every queue, lane and solitary event and counts the packets that it finds.
+    fn count_in_network(&self) -> u64 {
+        let lanes: usize = self.lanes.iter().map(Lane::len).sum();
+        let is_packet =
+            |key: Key| matches!(key.kind(), Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender);
+        let solo =
+            self.heap.iter().filter(|&(key, index)| is_packet(key) && index & SOLO != 0).count();
+        let mut count = (lanes + solo) as u64;
+        for link in &self.links {
+            match &link.line {
+                // The others are in their lanes already.
+                Line::Virtual { shadows, .. } => {
+                    count += shadows.iter().filter(|shadow| shadow.lost).count() as u64;
+                }
+                Line::Events { queue, in_service, .. } => {
+                    count += u64::from(in_service.is_some());
+                    queue.walk(&mut |_| count += 1);
+                }
+            }
+        }
+        count
+    }
+
+    /// Asserts that each packet sent was delivered, was dropped or is still in the network, the last counted by walking
+    /// it, and that each link's counts agree with what is in it. Returns the four counts.
+    ///
+    /// # Panics
+    /// If a packet is missing or counted twice: an error of the engine.
+    pub fn check_conservation(&mut self) -> Conservation {
+        self.settle_all();
+        let dropped = self.links.iter().map(|link| link.stats.drops()).sum();
+        let in_network = self.count_in_network();
+        let found =
+            Conservation { sent: self.sent, delivered: self.delivered, dropped, in_network };
+        assert_eq!(found.sent, found.delivered + dropped + in_network, "{found:?}");
+        for link in &self.links {
+            let stats = &link.stats;
+            let behind_queue = if link.loss_before.is_some() { 0 } else { stats.drops_random };
+            let not_sent = stats.drops() - behind_queue;
+            let here = stats.backlog_packets();
+            assert_eq!(stats.arrivals, stats.sent_packets + not_sent + here, "{}", link.name);
+            let (mut packets, mut bytes) = (0, 0);
+            match &link.line {
+                Line::Virtual { shadows, .. } => {
+                    for shadow in shadows.iter() {
+                        packets += 1;
+                        bytes += u64::from(shadow.wire_bytes);
+                    }
+                }
+                Line::Events { queue, in_service, .. } => {
+                    let mut count = |packet: &Queued| {
+                        packets += 1;
+                        bytes += u64::from(packet.wire_bytes);
+                    };
+                    if let Some(served) = in_service {
+                        count(&served.packet);
+                    }
+                    queue.walk(&mut count);
+                }
+            }
+            assert_eq!((here, stats.backlog_bytes), (packets, bytes), "{}", link.name);
+        }
+        found
+    }
+}

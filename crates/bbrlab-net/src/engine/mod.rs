@@ -1,0 +1,293 @@
+//! The engine: the network, its clock, and the loop that runs its events.
+
+mod build;
+mod conservation;
+mod path;
+
+use std::collections::BTreeMap;
+
+use bbrlab_units::{Span, Time};
+
+use crate::digest::{Digest, Record};
+use crate::event::{Key, Kind, id_of, id_tie, sequence_of, tie};
+use crate::heap::Heap;
+use crate::lane::Lane;
+use crate::link::Link;
+use crate::link::qdisc::Qdisc;
+use crate::link::stats::LinkStats;
+use crate::packet::{Arrival, FlowId, Handle, InNetwork, LinkId, Packets, Side};
+use crate::port::{Handler, Port};
+use crate::route::{Leg, Source, Target};
+use crate::timers::{Popped, Timers};
+
+pub use conservation::Conservation;
+
+/// Set in the index of an event-queue entry that stands for a packet on its own, outside any lane.
+const SOLO: u32 = 1 << 31;
+
+/// The most timers that one end of a flow can have.
+pub const TIMERS_MAX: u8 = 16;
+
+/// Whether anything is left to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Events lie ahead.
+    Running,
+    /// No event is left: nothing will happen any more.
+    Quiet,
+}
+
+/// A flow as the engine knows it.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// First leg of the forward and of the reverse route.
+    first_leg: [u32; 2],
+    /// Own sequence of the next packet, in either direction.
+    next_sequence: u32,
+}
+
+/// A network with its clock: hosts in pairs (flows), links, routes, timers.
+///
+/// Built by `add_link`, `add_route` and `add_flow`, then run by `advance`. `P` is the payload, `Q` the queue
+/// disciplines that need departure events.
+#[derive(Debug)]
+pub struct Network<P, Q> {
+    pub(crate) now: Time,
+    /// Kind of the event that is being handled.
+    kind: Kind,
+    heap: Heap,
+    lanes: Vec<Lane>,
+    legs: Vec<Leg>,
+    flows: Vec<Flow>,
+    timers: Timers,
+    timers_per_end: u8,
+    links: Vec<Link<Q>>,
+    packets: Packets<P>,
+    digest: Digest,
+    /// Wire bytes of each flow that have left the last link with a rate on its forward route.
+    flow_bytes: Vec<u64>,
+    lane_of: BTreeMap<(Source, Span, Target), u32>,
+    seed: u64,
+    events: u64,
+    sent: u64,
+    delivered: u64,
+}
+
+impl<P: Copy, Q: Qdisc> Network<P, Q> {
+    /// An empty network. All of its randomness derives from `seed`; each end of a flow has timers `0..timers_per_end`.
+    ///
+    /// # Panics
+    /// If `timers_per_end` exceeds [`TIMERS_MAX`].
+    #[must_use]
+    pub fn new(seed: u64, timers_per_end: u8) -> Self {
+        assert!(timers_per_end <= TIMERS_MAX, "at most {TIMERS_MAX} timers per end");
+        Self {
+            now: Time::ZERO,
+            kind: Kind::Application,
+            heap: Heap::new(),
+            lanes: Vec::new(),
+            legs: Vec::new(),
+            flows: Vec::new(),
+            timers: Timers::default(),
+            timers_per_end,
+            links: Vec::new(),
+            packets: Packets::new(),
+            digest: Digest::default(),
+            flow_bytes: Vec::new(),
+            lane_of: BTreeMap::new(),
+            seed,
+            events: 0,
+            sent: 0,
+            delivered: 0,
+        }
+    }
+
+    /// Starts the measurement of queue lengths: the time before does not count. Call it before the run.
+    pub fn measure_from(&mut self, at: Time) {
+        for link in &mut self.links {
+            link.stats.queue.start(at);
+        }
+    }
+
+    /// Has [`Handler::on_application`] called at `at` (now, if that has passed) with `token`.
+    ///
+    /// At one moment, flows come in order and a flow's tokens in order.
+    pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
+        let key = Key::new(
+            at.max(self.now),
+            tie(Kind::Application, Kind::Departure, id_tie(flow.0, token)),
+        );
+        self.heap.push(key, 0);
+    }
+
+    /// The present moment.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The digest of all that has happened up to now.
+    pub fn digest(&mut self) -> Digest {
+        self.settle_all();
+        self.digest
+    }
+
+    /// A link's counts up to now.
+    pub fn link_stats(&mut self, id: LinkId) -> &LinkStats {
+        let link = &mut self.links[id.0 as usize];
+        link.bring_to(self.now, id, &mut self.digest, &mut self.flow_bytes);
+        &link.stats
+    }
+
+    /// A link's name.
+    pub fn link_name(&self, id: LinkId) -> &str {
+        &self.links[id.0 as usize].name
+    }
+
+    /// Bits that a link could have sent between two moments, rounded down; `None` for a link without a rate.
+    pub fn capacity_bits(&self, id: LinkId, from: Time, to: Time) -> Option<u128> {
+        self.links[id.0 as usize].server.capacity_bits(from, to)
+    }
+
+    /// Wire bytes of every flow, by number, that have left the last link with a rate on its forward route by now.
+    /// Zero for a route without such a link.
+    pub fn flow_wire_bytes(&mut self) -> &[u64] {
+        self.settle_all();
+        &self.flow_bytes
+    }
+
+    fn settle_all(&mut self) {
+        for (id, link) in (0..).zip(&mut self.links) {
+            link.settle(self.now, LinkId(id), &mut self.digest, &mut self.flow_bytes);
+        }
+    }
+
+    /// Runs every event up to and including `until`, then sets the clock to `until`.
+    ///
+    /// # Panics
+    /// If `until` is [`Time::NEVER`], which comes after every event.
+    pub fn advance<H: Handler<P, Q>>(&mut self, until: Time, handler: &mut H) -> Status {
+        assert!(until < Time::NEVER, "a run ends");
+        while let Some((key, index)) = self.heap.peek() {
+            if key.time() > until {
+                self.now = self.now.max(until);
+                return if key.time() == Time::NEVER { Status::Quiet } else { Status::Running };
+            }
+            self.heap.pop_peeked();
+            self.now = key.time();
+            self.handle(key, index, handler);
+        }
+        self.now = self.now.max(until);
+        Status::Quiet
+    }
+
+    #[inline]
+    fn handle<H: Handler<P, Q>>(&mut self, key: Key, index: u32, handler: &mut H) {
+        self.kind = key.kind();
+        match self.kind {
+            Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
+            Kind::LinkArrival => {
+                let Some(handle) = self.take(key, index) else { return };
+                let leg = self.packets.get(handle).leg;
+                self.arrive_at_link(handle, leg);
+            }
+            Kind::AtReceiver => {
+                let Some(handle) = self.take(key, index) else { return };
+                let packet = self.packets.remove(handle);
+                self.delivered += 1;
+                if packet.is_data {
+                    self.digest.add(Record::AtReceiver, LinkId(0), packet.identity, self.now);
+                }
+                handler.at_receiver(&mut Port { net: self }, arrival(&packet));
+            }
+            Kind::AtSender => {
+                let Some(handle) = self.take(key, index) else { return };
+                let packet = self.packets.remove(handle);
+                self.delivered += 1;
+                self.digest.add(Record::AtSender, LinkId(0), packet.identity, self.now);
+                handler.at_sender(&mut Port { net: self }, arrival(&packet));
+            }
+            Kind::Timer => match self.timers.popped(index as usize, self.now) {
+                Popped::Fires => {
+                    self.events += 1;
+                    let (side, id) = timer_of(key.tie());
+                    handler.on_timer(&mut Port { net: self }, FlowId(id_of(key.tie())), side, id);
+                }
+                Popped::Later(at) => self.heap.push(Key::new(at, key.tie()), index),
+                Popped::Stale => {}
+            },
+            Kind::Application => {
+                self.events += 1;
+                let (flow, token) = (FlowId(id_of(key.tie())), sequence_of(key.tie()));
+                handler.on_application(&mut Port { net: self }, flow, token);
+            }
+        }
+    }
+
+    /// The packet that an entry of the event queue stands for; announces the next of its lane.
+    #[inline]
+    fn take(&mut self, key: Key, index: u32) -> Option<Handle> {
+        if index & SOLO != 0 {
+            self.events += 1;
+            return Some(index & !SOLO);
+        }
+        let lane = &mut self.lanes[index as usize];
+        let packet = lane.pop(key)?;
+        if let Some(next) = lane.head() {
+            self.heap.push(next, index);
+        }
+        self.events += 1;
+        Some(packet.handle)
+    }
+
+    #[inline]
+    pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
+        let at = at.max(self.now);
+        let slot = self.timer_slot(flow, side, id);
+        if self.timers.arm(slot, at) {
+            let low = (u32::from(side as u8) << 8) | u32::from(id);
+            let tie = tie(Kind::Timer, Kind::Departure, id_tie(flow.0, low));
+            let index = u32::try_from(slot).expect("2^24 flows have fewer than 2^32 timers");
+            self.heap.push(Key::new(at, tie), index);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn disarm(&mut self, flow: FlowId, side: Side, id: u8) {
+        let slot = self.timer_slot(flow, side, id);
+        self.timers.disarm(slot);
+    }
+
+    pub(crate) fn deadline(&self, flow: FlowId, side: Side, id: u8) -> Option<Time> {
+        let deadline = self.timers.deadline(self.timer_slot(flow, side, id));
+        (deadline != Time::NEVER).then_some(deadline)
+    }
+
+    #[inline]
+    fn timer_slot(&self, flow: FlowId, side: Side, id: u8) -> usize {
+        assert!(id < self.timers_per_end, "a timer of this end");
+        let per_end = usize::from(self.timers_per_end);
+        (flow.0 as usize * 2 + side as usize) * per_end + usize::from(id)
+    }
+}
+
+fn arrival<P: Copy>(packet: &InNetwork<P>) -> Arrival<P> {
+    Arrival {
+        flow: FlowId(id_of(packet.tie)),
+        wire_bytes: packet.wire_bytes,
+        ecn: packet.ecn,
+        is_data: packet.is_data,
+        payload: packet.payload,
+    }
+}
+
+/// Side and number of a timer, from its key.
+fn timer_of(tie: u64) -> (Side, u8) {
+    let low = sequence_of(tie);
+    let side = if low >> 8 == 0 { Side::Sender } else { Side::Receiver };
+    (side, (low & 0xff) as u8)
+}

@@ -1,0 +1,286 @@
+//! The path of a packet: sent, on a lane, at a link, on to the next leg.
+
+use bbrlab_units::{Span, Time};
+
+use super::{Network, SOLO};
+use crate::digest::{self, Record};
+use crate::event::{self, Key, Kind, id_of, id_tie, tie};
+use crate::lane::UnderWay;
+use crate::link::qdisc::Qdisc;
+use crate::link::{InService, Line, Shadow, marks_on_arrival, marks_on_wait};
+use crate::packet::{Ecn, FlowId, Handle, InNetwork, LinkId, Outgoing, Queued, Side};
+use crate::route::{Leg, NO_LANE, Target};
+
+impl<P: Copy, Q: Qdisc> Network<P, Q> {
+    /// Sends a packet from one end of a flow.
+    #[inline]
+    pub(crate) fn send(&mut self, flow: FlowId, side: Side, packet: Outgoing<P>) {
+        let sender = &mut self.flows[flow.0 as usize];
+        let leg = sender.first_leg[side as usize];
+        let id_tie = id_tie(flow.0, sender.next_sequence);
+        sender.next_sequence = sender.next_sequence.wrapping_add(1);
+        self.sent += 1;
+        let handle = self.packets.insert(InNetwork {
+            tie: id_tie,
+            identity: digest::identity(flow, packet.seq, packet.retransmission),
+            leg,
+            wire_bytes: packet.wire_bytes,
+            ecn: packet.ecn,
+            is_data: packet.is_data,
+            payload: packet.payload,
+        });
+        let &Leg { lane, delay, tie_base, sent_by_mask, .. } = &self.legs[leg as usize];
+        if lane == NO_LANE {
+            // Next in the order of events in any case: its key is that of an arrival at this instant.
+            self.arrive_at_link(handle, leg);
+        } else {
+            let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
+            self.enter_lane(lane, UnderWay::new(self.now + delay, tie, handle));
+        }
+    }
+
+    #[inline]
+    pub(super) fn enter_lane(&mut self, lane: u32, packet: UnderWay) {
+        if self.lanes[lane as usize].push(packet) {
+            self.heap.push(packet.key(), lane);
+        }
+    }
+
+    pub(super) fn arrive_at_link(&mut self, handle: Handle, leg: u32) {
+        let leg = &self.legs[leg as usize];
+        let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
+        let counts_for_flow = leg.last_rated;
+        let now = self.now;
+        if let Line::Events { in_service: Some(served), .. } = &self.links[id.0 as usize].line
+            && served.departs <= now
+        {
+            // Departures come first; this one's event will find its packet gone.
+            self.departure(id, served.sequence);
+        }
+        let link = &mut self.links[id.0 as usize];
+        link.settle(now, id, &mut self.digest, &mut self.flow_bytes);
+        let packet = self.packets.get_mut(handle);
+        let recorded = packet.is_data && link.rated;
+        link.stats.arrivals += 1;
+        if recorded {
+            self.digest.add(Record::LinkArrival, id, packet.identity, now);
+        }
+        if packet.is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses()) {
+            link.stats.drops_random += 1;
+            if recorded {
+                self.digest.add(Record::DropRandom, id, packet.identity, now);
+            }
+            self.packets.remove(handle);
+            return;
+        }
+        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, packet.ecn);
+        match &mut link.line {
+            Line::Virtual { limit, shadows } => {
+                let admitted = link.server.admits(packet.wire_bytes)
+                    && shadows.front().is_none_or(|in_service| {
+                        let waiting_packets = shadows.len() as u64 - 1;
+                        let waiting_bytes =
+                            link.stats.backlog_bytes - u64::from(in_service.wire_bytes);
+                        limit.admits(waiting_packets, waiting_bytes, packet.wire_bytes)
+                    });
+                if !admitted {
+                    link.stats.drops_full += 1;
+                    if recorded {
+                        self.digest.add(Record::DropFull, id, packet.identity, now);
+                    }
+                    self.packets.remove(handle);
+                    return;
+                }
+                let wait = link.server.free_at().since(now);
+                let departs = link.server.serve(now, packet.wire_bytes);
+                marked |= marks_on_wait(link.ecn_threshold, wait, packet.ecn);
+                if marked {
+                    packet.ecn = Ecn::Ce;
+                }
+                let lost =
+                    packet.is_data && link.behind.loss.as_mut().is_some_and(|loss| loss.loses());
+                let waited =
+                    if link.server.queues_until_departure() { departs.since(now) } else { wait };
+                link.stats.enters(now, packet.wire_bytes);
+                shadows.push_back(Shadow {
+                    departs,
+                    waited,
+                    identity: packet.identity,
+                    flow: id_of(packet.tie),
+                    wire_bytes: packet.wire_bytes,
+                    is_data: packet.is_data,
+                    lost,
+                    marked,
+                    counts_for_flow,
+                });
+                if lost {
+                    // It is in the network until it has left; its shadow stands for it.
+                    self.packets.remove(handle);
+                } else {
+                    self.forward(id, handle, departs);
+                }
+            }
+            Line::Events { .. } => {
+                if marked {
+                    packet.ecn = Ecn::Ce;
+                }
+                let queued = Queued {
+                    handle,
+                    identity: packet.identity,
+                    counts_for_flow,
+                    marked,
+                    flow: FlowId(id_of(packet.tie)),
+                    wire_bytes: packet.wire_bytes,
+                    ecn: packet.ecn,
+                    is_data: packet.is_data,
+                    arrived_at: now,
+                };
+                self.enqueue(id, queued);
+            }
+        }
+    }
+
+    /// Sends a packet that leaves link `id` at `departs` on its next leg.
+    #[inline]
+    fn forward(&mut self, id: LinkId, handle: Handle, departs: Time) {
+        let packet = self.packets.get_mut(handle);
+        packet.leg += 1;
+        let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
+        // Sent by a departure, which is 0 in the key.
+        let tie = tie_base | packet.tie;
+        let behind = &mut self.links[id.0 as usize].behind;
+        let (mut lane, mut at) = (lane, departs + delay);
+        if behind.plain {
+            self.enter_lane(lane, UnderWay::new(at, tie, handle));
+            return;
+        }
+        if packet.is_data
+            && let Some((reorder, rng)) = behind.reorder.as_deref_mut()
+            && !rng.happens(reorder.ratio)
+        {
+            lane = late_lane;
+            at += reorder.by;
+        }
+        if let Some((jitter, rng, last)) = behind.jitter.as_deref_mut() {
+            at += Span(rng.below(jitter.up_to.0.saturating_add(1)));
+            if jitter.in_order {
+                at = at.max(*last);
+                *last = at;
+            }
+            self.heap.push(Key::new(at, tie), handle | SOLO);
+            return;
+        }
+        self.enter_lane(lane, UnderWay::new(at, tie, handle));
+    }
+
+    /// Hands a packet to a discipline with departure events.
+    fn enqueue(&mut self, id: LinkId, queued: Queued) {
+        let now = self.now;
+        let link = &mut self.links[id.0 as usize];
+        let Line::Events { queue, in_service, .. } = &mut link.line else {
+            unreachable!("the link works by departure events")
+        };
+        let idle = in_service.is_none();
+        let fits = link.server.admits(queued.wire_bytes);
+        let (stats, rated) = (&mut link.stats, link.rated);
+        let (digest, packets) = (&mut self.digest, &mut self.packets);
+        let mut refused = false;
+        let mut drop = |packet: Queued| {
+            if packet.handle == queued.handle {
+                refused = true;
+            } else {
+                stats.leaves(now, packet.wire_bytes);
+            }
+            stats.drops_full += 1;
+            if packet.is_data && rated {
+                digest.add(Record::DropFull, id, packet.identity, now);
+            }
+            packets.remove(packet.handle);
+        };
+        if fits {
+            queue.enqueue(now, queued, idle, &mut drop);
+        } else {
+            drop(queued);
+        }
+        if refused {
+            return;
+        }
+        stats.enters(now, queued.wire_bytes);
+        if idle {
+            self.start_service(id);
+        }
+    }
+
+    /// Takes the next packet into service.
+    fn start_service(&mut self, id: LinkId) {
+        let now = self.now;
+        let link = &mut self.links[id.0 as usize];
+        let Line::Events { queue, in_service, served } = &mut link.line else {
+            unreachable!("the link works by departure events")
+        };
+        let (stats, rated) = (&mut link.stats, link.rated);
+        let (digest, packets) = (&mut self.digest, &mut self.packets);
+        let next = queue.dequeue(now, &mut |packet: Queued| {
+            stats.leaves(now, packet.wire_bytes);
+            stats.drops_aqm += 1;
+            if packet.is_data && rated {
+                digest.add(Record::DropAqm, id, packet.identity, now);
+            }
+            packets.remove(packet.handle);
+        });
+        let Some(mut packet) = next else { return };
+        let wait = now.since(packet.arrived_at);
+        let mut marked = packet.marked;
+        if marks_on_wait(link.ecn_threshold, wait, packet.ecn) {
+            packet.ecn = Ecn::Ce;
+            marked = true;
+        }
+        let stored = self.packets.get_mut(packet.handle);
+        marked |= packet.ecn == Ecn::Ce && stored.ecn != Ecn::Ce;
+        stored.ecn = packet.ecn;
+        let departs = link.server.serve(packet.arrived_at, packet.wire_bytes);
+        let waited = if link.server.queues_until_departure() {
+            departs.since(packet.arrived_at)
+        } else {
+            wait
+        };
+        *served = served.wrapping_add(1);
+        let sequence = *served;
+        *in_service = Some(InService { packet, departs, waited, marked, sequence });
+        let tie = tie(Kind::Departure, Kind::Departure, id_tie(id.0, sequence));
+        self.heap.push(Key::new(departs, tie), id.0);
+    }
+
+    /// The packet in service leaves, if `sequence` is still its number; the next one follows.
+    pub(super) fn departure(&mut self, id: LinkId, sequence: u32) {
+        let now = self.now;
+        let link = &mut self.links[id.0 as usize];
+        let Line::Events { in_service, .. } = &mut link.line else {
+            unreachable!("the link works by departure events")
+        };
+        let Some(served) = in_service.take_if(|served| served.sequence == sequence) else { return };
+        self.events += 1;
+        let packet = served.packet;
+        link.stats.leaves(now, packet.wire_bytes);
+        link.stats.sent(packet.wire_bytes, served.waited);
+        link.stats.marks += u64::from(served.marked);
+        if packet.counts_for_flow {
+            self.flow_bytes[packet.flow.0 as usize] += u64::from(packet.wire_bytes);
+        }
+        let lost = packet.is_data && link.behind.loss.as_mut().is_some_and(|loss| loss.loses());
+        if packet.is_data {
+            link.stats.sent_data_packets += u64::from(!lost);
+            if link.rated {
+                let record = if lost { Record::DropRandom } else { Record::Departure };
+                self.digest.add(record, id, packet.identity, now);
+            }
+        }
+        if lost {
+            link.stats.drops_random += 1;
+            self.packets.remove(packet.handle);
+        } else {
+            self.forward(id, packet.handle, now);
+        }
+        self.start_service(id);
+    }
+}
