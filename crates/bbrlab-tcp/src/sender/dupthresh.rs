@@ -61,9 +61,10 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK of new data restarts the timer: in recovery only the first does.
+    /// Whether an ACK of new data restarts the timer: in recovery only the first does,
+    /// unless nothing is left to time.
     pub(super) fn may_restart_timer(&mut self) -> bool {
-        if self.is_rack || self.conn.ca_state != CaState::Recovery {
+        if self.is_rack || self.conn.ca_state != CaState::Recovery || self.packets_out == 0 {
             return true;
         }
         !std::mem::replace(&mut self.dup_thresh.is_rto_restarted, true)

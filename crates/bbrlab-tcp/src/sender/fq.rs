@@ -123,7 +123,8 @@ impl Sender {
             }
             fq.waiting.pop_front();
             fq.wmem_alloc -= next.truesize;
-            if next.skb != NIL {
+            // The original may have been acknowledged meanwhile, and its place taken by another skb.
+            if next.skb != NIL && self.queue[next.skb].tstamp_ns == next.departs_ns {
                 self.queue[next.skb].tags &= !tag::IN_HOST_QUEUE;
             }
             transmit_burst(next.segment, next.mss, self.config.tso, host);

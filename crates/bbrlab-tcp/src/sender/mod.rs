@@ -49,6 +49,9 @@ mod tlp;
 mod tso;
 mod undo;
 
+#[cfg(test)]
+mod tests;
+
 pub use config::{EcnMode, Recovery, SendBuffer, SenderConfig, Tso};
 pub use info::SenderInfo;
 pub use limits::{Limit, Limits};

@@ -10,7 +10,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::skb::{NIL, Skb, SkbId};
+use super::skb::{NIL, Skb, SkbId, tag};
 
 /// log2 of the distance of the milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
@@ -266,6 +266,7 @@ impl Queue {
         let mut rest = self[id];
         let cut = rest.seq.wrapping_add(len);
         rest.seq = cut;
+        rest.tags &= !tag::IN_HOST_QUEUE;
         rest.count_segments(mss);
         rest.prev = id;
         let next = rest.next;

@@ -1,0 +1,411 @@
+//! The sender against a hostile network: whatever is lost, overtaken, doubled or held back, the counts stay what
+//! a walk through the queue finds, and in the end every byte arrives.
+
+use bbrlab_cc::linux_int::{after, before};
+use bbrlab_cc::{Algorithm, Draw, PacingStatus};
+use bbrlab_units::{Span, Time};
+
+use super::queue::Queue;
+use super::skb::{NIL, OVERHEAD, tag};
+use super::{EcnMode, Recovery, SendBuffer, Sender, SenderConfig, Tso};
+use crate::segment::{SackBlock, Segment, flag};
+use crate::wheel::Tick;
+use crate::{Host, TimerId};
+
+/// A small generator: the tests need no more than the same numbers every time.
+#[derive(Clone, Copy)]
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((self.0 >> 33) % u64::from(bound)).expect("below a u32")
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// A receiver that SACKs all it holds, behind a path that loses, doubles and holds back.
+struct World {
+    now: Time,
+    dice: Dice,
+    loss_one_in: u32,
+    timers: [Option<Time>; TimerId::COUNT],
+    /// What is on its way: time, order of sending, segment; ACKs and data alike.
+    flying: Vec<(Time, u64, Segment)>,
+    sent: u64,
+    rcv_nxt: u32,
+    held: Vec<(u32, u32)>,
+    latest: u32,
+    wnd: u32,
+    has_fin: bool,
+}
+
+impl Draw for World {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.dice.below(bound)
+    }
+}
+
+impl Host for World {
+    fn transmit(&mut self, segment: Segment) {
+        let is_lost = segment.len > 0 && self.dice.one_in(self.loss_one_in);
+        let copies = if is_lost { 0 } else { 1 + u32::from(self.dice.one_in(50)) };
+        for _ in 0..copies {
+            let late_us = if self.dice.one_in(20) { self.dice.below(20_000) } else { 0 };
+            let at =
+                self.now + Span::from_micros(u64::from(10_000 + self.dice.below(300) + late_us));
+            self.sent += 1;
+            self.flying.push((at, self.sent, segment));
+        }
+    }
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        assert!(at >= self.now, "a timer is armed for the future");
+        self.timers[timer as usize] = Some(at);
+    }
+    fn disarm(&mut self, timer: TimerId) {
+        self.timers[timer as usize] = None;
+    }
+}
+
+impl World {
+    /// The answer to a data segment or SYN.
+    fn receive(&mut self, segment: &Segment, config: &SenderConfig) -> Segment {
+        let mut answer = Segment {
+            seq: 1,
+            flags: flag::ACK,
+            wnd: self.wnd,
+            has_ts: segment.has_ts,
+            tsecr: segment.tsval,
+            ..Segment::default()
+        };
+        if segment.has(flag::SYN) {
+            answer.seq = 0;
+            answer.flags |= flag::SYN | if config.ecn == EcnMode::On { flag::ECE } else { 0 };
+            answer.ack = self.rcv_nxt;
+            return answer;
+        }
+        let (start, end) = (segment.seq, segment.end_seq());
+        self.has_fin |= segment.has(flag::FIN);
+        let mut duplicate = None;
+        if !after(end, self.rcv_nxt) {
+            duplicate = Some((start, end));
+        } else if after(start, self.rcv_nxt) {
+            if self.held.iter().any(|&(s, e)| !before(start, s) && !after(end, e)) {
+                duplicate = Some((start, end));
+            }
+            self.latest = start;
+            self.held.push((start, end));
+            self.merge_held();
+        } else {
+            self.rcv_nxt = end;
+            while let Some(i) = self.held.iter().position(|&(s, _)| !after(s, self.rcv_nxt)) {
+                let (_, e) = self.held.remove(i);
+                if after(e, self.rcv_nxt) {
+                    self.rcv_nxt = e;
+                }
+            }
+        }
+        answer.ack = self.rcv_nxt;
+        if config.sack {
+            let mut blocks: Vec<(u32, u32)> = self.held.clone();
+            blocks.sort_by_key(|&(s, e)| before(self.latest, s) || !before(self.latest, e));
+            if let Some(dup) = duplicate {
+                blocks.insert(0, dup);
+            }
+            for (i, (start, end)) in blocks.into_iter().take(3).enumerate() {
+                answer.sack[i] = SackBlock { start, end };
+                answer.sack_count += 1;
+            }
+        }
+        if config.ecn == EcnMode::On && self.dice.one_in(200) {
+            answer.flags |= flag::ECE;
+        }
+        answer
+    }
+
+    fn merge_held(&mut self) {
+        self.held.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::new();
+        for &(start, end) in &self.held {
+            match merged.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => merged.push((start, end)),
+            }
+        }
+        self.held = merged;
+    }
+}
+
+/// Everything that is counted, counted by walking.
+fn check_counts(sender: &Sender) {
+    let queue: &Queue = &sender.queue;
+    let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);
+    let mut expected_seq = None;
+    let mut id = queue.head();
+    let mut has_hint = sender.retransmit_hint == NIL;
+    let mut has_highest = sender.highest_sack == NIL;
+    while id != NIL {
+        let skb = &queue[id];
+        assert!(expected_seq.is_none_or(|seq| seq == skb.seq), "the queue has no gaps");
+        expected_seq = Some(skb.end_seq);
+        let pcount = u32::from(skb.pcount);
+        out += pcount;
+        sacked += if skb.has(tag::SACKED) { pcount } else { 0 };
+        lost += if skb.has(tag::LOST) { pcount } else { 0 };
+        retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
+        wmem += skb.len() + OVERHEAD;
+        assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
+        assert!(!(skb.has(tag::SACKED) && queue.is_sorted(id)), "SACKed and in the list by time");
+        assert_eq!(queue.find_sent(skb.seq), id, "the milestones lead to each skb");
+        assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
+        has_hint |= sender.retransmit_hint == id;
+        has_highest |= sender.highest_sack == id;
+        id = skb.next;
+    }
+    assert!(expected_seq.is_none_or(|seq| seq == sender.conn.snd_nxt), "up to the last byte sent");
+    assert!(has_hint && has_highest, "hints point into the queue");
+    id = queue.send_head();
+    while id != NIL {
+        wmem += queue[id].len() + OVERHEAD;
+        id = queue[id].next;
+    }
+    assert_eq!(sender.packets_out, out, "packets_out");
+    assert_eq!(sender.lost_out, lost, "lost_out");
+    assert_eq!(sender.retrans_out, retrans, "retrans_out");
+    if sender.is_sack {
+        assert_eq!(sender.sacked_out, sacked, "sacked_out");
+    }
+    assert_eq!(sender.wmem_queued, wmem, "wmem_queued");
+    let mut sorted = queue.oldest();
+    let mut last_ns = 0;
+    while sorted != NIL {
+        assert!(queue[sorted].tstamp_ns >= last_ns, "the list by time is in order");
+        last_ns = queue[sorted].tstamp_ns;
+        sorted = queue[sorted].sorted_next;
+    }
+}
+
+/// One transfer through a bad path; every byte has to arrive.
+fn transfer(seed: u64, cc: &str, config: &SenderConfig) {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let loss_one_in = [8, 30, 100, 100_000][dice.below(4) as usize];
+    let cc = Algorithm::from_name(cc).expect("known").build(&Vec::new()).expect("the defaults");
+    let mut sender = Sender::new(config, cc);
+    let start_seq = config.isn.wrapping_add(1);
+    let mut world = World {
+        now: Time::ZERO,
+        dice,
+        loss_one_in,
+        timers: [None; TimerId::COUNT],
+        flying: Vec::new(),
+        sent: 0,
+        rcv_nxt: start_seq,
+        held: Vec::new(),
+        latest: start_seq,
+        wnd: 60_000,
+        has_fin: false,
+    };
+    let mut written = 0;
+    let total = 600_000;
+    sender.connect(world.now, &mut world);
+    let mut close_at = None;
+    for step in 0.. {
+        assert!(step < 400_000, "seed {seed}: the transfer ends");
+        if written < total && sender.is_established() && world.dice.one_in(5) {
+            let bytes = u64::from(1 + world.dice.below(30_000)).min(total - written);
+            written += bytes;
+            sender.write(world.now, bytes, &mut world);
+            if written == total {
+                close_at = Some(step + 3);
+            }
+        }
+        if close_at == Some(step) {
+            sender.close(world.now, &mut world);
+        }
+        if sender.app_is_ready() {
+            sender.run_app(world.now, &mut world);
+        }
+        check_counts(&sender);
+        if sender.is_all_acked() && close_at.is_some_and(|at| at < step) {
+            break;
+        }
+        let flight =
+            world.flying.iter().enumerate().min_by_key(|(_, (at, order, _))| (*at, *order));
+        let flight = flight.map(|(i, &(at, ..))| (at, i));
+        let timer = [TimerId::Retransmit, TimerId::Pacing]
+            .into_iter()
+            .filter_map(|id| world.timers[id as usize].map(|at| (at, id)))
+            .min();
+        match (flight, timer) {
+            (Some((at, i)), timer) if timer.is_none_or(|(t, _)| at <= t) => {
+                world.now = world.now.max(at);
+                let (_, _, segment) = world.flying.swap_remove(i);
+                if segment.len == 0 && !segment.has(flag::SYN) && !segment.has(flag::FIN) {
+                    // A probe or a bare ACK of the sender; the receiver answers probes.
+                    world.wnd = 60_000;
+                }
+                let answer = world.receive(&segment, config);
+                if world.dice.one_in(40) {
+                    world.wnd = [0, 900, 5_000, 60_000, 200_000][world.dice.below(5) as usize];
+                }
+                // The way back has no length, but loses one in ten.
+                if !world.dice.one_in(10) {
+                    let now = world.now;
+                    sender.on_segment(now, &answer, &mut world);
+                }
+            }
+            (_, Some((at, id))) => {
+                world.now = world.now.max(at);
+                world.timers[id as usize] = None;
+                let now = world.now;
+                sender.on_timer(now, id, &mut world);
+            }
+            (None, None) => {
+                // Only the application can go on.
+                let is_closing = close_at.is_none_or(|at| step <= at);
+                assert!(sender.app.has_more() || is_closing, "seed {seed}: stuck");
+                world.now += Span::from_millis(1);
+            }
+            (Some(_), None) => unreachable!("taken by the first arm"),
+        }
+    }
+    assert_eq!(
+        u64::from(world.rcv_nxt.wrapping_sub(start_seq)),
+        total + 1,
+        "all bytes and the FIN"
+    );
+    assert!(world.has_fin);
+    assert_eq!(sender.packets_out, 0);
+}
+
+#[test]
+fn counts_hold_and_every_byte_arrives_through_a_bad_path() {
+    let algorithms = ["reno", "cubic", "bbr1", "bbr3", "vegas"];
+    for seed in 0..150 {
+        let mut dice = Dice(seed);
+        let config = SenderConfig {
+            mss: [1448, 1000, 536][dice.below(3) as usize],
+            tick: Tick::new([1000, 250][dice.below(2) as usize], dice.below(5_000), Span::ZERO),
+            tso: [Tso::Cut, Tso::Whole, Tso::Off][dice.below(3) as usize],
+            sack: !dice.one_in(4),
+            timestamps: !dice.one_in(3),
+            ecn: if dice.one_in(3) { EcnMode::On } else { EcnMode::Off },
+            recovery: [Recovery::Linux, Recovery::Linux, Recovery::Classic, Recovery::Prr]
+                [dice.below(4) as usize],
+            nodelay: dice.one_in(2),
+            pacing: if dice.one_in(4) { PacingStatus::Fq } else { PacingStatus::None },
+            sndbuf: if dice.one_in(3) {
+                SendBuffer::Fixed(40_000)
+            } else {
+                SendBuffer::Auto { initial: 16_384, max: 1 << 26 }
+            },
+            // Sequence numbers wrap during the transfer.
+            isn: if dice.one_in(2) { u32::MAX - 100_000 } else { 0 },
+            ..SenderConfig::default()
+        };
+        transfer(seed, algorithms[dice.below(5) as usize], &config);
+    }
+}
+
+/// A segment that no receiver of ours would send: numbers around those in use, and anything at all.
+fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
+    let near = |dice: &mut Dice| {
+        let base =
+            [sender.conn.snd_una, sender.conn.snd_nxt, sender.high_seq][dice.below(3) as usize];
+        match dice.below(4) {
+            0 => dice.below(u32::MAX),
+            1 => base,
+            2 => base.wrapping_add(dice.below(20) * 1000),
+            _ => base.wrapping_sub(dice.below(30_000)),
+        }
+    };
+    let mut segment = Segment {
+        seq: 1 + dice.below(3),
+        len: if dice.one_in(10) { dice.below(3000) } else { 0 },
+        ack: near(dice),
+        wnd: [0, 1, 900, 65_535, 1 << 30][dice.below(5) as usize],
+        tsval: dice.below(u32::MAX),
+        tsecr: dice.below(2_000),
+        has_ts: dice.one_in(2),
+        flags: flag::ACK,
+        ..Segment::default()
+    };
+    if dice.one_in(10) {
+        segment.flags = u8::try_from(dice.below(256)).expect("a byte");
+    }
+    if dice.one_in(2) {
+        segment.sack_count = u8::try_from(1 + dice.below(4)).expect("up to four");
+        for block in &mut segment.sack {
+            block.start = near(dice);
+            block.end = near(dice);
+        }
+    }
+    segment
+}
+
+#[test]
+fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
+    for seed in 0..400 {
+        let mut dice = Dice(seed);
+        let config = SenderConfig {
+            mss: 1000,
+            sack: !dice.one_in(4),
+            timestamps: dice.one_in(2),
+            ecn: if dice.one_in(2) { EcnMode::On } else { EcnMode::Off },
+            tso: [Tso::Cut, Tso::Off][dice.below(2) as usize],
+            recovery: [Recovery::Linux, Recovery::Classic][dice.below(2) as usize],
+            isn: dice.below(u32::MAX),
+            ..SenderConfig::default()
+        };
+        let cc = Algorithm::from_name(["reno", "cubic", "bbr1", "bbr2"][dice.below(4) as usize]);
+        let cc = cc.expect("known").build(&Vec::new()).expect("the defaults");
+        let mut sender = Sender::new(&config, cc);
+        let mut world = World {
+            now: Time::ZERO,
+            dice,
+            loss_one_in: 1,
+            timers: [None; TimerId::COUNT],
+            flying: Vec::new(),
+            sent: 0,
+            rcv_nxt: 0,
+            held: Vec::new(),
+            latest: 0,
+            wnd: 0,
+            has_fin: false,
+        };
+        sender.write_unlimited(world.now, &mut world);
+        sender.connect(world.now, &mut world);
+        let synack = Segment {
+            flags: flag::SYN | flag::ACK,
+            ack: config.isn.wrapping_add(1),
+            wnd: 60_000,
+            ..Segment::default()
+        };
+        for step in 0..300 {
+            world.now += Span::from_micros(u64::from(world.dice.below(20_000)));
+            while let Some((at, id)) = [TimerId::Retransmit, TimerId::Pacing]
+                .into_iter()
+                .filter_map(|id| world.timers[id as usize].map(|at| (at, id)))
+                .filter(|&(at, _)| at <= world.now)
+                .min()
+            {
+                let until = std::mem::replace(&mut world.now, at);
+                world.timers[id as usize] = None;
+                sender.on_timer(at, id, &mut world);
+                world.now = until;
+            }
+            let segment = if step == 3 { synack } else { nonsense(&mut world.dice, &sender) };
+            let now = world.now;
+            sender.on_segment(now, &segment, &mut world);
+            if sender.app_is_ready() {
+                sender.run_app(now, &mut world);
+            }
+            world.flying.clear();
+            check_counts(&sender);
+        }
+    }
+}
