@@ -26,6 +26,8 @@ pub(super) struct Parameters {
     pub(super) send_quantum: u64,
     /// `C.InitialCwnd` in bytes.
     pub(super) initial_cwnd: u64,
+    /// `C.cwnd` in bytes, as the last call left it.
+    pub(super) cwnd: u64,
     /// Whether the initial pacing rate was computed from an RTT.
     pub(super) has_seen_rtt: bool,
     /// `C.delivered` in bytes.

@@ -166,6 +166,17 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
+    /// The connection as the draft sees it.
+    fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
+        Transport::new(conn, self.control.cwnd)
+    }
+
+    /// What a call leaves behind.
+    fn finish(&mut self, c: &Transport<'_>) -> Control {
+        self.control.cwnd = c.cwnd;
+        c.control()
+    }
+
     /// Draft: `UpdateControlParameters`.
     fn update_control_parameters(&mut self, c: &mut Transport<'_>, rs: &Sample) {
         self.set_pacing_rate(c);
@@ -187,8 +198,8 @@ impl CongestionControl for Bbr3Ietf {
 
     /// Draft: `OnInit`.
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
-        let mut c = Transport::new(conn);
         *self = Self::default();
+        let mut c = self.transport(conn);
         self.min_rtt = MinRtt::new(&c);
         self.extra_acked.restart(c.now_us());
         self.probing.stop_growing();
@@ -202,24 +213,24 @@ impl CongestionControl for Bbr3Ietf {
             c.ctl.pacing_status = PacingStatus::Needed;
         }
         c.ctl.ssthresh = Control::INFINITE_SSTHRESH;
-        c.control()
+        self.finish(&c)
     }
 
     /// Draft: `UpdateOnACK`.
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        let mut c = Transport::new(conn);
+        let mut c = self.transport(conn);
         let sample = Sample::of_ack(conn, rs);
         if rs.is_ece {
             self.note_loss(&c);
         }
         self.update_model_and_state(&mut c, &sample, draw);
         self.update_control_parameters(&mut c, &sample);
-        c.control()
+        self.finish(&c)
     }
 
     /// Draft: `HandleLostPacket`.
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
-        let c = Transport::new(conn);
+        let c = self.transport(conn);
         self.startup.count_range(skb);
         self.handle_lost_packet(&c, skb, draw);
         conn.ctl
@@ -227,7 +238,7 @@ impl CongestionControl for Bbr3Ietf {
 
     /// A loss episode begins. Draft: `OnEnterFastRecovery`, `OnEnterRTO`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        let c = Transport::new(conn);
+        let c = self.transport(conn);
         self.save_cwnd(&c);
         self.save_state_upon_loss(&c);
         self.startup.enter_recovery(conn.delivered);
@@ -236,29 +247,29 @@ impl CongestionControl for Bbr3Ietf {
 
     /// Draft: `HandleSpuriousLossDetection`.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
-        let mut c = Transport::new(conn);
+        let mut c = self.transport(conn);
         self.handle_spurious_loss_detection(&mut c);
-        c.control().cwnd
+        self.finish(&c).cwnd
     }
 
     /// Recovery ends: draft 5.6.4.4, "upon exiting loss recovery". It begins in `ssthresh`.
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
-        let mut c = Transport::new(conn);
+        let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {
             self.exit_recovery(&mut c);
         }
-        c.control()
+        self.finish(&c)
     }
 
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
-        let mut c = Transport::new(conn);
+        let mut c = self.transport(conn);
         match event {
             CwndEvent::TxStart => self.handle_restart_from_idle(&mut c, draw),
             // 5.5.10.3 names recovery by a tail-loss probe as a loss like others.
             CwndEvent::TlpRecovery => self.note_loss(&c),
             _ => {}
         }
-        c.control()
+        self.finish(&c)
     }
 
     /// `C.send_quantum`, in segments.

@@ -83,9 +83,13 @@ pub(super) struct Transport<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// At the beginning of a call.
-    pub(super) fn new(conn: &'a Conn) -> Self {
-        let cwnd = u64::from(conn.ctl.cwnd) * u64::from(conn.mss);
+    /// At the beginning of a call, given the cwnd that the last one left behind. The sender has it in
+    /// whole packets; unless it has changed it since, the bytes beyond them still count: a cwnd that is
+    /// bounded by `inflight_longterm` has to compare as equal to it.
+    pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
+        let mss = u64::from(conn.mss.max(1));
+        let packets = u64::from(conn.ctl.cwnd);
+        let cwnd = if last_cwnd / mss == packets { last_cwnd } else { packets * mss };
         Self { conn, ctl: conn.ctl, cwnd }
     }
 

@@ -23,6 +23,7 @@ impl Bbr3Ietf {
         put("bdp", self.bdp());
         put("extra_acked", self.extra_acked.extra_acked);
         put("extra_acked_delivered", self.extra_acked.extra_acked_delivered);
+        put("extra_acked_interval_start", self.extra_acked.extra_acked_interval_start_us);
         put("pacing_gain", self.control.pacing_gain_percent);
         put("cwnd_gain", self.control.cwnd_gain_percent);
         put("send_quantum", self.control.send_quantum);
