@@ -16,6 +16,8 @@
 
 #[path = "draft_cases/case.rs"]
 mod case;
+#[path = "draft_cases/differences.rs"]
+mod differences;
 #[path = "draft_cases/paths.rs"]
 mod paths;
 #[path = "draft_cases/probe_bw.rs"]
@@ -354,4 +356,55 @@ fn a_22_handling_application_limited_sending_during_probe_refill() {
         bbr3 1 Gbit/s x 10 ms: holds: application-limited in REFILL; max_bw unchanged; to PROBE_BW_UP; then to PROBE_BW_DOWN with max_bw 100.0 %
     "#]],
     );
+}
+
+#[test]
+fn what_the_differences_to_linux_change_in_a_run() {
+    expect![[r#"
+        1: cwnd in CRUISE, 10 Mbit/s x 40 ms
+          draft: 68 packets, 206 % of the BDP
+          Linux: 69 packets, 209 % of the BDP
+        2, 3: DRAIN, 10 Mbit/s x 40 ms
+          draft: 94 ms, ends at 97 % of the BDP in flight
+          Linux: 70 ms, ends at 115 % of the BDP in flight
+        2: DRAIN if the RTT trebles then
+          draft: 552 ms, ends at 151 % of the BDP in flight
+          Linux: 179 ms, ends at 118 % of the BDP in flight
+        4: STARTUP, ACKs in slots of 20 ms
+          draft: 652 ms, max_bw 114 % of the link
+          Linux: 692 ms, max_bw 117 % of the link
+        5, 6: STARTUP into a buffer of 0.5 BDP
+          draft: 317 ms, 52 packets lost, bound 151 % of the BDP
+          Linux: 315 ms, 55 packets lost, bound 154 % of the BDP
+        7: probes in 10 s at 1 Mbit/s x 10 ms
+          draft: 21
+          Linux: 13
+        10, 11: after a spurious recovery in UP
+          draft: bound unset, in UP again after 56 ms
+          Linux: bound 130 % of the BDP, in UP again after 1521 ms
+        12: cwnd after a recovery in CRUISE
+          draft: 47 packets, 68 before it
+          Linux: 48 packets, 69 before it
+        14: after a black-out of 2 s
+          draft: link full again after 2280 ms
+          Linux: link full again after 2280 ms
+        18: cwnd in CRUISE, ACKs in slots of 20 ms
+          draft: 98 packets, of them extra_acked 18
+          Linux: 101 packets, of them extra_acked 18
+        19: burst in CRUISE, 100 Mbit/s x 1 ms
+          draft: 8 packets
+          Linux: 30 packets
+        20: delivered in the first 5 RTTs, 100 Mbit/s x 100 ms
+          draft: 123 packets
+          Linux: 123 packets
+        together: 30 s, buffer of 0.2 BDP
+          draft: 95.6 % of the link, 0.30 % lost, RTT 42.7 ms; 97.2 % of the link, 0.08 % lost, RTT 10.3 ms
+          Linux: 97.2 % of the link, 0.17 % lost, RTT 42.7 ms; 96.9 % of the link, 0.09 % lost, RTT 10.4 ms
+        together: 30 s, buffer of 4 BDP
+          draft: 97.1 % of the link, 0.00 % lost, RTT 45.2 ms; 97.0 % of the link, 0.00 % lost, RTT 10.7 ms
+          Linux: 97.2 % of the link, 0.00 % lost, RTT 45.3 ms; 97.0 % of the link, 0.00 % lost, RTT 10.7 ms
+        together: 30 s, every 100th packet lost
+          draft: 65.6 % of the link, 1.00 % lost, RTT 42.7 ms; 78.4 % of the link, 1.00 % lost, RTT 11.0 ms
+          Linux: 54.5 % of the link, 1.00 % lost, RTT 42.8 ms; 77.2 % of the link, 1.00 % lost, RTT 10.8 ms
+    "#]].assert_eq(&differences::table());
 }
