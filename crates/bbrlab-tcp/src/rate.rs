@@ -96,6 +96,80 @@ impl SkbStamps {
     }
 }
 
+/// The same in 24 bytes, with the stamps relative to the packet's own departure: half a cache line of a
+/// sender's record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackedStamps {
+    first_tx_ago_us: u32,
+    /// [`Self::USED_UP`] where the kernel has a stamp of 0.
+    delivered_ago_us: u32,
+    delivered: u32,
+    lost: u32,
+    /// Packets in flight just after it was sent, itself included.
+    pub in_flight: u32,
+    ce_and_mark: u32,
+}
+
+impl PackedStamps {
+    const USED_UP: u32 = u32::MAX;
+
+    /// Packs what [`RateSampler::skb_sent`] gave for a packet that departed at `tx_mstamp`.
+    #[inline]
+    #[must_use]
+    pub const fn pack(stamps: SkbStamps, tx_mstamp: u64) -> Self {
+        Self {
+            first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(stamps.first_tx_mstamp)),
+            delivered_ago_us: if stamps.delivered_mstamp == 0 {
+                Self::USED_UP
+            } else {
+                trunc_u32(tx_mstamp.wrapping_sub(stamps.delivered_mstamp))
+            },
+            delivered: stamps.delivered,
+            lost: stamps.lost,
+            in_flight: stamps.in_flight,
+            ce_and_mark: stamps.ce_and_mark,
+        }
+    }
+
+    /// What was packed; stamps of more than 71 minutes before the departure come out too late.
+    #[inline]
+    #[must_use]
+    pub const fn unpack(self, tx_mstamp: u64) -> SkbStamps {
+        SkbStamps {
+            first_tx_mstamp: tx_mstamp.wrapping_sub(self.first_tx_ago_us as u64),
+            delivered_mstamp: if self.is_used_up() {
+                0
+            } else {
+                tx_mstamp.wrapping_sub(self.delivered_ago_us as u64)
+            },
+            delivered: self.delivered,
+            lost: self.lost,
+            in_flight: self.in_flight,
+            ce_and_mark: self.ce_and_mark,
+        }
+    }
+
+    /// Whether the packet was sampled already.
+    #[inline]
+    #[must_use]
+    pub const fn is_used_up(&self) -> bool {
+        self.delivered_ago_us == Self::USED_UP
+    }
+
+    /// The packet is not to be sampled (again).
+    #[inline]
+    pub const fn use_up(&mut self) {
+        self.delivered_ago_us = Self::USED_UP;
+    }
+
+    /// Whether the sender was application-limited when it was sent.
+    #[inline]
+    #[must_use]
+    pub const fn is_app_limited(&self) -> bool {
+        self.ce_and_mark & SkbStamps::MARK != 0
+    }
+}
+
 /// A packet that was just (S)ACKed, as far as the sampler cares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {

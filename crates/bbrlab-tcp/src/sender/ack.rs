@@ -243,7 +243,14 @@ impl Sender {
             is_sacked: skb.has(tag::SACKED),
             is_retrans: skb.has(tag::ANY_RETRANS),
         };
-        self.sampler.skb_delivered(&mut state.rate, &mut skb.tx, delivered);
+        if skb.tx.is_used_up() {
+            return;
+        }
+        let mut stamps = skb.tx.unpack(delivered.tx_mstamp);
+        self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
+        if delivered.is_sacked {
+            skb.tx.use_up();
+        }
     }
 
     /// Drops what is acknowledged from the queue and takes the RTT. Linux: `tcp_clean_rtx_queue`.
@@ -340,7 +347,10 @@ impl Sender {
             };
             self.wmem_queued -= skb.len() + super::skb::OVERHEAD;
             // The sampler looks at `delivered` of the skb, not of the connection: the order is free.
-            self.sampler.skb_delivered(&mut state.rate, &mut skb.tx, delivered);
+            if !skb.tx.is_used_up() {
+                let mut stamps = skb.tx.unpack(sent_us);
+                self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
+            }
             dropped.last_ackt = sent_us;
             if dropped.first_ackt == 0 {
                 dropped.first_ackt = sent_us;

@@ -143,6 +143,7 @@ pub struct Stats {
 
 /// The sending half of a socket.
 #[derive(Clone, Debug)]
+#[repr(C)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's facts, independent of each other")]
 pub struct Sender {
     // Touched by every ACK and every packet.

@@ -16,6 +16,7 @@ use super::timers::{CLOCK_START_NS, Pending};
 use super::{Nonagle, Sender};
 use crate::cwnd_validation::Starving;
 use crate::pacing::departure_step_ns;
+use crate::rate::PackedStamps;
 use crate::segment::{Ecn, Segment, flag};
 use crate::{Host, TimerId};
 
@@ -345,8 +346,9 @@ impl Sender {
         }
         self.queue.move_to_newest(id);
         self.sync_in_flight();
-        self.queue[id].tx =
-            self.sampler.skb_sent(&mut self.conn, self.packets_out, pcount, wstamp_ns / 1000);
+        let tx_mstamp = wstamp_ns / 1000;
+        let stamps = self.sampler.skb_sent(&mut self.conn, self.packets_out, pcount, tx_mstamp);
+        self.queue[id].tx = PackedStamps::pack(stamps, tx_mstamp);
     }
 
     /// A segment without payload, SYN and FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.

@@ -76,7 +76,8 @@ impl Sender {
         self.conn.lost = self.conn.lost.wrapping_add(pcount);
         if self.hooks.skb_marked_lost {
             let end_seq = self.queue[id].end_seq;
-            let tx = &self.queue[id].tx;
+            let skb = &self.queue[id];
+            let tx = skb.tx.unpack(skb.sent_us());
             let skb = LostSkb {
                 seq,
                 end_seq,

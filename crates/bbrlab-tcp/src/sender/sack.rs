@@ -461,7 +461,7 @@ impl Sender {
         if self.dup_thresh.next == id {
             self.dup_thresh.forget();
         }
-        self.queue[prev].tx.delivered_mstamp = 0;
+        self.queue[prev].tx.use_up();
         self.wmem_queued -= super::skb::OVERHEAD;
         true
     }

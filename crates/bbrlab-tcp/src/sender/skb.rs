@@ -4,7 +4,7 @@
 //! Deviations:
 //! 1. Memory is counted, not used: an skb occupies [`OVERHEAD`] bytes and its payload, as on x86-64.
 
-use crate::rate::SkbStamps;
+use crate::rate::PackedStamps;
 use crate::segment::flag;
 
 /// Bytes of memory that an skb takes besides its payload: head, `sk_buff` and `skb_shared_info`.
@@ -36,8 +36,9 @@ pub(super) type SkbId = u32;
 /// No skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// One skb, in the slab of its queue.
+/// One skb, in the slab of its queue: a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Skb {
     /// First sequence number.
     pub(super) seq: u32,
@@ -46,7 +47,7 @@ pub(super) struct Skb {
     /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
     /// Delivery counters at its latest transmission.
-    pub(super) tx: SkbStamps,
+    pub(super) tx: PackedStamps,
     /// Neighbours in sequence order, in the queue that it is in.
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
@@ -72,7 +73,7 @@ impl Skb {
             seq,
             end_seq: seq,
             tstamp_ns: 0,
-            tx: SkbStamps::default(),
+            tx: PackedStamps::default(),
             prev: NIL,
             next: NIL,
             sorted_prev: NIL,
