@@ -144,7 +144,6 @@ pub struct Stats {
 /// The sending half of a socket.
 #[derive(Clone, Debug)]
 #[repr(C)]
-#[expect(clippy::struct_excessive_bools, reason = "the kernel's facts, independent of each other")]
 pub struct Sender {
     // Touched by every ACK and every packet.
     conn: Conn,
