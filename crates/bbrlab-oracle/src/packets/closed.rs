@@ -1,15 +1,21 @@
 //! An episode that has no logged beginning: run from the connect on in a simulated path.
 //!
 //! The path is the reference's own: a rate with a queue in front of it, half of the round trip behind it,
-//! and half of the round trip back. Its clock goes in steps; each delay ends at the first step after its
-//! time, or one later, the likelier the longer that step is away: the kernel's timers go off at a phase
-//! between two steps that hangs on all timers before and is not in the log. Here it is chance. A step of
-//! 256 ns can flip a microsecond of an RTT sample and so a unit of BBR's bandwidth, which shifts every
-//! burst of the next ten rounds; after ten seconds some sequences of chances are packets away from the
-//! log and some within a microsecond of it. [`SEQUENCES`] are tried, and the nearest to the log counts:
-//! the question is whether the log is among what our stack does.
+//! and half of the round trip back. What makes the run hard to follow is the machine's clock. It is read in
+//! steps of 256 ns, but a timer goes off between two steps, at a phase that is left over from all timers
+//! before it; if the step read then lies before the timer's time, the kernel sets it again and is a step
+//! late. One step can flip a microsecond of an RTT sample and with it a unit of BBR's bandwidth, which
+//! shifts every burst of the next ten rounds.
 //!
-//! Sources: the folder's README ("Forced events", "Clock and timers"); [linux] `net/sched/sch_netem.c`.
+//! The rule is known and simulated here. The phase is not: timers that are not in the log (the sampler's,
+//! the kernel's own) push it on. So it is drawn anew with every tick of the sampler, and of
+//! [`SEQUENCES`] sequences of draws the one nearest to the log counts. The question asked is whether the
+//! log lies among what our stack does, ten seconds after the connect; for most sequences it is packets
+//! away.
+//!
+//! Sources: the folder's README ("Forced events", "Clock and timers"); [linux] `net/sched/sch_netem.c`,
+//! `kernel/time/hrtimer.c` (`hrtimer_interrupt`), `kernel/time/clockevents.c`
+//! (`clockevents_program_event`).
 
 use std::collections::VecDeque;
 
@@ -40,52 +46,83 @@ fn wire_bytes(segment: &Segment) -> u64 {
     HEADERS + options + u64::from(segment.len)
 }
 
-/// A generator of chances: a 64-bit linear congruence (Knuth's constants), upper bits used.
-struct Chance(u64);
+/// The shortest time for which the reference's clock event can be set, in nanoseconds.
+const MIN_DELTA: u64 = 500;
+/// Period of the reference's sampler, whose timer goes off like any other.
+const SAMPLER: Span = Span::from_millis(10);
 
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
+/// The machine's clock.
+struct Clock {
+    /// The last reading.
+    now: Time,
+    /// How far the present is past it, in nanoseconds.
+    phase: u64,
+    /// What the clock event is set for: the earliest timer, and when it really goes off.
+    set: Option<(Time, u64)>,
+    /// State of the draws: a linear congruence (Knuth's constants) whose upper bits are used.
+    chance: u64,
+}
+
+impl Clock {
+    /// When the clock event for the earliest timer, due at `due`, goes off (hidden time).
+    fn event(&mut self, due: Time) -> u64 {
+        if let Some((set_for, at)) = self.set
+            && set_for == due
+        {
+            return at;
+        }
+        let hidden = self.now.0 + self.phase;
+        // `due` is in the future: the caller handles what is due first.
+        let at = hidden + due.0.saturating_sub(self.now.0).max(MIN_DELTA);
+        self.set = Some((due, at));
+        at
     }
 
-    /// When a timer for `at` is noticed.
-    fn noticed(&mut self, at: Time) -> Time {
-        let step = CLOCK_STEP.0;
-        let next = Time(at.0.div_ceil(step) * step);
-        let away = next.0 - at.0;
-        if self.below(step) < away { next + CLOCK_STEP } else { next }
+    /// What is read at the hidden time `at`.
+    fn reading(at: u64) -> Time {
+        Time(at - at % CLOCK_STEP.0)
+    }
+
+    /// Timers that are not simulated have pushed the phase on.
+    fn disturb(&mut self) {
+        const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
+        const INCREMENT: u64 = 1_442_695_040_888_963_407;
+        self.chance = self.chance.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
+        self.phase = (self.chance >> 33) % CLOCK_STEP.0;
+    }
+
+    /// The clock event goes off.
+    fn interrupt(&mut self, at: u64) {
+        self.now = Self::reading(at);
+        self.phase = at % CLOCK_STEP.0;
+        self.set = None;
     }
 }
 
 /// Packets on their way, in order of arrival.
 type Way = VecDeque<(Time, Segment)>;
 
-/// The path between the hosts.
+/// The path between the hosts. Packets wait in it until a timer of their queue goes off.
 struct Path {
     rate_bps: u64,
     buffer_pkts: usize,
     /// Half of the round trip.
     half: Span,
-    chance: Chance,
     /// Until when the link is busy.
     busy_until: Time,
-    /// When the packets in the queue, the one in service included, have left it.
-    departures: VecDeque<Time>,
+    link: Way,
     there: Way,
     back: Way,
 }
 
 impl Path {
-    fn new(episode: &Episode, sequence: u64) -> Self {
+    fn new(episode: &Episode) -> Self {
         Self {
             rate_bps: episode.rate_bps,
             buffer_pkts: usize::try_from(episode.buffer_pkts).unwrap_or(usize::MAX),
             half: Span(episode.rtt.0 / 2),
-            chance: Chance(sequence),
             busy_until: Time::ZERO,
-            departures: VecDeque::new(),
+            link: Way::new(),
             there: Way::new(),
             back: Way::new(),
         }
@@ -94,24 +131,25 @@ impl Path {
     /// The sender's packets enter.
     fn carry(&mut self, sent: &[Sent]) {
         for &(at, segment) in sent {
-            while self.departures.front().is_some_and(|&gone| gone <= at) {
-                self.departures.pop_front();
-            }
-            if self.departures.len() > self.buffer_pkts {
+            if self.link.len() > self.buffer_pkts {
                 continue;
             }
             let serialisation = Span(wire_bytes(&segment) * 8 * NS_PER_S / self.rate_bps);
             self.busy_until = self.busy_until.max(at) + serialisation;
-            let left = self.chance.noticed(self.busy_until);
-            self.departures.push_back(left);
-            self.there.push_back((self.chance.noticed(left + self.half), segment));
+            self.link.push_back((self.busy_until, segment));
         }
     }
 
     /// The receiver's packets enter.
     fn carry_back(&mut self, sent: &[Sent]) {
-        for &(at, segment) in sent {
-            self.back.push_back((self.chance.noticed(at + self.half), segment));
+        self.back.extend(sent.iter().map(|&(at, segment)| (at + self.half, segment)));
+    }
+
+    /// What has left the link by `now` goes on.
+    fn forward(&mut self, now: Time) {
+        while self.link.front().is_some_and(|&(at, _)| at <= now) {
+            let (_, segment) = self.link.pop_front().expect("looked at");
+            self.there.push_back((now + self.half, segment));
         }
     }
 }
@@ -131,8 +169,6 @@ struct SenderHost {
     writes: VecDeque<(Time, u64)>,
     /// When it finds the socket writable.
     wake: Time,
-    /// When the pacing timer is due, and when that is noticed.
-    paced: (Time, Time),
 }
 
 impl SenderHost {
@@ -146,7 +182,6 @@ impl SenderHost {
             taken: 0,
             writes: VecDeque::new(),
             wake: Time::NEVER,
-            paced: (Time::NEVER, Time::NEVER),
         };
         host.bench.now = opened;
         host.sender.connect(opened, &mut host.bench);
@@ -159,21 +194,6 @@ impl SenderHost {
             }
         }
         Ok(host)
-    }
-
-    fn next_timer(&mut self, chance: &mut Chance) -> (Time, TimerId) {
-        let due = self.bench.armed(TimerId::Pacing);
-        if due != self.paced.0 {
-            let noticed = if due == Time::NEVER { due } else { chance.noticed(due) };
-            self.paced = (due, noticed);
-        }
-        let mut next = (self.paced.1, TimerId::Pacing);
-        for id in [TimerId::Retransmit, TimerId::DelayedAck, TimerId::CompressedAck] {
-            if self.bench.armed(id) < next.0 {
-                next = (self.bench.armed(id), id);
-            }
-        }
-        next
     }
 
     fn next_call(&self) -> Time {
@@ -219,8 +239,8 @@ impl ReceiverHost {
     }
 }
 
-/// How many sequences of chances are tried.
-pub(super) const SEQUENCES: u64 = 64;
+/// How many sequences of phases are tried.
+pub(super) const SEQUENCES: u64 = 256;
 
 /// What both hosts send under one of the [`SEQUENCES`].
 pub(super) fn run(
@@ -229,7 +249,10 @@ pub(super) fn run(
     sequence: u64,
 ) -> Result<(Vec<Sent>, Vec<Sent>), PacketsError> {
     let opened = FIRST_CONNECT + CONNECT_DELAY;
-    let mut path = Path::new(episode, sequence);
+    let mut path = Path::new(episode);
+    let phase = sequence % CLOCK_STEP.0;
+    let mut clock = Clock { now: opened, phase, set: None, chance: sequence };
+    let mut sampler = FIRST_CONNECT + SAMPLER;
     let mut tx = SenderHost::new(episode, opened, draws)?;
     let config = receiver_config(episode);
     let config = ReceiverConfig { ts_offset: ts_offset(opened + path.half), ..config };
@@ -246,33 +269,52 @@ pub(super) fn run(
 
         let data = next_arrival(&path.there);
         let ack = next_arrival(&path.back);
-        let rx_timer = rx.bench.next_timer().map_or(Time::NEVER, |(at, _)| at);
-        let (tx_timer, tx_timer_id) = tx.next_timer(&mut path.chance);
+        let (rx_timer, rx_timer_id) =
+            rx.bench.next_timer().unwrap_or((Time::NEVER, TimerId::CompressedAck));
+        let (tx_timer, tx_timer_id) =
+            tx.bench.next_timer().unwrap_or((Time::NEVER, TimerId::Pacing));
+        let due =
+            data.min(ack).min(rx_timer).min(tx_timer).min(next_arrival(&path.link)).min(sampler);
         let call = tx.next_call();
-        let now = data.min(ack).min(rx_timer).min(tx_timer).min(call);
-        if now == Time::NEVER || now > episode.to {
-            break;
+        if due > clock.now {
+            let event = clock.event(due);
+            if call <= Clock::reading(event) {
+                // An application runs; that is no interrupt.
+                clock.now = clock.now.max(call);
+                tx.bench.now = clock.now;
+                tx.call(call);
+                tx.look(clock.now);
+                continue;
+            }
+            if Clock::reading(event) > episode.to {
+                break;
+            }
+            clock.interrupt(event);
+            continue;
         }
+        let now = clock.now;
         tx.bench.now = now;
         rx.bench.now = now;
-        if data == now {
+        if sampler <= now {
+            sampler += SAMPLER;
+            clock.disturb();
+        }
+        path.forward(now);
+        if data <= now {
             let (_, segment) = path.there.pop_front().expect("one is due");
             rx.arrive(now, &segment);
-        } else if ack == now {
+        } else if ack <= now {
             let (_, segment) = path.back.pop_front().expect("one is due");
             tx.sender.on_segment(now, &segment, &mut tx.bench);
-        } else if rx_timer == now {
-            let (_, id) = rx.bench.next_timer().expect("one is due");
-            rx.bench.fire(id);
-            rx.receiver.on_timer(now, id, &mut rx.bench);
-        } else if tx_timer == now {
+        } else if rx_timer <= now {
+            rx.bench.fire(rx_timer_id);
+            rx.receiver.on_timer(now, rx_timer_id, &mut rx.bench);
+        } else if tx_timer <= now {
             tx.bench.fire(tx_timer_id);
             tx.sender.on_timer(now, tx_timer_id, &mut tx.bench);
             if tx_timer_id == TimerId::Pacing {
                 rx.receiver.on_host_interrupt(now, &mut rx.bench);
             }
-        } else {
-            tx.call(now);
         }
         tx.look(now);
     }

@@ -41,6 +41,14 @@ pub struct EpisodeReport {
     pub first: Option<FirstMismatch>,
 }
 
+impl EpisodeReport {
+    /// Mismatches of both sides.
+    #[must_use]
+    pub const fn mismatches(&self) -> u64 {
+        self.sender.mismatches + self.receiver.mismatches
+    }
+}
+
 /// A folder of episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketsReport {
@@ -56,7 +64,7 @@ impl PacketsReport {
     /// Adds an episode.
     pub(super) fn add(&mut self, episode: EpisodeReport) {
         self.packets += episode.sender.packets + episode.receiver.packets;
-        self.mismatches += episode.sender.mismatches + episode.receiver.mismatches;
+        self.mismatches += episode.mismatches();
         self.episodes.push(episode);
     }
 }
