@@ -1,6 +1,8 @@
 //! `bbrlab validate`: our code against recordings of Linux's.
 
-use bbrlab_lab::{Golden, LabError, processors, validate_golden};
+mod packets;
+
+use bbrlab_lab::{Golden, LabError, processors, validate_golden, validate_packets};
 use bbrlab_report::{Align, Table, count};
 use serde_json::{Map, Value, json};
 
@@ -22,7 +24,15 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             }
             verdict(&golden, output)
         }
-        Against::Packets { .. } => Err(LabError::Usage("not built yet".to_owned()).into()),
+        Against::Packets { dirs, json } => {
+            let replayed = validate_packets(dirs, processors(), &on_interrupt()?)?;
+            if *json {
+                output.json(&packets::document(&replayed))?;
+            } else {
+                output.text(&packets::words(&replayed))?;
+            }
+            packets::verdict(&replayed, output)
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `atomic_file.rs` | files that are there whole or not at all |
 //! | `papers.rs`, `reproduce/` | the papers' experiments, published beside measured |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |
+//! | `packets.rs` | packet logs of a real host, replayed on all cores |
 //! | `limit.rs` | what a command takes on without being told |
 //! | `picture_files.rs` | SVG and PNG beside the data |
 //! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
@@ -26,6 +27,7 @@ mod golden;
 mod limit;
 pub mod linux;
 mod machine;
+mod packets;
 mod papers;
 mod parquet_file;
 mod picture_files;
@@ -41,6 +43,7 @@ pub use error::LabError;
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::processors;
+pub use packets::{Packets, validate_packets};
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};
 pub use provenance::{COMMIT, VERSION};

@@ -88,13 +88,17 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, PacketsErr
     let mut report = PacketsReport::default();
     for episode in &all {
         if only.is_empty() || only.contains(&episode.name) {
-            report.add(validate_one(episode, &all)?);
+            report.add(validate_episode(episode, &all)?);
         }
     }
     Ok(report)
 }
 
-fn validate_one(episode: &Episode, all: &[Episode]) -> Result<EpisodeReport, PacketsError> {
+/// Replays one episode; `all` are those of its folder, one of which may lead up to it.
+///
+/// # Errors
+/// If a file is damaged or the episode asks for something unknown.
+pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeReport, PacketsError> {
     let rows = packets(episode)?;
     if episode.is_from_connect() {
         return replay(episode, &rows, &sender::draws(episode)?);

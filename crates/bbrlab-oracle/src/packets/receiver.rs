@@ -115,7 +115,7 @@ pub(super) fn replay(
                 Call::Interrupt => {
                     let before = reader.bench.sent.len();
                     reader.receiver.on_host_interrupt(now, reader.bench);
-                    used += u64::from(reader.bench.sent.len() > before);
+                    used += u64::from(reader.bench.sent.len() > before && now >= episode.from);
                 }
                 Call::Read => reader.read(now),
                 Call::Close => reader.receiver.close(now, reader.bench),

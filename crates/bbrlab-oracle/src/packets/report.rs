@@ -62,7 +62,7 @@ pub struct PacketsReport {
 
 impl PacketsReport {
     /// Adds an episode.
-    pub(super) fn add(&mut self, episode: EpisodeReport) {
+    pub fn add(&mut self, episode: EpisodeReport) {
         self.packets += episode.sender.packets + episode.receiver.packets;
         self.mismatches += episode.mismatches();
         self.episodes.push(episode);

@@ -173,7 +173,7 @@ pub(super) fn replay(
             bench.fire(id);
             if id == TimerId::Pacing {
                 result.pacing.push(now);
-                result.handed += u64::from(burst.is_some());
+                result.handed += u64::from(burst.is_some() && now >= episode.from);
             }
             sender.on_timer(now, id, &mut bench);
         } else if call == now {

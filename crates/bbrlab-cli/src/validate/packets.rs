@@ -1,0 +1,105 @@
+//! `bbrlab validate packets`: what our sender and receiver send, held against what Linux's sent.
+
+use std::fmt::Write as _;
+
+use bbrlab_lab::{LabError, Packets};
+use bbrlab_report::{Align, Table, count};
+use serde_json::{Value, json};
+
+use crate::output::{Output, Stopped, Verdict};
+
+pub(super) fn verdict(packets: &Packets, output: &mut Output) -> Verdict {
+    for error in &packets.damaged {
+        output.note(&error.to_string());
+    }
+    if !packets.damaged.is_empty() {
+        let files = match packets.damaged.len() {
+            1 => "1 episode is".to_owned(),
+            many => format!("{many} episodes are"),
+        };
+        return Err(LabError::Usage(format!("{files} damaged or incomplete")).into());
+    }
+    if packets.report.mismatches > 0 {
+        return Err(Stopped::Status(1));
+    }
+    let unsupported: Vec<&str> =
+        packets.report.episodes.iter().filter_map(|e| e.unsupported.as_deref()).collect();
+    if !unsupported.is_empty() {
+        return Err(LabError::Usage(format!("not built yet: {}", unsupported.join(", "))).into());
+    }
+    Ok(())
+}
+
+pub(super) fn words(packets: &Packets) -> String {
+    let report = &packets.report;
+    let mut table = Table::new()
+        .column("episode", "", Align::Left)
+        .column("sent by sender", "", Align::Right)
+        .column("mismatches", "", Align::Right)
+        .column("by receiver", "", Align::Right)
+        .column("mismatches", "", Align::Right)
+        .column("handed in", "", Align::Right);
+    for e in &report.episodes {
+        let name = if e.closed { format!("{} (closed)", e.name) } else { e.name.clone() };
+        table.row(vec![
+            name,
+            count(e.sender.packets),
+            count(e.sender.mismatches),
+            count(e.receiver.packets),
+            count(e.receiver.mismatches),
+            count(e.handed),
+        ]);
+    }
+    let mut text = table.render();
+    let _ = writeln!(
+        text,
+        "\n{} packets, {} mismatches",
+        count(report.packets),
+        count(report.mismatches)
+    );
+    let first = report.episodes.iter().find_map(|e| e.first.as_ref().map(|first| (e, first)));
+    if let Some((e, first)) = first {
+        let _ = writeln!(
+            text,
+            "first difference: {}, {} ns, {}: expected {}, got {}",
+            e.name, first.time_ns, first.field, first.expected, first.got
+        );
+    }
+    text
+}
+
+pub(super) fn document(packets: &Packets) -> Value {
+    let report = &packets.report;
+    let episodes: Vec<Value> = report
+        .episodes
+        .iter()
+        .map(|e| {
+            let first = e.first.as_ref().map(|first| {
+                json!({
+                    "time_ns": first.time_ns,
+                    "field": first.field,
+                    "expected": value(&first.expected),
+                    "got": value(&first.got),
+                })
+            });
+            json!({
+                "name": e.name,
+                "sender": { "packets": e.sender.packets, "mismatches": e.sender.mismatches },
+                "receiver": { "packets": e.receiver.packets, "mismatches": e.receiver.mismatches },
+                "closed": e.closed,
+                "handed": e.handed,
+                "first": first,
+            })
+        })
+        .collect();
+    json!({
+        "episodes": episodes,
+        "packets": report.packets,
+        "mismatches": report.mismatches,
+    })
+}
+
+/// A number where it is one.
+fn value(text: &str) -> Value {
+    text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
+}
