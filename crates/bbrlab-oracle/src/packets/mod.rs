@@ -107,6 +107,15 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
         let draws = sender::draws(earlier)?.until(episode.from, sender::draws(episode)?);
         return replay(episode, &joined, &draws);
     }
+    run_closed(episode, all, &rows)
+}
+
+/// Runs an episode in a simulated path, and takes the run that is nearest to the log.
+fn run_closed(
+    episode: &Episode,
+    all: &[Episode],
+    rows: &[Row],
+) -> Result<EpisodeReport, PacketsError> {
     let draws = match all.iter().find(|other| is_same_run(episode, other)) {
         Some(earlier) => sender::draws(earlier)?.until(earlier.to, sender::draws(episode)?),
         None => sender::draws(episode)?,
@@ -114,8 +123,8 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     let mut nearest: Option<EpisodeReport> = None;
     for sequence in 0..closed::SEQUENCES {
         let (by_sender, by_receiver) = closed::run(episode, draws.clone(), sequence)?;
-        let sender = side(episode, &rows, Point::Sender, by_sender);
-        let receiver = side(episode, &rows, Point::Receiver, by_receiver);
+        let sender = side(episode, rows, Point::Sender, by_sender);
+        let receiver = side(episode, rows, Point::Receiver, by_receiver);
         let report = conclude(episode, sender, receiver, true, 0);
         if nearest.as_ref().is_none_or(|best| report.mismatches() < best.mismatches()) {
             nearest = Some(report);
