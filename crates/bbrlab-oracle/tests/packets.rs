@@ -211,3 +211,26 @@ fn a_packet_too_many_is_one_mismatch_and_not_a_shift() {
     let report = packets::validate(&dir, &[]).unwrap();
     assert_eq!(report.mismatches, 1);
 }
+
+#[test]
+fn the_senders_inner_state_is_the_kernels_before_every_ack() {
+    let Some(reference) = bbrlab_oracle::reference("sender states") else { return };
+    let dir = reference.join("linux-reference/packets");
+    let mut table = String::new();
+    let (mut rows, mut mismatches, mut by_a_step) = (0, 0, 0);
+    for episode in &packets::episodes(&dir).unwrap() {
+        let (report, off_by_a_step, first) = packets::sender_states(episode).unwrap();
+        rows += report.packets;
+        mismatches += report.mismatches;
+        by_a_step += off_by_a_step;
+        writeln!(
+            table,
+            "{:24} {:5}/{:5} {first:?}",
+            episode.name, report.mismatches, report.packets
+        )
+        .unwrap();
+    }
+    assert_eq!(mismatches, 0, "{table}");
+    // The application acts one step of the clock sooner or later than the logged one in places.
+    assert!(by_a_step * 100 < rows, "{by_a_step} of {rows} rows differ by a step of the clock");
+}

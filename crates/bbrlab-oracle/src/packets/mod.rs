@@ -18,6 +18,7 @@ mod receiver;
 mod report;
 mod row;
 mod sender;
+mod sender_state;
 mod state;
 mod table;
 
@@ -29,6 +30,7 @@ pub use receiver::receiver_config;
 pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
 pub use row::{Point, Row};
 pub use sender::{next_connect, sender_config};
+pub use sender_state::sender_states;
 pub use state::receiver_states;
 
 use bbrlab_units::Time;
