@@ -93,6 +93,9 @@ pub struct Stack {
     pub min_rto: Span,
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
+    /// The step of every clock, of hosts and links alike: what falls between two steps is late by the
+    /// rest. One nanosecond but for imitating a rig with a coarser clock.
+    pub clock_step: Span,
 }
 
 /// The size of a socket's buffer.

@@ -15,6 +15,12 @@ const MSS: u32 = 1448;
 /// The largest payload of an IP packet with our headers.
 pub(crate) const MSS_MAX: u64 = 65_535 - 52;
 
+/// The clock of the default host shows every nanosecond.
+const CLOCK_STEP: Span = Span(1);
+
+/// The coarsest clock: a microsecond and more would be seen in every RTT.
+const CLOCK_STEP_MAX: Span = Span::from_millis(1);
+
 /// `[stack]` with the defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StackSpec {
@@ -47,6 +53,7 @@ impl Default for StackSpec {
                 delack: DelAck::Linux,
                 min_rto: Span::from_millis(200),
                 initial_cwnd: 10,
+                clock_step: CLOCK_STEP,
             },
         }
     }
@@ -85,7 +92,11 @@ impl StackSpec {
         if let Some(node) = keys.take("hz")
             && let Some(hz) = reader.integer(node, &name("hz"), 100, 1000)
         {
-            stack.hz = u32::try_from(hz).expect("at most 1000");
+            if 1000 % hz == 0 {
+                stack.hz = u32::try_from(hz).expect("at most 1000");
+            } else {
+                reader.wrong(node, &name("hz"), "a divisor of 1000, such as 100, 250 or 1000");
+            }
         }
         if let Some(node) = keys.take("sender_qdisc") {
             stack.sender_qdisc = reader
@@ -112,6 +123,15 @@ impl StackSpec {
             && let Some(cwnd) = reader.integer(node, &name("initial_cwnd"), 1, 10_000)
         {
             stack.initial_cwnd = u32::try_from(cwnd).expect("at most 10000");
+        }
+        if let Some(node) = keys.take("clock_step")
+            && let Some(step) = reader.positive_span(node, &name("clock_step"))
+        {
+            if step <= CLOCK_STEP_MAX {
+                stack.clock_step = step;
+            } else {
+                reader.wrong(node, &name("clock_step"), "at most \"1ms\"");
+            }
         }
         not_built::refuse_keys(reader, &mut keys, not_built::STACK_KEYS);
         keys.finish(reader);
@@ -157,6 +177,8 @@ impl StackSpec {
         out.text_unless(stack.min_rto == plain.min_rto, "min_rto", &show_span(stack.min_rto));
         let cwnd = stack.initial_cwnd.to_string();
         out.raw_unless(stack.initial_cwnd == plain.initial_cwnd, "initial_cwnd", &cwnd);
+        let step = show_span(stack.clock_step);
+        out.text_unless(stack.clock_step == plain.clock_step, "clock_step", &step);
     }
 }
 

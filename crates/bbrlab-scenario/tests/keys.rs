@@ -82,10 +82,12 @@ fn stack_keys_and_their_defaults() {
     assert_eq!((stack.sender_qdisc, stack.tso, stack.sack), (SenderQdisc::None, Tso::Cut, true));
     assert_eq!((stack.recovery, stack.delack), (Recovery::Linux, DelAck::Linux));
     assert_eq!((stack.min_rto, stack.initial_cwnd), (ms(200), 10));
+    assert_eq!(stack.clock_step, Span(1));
 
     let rest = "[stack]\nprofile = \"linux\"\nmss = \"536B\"\nsndbuf = \"131072B\"\nrcvbuf = \"auto\"\nrwnd = \"65535B\"\n\
                 rcvlowat = \"64KiB\"\nhz = 250\nsender_qdisc = \"fq\"\ntso = \"whole\"\nsack = false\nrecovery = \"prr\"\n\
-                delack = { every = 2, timer = \"200ms\" }\nmin_rto = \"1s\"\ninitial_cwnd = 1\n";
+                delack = { every = 2, timer = \"200ms\" }\nmin_rto = \"1s\"\ninitial_cwnd = 1\n\
+                clock_step = \"256ns\"\n";
     let set = dumbbell("", "rtt = \"30ms\"", rest);
     assert_eq!(set.classes[0].mss, 536);
     let stack = set.stack;
@@ -98,6 +100,7 @@ fn stack_keys_and_their_defaults() {
     assert_eq!(stack.recovery, Recovery::Prr);
     assert_eq!(stack.delack, DelAck::Every { every: 2, timer: Some(ms(200)) });
     assert_eq!((stack.min_rto, stack.initial_cwnd), (Span::from_secs(1), 1));
+    assert_eq!(stack.clock_step, Span(256));
 
     let delack = |rest: &str| dumbbell("", "rtt = \"30ms\"", &format!("[stack]\n{rest}")).stack;
     assert_eq!(delack("delack = { every = 1 }").delack, DelAck::Every { every: 1, timer: None });

@@ -41,6 +41,7 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick, ecn: EcnMode) -> SenderC
         mss: class.mss,
         initial_cwnd: stack.initial_cwnd,
         tick,
+        clock_step_ns: stack.clock_step.0,
         sndbuf: match stack.sndbuf {
             SocketBuffer::Auto => default.sndbuf,
             SocketBuffer::Fixed(bytes) => SendBuffer::Fixed(doubled(bytes.0)),

@@ -43,6 +43,7 @@ pub(crate) struct Wired {
 pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     let timers = u8::try_from(TimerId::COUNT).expect("a handful of timers");
     let mut net = Network::new(run.seed, timers);
+    net.set_clock_step(run.stack.clock_step);
     let mut rated = Vec::new();
     for link in &run.links {
         add_link(&mut net, &mut rated, link, link.name.clone(), mode);

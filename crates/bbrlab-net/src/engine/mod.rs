@@ -52,7 +52,10 @@ struct Flow {
 /// disciplines that need departure events.
 #[derive(Debug)]
 pub struct Network<P, Q> {
+    /// What everybody's clock shows: the first step of the clock at or after `due`.
     pub(crate) now: Time,
+    /// When the event that is being handled was due: the order of events goes by this.
+    due: Time,
     /// Kind of the event that is being handled.
     kind: Kind,
     heap: Heap,
@@ -68,6 +71,8 @@ pub struct Network<P, Q> {
     flow_bytes: Vec<u64>,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
+    /// Nanoseconds from one step of everybody's clock to the next.
+    clock_step: u64,
     events: u64,
     sent: u64,
     delivered: u64,
@@ -83,6 +88,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         assert!(timers_per_end <= TIMERS_MAX, "at most {TIMERS_MAX} timers per end");
         Self {
             now: Time::ZERO,
+            due: Time::ZERO,
             kind: Kind::Application,
             heap: Heap::new(),
             lanes: Vec::new(),
@@ -96,6 +102,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             flow_bytes: Vec::new(),
             lane_of: BTreeMap::new(),
             seed,
+            clock_step: 1,
             events: 0,
             sent: 0,
             delivered: 0,
@@ -107,6 +114,18 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         for link in &mut self.links {
             link.stats.queue.start(at);
         }
+    }
+
+    /// Everybody's clock shows multiples of `step` nanoseconds: a departure, an arrival or a timer that is due
+    /// between two happens at the later one. Events of one step keep the order in which they were due, and a
+    /// link still serves at its exact rate. So behaves a machine that imitates a network with timers of that
+    /// granularity. Call it before the run.
+    ///
+    /// # Panics
+    /// If `step` is 0.
+    pub fn set_clock_step(&mut self, step: Span) {
+        assert!(step.0 > 0, "a clock has steps");
+        self.clock_step = step.0;
     }
 
     /// Has [`Handler::on_application`] called at `at` (now, if that has passed) with `token`.
@@ -139,7 +158,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     /// A link's counts up to now.
     pub fn link_stats(&mut self, id: LinkId) -> &LinkStats {
         let link = &mut self.links[id.0 as usize];
-        link.bring_to(self.now, id, &mut self.digest, &mut self.flow_bytes);
+        link.bring_to(self.due, id, &mut self.digest, &mut self.flow_bytes);
         &link.stats
     }
 
@@ -162,7 +181,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
 
     fn settle_all(&mut self) {
         for (id, link) in (0..).zip(&mut self.links) {
-            link.settle(self.now, LinkId(id), &mut self.digest, &mut self.flow_bytes);
+            link.settle(self.due, LinkId(id), &mut self.digest, &mut self.flow_bytes);
         }
     }
 
@@ -174,15 +193,22 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         assert!(until < Time::NEVER, "a run ends");
         while let Some((key, index)) = self.heap.peek() {
             if key.time() > until {
-                self.now = self.now.max(until);
+                self.rest_until(until);
                 return if key.time() == Time::NEVER { Status::Quiet } else { Status::Running };
             }
             self.heap.pop_peeked();
-            self.now = key.time();
+            self.due = key.time();
+            self.now = step_at(self.clock_step, self.due);
             self.handle(key, index, handler);
         }
-        self.now = self.now.max(until);
+        self.rest_until(until);
         Status::Quiet
+    }
+
+    /// No event is due before `until`: the clock goes on to it.
+    fn rest_until(&mut self, until: Time) {
+        self.due = self.due.max(until);
+        self.now = self.now.max(until);
     }
 
     #[inline]
@@ -211,7 +237,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
                 self.digest.add(Record::AtSender, LinkId(0), packet.identity, self.now);
                 handler.at_sender(&mut Port { net: self }, arrival(&packet));
             }
-            Kind::Timer => match self.timers.popped(index as usize, self.now) {
+            Kind::Timer => match self.timers.popped(index as usize, self.due) {
                 Popped::Fires => {
                     self.events += 1;
                     let (side, id) = timer_of(key.tie());
@@ -290,4 +316,13 @@ fn timer_of(tie: u64) -> (Side, u8) {
     let low = sequence_of(tie);
     let side = if low >> 8 == 0 { Side::Sender } else { Side::Receiver };
     (side, (low & 0xff) as u8)
+}
+
+/// The first step of the clock at or after `at`.
+#[inline]
+fn step_at(clock_step: u64, at: Time) -> Time {
+    if clock_step == 1 {
+        return at;
+    }
+    at.0.checked_next_multiple_of(clock_step).map_or(Time::NEVER, Time)
 }

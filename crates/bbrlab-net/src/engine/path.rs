@@ -2,7 +2,7 @@
 
 use bbrlab_units::{Span, Time};
 
-use super::{Network, SOLO};
+use super::{Network, SOLO, step_at};
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_of, id_tie, tie};
 use crate::lane::UnderWay;
@@ -35,7 +35,10 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             self.arrive_at_link(handle, leg);
         } else {
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
-            self.enter_lane(lane, UnderWay::new(self.now + delay, tie, handle));
+            self.enter_lane(
+                lane,
+                UnderWay::new(self.now + delay, tie, handle),
+            );
         }
     }
 
@@ -50,25 +53,25 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         let leg = &self.legs[leg as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let counts_for_flow = leg.last_rated;
-        let now = self.now;
+        let (due, now) = (self.due, self.now);
         if let Line::Events { in_service: Some(served), .. } = &self.links[id.0 as usize].line
-            && served.departs <= now
+            && served.departs <= due
         {
             // Departures come first; this one's event will find its packet gone.
             self.departure(id, served.sequence);
         }
         let link = &mut self.links[id.0 as usize];
-        link.settle(now, id, &mut self.digest, &mut self.flow_bytes);
+        link.settle(due, id, &mut self.digest, &mut self.flow_bytes);
         let packet = self.packets.get_mut(handle);
         let recorded = packet.is_data && link.rated;
         link.stats.arrivals += 1;
         if recorded {
-            self.digest.add(Record::LinkArrival, id, packet.identity, now);
+            self.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
         if packet.is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses()) {
             link.stats.drops_random += 1;
             if recorded {
-                self.digest.add(Record::DropRandom, id, packet.identity, now);
+                self.digest.add(Record::DropRandom, id, packet.identity, due);
             }
             self.packets.remove(handle);
             return;
@@ -86,7 +89,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
                 if !admitted {
                     link.stats.drops_full += 1;
                     if recorded {
-                        self.digest.add(Record::DropFull, id, packet.identity, now);
+                        self.digest.add(Record::DropFull, id, packet.identity, due);
                     }
                     self.packets.remove(handle);
                     return;
@@ -101,7 +104,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
                     packet.is_data && link.behind.loss.as_mut().is_some_and(|loss| loss.loses());
                 let waited =
                     if link.server.queues_until_departure() { departs.since(now) } else { wait };
-                link.stats.enters(now, packet.wire_bytes);
+                link.stats.enters(due, packet.wire_bytes);
                 shadows.push_back(Shadow {
                     departs,
                     waited,
@@ -149,7 +152,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         // Sent by a departure, which is 0 in the key.
         let tie = tie_base | packet.tie;
         let behind = &mut self.links[id.0 as usize].behind;
-        let (mut lane, mut at) = (lane, departs + delay);
+        let (mut lane, mut at) = (lane, step_at(self.clock_step, departs) + delay);
         if behind.plain {
             self.enter_lane(lane, UnderWay::new(at, tie, handle));
             return;
@@ -175,7 +178,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
 
     /// Hands a packet to a discipline with departure events.
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
-        let now = self.now;
+        let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
         let Line::Events { queue, in_service, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
@@ -189,11 +192,11 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             if packet.handle == queued.handle {
                 refused = true;
             } else {
-                stats.leaves(now, packet.wire_bytes);
+                stats.leaves(due, packet.wire_bytes);
             }
             stats.drops_full += 1;
             if packet.is_data && rated {
-                digest.add(Record::DropFull, id, packet.identity, now);
+                digest.add(Record::DropFull, id, packet.identity, due);
             }
             packets.remove(packet.handle);
         };
@@ -205,7 +208,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         if refused {
             return;
         }
-        stats.enters(now, queued.wire_bytes);
+        stats.enters(due, queued.wire_bytes);
         if idle {
             self.start_service(id);
         }
@@ -213,7 +216,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
 
     /// Takes the next packet into service.
     fn start_service(&mut self, id: LinkId) {
-        let now = self.now;
+        let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
         let Line::Events { queue, in_service, served } = &mut link.line else {
             unreachable!("the link works by departure events")
@@ -221,10 +224,10 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         let (stats, rated) = (&mut link.stats, link.rated);
         let (digest, packets) = (&mut self.digest, &mut self.packets);
         let next = queue.dequeue(now, &mut |packet: Queued| {
-            stats.leaves(now, packet.wire_bytes);
+            stats.leaves(due, packet.wire_bytes);
             stats.drops_aqm += 1;
             if packet.is_data && rated {
-                digest.add(Record::DropAqm, id, packet.identity, now);
+                digest.add(Record::DropAqm, id, packet.identity, due);
             }
             packets.remove(packet.handle);
         });
@@ -253,7 +256,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
 
     /// The packet in service leaves, if `sequence` is still its number; the next one follows.
     pub(super) fn departure(&mut self, id: LinkId, sequence: u32) {
-        let now = self.now;
+        let due = self.due;
         let link = &mut self.links[id.0 as usize];
         let Line::Events { in_service, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
@@ -261,7 +264,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         let Some(served) = in_service.take_if(|served| served.sequence == sequence) else { return };
         self.events += 1;
         let packet = served.packet;
-        link.stats.leaves(now, packet.wire_bytes);
+        link.stats.leaves(due, packet.wire_bytes);
         link.stats.sent(packet.wire_bytes, served.waited);
         link.stats.marks += u64::from(served.marked);
         if packet.counts_for_flow {
@@ -272,14 +275,14 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             link.stats.sent_data_packets += u64::from(!lost);
             if link.rated {
                 let record = if lost { Record::DropRandom } else { Record::Departure };
-                self.digest.add(record, id, packet.identity, now);
+                self.digest.add(record, id, packet.identity, due);
             }
         }
         if lost {
             link.stats.drops_random += 1;
             self.packets.remove(packet.handle);
         } else {
-            self.forward(id, packet.handle, now);
+            self.forward(id, packet.handle, due);
         }
         self.start_service(id);
     }
