@@ -45,7 +45,7 @@ impl Pieces {
 
     /// Whether the next piece is due at `now`.
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.due == now
+        self.due <= now
     }
 
     /// Counts one piece as written and tells the moment of the next, `bytes` each at `bits_per_s`.

@@ -1,0 +1,54 @@
+//! A coarse clock makes what falls between two steps late, and nothing else.
+
+mod scenario_text;
+
+use scenario_text::results;
+
+/// With a buffer of two packets an ACK-clocked burst arrives in the very step in which the packet before it
+/// leaves: whether the place is free yet decides over the flow. On a real stack whose clock has steps of
+/// 256 ns it is not (2.2 Mbit/s); with exact times it always is.
+#[test]
+fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
+    let results = results(
+        r#"
+        title = "CUBIC in two packets of buffer"
+        duration = "20s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        buffer = "2pkt"
+        [[flows]]
+        cc = "cubic"
+        left_delay = "0ms"
+        right_delay = "10ms"
+        start = "0.1s"
+        [sweep]
+        "stack.clock_step" = ["1ns", "256ns"]
+        "#,
+    );
+    let goodput = |place: usize| results[place].summary.flows[0].goodput_mbps.unwrap();
+    assert!(goodput(0) > 7.0, "exact: {}", goodput(0));
+    assert!(goodput(1) < 3.0, "256 ns: {}", goodput(1));
+}
+
+#[test]
+fn periodic_writes_go_on_under_a_coarse_clock() {
+    let results = results(
+        r#"
+        title = "64 KiB every 50 ms"
+        duration = "5s"
+        [bottleneck]
+        rate = "50Mbit/s"
+        buffer = "1bdp"
+        [[flows]]
+        cc = "reno"
+        rtt = "30ms"
+        write = { bytes = "65536B", every = "50ms" }
+        [sweep]
+        "stack.clock_step" = ["1ns", "256ns", "10us"]
+        "#,
+    );
+    for result in results {
+        let goodput = result.summary.flows[0].goodput_mbps.unwrap();
+        assert!((goodput - 10.486).abs() < 0.2, "{goodput}");
+    }
+}
