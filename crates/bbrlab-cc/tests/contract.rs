@@ -51,6 +51,9 @@ enum Op {
     AppLimit,
     /// A CE-marked packet arrives, or an unmarked one.
     Mark { ce: bool },
+    /// A bottleneck that delivers two packets per `gap_us`, with a queue before it that holds the rest of
+    /// the window, for so many ACKs.
+    Bottleneck { acks: u16, gap_us: u64 },
     /// `rounds` times: a window leaves, and is acknowledged after `rtt_us`.
     Rounds { rounds: u8, rtt_us: u64 },
 }
@@ -74,6 +77,15 @@ impl Op {
             Self::Undo => sender.undo(),
             Self::AppLimit => sender.app_limit(),
             Self::Mark { ce } => sender.receive_mark(ce),
+            Self::Bottleneck { acks, gap_us } => {
+                for _ in 0..acks {
+                    for _ in 0..sender.room().min(500) {
+                        sender.send();
+                    }
+                    sender.advance(gap_us * 1000);
+                    sender.ack(false, Acked::Oldest(2));
+                }
+            }
             Self::Rounds { rounds, rtt_us } => {
                 for _ in 0..rounds {
                     for _ in 0..sender.room().min(500) {
@@ -105,6 +117,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => Just(Op::AppLimit),
         1 => any::<bool>().prop_map(|ce| Op::Mark { ce }),
         1 => (1u8..12, any_us).prop_map(|(rounds, rtt_us)| Op::Rounds { rounds, rtt_us }),
+        1 => (1u16..400, 1u64..20_000).prop_map(|(acks, gap_us)| Op::Bottleneck { acks, gap_us }),
     ]
 }
 
@@ -140,6 +153,14 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr_acd", "halving", "round"),
     ("bbr_acd", "halving", "recovery"),
     ("bbr_acd", "detection", "inert"),
+    ("bbr2", "form", "\"2020\""),
+    ("bbr2", "ecn_enable", "true"),
+    ("bbr2", "cwnd_tso_bduget", "false"),
+    ("bbr2", "usage_based_cwnd", "true"),
+    ("bbr2", "probe_rtt_cwnd_gain", "0"),
+    ("bbr2", "bw_probe_reno_gain", "0"),
+    ("bbr2", "undo", "false"),
+    ("bbr2_exp", "ecn_enable", "true"),
 ];
 
 /// Every algorithm that is built, with its defaults; then the other settings.
@@ -147,10 +168,20 @@ fn built() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
         let algorithm = Algorithm::from_name(name).expect("a name of the list");
-        let value = value.parse().map_or(ParamValue::Text(value.to_owned()), ParamValue::Float);
-        (algorithm, vec![(key.to_owned(), value)])
+        (algorithm, vec![(key.to_owned(), setting(value))])
     });
     defaults.chain(others).filter(|(algorithm, _)| algorithm.is_built())
+}
+
+/// A value as a scenario would read it; what is in quotes, or nothing else, is a name.
+fn setting(value: &str) -> ParamValue {
+    if let Ok(switch) = value.parse() {
+        return ParamValue::Bool(switch);
+    }
+    if let Ok(whole) = value.parse() {
+        return ParamValue::Int(whole);
+    }
+    value.parse().map_or(ParamValue::Text(value.trim_matches('"').to_owned()), ParamValue::Float)
 }
 
 /// Lives through one history under every algorithm.
@@ -191,19 +222,41 @@ fn contract_holds_under_hostile_but_legal_histories() {
 }
 
 /// A test of the test: tame histories would prove nothing.
-#[test]
-fn histories_reach_every_state_of_bbr1() {
+/// The states that some hundred histories lead through.
+fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
-    for _ in 0..100 {
+    for _ in 0..400 {
         let (start, ops) = any_history().new_tree(&mut runner).unwrap().current();
-        let mut sender = Sender::new(Algorithm::Bbr1, &Vec::new(), start);
+        let mut sender = Sender::new(algorithm, &Vec::new(), start);
         for op in ops {
             op.apply(&mut sender);
             states.insert(sender.state());
         }
     }
-    assert_eq!(Vec::from_iter(states), ["DRAIN", "PROBE_BW", "PROBE_RTT", "STARTUP"]);
+    Vec::from_iter(states)
+}
+
+#[test]
+fn histories_reach_every_state_of_bbr1() {
+    let states = ["DRAIN", "PROBE_BW", "PROBE_RTT", "STARTUP"];
+    assert_eq!(states_reached(Algorithm::Bbr1), states);
+}
+
+#[test]
+fn histories_reach_every_state_of_bbr2_and_bbr3() {
+    let states = [
+        "DRAIN",
+        "PROBE_BW_CRUISE",
+        "PROBE_BW_DOWN",
+        "PROBE_BW_REFILL",
+        "PROBE_BW_UP",
+        "PROBE_RTT",
+        "STARTUP",
+    ];
+    for algorithm in [Algorithm::Bbr2, Algorithm::Bbr2Exp, Algorithm::Bbr3, Algorithm::Bbr3Ietf] {
+        assert_eq!(states_reached(algorithm), states, "{}", algorithm.name());
+    }
 }
 
 /// Histories that failed once, each with what it showed.

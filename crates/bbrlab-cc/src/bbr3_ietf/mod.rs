@@ -54,7 +54,8 @@
 //! Sources: [draft-bbr], sections as above.
 //! Deviations:
 //! 1. Integers: bytes, microseconds, bytes per second, gains in percent, all rounded down. cwnd goes to the
-//!    sender in whole packets; the delivery-rate sample comes from it in packets.
+//!    sender in whole packets, while the bytes beyond them are kept; the delivery-rate sample comes from it
+//!    in packets.
 //! 2. The state for an undo is saved once per loss episode, before its first loss is judged. Taken by the
 //!    letter, `HandleLostPacket`, `NoteLoss` and `OnEnterFastRecovery` save it up to three times, each time
 //!    forgetting the state to return to; 5.5.11.1 says "when a loss recovery episode starts".
