@@ -1,6 +1,6 @@
 //! `bbrlab reproduce`: the papers' experiments, published beside measured.
 
-use bbrlab_lab::{COMMIT, LabError, ReproduceOptions, Reproduced, VERSION, select};
+use bbrlab_lab::{COMMIT, LabError, NO_KEY, ReproduceOptions, Reproduced, VERSION, select};
 use bbrlab_report::published_table;
 use serde_json::{Map, Value, json};
 
@@ -121,6 +121,7 @@ fn experiment(reproduced: &Reproduced) -> Value {
             let at: Map<String, Value> = row
                 .keys
                 .iter()
+                .filter(|(_, value)| value != NO_KEY)
                 .map(|(key, value)| {
                     let value =
                         value.parse::<f64>().map_or_else(|_| value.clone().into(), Value::from);

@@ -47,5 +47,5 @@ pub use packets::{Packets, validate_packets};
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};
 pub use provenance::{COMMIT, VERSION};
-pub use reproduce::{DEFAULT_SEEDS, ReproduceOptions, Reproduced, reproduce, select};
+pub use reproduce::{DEFAULT_SEEDS, NO_KEY, ReproduceOptions, Reproduced, reproduce, select};
 pub use stop::Stop;

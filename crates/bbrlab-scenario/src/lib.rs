@@ -28,7 +28,7 @@ mod stack;
 mod sweep;
 mod traces;
 
-pub use bbrlab_cc::{Algorithm, ParamSpec};
+pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 pub use builtin::{BUILTINS, Builtin};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use estimate::Estimate;

@@ -58,12 +58,12 @@ fn every_built_in_scenario_can_be_run() {
         }
     }
     expect![[r#"
-        lanigan2020.single-flow: 6 runs, 1 flows, 934386 packets
-        lanigan2020.bandwidth-step: 3 runs, 1 flows, 1868772 packets
-        song2021.single-buffer: 8 runs, 1 flows, 1651256 packets
-        song2021.random-loss: 200 runs, 1 flows, 41281400 packets
-        song2021.vs-cubic: 16 runs, 2 flows, 69352712 packets
-        mahmud2020.sim-congested: 30 runs, 7 flows, 743070 packets
+        lanigan2020.single-flow: 48 runs, 1 flows, 7475088 packets
+        lanigan2020.bandwidth-step: 21 runs, 1 flows, 13081404 packets
+        song2021.single-buffer: 16 runs, 1 flows, 3302512 packets
+        song2021.random-loss: 300 runs, 1 flows, 61922100 packets
+        song2021.vs-cubic: 32 runs, 2 flows, 138705424 packets
+        mahmud2020.sim-congested: 60 runs, 7 flows, 1486140 packets
         kato2025.sixteen-344: 10 runs, 16 flows, 24768820 packets
         examples.dumbbell: 1 runs, 1 flows, 16513 packets
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets

@@ -1,11 +1,14 @@
 //! Where a run stands in a paper: its parameters under the papers' own names.
 
-use bbrlab_scenario::{Buffer, Loss, Run};
+use bbrlab_scenario::{Algorithm, Buffer, FlowClass, Loss, ParamValue, Run};
 use toml::{Table, Value};
 
 /// A run's parameters by the papers' locating keys, in the order in which tables show them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place(Vec<(&'static str, Key)>);
+
+/// In the place of a key that a run has not: the lambda of anything but BBR+.
+pub const NO_KEY: &str = "–";
 
 #[derive(Clone, Debug, PartialEq)]
 enum Key {
@@ -23,6 +26,9 @@ pub(super) fn place_of(run: &Run, experiment: &str) -> Place {
         keys.push(("opponent", Key::Word(opponent.name().to_owned())));
     }
     let number = |value: f64| Key::Number(value);
+    if first.cc == Algorithm::BbrHsr {
+        keys.push(("hsr_lambda", number(hsr_lambda(first))));
+    }
     if let Some(link) = run.bottleneck.and_then(|link| run.links.get(link as usize)) {
         if let Some(rate) = link.rate.at_start() {
             keys.push(("bandwidth_mbps", number(rate.0 as f64 / 1e6)));
@@ -53,6 +59,18 @@ pub(super) fn place_of(run: &Run, experiment: &str) -> Place {
     Place(keys)
 }
 
+/// BBR+'s lambda.
+#[expect(clippy::cast_precision_loss, reason = "a small number")]
+fn hsr_lambda(class: &FlowClass) -> f64 {
+    let default = Algorithm::BbrHsr.params().iter().find(|param| param.name == "lambda");
+    let given = class.cc_params.iter().find(|(name, _)| name == "lambda");
+    match given.map(|(_, value)| value) {
+        Some(ParamValue::Float(lambda)) => *lambda,
+        Some(ParamValue::Int(lambda)) => *lambda as f64,
+        _ => default.and_then(|param| param.default.parse().ok()).expect("a number in the list"),
+    }
+}
+
 impl Place {
     /// Whether a printed row stands at the same place: what both know is equal.
     pub(super) fn matches(&self, row: &Table) -> bool {
@@ -79,7 +97,7 @@ impl Place {
                         let text = format!("{value:.9}");
                         text.trim_end_matches('0').trim_end_matches('.').to_owned()
                     }
-                    None => "–".to_owned(),
+                    None => NO_KEY.to_owned(),
                 };
                 ((*name).to_owned(), word)
             })

@@ -13,6 +13,7 @@ use bbrlab_report::{PublishedCell, PublishedRow, interval};
 use bbrlab_scenario::{Run, Scenario};
 use toml::{Table, Value};
 
+pub use self::locate::NO_KEY;
 use self::locate::{Place, place_of};
 use self::metrics::{Measured, measure};
 use crate::batch::{Batch, BatchOptions, Progress, default_out, run_batch};
