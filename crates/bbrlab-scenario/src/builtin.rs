@@ -15,7 +15,7 @@ pub struct Builtin {
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers first, then examples.
+        /// The built-in scenarios: papers first, then ECN, then examples.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),
@@ -32,6 +32,10 @@ builtins! {
     "song2021.vs-cubic": "song2021/vs-cubic.toml",
     "mahmud2020.sim-congested": "mahmud2020/sim-congested.toml",
     "kato2025.sixteen-344": "kato2025/sixteen-344.toml",
+    "ecn.bbr2": "ecn/bbr2.toml",
+    "ecn.bbr3": "ecn/bbr3.toml",
+    "ecn.dctcp": "ecn/dctcp.toml",
+    "ecn.cubic": "ecn/cubic.toml",
     "examples.dumbbell": "examples/dumbbell.toml",
     "examples.two-bbr": "examples/two-bbr.toml",
     "examples.parking-lot": "examples/parking-lot.toml",

@@ -12,7 +12,7 @@ use crate::not_built;
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::run::{Ecn, Source};
-use crate::stack::{name_of, read_mss};
+use crate::stack::read_mss;
 
 /// The most flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
@@ -44,8 +44,6 @@ pub(crate) struct FlowSpec {
 const PATH_MAX: usize = 1000;
 
 const LINK_NAMES: &str = "a list of 1 to 1000 names of [[links]] such as [\"a\", \"b\"]";
-
-const ECNS: [(&str, Ecn); 3] = [("false", Ecn::Off), ("true", Ecn::On), ("low", Ecn::Low)];
 
 impl FlowSpec {
     /// `None` only where there is no telling which algorithm is meant.

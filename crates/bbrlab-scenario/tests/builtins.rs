@@ -65,6 +65,10 @@ fn every_built_in_scenario_can_be_run() {
         song2021.vs-cubic: 32 runs, 2 flows, 138705424 packets
         mahmud2020.sim-congested: 60 runs, 7 flows, 1486140 packets
         kato2025.sixteen-344: 10 runs, 16 flows, 24768820 packets
+        ecn.bbr2: 2 runs, 2 flows, 247688 packets
+        ecn.bbr3: 2 runs, 2 flows, 247688 packets
+        ecn.dctcp: 2 runs, 2 flows, 247688 packets
+        ecn.cubic: 2 runs, 2 flows, 247688 packets
         examples.dumbbell: 1 runs, 1 flows, 16513 packets
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets
         examples.parking-lot: 2 runs, 4 flows, 396302 packets

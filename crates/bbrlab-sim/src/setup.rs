@@ -1,6 +1,6 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
-use bbrlab_cc::{CongestionControl as _, PacingStatus, ParamValue};
+use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, ParamValue};
 use bbrlab_scenario as spec;
 use bbrlab_scenario::{FlowClass, Run, SenderQdisc, SocketBuffer, Stack};
 use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf, ReceiverConfig};
@@ -75,8 +75,11 @@ fn echo(class: &FlowClass, ecn: EcnMode, needs_ecn: bool) -> EcnEcho {
     });
     match ecn {
         EcnMode::Off => EcnEcho::Off,
-        EcnMode::On if !needs_ecn && !is_enabled => EcnEcho::Classic,
-        EcnMode::On | EcnMode::Low => EcnEcho::Dctcp { ect_on_acks: needs_ecn },
+        EcnMode::Low if class.cc == Algorithm::Bbr3 => EcnEcho::Dctcp { ect_on_acks: needs_ecn },
+        EcnMode::On | EcnMode::Low if needs_ecn || is_enabled => {
+            EcnEcho::Dctcp { ect_on_acks: needs_ecn }
+        }
+        EcnMode::On | EcnMode::Low => EcnEcho::Classic,
     }
 }
 
