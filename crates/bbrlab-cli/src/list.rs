@@ -103,6 +103,11 @@ fn algorithms() -> String {
             summary = format!("(not built yet) {summary}");
         }
         table.row(vec![algorithm.name().to_owned(), algorithm.title().to_owned(), summary]);
+        let more = |line: String| vec![String::new(), String::new(), line];
+        table.row(more(format!("source: {}", algorithm.source())));
+        for p in algorithm.params() {
+            table.row(more(format!("{} = {}: {}", p.name, p.default, p.summary)));
+        }
     }
     table.render()
 }
