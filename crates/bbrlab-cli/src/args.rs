@@ -42,12 +42,23 @@ pub(crate) enum Verb {
     /// Validate scenario files and tell what a run would take; runs nothing
     #[command(after_help = "Example: bbrlab check my.toml song2021.random-loss")]
     Check(CheckArgs),
-    /// Compare with recordings of real kernel code
+    /// Compare with recordings of real kernel code and real Linux hosts
     #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
     Validate(ValidateArgs),
     /// Draw the pictures of a folder of results
     #[command(after_help = "Example: bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Plot(PlotArgs),
+    /// Put folders of results on one self-contained HTML page
+    #[command(
+        after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
+    )]
+    Report(ReportArgs),
+    /// Measure the speed of this machine and build
+    #[command(after_help = "Example: bbrlab bench --json > bench.json")]
+    Bench(BenchArgs),
+    /// One case of `bench`, in this process
+    #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
+    BenchCase(BenchCaseArgs),
     /// Print a script that teaches a shell to complete commands
     #[command(
         after_help = "Example: bbrlab completions bash > ~/.local/share/bash-completion/completions/bbrlab"
@@ -195,6 +206,41 @@ pub(crate) struct PlotArgs {
     /// No notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// Folders of runs or of sweeps
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// The page [default: report.html in the first folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    /// Cases (a, b, c, d, and some of them with -1bdp or -tso behind); all but the largest, if none is named
+    #[arg(value_name = "CASE")]
+    pub(crate) cases: Vec<String>,
+    /// Do not count instructions
+    #[arg(long)]
+    pub(crate) no_instructions: bool,
+    /// No notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BenchCaseArgs {
+    /// The case
+    pub(crate) case: String,
+    /// Simulated time
+    #[arg(long, value_name = "MS")]
+    pub(crate) duration_ms: Option<u32>,
 }
 
 /// A count of packets: `5000000`, `1e11`, `2.5e9`.

@@ -4,6 +4,7 @@
 //! check failed, 2 bad usage or bad input, 130 interrupted.
 
 mod args;
+mod bench;
 mod check;
 mod list;
 mod output;
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
         Verb::Check(args) => check::check(args, &mut output),
         Verb::Validate(args) => validate::validate(args, &mut output),
         Verb::Plot(args) => plot::plot(args, &mut output),
+        Verb::Report(args) => plot::report(args, &mut output),
+        Verb::Bench(args) => bench::bench(args, &mut output),
+        Verb::BenchCase(args) => bench::one(args, &mut output),
         Verb::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "bbrlab", &mut script);

@@ -74,7 +74,7 @@ impl Output {
                 match &error {
                     // Shows its own head and the place.
                     LabError::Scenario(errors) => {
-                        let _ = write!(anstream::stderr(), "{}", errors.render(true));
+                        let _ = writeln!(anstream::stderr(), "{}", errors.render(true));
                     }
                     error => complain(&error.to_string()),
                 }

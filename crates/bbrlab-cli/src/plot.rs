@@ -1,6 +1,6 @@
-//! `bbrlab plot`: pictures of results that are there already.
+//! `bbrlab plot` and `bbrlab report`: pictures, and a page, of results that are there already.
 
-use crate::args::PlotArgs;
+use crate::args::{PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
 
 pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
@@ -10,4 +10,10 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         output.text(&format!("{}\n", file.display()))?;
     }
     Ok(())
+}
+
+pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
+    let file = args.out.clone().unwrap_or_else(|| args.folders[0].join("report.html"));
+    bbrlab_lab::write_report(&args.folders, &file)?;
+    output.text(&format!("{}\n", file.display()))
 }

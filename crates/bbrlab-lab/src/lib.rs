@@ -13,13 +13,15 @@
 //! | `papers.rs`, `reproduce/` | the papers' experiments, published beside measured |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |
 //! | `packets.rs` | packet logs of a real host, replayed on all cores |
+//! | `bench.rs` | the cases of the speed table |
 //! | `limit.rs` | what a command takes on without being told |
-//! | `picture_files.rs` | SVG and PNG beside the data |
+//! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
 //! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
 //! | `stop.rs` | interrupts |
 
 mod atomic_file;
 mod batch;
+mod bench;
 mod columns;
 mod error;
 mod execute;
@@ -32,6 +34,7 @@ mod papers;
 mod parquet_file;
 mod picture_files;
 mod provenance;
+mod report_page;
 mod reproduce;
 mod run_folder;
 #[cfg(test)]
@@ -39,6 +42,7 @@ mod scratch;
 mod stop;
 
 pub use batch::{Batch, BatchOptions, Progress, default_out, run_batch};
+pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use error::LabError;
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
@@ -47,5 +51,6 @@ pub use packets::{Packets, validate_packets};
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};
 pub use provenance::{COMMIT, VERSION};
+pub use report_page::write_report;
 pub use reproduce::{DEFAULT_SEEDS, NO_KEY, ReproduceOptions, Reproduced, reproduce, select};
 pub use stop::Stop;

@@ -56,12 +56,6 @@ impl Values {
             Self::OptText(values) => values.len(),
         }
     }
-
-    /// Whether there is no row.
-    #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 impl Column {

@@ -56,6 +56,15 @@ pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
         }
         return write_pictures(out, &pictures);
     }
+    write_pictures(out, &[picture_of_folder(folder)?])
+}
+
+/// The picture of a run's folder.
+///
+/// # Errors
+/// If it is no such folder, or a file in it is damaged.
+pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
+    let document = read_document(folder)?;
     let Some(summary) = document.runs.first() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
     };
@@ -66,8 +75,7 @@ pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
     let queue = read_columns(&folder.join(QUEUE_PARQUET), queue_from)?;
-    let picture = run_picture(&RunPicture { run: &run, summary, series: &series, queue: &queue });
-    write_pictures(out, &[picture])
+    Ok(run_picture(&RunPicture { run: &run, summary, series: &series, queue: &queue }))
 }
 
 /// The records of a folder of results.

@@ -67,7 +67,8 @@ fn group(runs: &[&RunSummary]) -> Group {
 }
 
 /// The metrics of a run by name: those of the JSON document, such as `jain`, `links.bottleneck.utilization`
-/// or `flows.0.rtt_ms.mean`, and sums and means over the flows: `total.goodput_mbps`, `mean.rtt_ms` ...
+/// or `flows.0.rtt_ms.mean`, and sums and means over the flows: `total.goodput_mbps`, `mean.rtt_ms`; where algorithms compete, their sums
+/// too: `cc.cubic.goodput_mbps` ...
 ///
 /// # Panics
 /// Never: records are plain values.
@@ -92,6 +93,14 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     flat.push(("total.goodput_ss_mbps".to_owned(), total(|flow| flow.goodput_ss_mbps)));
     flat.push(("total.retransmitted_packets".to_owned(), Some(retransmitted)));
     flat.push(("mean.rtt_ms".to_owned(), mean_rtt_ms(run)));
+    let ccs = algorithms(run);
+    if ccs.len() > 1 {
+        for cc in ccs {
+            let of_it =
+                run.flows.iter().filter(|flow| flow.cc == cc).filter_map(|flow| flow.goodput_mbps);
+            flat.push((format!("cc.{cc}.goodput_mbps"), Some(of_it.sum())));
+        }
+    }
     for link in &run.links {
         let value = serde_json::to_value(link).expect("a record of plain values");
         leaves(&format!("links.{}", link.name), &value, &mut flat);
@@ -103,6 +112,17 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
         }
     }
     flat
+}
+
+/// The algorithms of a run in the order of its flows.
+pub(crate) fn algorithms(run: &RunSummary) -> Vec<&str> {
+    let mut ccs: Vec<&str> = Vec::new();
+    for flow in &run.flows {
+        if !ccs.contains(&flow.cc.as_str()) {
+            ccs.push(&flow.cc);
+        }
+    }
+    ccs
 }
 
 /// The mean over the flows of their mean RTT samples.

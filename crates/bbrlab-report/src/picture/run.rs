@@ -475,7 +475,10 @@ fn rate_steps(rate: &Rate, end_s: f64) -> Vec<(f64, f64)> {
 fn draw_curves(panel: &Panel<'_, '_>, curves: &[Curve], width: f64) {
     for curve in curves {
         if let Some((low, high)) = &curve.band {
-            panel.band(low, high, curve.color, 0.18);
+            panel.band(low, high, curve.color, if curve.members.is_empty() { 0.18 } else { 0.10 });
+        }
+        for member in &curve.members {
+            panel.line(member, Stroke::new(curve.color, 0.7).alpha(0.35));
         }
     }
     for curve in curves {

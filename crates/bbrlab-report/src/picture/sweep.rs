@@ -6,13 +6,14 @@
 //! has no scale at all.
 
 use bbrlab_scenario::{Group, RunSummary};
+use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Stroke, Words, draw};
 use super::palette;
-use super::panel::{Panel, SMALL, TITLE, width_of};
+use super::panel::{Key, Panel, SMALL, TITLE, width_of};
 use crate::groups::groups;
 use crate::table::{layout_cut, mean_of, value_text, varying_keys};
 
@@ -37,6 +38,9 @@ const METRICS: &[SweepMetric] = &[
         scale: 1.0,
     },
 ];
+/// Where algorithms compete in a run: what each of them gets.
+const BY_ALGORITHM: SweepMetric =
+    SweepMetric { title: "Goodput by algorithm, Mbit/s", metric: "", scale: 1.0 };
 const JAIN: SweepMetric =
     SweepMetric { title: "Jain's index of goodputs", metric: "jain", scale: 1.0 };
 
@@ -109,11 +113,16 @@ fn picture(
     several_flows: bool,
 ) -> String {
     let mut metrics: Vec<SweepMetric> = METRICS.to_vec();
+    let ccs = competing(groups);
+    if !ccs.is_empty() {
+        metrics.insert(1, BY_ALGORITHM);
+    }
     if several_flows {
         metrics.push(JAIN);
     }
     // Metrics that no run has would be empty frames.
-    metrics.retain(|metric| groups.iter().any(|group| mean_of(group, metric.metric).0.is_some()));
+    let has_values = |metric: &str| groups.iter().any(|group| mean_of(group, metric).0.is_some());
+    metrics.retain(|metric| *metric == BY_ALGORITHM || has_values(metric.metric));
     let mut values: Vec<String> = Vec::new();
     for group in groups {
         if let Some(value) = group.point.get(axis_key) {
@@ -150,7 +159,8 @@ fn picture(
         for (place, metric) in (0u32..).zip(&metrics) {
             let left = LEFT + f64::from(place % 2) * (PANEL_WIDTH + GAP_X);
             let top = head + f64::from(place / 2) * (PANEL_HEIGHT + GAP_Y);
-            let (least, greatest) = extent(lines, metric);
+            let curves = curves(lines, metric, &ccs);
+            let (least, greatest) = extent(&curves);
             let panel = Panel {
                 canvas,
                 left,
@@ -161,37 +171,105 @@ fn picture(
                 y: Axis::around(least, greatest, 6),
             };
             panel.frame(metric.title);
-            plot(&panel, lines, axis_key, &values, metric);
+            plot(&panel, &curves, axis_key, &values);
+            if *metric == BY_ALGORITHM {
+                panel.legend(&algorithm_keys(&ccs, lines.len()));
+            }
             panel.border();
             category_labels(&panel, &values, axis_key);
         }
     })
 }
 
-fn plot(
-    panel: &Panel<'_, '_>,
-    lines: &[Line<'_>],
-    axis_key: &str,
-    values: &[String],
-    metric: &SweepMetric,
-) {
-    let spread = 0.06;
+/// A line of a panel.
+struct Curve<'a> {
+    color: RGBColor,
+    /// Dash and gap; none is solid.
+    dash: Option<(f64, f64)>,
+    members: &'a [&'a Group],
+    metric: String,
+    scale: f64,
+}
+
+/// Dashes that tell competing algorithms apart where colours tell something else.
+const DASHES: [Option<(f64, f64)>; 4] =
+    [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
+
+fn curves<'a>(lines: &'a [Line<'a>], metric: &SweepMetric, ccs: &[String]) -> Vec<Curve<'a>> {
+    let mut curves = Vec::new();
     for (place, line) in lines.iter().enumerate() {
-        let color = palette::line(place);
+        let members = line.members.as_slice();
+        if *metric == BY_ALGORITHM {
+            for (which, cc) in ccs.iter().enumerate() {
+                let (color, dash) = algorithm_style(place, which, lines.len());
+                let metric = format!("cc.{cc}.goodput_mbps");
+                curves.push(Curve { color, dash, members, metric, scale: 1.0 });
+            }
+        } else {
+            curves.push(Curve {
+                color: palette::line(place),
+                dash: None,
+                members,
+                metric: metric.metric.to_owned(),
+                scale: metric.scale,
+            });
+        }
+    }
+    curves
+}
+
+/// Colours are the lines', where there are several; then dashes tell the algorithms.
+fn algorithm_style(line: usize, which: usize, lines: usize) -> (RGBColor, Option<(f64, f64)>) {
+    if lines > 1 {
+        (palette::line(line), DASHES[which % DASHES.len()])
+    } else {
+        (palette::line(which), None)
+    }
+}
+
+fn algorithm_keys(ccs: &[String], lines: usize) -> Vec<Key> {
+    ccs.iter()
+        .enumerate()
+        .map(|(which, cc)| {
+            let (color, dash) = algorithm_style(0, which, lines);
+            let color = if lines > 1 { palette::FAINT_INK } else { color };
+            Key { text: cc.clone(), stroke: Stroke { dash, ..Stroke::new(color, 1.8) } }
+        })
+        .collect()
+}
+
+/// The algorithms that compete within the runs; none where each run has one only.
+fn competing(groups: &[Group]) -> Vec<String> {
+    let mut ccs: Vec<String> = Vec::new();
+    for name in groups.iter().flat_map(|group| group.metrics.keys()) {
+        let cc = name.strip_prefix("cc.").and_then(|rest| rest.strip_suffix(".goodput_mbps"));
+        if let Some(cc) = cc
+            && !ccs.iter().any(|known| known == cc)
+        {
+            ccs.push(cc.to_owned());
+        }
+    }
+    ccs
+}
+
+fn plot(panel: &Panel<'_, '_>, curves: &[Curve<'_>], axis_key: &str, values: &[String]) {
+    let spread = 0.06;
+    for (place, curve) in curves.iter().enumerate() {
+        let color = curve.color;
         // Lines stand a little beside each other, so that equal values do not hide one another.
-        #[expect(clippy::cast_precision_loss, reason = "eight lines at most")]
-        let shift = (place as f64 - (lines.len() as f64 - 1.0) / 2.0) * spread;
+        #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
+        let shift = (place as f64 - (curves.len() as f64 - 1.0) / 2.0) * spread;
         let mut points = Vec::new();
         for (at, value) in (0u32..).zip(values) {
-            let member = line.members.iter().find(|group| {
+            let member = curve.members.iter().find(|group| {
                 group.point.get(axis_key).is_some_and(|found| value_text(found) == *value)
             });
-            let Some((Some(mean), half)) = member.map(|group| mean_of(group, metric.metric)) else {
+            let Some((Some(mean), half)) = member.map(|group| mean_of(group, &curve.metric)) else {
                 continue;
             };
-            let (x, mean) = (f64::from(at) + shift, mean * metric.scale);
+            let (x, mean) = (f64::from(at) + shift, mean * curve.scale);
             points.push((x, mean));
-            if let Some(half) = half.map(|half| half * metric.scale) {
+            if let Some(half) = half.map(|half| half * curve.scale) {
                 let (low, high) = (panel.at(x, mean - half), panel.at(x, mean + half));
                 panel.canvas.line(&[low, high], Stroke::new(color, 1.0));
                 for end in [low, high] {
@@ -200,21 +278,23 @@ fn plot(
                 }
             }
         }
-        panel.line(&points, Stroke::new(color, 1.5));
+        panel.line(&points, Stroke { dash: curve.dash, ..Stroke::new(color, 1.5) });
         for &(x, y) in &points {
             panel.canvas.dot(panel.at(x, y), 3.2, color);
         }
     }
 }
 
-fn extent(lines: &[Line<'_>], metric: &SweepMetric) -> (f64, f64) {
+fn extent(curves: &[Curve<'_>]) -> (f64, f64) {
     let mut least = f64::INFINITY;
     let mut greatest = 0.0f64;
-    for group in lines.iter().flat_map(|line| &line.members) {
-        if let (Some(mean), half) = mean_of(group, metric.metric) {
-            let half = half.unwrap_or(0.0);
-            least = least.min((mean - half) * metric.scale);
-            greatest = greatest.max((mean + half) * metric.scale);
+    for curve in curves {
+        for group in curve.members {
+            if let (Some(mean), half) = mean_of(group, &curve.metric) {
+                let half = half.unwrap_or(0.0);
+                least = least.min((mean - half) * curve.scale);
+                greatest = greatest.max((mean + half) * curve.scale);
+            }
         }
     }
     (if least.is_finite() { least.max(0.0) } else { 0.0 }, greatest)

@@ -33,9 +33,14 @@ pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
     pub(super) lines: Vec<Points>,
+    /// The flows that the curve is the mean of, if they are few enough to be seen.
+    pub(super) members: Vec<Points>,
     /// Least and greatest of the flows that the curve stands for.
     pub(super) band: Option<(Points, Points)>,
 }
+
+/// Up to so many flows of a kind each gets a faint line behind their mean.
+const MEMBERS_SEEN: usize = 32;
 
 /// Windows over a run in which a rate is taken.
 const WINDOWS: u32 = 250;
@@ -78,6 +83,7 @@ pub(super) fn curves(
                 },
                 color: palette::line(flow as usize),
                 lines,
+                members: Vec::new(),
                 band: None,
             }
         })
@@ -123,6 +129,11 @@ fn by_kind(
                 name: format!("{} {name}: mean, range", flows.len()),
                 color: palette::line(place),
                 lines: vec![mean],
+                members: if windows.len() <= MEMBERS_SEEN {
+                    windows.iter().map(|of_flow| present(of_flow)).collect()
+                } else {
+                    Vec::new()
+                },
                 band: Some((low, high)),
             }
         })
