@@ -349,7 +349,7 @@ fn plain_name(text: &str, most: usize) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { ' ' });
     let spaced: String = kept.collect();
     let joined = spaced.split_whitespace().collect::<Vec<_>>().join("-");
-    joined.trim_matches('.').chars().take(most).collect()
+    joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
 /// The summary of all runs of a sweep, and its pictures.

@@ -68,14 +68,14 @@ fn two_digits(value: u64, up: bool) -> (u64, u32) {
     let mut digits = value;
     let mut is_exact = true;
     while digits >= 100 {
-        is_exact &= digits % 10 == 0;
+        is_exact &= digits.is_multiple_of(10);
         digits /= 10;
         exponent += 1;
     }
     if up && !is_exact {
         digits += 1;
     }
-    (digits, exponent)
+    if digits == 100 { (10, exponent + 1) } else { (digits, exponent) }
 }
 
 fn written(digits: u64, exponent: u32) -> String {
@@ -116,12 +116,30 @@ mod tests {
 
     #[test]
     fn too_much_is_refused_and_the_way_out_is_told() {
-        let packets = Estimate { data_packets: 103_000_000_001, ..Estimate::default() };
-        check(&packets, 2, &expect![[""]]);
+        let packets = Estimate { data_packets: 99_100_000_001, ..Estimate::default() };
+        check(
+            &packets,
+            2,
+            &expect![
+                "this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+            ],
+        );
         let rows = Estimate { series_rows: 500_000_000, ..Estimate::default() };
-        check(&rows, 2, &expect![[""]]);
+        check(
+            &rows,
+            2,
+            &expect![
+                "this takes about 5e8 rows of time series, more than the limit of 1e8; raise it with --limit 5e10; or keep fewer with --set sample=..."
+            ],
+        );
         let memory = Estimate { runs: 10, memory_bytes: 6_000_000_000, ..Estimate::default() };
-        check(&memory, 2, &expect![[""]]);
-        check(&memory, 1, &expect![[""]]);
+        check(
+            &memory,
+            2,
+            &expect![
+                "this takes about 1.2e10 bytes of memory, more than the limit of 1e10; raise it with --limit 1.2e10; or run fewer at a time with --jobs"
+            ],
+        );
+        check(&memory, 1, &expect!["taken on"]);
     }
 }

@@ -277,7 +277,10 @@ mod tests {
             Column::new("flow", Values::Int(vec![0, 1, 0])),
             Column::new("ssthresh_packets", Values::OptInt(vec![None, Some(10), None])),
             Column::new("rtt", Values::OptFloat(vec![Some(0.5), None, Some(-1.0)])),
-            Column::new("state", Values::Text(vec!["".into(), "STARTUP".into(), "STARTUP".into()])),
+            Column::new(
+                "state",
+                Values::Text(vec![String::new(), "STARTUP".into(), "STARTUP".into()]),
+            ),
             Column::new("swept", Values::OptText(vec![Some("2bdp".into()), None, None])),
         ]
     }

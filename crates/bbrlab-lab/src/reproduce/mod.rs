@@ -120,6 +120,9 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
+///
+/// # Panics
+/// If the simulator fails an assertion: an error of ours.
 pub fn reproduce(
     experiment: &Experiment,
     options: &ReproduceOptions,
