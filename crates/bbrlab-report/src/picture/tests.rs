@@ -64,6 +64,7 @@ fn run(ccs: &[Algorithm]) -> Run {
             delack: DelAck::Linux,
             min_rto: Span::from_millis(200),
             initial_cwnd: 10,
+            clock_step: Span(1),
         },
         links: vec![link],
         bottleneck: Some(0),
