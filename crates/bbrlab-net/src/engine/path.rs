@@ -35,10 +35,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             self.arrive_at_link(handle, leg);
         } else {
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
-            self.enter_lane(
-                lane,
-                UnderWay::new(self.now + delay, tie, handle),
-            );
+            self.enter_lane(lane, UnderWay::new(self.now + delay, tie, handle));
         }
     }
 

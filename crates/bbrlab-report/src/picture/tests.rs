@@ -1,83 +1,27 @@
 //! Pictures of made-up runs. Set `BBRLAB_PICTURES` to a folder to look at them.
 
-use bbrlab_cc::Algorithm;
-use bbrlab_scenario::{
-    Buffer, DelAck, Ecn, Flow, FlowClass, Hop, Link, Loss, LossAt, Profile, Queue, QueueRow,
-    QueueSeries, Rate, RateChange, Recovery, Run, RunSummary, Sample, SenderQdisc, Series,
-    SeriesRow, SocketBuffer, Source, Stack, Tso,
-};
+use std::fmt::Write as _;
 
-use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
+use bbrlab_scenario::{QueueRow, QueueSeries, Run, RunSummary, Scenario, Series, SeriesRow};
 
 use super::{Picture, RunPicture, run_picture, sweep_pictures};
 use crate::table::tests::sample_run;
 
 const BUFFER_PACKETS: u64 = 248;
 
-fn run(ccs: &[Algorithm]) -> Run {
-    let link = Link {
-        name: "bottleneck".to_owned(),
-        rate: Rate::Constant(BitRate(50_000_000)),
-        delay: Span::from_millis(10),
-        buffer: Buffer::Packets(Packets(BUFFER_PACKETS)),
-        queue: Queue::DropTail,
-        loss: Loss::None,
-        loss_at: LossAt::After,
-        rate_change: RateChange::Follow,
-        jitter: None,
-        reorder: None,
-        framing: Bytes(14),
-        burst: None,
-        ecn_threshold: None,
-    };
-    let class = |&cc: &Algorithm| FlowClass {
-        cc,
-        cc_params: Vec::new(),
-        mss: 1448,
-        ecn: Ecn::Off,
-        source: Source::Unlimited,
-        private_links: Vec::new(),
-        forward: vec![Hop::Delay(Span(2_500_000)), Hop::Link(0), Hop::Delay(Span(2_500_000))],
-        reverse: vec![Hop::Delay(Span::from_millis(15))],
-        base_rtt: Span::from_millis(30),
-    };
-    Run {
-        scenario: "made-up".to_owned(),
-        title: "A made-up run: nothing here was simulated".to_owned(),
-        scenario_hash: "3fa9c2d17b604f0f".repeat(4),
-        profile: Profile::Linux,
-        point: serde_json::Map::new(),
-        seed: 7,
-        duration: Span::from_secs(40),
-        sample: Sample::Every(Span::from_millis(10)),
-        flow_series: true,
-        stack: Stack {
-            sndbuf: SocketBuffer::Auto,
-            rcvbuf: SocketBuffer::Auto,
-            rwnd: None,
-            rcvlowat: Bytes(1),
-            hz: 1000,
-            sender_qdisc: SenderQdisc::None,
-            tso: Tso::Cut,
-            sack: true,
-            recovery: Recovery::Linux,
-            delack: DelAck::Linux,
-            min_rto: Span::from_millis(200),
-            initial_cwnd: 10,
-            clock_step: Span(1),
-        },
-        links: vec![link],
-        bottleneck: Some(0),
-        classes: ccs.iter().map(class).collect(),
-        flows: (0u32..)
-            .zip(ccs)
-            .map(|(class, _)| Flow {
-                class,
-                start: Time(u64::from(class) * 2_000_000_000),
-                stop: None,
-            })
-            .collect(),
+/// 50 Mbit/s, 30 ms, two BDP of buffer; each flow two seconds after the one before.
+fn run(ccs: &[&str]) -> Run {
+    let mut text = format!(
+        "title = \"A made-up run: nothing here was simulated\"\nduration = \"40s\"\nseed = 7\n\
+         [bottleneck]\nrate = \"50Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"{BUFFER_PACKETS}pkt\"\n"
+    );
+    for (place, cc) in ccs.iter().enumerate() {
+        let start = 2 * place;
+        writeln!(text, "[[flows]]\ncc = \"{cc}\"\nrtt = \"30ms\"\nstart = \"{start}s\"").unwrap();
     }
+    let mut run = Scenario::parse("made-up", "made-up.toml", &text, None, &[]).unwrap().run(0);
+    run.scenario_hash = "3fa9c2d17b604f0f".repeat(4);
+    run
 }
 
 /// A saw tooth with a start-up, a drain and a ProbeRTT every ten seconds. Integers only.
@@ -151,7 +95,7 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
     (summary, series, queue)
 }
 
-fn picture(ccs: &[Algorithm]) -> Picture {
+fn picture(ccs: &[&str]) -> Picture {
     let run = run(ccs);
     let (summary, series, queue) = samples(&run);
     run_picture(&RunPicture { run: &run, summary: &summary, series: &series, queue: &queue })
@@ -175,7 +119,7 @@ fn assert_has(svg: &str, words: &[&str]) {
 
 #[test]
 fn a_single_bbr_flow_has_four_panels_with_units_references_and_state_bands() {
-    let picture = picture(&[Algorithm::Bbr1]);
+    let picture = picture(&["bbr1"]);
     show("single", &picture);
     assert_has(
         &picture.svg,
@@ -199,15 +143,15 @@ fn a_single_bbr_flow_has_four_panels_with_units_references_and_state_bands() {
 
 #[test]
 fn four_flows_are_told_apart_by_number_and_colour() {
-    let picture = picture(&[Algorithm::Bbr1, Algorithm::Cubic, Algorithm::Reno, Algorithm::Bbr1]);
+    let picture = picture(&["bbr1", "cubic", "reno", "bbr1"]);
     show("four", &picture);
     assert_has(&picture.svg, &["0 bbr1", "1 cubic", "2 reno", "3 bbr1", "#0072B2", "#D55E00"]);
 }
 
 #[test]
 fn twenty_flows_are_drawn_as_mean_and_range_of_their_kind() {
-    let mut ccs = vec![Algorithm::Bbr1; 10];
-    ccs.extend([Algorithm::Cubic; 10]);
+    let mut ccs = vec!["bbr1"; 10];
+    ccs.extend(["cubic"; 10]);
     let picture = picture(&ccs);
     show("twenty", &picture);
     assert_has(&picture.svg, &["10 bbr1: mean, range", "10 cubic: mean, range"]);
@@ -216,14 +160,14 @@ fn twenty_flows_are_drawn_as_mean_and_range_of_their_kind() {
 
 #[test]
 fn the_same_run_gives_the_same_bytes() {
-    let (one, other) = (picture(&[Algorithm::Bbr1]), picture(&[Algorithm::Bbr1]));
+    let (one, other) = (picture(&["bbr1"]), picture(&["bbr1"]));
     assert_eq!(one, other);
     assert_eq!(one.png(), other.png());
 }
 
 #[test]
 fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
-    let run = run(&[Algorithm::Bbr1]);
+    let run = run(&["bbr1"]);
     let picture = run_picture(&RunPicture {
         run: &run,
         summary: &sample_run(),
