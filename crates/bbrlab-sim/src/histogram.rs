@@ -72,8 +72,9 @@ impl Histogram {
 
     /// Values below `2^precision` have a bucket each.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "less than two octaves of buckets")]
     fn bucket(&self, value: u64) -> usize {
-        let octave = (63 - (value | 1).leading_zeros()).saturating_sub(self.precision);
+        let octave = (value | 1).ilog2().saturating_sub(self.precision);
         ((octave as usize) << self.precision) + (value >> octave) as usize
     }
 

@@ -72,6 +72,9 @@ impl Sim {
     ///
     /// # Errors
     /// If a congestion control refuses its parameters, which a checked scenario's do not.
+    ///
+    /// # Panics
+    /// As [`Self::with_links`].
     pub fn new(run: &Run) -> Result<Self, String> {
         Self::with_links(run, LinkMode::VirtualClock)
     }
@@ -80,6 +83,9 @@ impl Sim {
     ///
     /// # Errors
     /// As [`Self::new`].
+    ///
+    /// # Panics
+    /// With more than 2^24 flows, which a checked scenario does not have.
     pub fn with_links(run: &Run, mode: LinkMode) -> Result<Self, String> {
         let setups = run
             .classes

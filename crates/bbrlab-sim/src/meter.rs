@@ -7,12 +7,11 @@ use bbrlab_units::{Span, Time};
 
 use crate::histogram::Histogram;
 
-/// Buckets per power of two with few flows: a percentile is exact to a thousandth.
-const FINE: u32 = 10;
-/// The same with many: 30 powers of two (a microsecond to twenty minutes) then fit a KiB.
+/// Buckets per power of two, as a power of two, for so many flows at most. A handful of flows can have
+/// percentiles that are exact to a thousandth; of a thousand, each may take a few cache lines and no more.
+const PRECISION: [(usize, u32); 2] = [(32, 10), (1000, 6)];
+/// With more flows: 30 powers of two (a microsecond to twenty minutes) then fit a KiB.
 const COARSE: u32 = 3;
-/// Above so many flows percentiles are coarse.
-const MANY_FLOWS: usize = 1000;
 
 /// Figures of a flow in the making.
 #[derive(Clone, Debug)]
@@ -37,7 +36,8 @@ pub(crate) struct Meter {
 impl Meter {
     /// An empty meter of one of `flows` flows that samples every `period`.
     pub(crate) fn new(period: Span, flows: usize) -> Self {
-        let precision = if flows > MANY_FLOWS { COARSE } else { FINE };
+        let fits = PRECISION.iter().find(|&&(most, _)| flows <= most);
+        let precision = fits.map_or(COARSE, |&(_, precision)| precision);
         Self {
             rtt_us: Histogram::new(precision),
             srtt_us: Histogram::new(precision),

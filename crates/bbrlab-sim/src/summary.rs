@@ -15,6 +15,9 @@ use crate::histogram::Histogram;
 use crate::wire::Payload;
 use crate::wiring::{RatedLink, is_rated};
 
+/// Percentiles of completion times are exact to a part in a thousand.
+const TRANSFER_PRECISION: u32 = 10;
+
 const BITS: f64 = 8.0;
 const NS_PER_MS: f64 = 1e6;
 const US_PER_MS: f64 = 1e3;
@@ -190,9 +193,7 @@ fn completion_times(class: &bbrlab_scenario::FlowClass, flow: &Flow) -> Fct {
     if app::transfers(&class.source) == 0 {
         return Fct::default();
     }
-    /// A transfer is timed to a part in a thousand where percentiles are concerned.
-    const PRECISION: u32 = 10;
-    let mut times = Histogram::new(PRECISION);
+    let mut times = Histogram::new(TRANSFER_PRECISION);
     for transfer in &flow.transfers {
         if let Some(done) = transfer.done {
             times.add(done.since(transfer.start).0, 1);

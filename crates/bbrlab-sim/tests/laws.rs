@@ -141,7 +141,7 @@ impl State {
         state
     }
 
-    /// gain * bw * min_rtt, plus aggregation (at most 100 ms of bandwidth), plus three bursts, made even,
+    /// `gain * bw * min_rtt`, plus aggregation (at most 100 ms of bandwidth), plus three bursts, made even,
     /// plus 2 in the 1.25 phase. The gain is 2 from PROBE_BW on; DRAIN keeps STARTUP's 2.89.
     fn target_cwnd(&self, pacing_rate: u64, mss: u32) -> i64 {
         let gain = self.cwnd_gain;

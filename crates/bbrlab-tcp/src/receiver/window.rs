@@ -240,7 +240,7 @@ impl Window {
                 self.rcv_wnd
             }
         };
-        (window, crowded)
+        (self.rwnd.map_or(window, |rwnd| window.min(rwnd)), crowded)
     }
 
     /// Promises a window with a segment that leaves now; `no_memory` closes it. Returns the bytes to

@@ -1,0 +1,242 @@
+//! What the keys of `[stack]`, `[bottleneck]` and `[[flows]]` do to a run: each is turned both ways.
+
+mod scenario_text;
+
+use bbrlab_scenario::{FlowSummary, RunResult};
+use scenario_text::result;
+
+/// One flow over 20 Mbit/s and 30 ms for 8 s; texts are added to `[stack]`, `[bottleneck]` and `[[flows]]`.
+fn one(stack: &str, bottleneck: &str, flow: &str) -> RunResult {
+    result(&format!(
+        "title = \"one flow\"\nduration = \"8s\"\n[stack]\n{stack}\n\
+         [bottleneck]\nrate = \"20Mbit/s\"\nbuffer = \"2bdp\"\n{bottleneck}\n\
+         [[flows]]\nrtt = \"30ms\"\n{flow}\n"
+    ))
+}
+
+fn flow(result: &RunResult) -> &FlowSummary {
+    &result.summary.flows[0]
+}
+
+fn goodput(result: &RunResult) -> f64 {
+    flow(result).goodput_mbps.expect("it ran")
+}
+
+const CUBIC: &str = "cc = \"cubic\"";
+const BBR: &str = "cc = \"bbr1\"";
+
+#[test]
+fn a_fixed_send_buffer_bounds_the_flight() {
+    let small = one("sndbuf = \"12KB\"", "", CUBIC);
+    let large = one("", "", CUBIC);
+    // The kernel fills the buffer that it has begun, up to 64 KB, however small the limit.
+    assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
+    assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
+}
+
+#[test]
+fn a_fixed_receive_buffer_and_a_bound_on_the_window_bound_the_flight() {
+    for stack in ["rcvbuf = \"32KB\"", "rwnd = \"30000B\""] {
+        let small = one(stack, "", CUBIC);
+        // 30,000 B in 30 ms are 8 Mbit/s; of twice 32 KB of memory somewhat more is payload.
+        assert!(goodput(&small) < 10.0, "{stack}: {}", goodput(&small));
+        assert!(flow(&small).limited_by.rwnd.unwrap() > 0.5, "{stack}");
+    }
+}
+
+#[test]
+fn a_reader_that_waits_for_64_kib_gets_the_same_in_clumps() {
+    let lazy = one("rcvlowat = \"65536B\"", "", CUBIC);
+    let eager = one("", "", CUBIC);
+    assert!((goodput(&lazy) / goodput(&eager) - 1.0).abs() < 0.03);
+    assert_ne!(lazy.summary.digest, eager.summary.digest);
+}
+
+#[test]
+fn a_slower_tick_moves_the_timeouts() {
+    let at = |hz: u32| one(&format!("hz = {hz}"), "loss = 0.3", "cc = \"reno\"");
+    let (fast, slow) = (at(1000), at(100));
+    assert!(flow(&fast).rto_count > 0 && flow(&slow).rto_count > 0);
+    assert_ne!(fast.summary.digest, slow.summary.digest);
+}
+
+#[test]
+fn fq_at_the_sender_paces_in_place_of_tcp() {
+    let fq = one("sender_qdisc = \"fq\"", "", BBR);
+    let own = one("", "", BBR);
+    assert_ne!(fq.summary.digest, own.summary.digest);
+    assert!(
+        (goodput(&fq) / goodput(&own) - 1.0).abs() < 0.02,
+        "{} {}",
+        goodput(&fq),
+        goodput(&own)
+    );
+}
+
+#[test]
+fn super_packets_take_one_place_in_the_queue() {
+    let packets = |tso: &str| {
+        let result = one(&format!("tso = \"{tso}\""), "", CUBIC);
+        (result.summary.data_packets, flow(&result).srtt_ms.mean.unwrap())
+    };
+    let (cut, whole, off) = (packets("cut"), packets("whole"), packets("off"));
+    assert!(whole.0 * 3 < cut.0 * 2, "{whole:?} {cut:?}");
+    assert!(whole.1 > cut.1, "a place holds more bytes: {whole:?} {cut:?}");
+    // One by one or in bursts, the link carries as many packets.
+    assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
+}
+
+#[test]
+fn without_sack_recovery_takes_longer() {
+    let with = one("", "loss = 0.01", CUBIC);
+    let without = one("sack = false", "loss = 0.01", CUBIC);
+    assert!(goodput(&without) < goodput(&with), "{} {}", goodput(&without), goodput(&with));
+}
+
+#[test]
+fn the_recoveries_of_ns3_differ_from_linux() {
+    let digest = |recovery: &str| {
+        one(&format!("recovery = \"{recovery}\""), "loss = 0.01", CUBIC).summary.digest
+    };
+    let (linux, classic, prr) = (digest("linux"), digest("classic"), digest("prr"));
+    assert!(linux != classic && classic != prr && linux != prr);
+}
+
+#[test]
+fn acks_come_as_often_as_delack_says() {
+    let acks = |delack: &str| {
+        let result = one(
+            &format!("delack = {delack}\nrwnd = \"20000B\""),
+            "reverse_rate = \"10Mbit/s\"",
+            CUBIC,
+        );
+        let back = result.summary.links.iter().find(|link| link.name == "bottleneck.reverse");
+        #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+        let ratio = back.unwrap().arrivals as f64 / flow(&result).delivered_packets as f64;
+        ratio
+    };
+    let every = acks("{ every = 1 }");
+    let fourth = acks("{ every = 4, timer = \"100ms\" }");
+    let linux = acks("\"linux\"");
+    assert!((0.99..1.02).contains(&every), "{every}");
+    assert!((0.24..0.35).contains(&fourth), "{fourth}");
+    assert!((0.45..1.02).contains(&linux), "{linux}");
+}
+
+#[test]
+fn the_smallest_timeout_decides_after_a_lost_flight() {
+    let at = |min_rto: &str| {
+        goodput(&one(&format!("min_rto = \"{min_rto}\""), "loss = 0.3", "cc = \"reno\""))
+    };
+    assert!(at("50ms") > at("1s"), "{} {}", at("50ms"), at("1s"));
+}
+
+#[test]
+fn the_initial_window_saves_round_trips() {
+    let fct = |segments: u32| {
+        let result =
+            one(&format!("initial_cwnd = {segments}"), "", "cc = \"cubic\"\nbytes = \"40000B\"");
+        flow(&result).fct_ms.mean.unwrap()
+    };
+    assert!(fct(1) > fct(10) + 60.0, "{} {}", fct(1), fct(10));
+    assert!(fct(10) > fct(40) + 20.0, "{} {}", fct(10), fct(40));
+}
+
+#[test]
+fn framing_counts_on_the_wire_and_not_in_goodput() {
+    let with = one("", "framing = \"14B\"", CUBIC);
+    let without = one("", "framing = \"0B\"", CUBIC);
+    let ratio = flow(&without).goodput_ss_mbps.unwrap() / flow(&with).goodput_ss_mbps.unwrap();
+    assert!((ratio - 1514.0 / 1500.0).abs() < 0.002, "{ratio}");
+}
+
+#[test]
+fn reordering_and_jitter_act_behind_the_queue() {
+    let plain = one("", "", CUBIC);
+    let reordered = one("", "reorder = { ratio = 0.01, by = \"3ms\" }", CUBIC);
+    let shaken = one("", "jitter = { up_to = \"5ms\", keep_order = false }", CUBIC);
+    let orderly = one("", "jitter = \"5ms\"", CUBIC);
+    // All but the ones that overtake wait 3 ms more.
+    let more = flow(&reordered).rtt_ms.p50.unwrap() - flow(&plain).rtt_ms.p50.unwrap();
+    assert!(more > 0.0, "{more}");
+    assert!(flow(&shaken).rtt_ms.mean.unwrap() > 30.0);
+    assert_eq!(flow(&orderly).rto_count, 0);
+    assert!(goodput(&shaken) > 0.5 * goodput(&plain), "{}", goodput(&shaken));
+}
+
+#[test]
+fn loss_before_the_queue_leaves_it_shorter() {
+    let at = |place: &str| {
+        one("", &format!("loss = 0.02\nloss_at = \"{place}\""), BBR).summary.links[0].clone()
+    };
+    let (before, after) = (at("before"), at("after"));
+    assert!(
+        before.utilization.unwrap() < after.utilization.unwrap(),
+        "lost packets cross the link only `after`"
+    );
+}
+
+#[test]
+fn a_rate_schedule_keeps_or_follows() {
+    let at = |change: &str| {
+        let text = format!(
+            "title = \"a step down\"\nduration = \"4s\"\n[bottleneck]\n\
+             rate = [[\"0s\", \"20Mbit/s\"], [\"2s\", \"2Mbit/s\"]]\nbuffer = \"100pkt\"\nrate_change = \"{change}\"\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\n"
+        );
+        result(&text)
+    };
+    let (keep, follow) = (at("keep"), at("follow"));
+    assert_ne!(keep.summary.digest, follow.summary.digest);
+    // 20 Mbit/s for 2 s and 2 for 2 s.
+    assert!(
+        goodput(&follow) < 11.0 && goodput(&keep) < 11.5,
+        "{} {}",
+        goodput(&follow),
+        goodput(&keep)
+    );
+}
+
+#[test]
+fn sources_send_what_they_say() {
+    let sent = |source: &str| {
+        let result = one("", "", &format!("cc = \"cubic\"\n{source}"));
+        goodput(&result) * 8.0 * 1e6 / 8.0
+    };
+    let near = |bytes: f64, expected: f64| (bytes / expected - 1.0).abs() < 0.02;
+    assert!(near(sent("rate = \"2Mbit/s\""), 2e6));
+    assert!(near(sent("write = { bytes = \"10000B\", every = \"100ms\" }"), 80.0 * 10_000.0));
+    // On for one second of four: two seconds at 4 Mbit/s.
+    assert!(near(sent("on = \"1s\"\noff = \"3s\"\nrate = \"4Mbit/s\""), 2.0 * 4e6 / 8.0));
+    let train =
+        one("", "", "cc = \"cubic\"\ntrain = { bytes = \"15000B\", count = 5, gap = \"50ms\" }");
+    assert_eq!(flow(&train).fct_ms.n, 5);
+    assert_eq!(train.transfers.len(), 5);
+    let gap =
+        train.transfers.start_s[1] - train.transfers.start_s[0] - train.transfers.fct_s[0].unwrap();
+    assert!((gap - 0.05).abs() < 1e-9, "{gap}");
+}
+
+#[test]
+fn a_stopped_flow_counts_up_to_its_stop() {
+    let result = one("", "", "cc = \"cubic\"\nstop = \"4s\"");
+    assert_eq!(flow(&result).stop_s, 4.0);
+    assert!(goodput(&result) > 15.0, "{}", goodput(&result));
+    let late = flow(&result).goodput_ss_mbps;
+    assert_eq!(late, None, "the steady state begins at 5 s");
+}
+
+#[test]
+fn access_links_of_finite_rate_limit_and_queue() {
+    let text = |access: &str| {
+        format!(
+            "title = \"slow access\"\nduration = \"8s\"\n[bottleneck]\nrate = \"20Mbit/s\"\nbuffer = \"2bdp\"\n\
+             [access]\n{access}\n[[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\n"
+        )
+    };
+    let slow = result(&text("rate = \"5Mbit/s\"\nbuffer = \"20pkt\""));
+    assert!(goodput(&slow) < 5.0, "{}", goodput(&slow));
+    let names: Vec<&str> = slow.summary.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["bottleneck", "left[0]", "right[0]"]);
+    assert!(slow.summary.links[1].drops > 0);
+}
