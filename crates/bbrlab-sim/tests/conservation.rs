@@ -2,6 +2,8 @@
 
 mod scenario_text;
 
+use std::fmt::Write as _;
+
 use bbrlab_sim::Sim;
 use bbrlab_units::{Span, Time};
 use proptest::prelude::*;
@@ -96,10 +98,12 @@ fn scenario() -> impl Strategy<Value = String> {
                 seed >> 1,
             );
             for (cc, start, source, rtt) in flows {
-                text += &format!(
-                    "[[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt}ms\"\nstart = \"{}ms\"\n{source}\n",
-                    start * 100
-                );
+                let start = start * 100;
+                write!(
+                    text,
+                    "[[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt}ms\"\nstart = \"{start}ms\"\n{source}\n"
+                )
+                .expect("a string takes everything");
             }
             text
         })
