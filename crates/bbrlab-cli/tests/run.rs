@@ -295,6 +295,43 @@ fn pictures_can_be_drawn_from_the_folder_alone() {
 }
 
 #[test]
+fn the_scenario_in_a_runs_folder_gives_the_same_run() {
+    let shell = Shell::new("again");
+    shell.write("sixteen.toml", SIXTEEN);
+    let first =
+        ["run", "sixteen.toml", "--set", "sweep.duration=[\"1s\"]", "--quiet", "--out", "s"];
+    assert!(shell.output(&first).status.success());
+    let run = complete_runs(&shell.folder().join("s")).into_iter().min().unwrap();
+    let scenario = run.join("scenario.toml");
+    let args = ["run", scenario.to_str().unwrap(), "--quiet", "--out", "again"];
+    assert!(shell.output(&args).status.success());
+    let digest = |folder: &Path| -> (String, String) {
+        let text = fs::read_to_string(folder.join("summary.json")).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let run = &document["runs"][0];
+        (run["digest"].to_string(), run["scenario_hash"].to_string())
+    };
+    assert_eq!(digest(&run), digest(&shell.folder().join("again")));
+}
+
+#[test]
+fn a_report_is_one_page_with_everything_in_it() {
+    let shell = Shell::new("report");
+    shell.write("sixteen.toml", SIXTEEN);
+    let args = ["run", "sixteen.toml", "--set", "sweep.duration=[\"1s\"]", "--quiet", "--out", "s"];
+    assert!(shell.output(&args).status.success());
+    shell.check(&["report", "s", "--out", "page.html"], &expect![[r#"
+        page.html
+        --- exit 0
+    "#]]);
+    let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+    for wanted in ["<svg", "bottleneck.buffer", "Jain", "Every metric of every point", "bbrlab run"]
+    {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+}
+
+#[test]
 fn what_a_run_would_take_is_told_without_running() {
     let shell = Shell::new("check");
     check_shape(

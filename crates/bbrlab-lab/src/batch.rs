@@ -19,6 +19,7 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::parquet_file::encode;
 use crate::picture_files::{picture_of, write_pictures};
+use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, summary_json, write_run,
 };
@@ -363,12 +364,24 @@ fn finish_folder(
     if is_single || batch.runs.is_empty() {
         return Ok(());
     }
-    write(&out.join(SUMMARY_PARQUET), &encode(&summary_columns(&batch.runs)))?;
+    write(
+        &out.join(SUMMARY_PARQUET),
+        &encode(&summary_columns(&batch.runs), &sweep_origin(scenario)),
+    )?;
     write(&out.join(SUMMARY_JSON), &summary_json(&batch.runs, Some(groups(&batch.runs))))?;
     if pictures {
         write_pictures(out, &sweep_pictures_of(scenario, &batch.runs))?;
     }
     sync_folder(out)
+}
+
+/// What the Parquet file of a sweep says of itself; seeds and hashes are columns there.
+fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
+    [
+        ("bbrlab.version", VERSION.to_owned()),
+        ("bbrlab.commit", COMMIT.to_owned()),
+        ("bbrlab.scenario", scenario.name().to_owned()),
+    ]
 }
 
 /// The pictures of a sweep under the scenario's title.

@@ -307,10 +307,13 @@ mod tests {
         let mut queue = QueueSeries::default();
         queue.push(QueueRow { time_s: 0.5, link: 0, packets: 3, bytes: 4542, drops: 1, marks: 0 });
         assert_eq!(
-            series_from(&decode(encode(&series_columns(&series))).unwrap()).unwrap(),
+            series_from(&decode(encode(&series_columns(&series), &[])).unwrap()).unwrap(),
             series
         );
-        assert_eq!(queue_from(&decode(encode(&queue_columns(&queue))).unwrap()).unwrap(), queue);
+        assert_eq!(
+            queue_from(&decode(encode(&queue_columns(&queue), &[])).unwrap()).unwrap(),
+            queue
+        );
     }
 
     #[test]

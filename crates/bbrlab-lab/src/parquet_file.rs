@@ -7,6 +7,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -66,23 +67,32 @@ impl Column {
     }
 }
 
-/// The columns as a Parquet file.
+/// What a file says of itself: pairs of a name and a text.
+pub(crate) type Origin<'a> = &'a [(&'a str, String)];
+
+/// The columns as a Parquet file that says where it comes from.
 ///
 /// # Panics
 /// If the columns differ in length.
 #[must_use]
-pub(crate) fn encode(columns: &[Column]) -> Vec<u8> {
+pub(crate) fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     assert!(columns.iter().all(|column| column.values.len() == rows), "columns of equal length");
-    write_all(columns, rows).expect("memory takes all, and the schema is ours")
+    write_all(columns, rows, origin).expect("memory takes all, and the schema is ours")
 }
 
-fn write_all(columns: &[Column], rows: usize) -> Result<Vec<u8>, ParquetError> {
+fn write_all(columns: &[Column], rows: usize, origin: Origin<'_>) -> Result<Vec<u8>, ParquetError> {
     let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
     let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(format!("bbrlab {VERSION}"))
+        .set_key_value_metadata(Some(
+            origin
+                .iter()
+                .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
+                .collect(),
+        ))
         .build();
     let mut file = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut file, Arc::new(schema), Arc::new(properties))?;
@@ -287,30 +297,30 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        assert_eq!(decode(encode(&columns())).unwrap(), columns());
+        assert_eq!(decode(encode(&columns(), &[])).unwrap(), columns());
     }
 
     #[test]
     fn the_same_columns_give_the_same_bytes() {
-        assert_eq!(encode(&columns()), encode(&columns()));
+        assert_eq!(encode(&columns(), &[]), encode(&columns(), &[]));
     }
 
     #[test]
     fn a_table_without_rows_is_a_file_too() {
         let empty = vec![Column::new("time_s", Values::Float(Vec::new()))];
-        assert_eq!(decode(encode(&empty)).unwrap(), empty);
+        assert_eq!(decode(encode(&empty, &[])).unwrap(), empty);
     }
 
     #[test]
     fn more_rows_than_a_group_holds_come_back_in_order() {
         let rows = i64::try_from(super::ROWS_PER_GROUP).unwrap() + 5;
         let long = vec![Column::new("n", Values::Int((0..rows).collect()))];
-        assert_eq!(decode(encode(&long)).unwrap(), long);
+        assert_eq!(decode(encode(&long, &[])).unwrap(), long);
     }
 
     #[test]
     fn a_damaged_file_is_an_error() {
-        let mut file = encode(&columns());
+        let mut file = encode(&columns(), &[]);
         file.truncate(file.len() / 2);
         assert!(decode(file).is_err());
         assert!(decode(b"no parquet".to_vec()).is_err());

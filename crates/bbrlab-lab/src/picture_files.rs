@@ -10,6 +10,7 @@ use crate::atomic_file::{make_folder, write};
 use crate::columns::{queue_from, series_from};
 use crate::error::LabError;
 use crate::parquet_file::{Column, decode};
+use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON};
 
 /// The picture of a run that has just ended.
@@ -19,7 +20,13 @@ pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
         summary: &result.summary,
         series: &result.series,
         queue: &result.queue,
+        made_by: &made_by(VERSION, COMMIT),
     })
+}
+
+/// Version and commit as a picture shows them.
+fn made_by(version: &str, commit: &str) -> String {
+    format!("bbrlab {version} ({})", commit.get(..10).unwrap_or(commit))
 }
 
 /// Writes pictures as SVG and PNG; gives the files' names.
@@ -75,7 +82,10 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
     let queue = read_columns(&folder.join(QUEUE_PARQUET), queue_from)?;
-    Ok(run_picture(&RunPicture { run: &run, summary, series: &series, queue: &queue }))
+    let made_by = made_by(&document.version, &document.commit);
+    let picture =
+        RunPicture { run: &run, summary, series: &series, queue: &queue, made_by: &made_by };
+    Ok(run_picture(&picture))
 }
 
 /// The records of a folder of results.

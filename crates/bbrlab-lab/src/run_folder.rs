@@ -140,17 +140,18 @@ pub(crate) fn write_run(
     forget(&folder.join(RUN_JSON))?;
     let mut summary = result.summary.clone();
     summary.cpu_s = None;
+    let origin = origin(&summary);
     let mut files: Vec<(&str, Vec<u8>)> = vec![
         (SCENARIO, scenario_toml.as_bytes().to_vec()),
         (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
-        (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)))),
-        (SERIES_PARQUET, encode(&series_columns(&result.series))),
-        (QUEUE_PARQUET, encode(&queue_columns(&result.queue))),
+        (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)), &origin)),
+        (SERIES_PARQUET, encode(&series_columns(&result.series), &origin)),
+        (QUEUE_PARQUET, encode(&queue_columns(&result.queue), &origin)),
     ];
     if result.transfers.is_empty() {
         forget(&folder.join(TRANSFERS_PARQUET))?;
     } else {
-        files.push((TRANSFERS_PARQUET, encode(&transfer_columns(&result.transfers))));
+        files.push((TRANSFERS_PARQUET, encode(&transfer_columns(&result.transfers), &origin)));
     }
     let mut hashes = BTreeMap::new();
     for (name, bytes) in files {
@@ -176,6 +177,18 @@ pub(crate) fn write_run(
     sync_folder(folder)?;
     write(&folder.join(RUN_JSON), &pretty(&run_file))?;
     sync_folder(folder)
+}
+
+/// What the Parquet files of a run say of themselves.
+fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
+    [
+        ("bbrlab.version", VERSION.to_owned()),
+        ("bbrlab.commit", COMMIT.to_owned()),
+        ("bbrlab.scenario", run.scenario.clone()),
+        ("bbrlab.scenario_hash", run.scenario_hash.clone()),
+        ("bbrlab.seed", run.seed.to_string()),
+        ("bbrlab.profile", run.profile.clone()),
+    ]
 }
 
 /// `summary.json`: the records, the same wherever they are made.

@@ -27,6 +27,8 @@ pub struct RunPicture<'a> {
     pub series: &'a Series,
     /// Its queues over time.
     pub queue: &'a QueueSeries,
+    /// What made it: version and commit.
+    pub made_by: &'a str,
 }
 
 const WIDTH: f64 = 1000.0;
@@ -137,7 +139,8 @@ impl<'a> Sheet<'a> {
         facts.push(format!("{} profile", summary.profile));
         facts.push(format!("seed {}", run.seed));
         facts.push(format!("hash {}", run.scenario_hash.get(..12).unwrap_or(&run.scenario_hash)));
-        let facts = layout_cut(&facts.join("  ·  "), 150);
+        facts.push(self.input.made_by.to_owned());
+        let facts = layout_cut(&facts.join("  ·  "), 160);
         canvas.words(&facts, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
     }
 

@@ -98,7 +98,13 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
 fn picture(ccs: &[&str]) -> Picture {
     let run = run(ccs);
     let (summary, series, queue) = samples(&run);
-    run_picture(&RunPicture { run: &run, summary: &summary, series: &series, queue: &queue })
+    run_picture(&RunPicture {
+        run: &run,
+        summary: &summary,
+        series: &series,
+        queue: &queue,
+        made_by: "bbrlab 0",
+    })
 }
 
 /// Writes it where a person asked for it.
@@ -173,6 +179,7 @@ fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
         summary: &sample_run(),
         series: &Series::default(),
         queue: &QueueSeries::default(),
+        made_by: "bbrlab 0",
     });
     assert_has(&picture.svg, &["Throughput, Mbit/s"]);
 }
