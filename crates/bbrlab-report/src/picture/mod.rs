@@ -7,6 +7,7 @@
 mod axis;
 mod canvas;
 mod decimate;
+mod indexed_png;
 mod palette;
 mod panel;
 mod png;

@@ -7,6 +7,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 use super::canvas::SCALE;
+use super::indexed_png;
 
 const REGULAR: &[u8] = include_bytes!("../../font/Inter-Regular.otf");
 const SEMI_BOLD: &[u8] = include_bytes!("../../font/Inter-SemiBold.otf");
@@ -25,5 +26,6 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     let size = tree.size().to_int_size().scale_by(scale).expect("the scale is above zero");
     let mut pixmap = Pixmap::new(size.width(), size.height()).expect("a picture has an area");
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-    pixmap.encode_png().expect("a pixmap can always be encoded")
+    // The sheet is white all over, so colours are as they stand.
+    indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data())
 }
