@@ -2,7 +2,7 @@
 //!
 //! Each difference has been seen on real Linux stacks or is claimed by a paper. The usual run is one seed
 //! and a short time; `BBRLAB_SLOW=1` takes five seeds and the times of the claims, and prints the figures
-//! that `docs/algorithms/known-differences.md` has.
+//! that `docs/known-differences.md` has.
 
 mod scenario_text;
 
