@@ -369,6 +369,28 @@ fn the_lists_name_what_there_is() {
 }
 
 #[test]
+fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults() {
+    let shell = Shell::new("list-algorithms");
+    let text = shell.transcript(&["list", "algorithms"]);
+    let output = shell.output(&["list", "algorithms", "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let algorithms = document.as_array().unwrap();
+    assert_eq!(algorithms.len(), 23);
+    for algorithm in algorithms {
+        for field in ["name", "title", "summary", "source"] {
+            assert!(!algorithm[field].as_str().unwrap().is_empty(), "{algorithm}: {field}");
+        }
+        assert!(text.contains(algorithm["name"].as_str().unwrap()), "{algorithm}");
+        assert!(text.contains(algorithm["source"].as_str().unwrap()), "{algorithm}");
+        for (name, parameter) in algorithm["parameters"].as_object().unwrap() {
+            let line = format!("{name} = {}:", parameter["default"].as_str().unwrap());
+            assert!(text.contains(&line), "{line}");
+            assert!(!parameter["summary"].as_str().unwrap().is_empty(), "{algorithm}");
+        }
+    }
+}
+
+#[test]
 fn completions_are_there_for_every_shell() {
     let shell = Shell::new("completions");
     for name in ["bash", "zsh", "fish", "elvish", "powershell"] {
