@@ -2,7 +2,7 @@
 //!
 //! Conditions of the gated cases (a) to (d): `bbr1`, a buffer of 4 BDP, every packet paced by itself
 //! (`tso = "off"`), delayed ACKs as Linux, no access rate, starts spread evenly over one RTT, digest on,
-//! no series. Beside them, without a target: a buffer of 1 BDP with its losses, and the default `tso`.
+//! no series. The delay stands behind the bottleneck, so that a packet sent is at the link at once. Beside them, without a target: a buffer of 1 BDP with its losses, and the default `tso`.
 
 use bbrlab_scenario::Scenario;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ pub struct BenchCase {
     flows: u32,
     rate: &'static str,
     rtt: &'static str,
+    /// Half of `rtt`: the bottleneck's own delay, which leaves none to the access links.
+    one_way: &'static str,
     start_step: &'static str,
     buffer: &'static str,
     tso: &'static str,
@@ -62,6 +64,7 @@ const A: BenchCase = BenchCase {
     flows: 1,
     rate: "50Mbit/s",
     rtt: "30ms",
+    one_way: "15ms",
     start_step: "0s",
     buffer: "4bdp",
     tso: "off",
@@ -73,6 +76,7 @@ const B: BenchCase = BenchCase {
     flows: 16,
     rate: "1Gbit/s",
     rtt: "10ms",
+    one_way: "5ms",
     start_step: "625us",
     ..A
 };
@@ -83,6 +87,7 @@ const C: BenchCase = BenchCase {
     flows: 1000,
     rate: "10Gbit/s",
     rtt: "10ms",
+    one_way: "5ms",
     start_step: "10us",
     ..A
 };
@@ -94,6 +99,7 @@ const D: BenchCase = BenchCase {
     flows: 100_000,
     rate: "100Gbit/s",
     rtt: "100ms",
+    one_way: "50ms",
     start_step: "1us",
     ..A
 };
@@ -149,11 +155,11 @@ impl BenchCase {
     }
 
     fn scenario(&self, duration_ms: u32) -> Result<Scenario, LabError> {
-        let Self { name, flows, rate, rtt, start_step, buffer, tso, .. } = self;
+        let Self { name, flows, rate, rtt, one_way, start_step, buffer, tso, .. } = self;
         let text = format!(
             "duration = \"{duration_ms}ms\"\nsample = \"off\"\n\
              [stack]\ntso = \"{tso}\"\n\
-             [bottleneck]\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\n\
+             [bottleneck]\nrate = \"{rate}\"\ndelay = \"{one_way}\"\nbuffer = \"{buffer}\"\n\
              [[flows]]\ncc = \"bbr1\"\nrtt = \"{rtt}\"\ncount = {flows}\nstart_step = \"{start_step}\"\n"
         );
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
