@@ -183,6 +183,11 @@ pub(crate) enum Against {
         #[arg(long)]
         json: bool,
     },
+    /// Run every scenario of a reference folder and compare with what a real Linux stack did
+    #[command(after_help = "Examples:
+  bbrlab validate linux reference/linux-reference --only 1_cubic 8_ecn
+  bbrlab validate linux reference/linux-reference --seeds 3 --out pictures")]
+    Linux(crate::validate_linux::LinuxArgs),
     /// Feed our sender and receiver what a real Linux host received, packet by packet
     #[command(after_help = "Example: bbrlab validate packets reference/linux-reference/packets")]
     Packets {

@@ -13,6 +13,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod validate;
+mod validate_linux;
 
 use std::process::ExitCode;
 

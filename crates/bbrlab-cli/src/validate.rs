@@ -24,6 +24,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             }
             verdict(&golden, output)
         }
+        Against::Linux(args) => crate::validate_linux::validate(args, output),
         Against::Packets { dirs, json } => {
             let replayed = validate_packets(dirs, processors(), &on_interrupt()?)?;
             if *json {

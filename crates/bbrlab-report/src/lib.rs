@@ -16,6 +16,7 @@ pub use flat::flat_columns;
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
+pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use picture::{Picture, RunPicture, SweepMetric, run_picture, sweep_pictures};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{Align, Table, WIDTH, group_table, published_table, run_table, sweep_table};

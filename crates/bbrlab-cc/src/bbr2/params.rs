@@ -6,6 +6,9 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 /// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s.
 const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 
+/// `GSO_MAX_SIZE` in bytes of the trees that the alpha was written for, before 5.19.
+const GSO_MAX_SIZE: u32 = 65_536;
+
 /// 1.25: the gain of UP, and the growth that still counts as growth.
 const FIVE_QUARTERS: u16 = 320;
 
@@ -24,7 +27,11 @@ pub(super) struct Module {
 impl Module {
     /// The numbers of a connection before `init`: all zero, but for what is never copied.
     pub(super) fn params_before_init() -> ModelParams {
-        ModelParams { min_tso_rate: MIN_TSO_RATE, ..ModelParams::default() }
+        ModelParams {
+            min_tso_rate: MIN_TSO_RATE,
+            gso_max_size: GSO_MAX_SIZE,
+            ..ModelParams::default()
+        }
     }
 
     /// The module with the values of a scenario; those that it does not name have the list's defaults.
@@ -86,6 +93,7 @@ impl Module {
             drain_to_target: table.switch("drain_to_target")?,
 
             min_tso_rate: MIN_TSO_RATE,
+            gso_max_size: table.integer("gso_max_size", 2048..=524_280)?,
             tso_rtt_shift: byte("tso_rtt_shift", 15)?,
             cwnd_tso_budget: table.switch("cwnd_tso_bduget")?,
             usage_based_cwnd: table.switch("usage_based_cwnd")?,
@@ -166,6 +174,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "tso_rtt_shift",
         "9",
         "the burst allowance of short paths halves per 2^this microseconds; 0: none",
+    ),
+    spec(
+        "gso_max_size",
+        "65536",
+        "the kernel's constant GSO_MAX_SIZE, which is that allowance at 0; 524280 from 5.19 on",
     ),
     spec(
         "probe_rtt_cwnd_gain",

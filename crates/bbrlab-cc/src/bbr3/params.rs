@@ -58,6 +58,8 @@ pub(super) const LINUX: Params = Params {
 
     // Bursts have the sysctl's two packets at any rate.
     min_tso_rate: 0,
+    // `GSO_LEGACY_MAX_SIZE`.
+    gso_max_size: 65_536,
     tso_rtt_shift: 9,
     cwnd_tso_budget: true,
     usage_based_cwnd: false,

@@ -15,8 +15,6 @@ use crate::{Conn, Control, PacingStatus};
 
 /// Most packets that the kernel's 7 bits hold of the initial cwnd.
 const INIT_CWND_MAX: u32 = 0x7f;
-/// The burst allowance for short paths, and the burst size limit that the model plans with, in bytes.
-const GSO_LEGACY_MAX_SIZE: u32 = 65_536;
 /// Bytes that a burst leaves for headers. Linux: `MAX_TCP_HEADER`.
 const MAX_TCP_HEADER: u32 = 320;
 /// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
@@ -182,7 +180,7 @@ impl Model {
 
     /// The burst to plan with, in packets. Linux: `bbr_tso_segs_goal`.
     fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
-        self.tso_segs(sk, sk.conn.mss, GSO_LEGACY_MAX_SIZE)
+        self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
     }
 
     /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where host
@@ -191,7 +189,7 @@ impl Model {
         let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);
         if self.params.tso_rtt_shift != 0 {
             let halvings = self.min_rtt.min_rtt_us >> self.params.tso_rtt_shift;
-            let allowance = GSO_LEGACY_MAX_SIZE.checked_shr(halvings).unwrap_or(0);
+            let allowance = self.params.gso_max_size.checked_shr(halvings).unwrap_or(0);
             bytes = bytes.wrapping_add(u64::from(allowance));
         }
         // The kernel cuts the sum to 32 bits before it bounds it.

@@ -89,6 +89,8 @@ pub(crate) struct Params {
     pub(crate) min_tso_rate: u32,
     /// The burst allowance for short paths halves per 2^this microseconds of minimum RTT; 0 means none.
     pub(crate) tso_rtt_shift: u8,
+    /// The burst allowance on the shortest paths, and the largest burst to plan with, in bytes.
+    pub(crate) gso_max_size: u32,
     /// Whether three bursts are cwnd's floor (true), or are added to it as in v1.
     pub(crate) cwnd_tso_budget: bool,
     /// Whether cwnd may not grow beyond twice what was in flight.

@@ -1,16 +1,21 @@
 //! What a real Linux stack did: the summary rows of a reference folder.
 //!
 //! A reference folder holds `summary.csv`, one row a run and flow. Rows of one kernel and scenario are a
-//! *point*; its seeds are repetitions of it. Columns are found by name, so that additional ones do no harm.
+//! *point*; its seeds are repetitions of it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::LinuxError;
+use super::csv::{Columns, Row};
 
 /// The largest summary that is read: a hundred thousand rows.
 const BYTES_MAX: u64 = 64 << 20;
+
+/// Columns without which a row says nothing.
+const NEEDED: [&str; 8] =
+    ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
 /// One flow of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +50,7 @@ pub(super) struct ReferencePoint {
     pub(super) family: String,
     pub(super) rate_mbps: f64,
     pub(super) buffer_pkts: u64,
+    pub(super) buffer_bdp: Option<f64>,
     pub(super) loss: f64,
     pub(super) duration_s: f64,
     /// `key=value` pairs of the column `settings`.
@@ -71,7 +77,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
     let mut lines = text.lines();
     let header =
         lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file".into()))?;
-    let columns = Columns::new(path, header)?;
+    let columns = Columns::new(path, header, &NEEDED)?;
     let mut points: Vec<ReferencePoint> = Vec::new();
     let mut place: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (number, line) in lines.enumerate() {
@@ -83,7 +89,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
         let index = match place.get(&key) {
             Some(&index) => index,
             None => {
-                points.push(row.point()?);
+                points.push(point(&row)?);
                 place.insert(key, points.len() - 1);
                 points.len() - 1
             }
@@ -94,13 +100,13 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
             if point.seeds.iter().any(|run| run.seed == seed) {
                 return Err(row.wrong("seed", "the rows of a seed to stand together"));
             }
-            point.seeds.push(row.seed_run(seed)?);
+            point.seeds.push(seed_run(&row, seed)?);
         }
         let run = point.seeds.last_mut().expect("one was just made sure of");
         if row.count("flow")? != run.flows.len() as u64 {
             return Err(row.wrong("flow", "the flows of a run in order, from 0"));
         }
-        run.flows.push(row.flow()?);
+        run.flows.push(flow(&row)?);
     }
     if points.is_empty() {
         return Err(LinuxError::at(path, 1, "found no rows behind the header".into()));
@@ -115,129 +121,53 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
     Ok(points)
 }
 
-/// Where each column is.
-struct Columns {
-    names: Vec<String>,
+fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
+    let mut settings = BTreeMap::new();
+    for pair in row.optional_text("settings").unwrap_or_default().split(';') {
+        if pair.is_empty() {
+            continue;
+        }
+        let (key, value) =
+            pair.split_once('=').ok_or_else(|| row.wrong("settings", "key=value pairs"))?;
+        settings.insert(key.to_owned(), value.to_owned());
+    }
+    Ok(ReferencePoint {
+        kernel: row.text("kernel")?.to_owned(),
+        scenario: row.text("scenario")?.to_owned(),
+        family: row.text("family")?.to_owned(),
+        rate_mbps: row.number("rate_mbps")?,
+        buffer_pkts: row.count("buffer_pkts")?,
+        buffer_bdp: row.optional("buffer_bdp")?,
+        loss: row.optional("loss")?.unwrap_or(0.0),
+        duration_s: row.number("duration_s")?,
+        settings,
+        seeds: Vec::new(),
+    })
 }
 
-impl Columns {
-    fn new(path: &Path, header: &str) -> Result<Self, LinuxError> {
-        let names: Vec<String> = header.split(',').map(str::to_owned).collect();
-        for needed in
-            ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"]
-        {
-            if !names.iter().any(|name| name == needed) {
-                return Err(LinuxError::at(path, 1, format!("found no column `{needed}`")));
-            }
-        }
-        Ok(Self { names })
-    }
-
-    fn row<'a>(
-        &'a self,
-        path: &'a Path,
-        line: usize,
-        text: &'a str,
-    ) -> Result<Row<'a>, LinuxError> {
-        let cells: Vec<&str> = text.split(',').collect();
-        if cells.len() != self.names.len() {
-            let reason = format!("found {} cells, expected {}", cells.len(), self.names.len());
-            return Err(LinuxError::at(path, line, reason));
-        }
-        Ok(Row { path, line, columns: self, cells })
-    }
+fn seed_run(row: &Row<'_>, seed: u64) -> Result<SeedRun, LinuxError> {
+    Ok(SeedRun {
+        seed,
+        flows: Vec::new(),
+        utilisation: row.optional("run_util")?,
+        queue_mean: row.optional("run_queue_mean_pkts")?,
+        drops: row.optional("run_drops")?,
+        jain_ss: row.optional("run_jain_ss")?,
+    })
 }
 
-/// A line of the file.
-struct Row<'a> {
-    path: &'a Path,
-    line: usize,
-    columns: &'a Columns,
-    cells: Vec<&'a str>,
-}
-
-impl Row<'_> {
-    fn wrong(&self, column: &str, expected: &str) -> LinuxError {
-        let found = self.optional_text(column).unwrap_or("nothing");
-        LinuxError::at(
-            self.path,
-            self.line,
-            format!("`{column}`: found {found:?}, expected {expected}"),
-        )
-    }
-
-    fn optional_text(&self, column: &str) -> Option<&str> {
-        let place = self.columns.names.iter().position(|name| name == column)?;
-        Some(self.cells[place]).filter(|cell| !cell.is_empty())
-    }
-
-    fn text(&self, column: &str) -> Result<&str, LinuxError> {
-        self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
-    }
-
-    fn optional(&self, column: &str) -> Result<Option<f64>, LinuxError> {
-        let Some(cell) = self.optional_text(column) else { return Ok(None) };
-        match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Some(value)),
-            _ => Err(self.wrong(column, "a number")),
-        }
-    }
-
-    fn number(&self, column: &str) -> Result<f64, LinuxError> {
-        self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
-    }
-
-    fn count(&self, column: &str) -> Result<u64, LinuxError> {
-        self.text(column)?.parse().map_err(|_| self.wrong(column, "a whole number"))
-    }
-
-    fn point(&self) -> Result<ReferencePoint, LinuxError> {
-        let mut settings = BTreeMap::new();
-        for pair in self.optional_text("settings").unwrap_or_default().split(';') {
-            if pair.is_empty() {
-                continue;
-            }
-            let (key, value) =
-                pair.split_once('=').ok_or_else(|| self.wrong("settings", "key=value pairs"))?;
-            settings.insert(key.to_owned(), value.to_owned());
-        }
-        Ok(ReferencePoint {
-            kernel: self.text("kernel")?.to_owned(),
-            scenario: self.text("scenario")?.to_owned(),
-            family: self.text("family")?.to_owned(),
-            rate_mbps: self.number("rate_mbps")?,
-            buffer_pkts: self.count("buffer_pkts")?,
-            loss: self.optional("loss")?.unwrap_or(0.0),
-            duration_s: self.number("duration_s")?,
-            settings,
-            seeds: Vec::new(),
-        })
-    }
-
-    fn seed_run(&self, seed: u64) -> Result<SeedRun, LinuxError> {
-        Ok(SeedRun {
-            seed,
-            flows: Vec::new(),
-            utilisation: self.optional("run_util")?,
-            queue_mean: self.optional("run_queue_mean_pkts")?,
-            drops: self.optional("run_drops")?,
-            jain_ss: self.optional("run_jain_ss")?,
-        })
-    }
-
-    fn flow(&self) -> Result<FlowRow, LinuxError> {
-        Ok(FlowRow {
-            cc: self.text("cc")?.to_owned(),
-            start_s: self.number("start_s")?,
-            rtt_ms: self.number("flow_rtt_ms")?,
-            goodput_mbps: self.optional("goodput_mbps")?,
-            srtt_mean_ms: self.optional("srtt_mean_ms")?,
-            srtt_p95_ms: self.optional("srtt_p95_ms")?,
-            retransmissions: self.optional("retrans_pkts")?.unwrap_or(0.0),
-            fct_mean_ms: self.optional("fct_mean_ms")?,
-            marks: self.optional("ce_marks")?,
-        })
-    }
+fn flow(row: &Row<'_>) -> Result<FlowRow, LinuxError> {
+    Ok(FlowRow {
+        cc: row.text("cc")?.to_owned(),
+        start_s: row.number("start_s")?,
+        rtt_ms: row.number("flow_rtt_ms")?,
+        goodput_mbps: row.optional("goodput_mbps")?,
+        srtt_mean_ms: row.optional("srtt_mean_ms")?,
+        srtt_p95_ms: row.optional("srtt_p95_ms")?,
+        retransmissions: row.optional("retrans_pkts")?.unwrap_or(0.0),
+        fct_mean_ms: row.optional("fct_mean_ms")?,
+        marks: row.optional("ce_marks")?,
+    })
 }
 
 /// A reference folder's summary, for messages.

@@ -8,6 +8,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use bbrlab_scenario::{Run, Scenario};
+
+use super::LinuxError;
 use super::reference::{ReferencePoint, SeedRun};
 
 /// Where t = 0 lies against the 1 ms tick, for seeds 2 to 5, in microseconds.
@@ -61,16 +64,41 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
+/// A point as a run of ours with seed `seed` and the start times of the reference's run `reference`.
+pub(super) fn run(
+    point: &ReferencePoint,
+    reference: &SeedRun,
+    seed: u64,
+) -> Result<Run, LinuxError> {
+    let text = scenario_text(point, reference, seed);
+    let origin = format!("scenario of {}", point.scenario);
+    let scenario = Scenario::parse(&point.scenario, &origin, &text, None, &[])
+        .map_err(|errors| LinuxError(format!("{}: {errors}", point.scenario)))?;
+    Ok(scenario.run(0))
+}
+
+/// The period of the reference's samples in milliseconds, of which its means are made.
+fn sample_ms(point: &ReferencePoint) -> u32 {
+    match point.family.as_str() {
+        "7_many" if point.seeds[0].flows.len() == 16 => 40,
+        "3_two" | "4_vs" | "5_rtt" | "6_step" | "7_many" => 20,
+        _ => 10,
+    }
+}
+
 /// The scenario with our seed `seed` and the start times of the reference's run `reference`.
-pub(super) fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> String {
+fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> String {
     let settings = &point.settings;
     let mut text = String::new();
     let phase = phase_s(point, reference.seed);
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "title = \"{} on {}\"\nduration = \"{}s\"\nseed = {seed}\nsample = \"10ms\"",
-        point.scenario, point.kernel, point.duration_s
+        "title = \"{} on {}\"\nduration = \"{}s\"\nseed = {seed}\nsample = \"{}ms\"",
+        point.scenario,
+        point.kernel,
+        point.duration_s,
+        sample_ms(point)
     );
     text += &stack(point);
     if settings.contains_key("rev_rate_mbps") {
@@ -95,7 +123,8 @@ pub(super) fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u
             let _ = writeln!(text, "left_delay = \"0ms\"\nright_delay = \"{one_way:.6}ms\"");
         }
         text += &application(settings);
-        text += &ecn(settings, &flow.cc);
+        text += &ecn(settings);
+        text += &cc_params(point, &flow.cc);
     }
     text
 }
@@ -182,19 +211,33 @@ fn application(settings: &BTreeMap<String, String>) -> String {
     String::new()
 }
 
-fn ecn(settings: &BTreeMap<String, String>, cc: &str) -> String {
-    let mut text = String::new();
+fn ecn(settings: &BTreeMap<String, String>) -> &'static str {
     if settings.contains_key("ecn_low") {
-        text += "ecn = \"low\"\n";
+        "ecn = \"low\"\n"
     } else if settings.contains_key("ecn") {
-        text += "ecn = true\n";
+        "ecn = true\n"
+    } else {
+        ""
     }
-    if cc.starts_with("bbr2") && settings.contains_key("ecn_enable") {
-        text += "cc_params = { ecn_enable = true";
-        if let Some(us) = settings.get("ecn_max_rtt_us") {
-            let _ = write!(text, ", ecn_max_rtt_us = {us}");
+}
+
+/// What the module of `cc` was loaded with, and what its kernel's constants make of it.
+fn cc_params(point: &ReferencePoint, cc: &str) -> String {
+    let mut params = Vec::new();
+    if cc.starts_with("bbr2") {
+        // The port of the alpha keeps the name of a constant that became eight times as large in 5.19.
+        if !point.kernel.starts_with("5.") {
+            params.push("gso_max_size = 524280".to_owned());
         }
-        text += " }\n";
+        if point.settings.contains_key("ecn_enable") {
+            params.push("ecn_enable = true".to_owned());
+        }
+        if let Some(us) = point.settings.get("ecn_max_rtt_us") {
+            params.push(format!("ecn_max_rtt_us = {us}"));
+        }
     }
-    text
+    if params.is_empty() {
+        return String::new();
+    }
+    format!("cc_params = {{ {} }}\n", params.join(", "))
 }

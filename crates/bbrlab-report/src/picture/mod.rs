@@ -8,6 +8,7 @@ mod axis;
 mod canvas;
 mod decimate;
 mod indexed_png;
+mod overlay;
 mod palette;
 mod panel;
 mod png;
@@ -17,6 +18,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use run::{RunPicture, run_picture};
 pub use sweep::{SweepMetric, sweep_pictures};
 

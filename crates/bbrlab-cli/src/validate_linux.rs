@@ -1,0 +1,325 @@
+//! `bbrlab validate linux`: our stack against a real one, point by point.
+
+use std::path::PathBuf;
+
+use bbrlab_lab::linux::{
+    AIMS, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric, Pictures, Point, summarise,
+    validate_linux, write_overlays,
+};
+use bbrlab_lab::{LabError, Progress, processors};
+use bbrlab_report::{Align, Table};
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::output::{Output, Stopped, Verdict};
+use crate::progress::Bar;
+use crate::run::on_interrupt;
+
+/// Pictures that `--out` alone asks for.
+const PICTURES: usize = 5;
+
+#[derive(Args, Debug)]
+pub(crate) struct LinuxArgs {
+    /// Folders with a reference: summary.csv, and time series for cwnd and the pictures
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+    /// Only scenarios with one of these in their names
+    #[arg(long, value_name = "PART", num_args = 1..)]
+    only: Vec<String>,
+    /// Seeds of ours a point
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// Runs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+    /// Folder for pictures of both, one on the other
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// So many pictures, of the scenarios that differ most
+    #[arg(long, value_name = "N", requires = "out", default_value_t = PICTURES)]
+    pictures: usize,
+    /// Pictures of these scenarios
+    #[arg(long, value_name = "SCENARIO", num_args = 1.., requires = "out", conflicts_with = "pictures")]
+    picture: Vec<String>,
+    /// No progress, no notes: results only
+    #[arg(long, short)]
+    quiet: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
+    let stop = on_interrupt()?;
+    let options = LinuxOptions {
+        only: args.only.clone(),
+        seeds: Some(args.seeds),
+        jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
+        stop,
+    };
+    let bar = Bar::new("validate linux", args.quiet);
+    let report = validate_linux(&args.dirs, &options, |done, total| {
+        #[expect(clippy::cast_precision_loss, reason = "a share for a bar")]
+        let share = done as f64 / total as f64;
+        bar.show(Progress { done: done as u64, total: total as u64, share });
+    });
+    bar.end();
+    let report = report.map_err(|error| LabError::Usage(error.to_string()))?;
+    if args.json {
+        output.json(&document(&report))?;
+    } else {
+        output.text(&words(&report))?;
+    }
+    if report.is_interrupted {
+        let text = format!("interrupted; {} points were compared", report.points.len());
+        return Err(LabError::Interrupted(text).into());
+    }
+    if let Some(out) = &args.out {
+        let which = if args.picture.is_empty() {
+            Pictures::Worst(args.pictures)
+        } else {
+            Pictures::Named(args.picture.clone())
+        };
+        let files = write_overlays(&args.dirs, &options, &report, &which, out)?;
+        if !args.quiet {
+            output.note(&format!("{} pictures in {}", files.len() / 2, out.display()));
+        }
+    }
+    if aims(&report).iter().all(|(_, _, holds)| *holds) { Ok(()) } else { Err(Stopped::Status(1)) }
+}
+
+/// Each aim that there is a figure for: its words, the figure, and whether it holds.
+fn aims(report: &LinuxReport) -> Vec<(String, f64, bool)> {
+    AIMS.iter()
+        .filter_map(|aim| {
+            let (metric, summary) = report.summary.iter().find(|(m, _)| *m == aim.metric)?;
+            let words = format!("{} {}", metric.name(), aim.figure.name());
+            Some((words, aim.of(summary), aim.holds(summary)))
+        })
+        .collect()
+}
+
+fn words(report: &LinuxReport) -> String {
+    let mut text = String::new();
+    let mut kernels: Vec<&str> = Vec::new();
+    for point in &report.points {
+        if !kernels.contains(&point.kernel.as_str()) {
+            kernels.push(&point.kernel);
+        }
+    }
+    for kernel in kernels {
+        let points = || report.points.iter().filter(|point| point.kernel == kernel);
+        text.push_str(&format!("kernel {kernel}\n\n{}\n", points_table(points())));
+        let cwnd = cwnd_table(points());
+        if !cwnd.is_empty() {
+            text.push_str(&format!("cwnd, kernel {kernel}\n\n{}\n", cwnd.render()));
+        }
+    }
+    for (scenario, reason) in &report.skipped {
+        text.push_str(&format!("skipped: {scenario}: {reason}\n"));
+    }
+    if !report.skipped.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&families_table(report).render());
+    text.push('\n');
+    text.push_str(&summary_table(report).render());
+    text.push('\n');
+    for (words, figure, holds) in aims(report) {
+        let verdict = if holds { "holds" } else { "fails" };
+        let bound =
+            AIMS.iter().find(|aim| words == format!("{} {}", aim.metric.name(), aim.figure.name()));
+        let bound = bound.map_or(0.0, |aim| aim.bound);
+        let sign = if words.ends_with("within") { "at least" } else { "at most" };
+        text.push_str(&format!("{verdict}: {words} {figure:.4}, {sign} {bound}\n"));
+    }
+    let cwnd: Vec<CwndAgreement> = report.points.iter().filter_map(|point| point.cwnd).collect();
+    if !cwnd.is_empty() {
+        let near = cwnd.iter().filter(|agreement| agreement.passes()).count();
+        text.push_str(&format!(
+            "cwnd: {near} of {} points have {:.0} % of the samples within 2 packets or 5 %\n",
+            cwnd.len(),
+            CwndAgreement::AIM * 100.0
+        ));
+    }
+    text
+}
+
+fn points_table<'a>(points: impl Iterator<Item = &'a Point>) -> String {
+    let mut table = Table::new()
+        .column("scenario", "", Align::Left)
+        .column("metric", "", Align::Left)
+        .column("flow", "", Align::Right)
+        .column("bbrlab", "", Align::Right)
+        .column("Linux", "", Align::Right)
+        .column("difference", "%", Align::Right)
+        .column("verdict", "", Align::Left);
+    for point in points {
+        for comparison in &point.comparisons {
+            table.row(vec![
+                point.scenario.clone(),
+                comparison.metric.name().to_owned(),
+                comparison.flow.map_or_else(String::new, |flow| flow.to_string()),
+                figure(comparison.ours),
+                figure(comparison.linux),
+                format!("{:.2}", comparison.difference * 100.0),
+                verdict(comparison).to_owned(),
+            ]);
+        }
+    }
+    table.render()
+}
+
+fn cwnd_table<'a>(points: impl Iterator<Item = &'a Point>) -> Table {
+    let mut table = Table::new()
+        .column("scenario", "", Align::Left)
+        .column("samples", "", Align::Right)
+        .column("seeds", "", Align::Right)
+        .column("near", "%", Align::Right)
+        .column("verdict", "", Align::Left);
+    for point in points {
+        if let Some(cwnd) = point.cwnd {
+            table.row(vec![
+                point.scenario.clone(),
+                cwnd.samples.to_string(),
+                cwnd.seeds.to_string(),
+                format!("{:.1}", cwnd.share * 100.0),
+                if cwnd.passes() { "near" } else { "off" }.to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Per family the worst difference of each metric.
+fn families_table(report: &LinuxReport) -> Table {
+    let shown = [
+        Metric::Goodput,
+        Metric::MeanRtt,
+        Metric::MeanQueue,
+        Metric::Retransmissions,
+        Metric::Jain,
+        Metric::Fct,
+    ];
+    let mut table = Table::new().column("family", "p95, worst in %", Align::Left).column(
+        "points",
+        "",
+        Align::Right,
+    );
+    for metric in shown {
+        let unit = if metric == Metric::Jain { "/100" } else { "" };
+        table = table.column(metric.name(), unit, Align::Right);
+    }
+    let mut families: Vec<&str> = report.points.iter().map(|p| p.family.as_str()).collect();
+    families.sort_unstable();
+    families.dedup();
+    for family in families {
+        let points: Vec<&Point> =
+            report.points.iter().filter(|point| point.family == family).collect();
+        let summary = summarise(points.iter().copied());
+        let mut row = vec![family.to_owned(), points.len().to_string()];
+        for metric in shown {
+            let of_it = summary.iter().find(|(m, _)| *m == metric);
+            row.push(of_it.map_or_else(String::new, |(_, s)| {
+                format!("{:.1}, {:.1}", s.p95 * 100.0, s.worst * 100.0)
+            }));
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn summary_table(report: &LinuxReport) -> Table {
+    let mut table = Table::new()
+        .column("metric", "", Align::Left)
+        .column("n", "", Align::Right)
+        .column("median", "%", Align::Right)
+        .column("p95", "%", Align::Right)
+        .column("worst", "%", Align::Right)
+        .column("tolerance", "%", Align::Right)
+        .column("within", "% of n", Align::Right);
+    let percent = |share: f64| format!("{:.2}", share * 100.0);
+    for (metric, summary) in &report.summary {
+        table.row(vec![
+            metric.name().to_owned(),
+            summary.n.to_string(),
+            percent(summary.median),
+            percent(summary.p95),
+            percent(summary.worst),
+            format!("{:.0}", metric.tolerance() * 100.0),
+            format!("{:.1}", summary.within * 100.0),
+        ]);
+    }
+    table
+}
+
+fn verdict(comparison: &Comparison) -> &'static str {
+    if comparison.passes() { "agrees" } else { "differs" }
+}
+
+/// Four significant digits or so: goodputs, milliseconds and counts share a column.
+fn figure(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 1000.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+fn document(report: &LinuxReport) -> Value {
+    let points: Vec<Value> = report
+        .points
+        .iter()
+        .map(|point| {
+            let metrics: Vec<Value> = point
+                .comparisons
+                .iter()
+                .map(|c| {
+                    json!({
+                        "metric": c.metric.name(),
+                        "flow": c.flow,
+                        "ours": c.ours,
+                        "linux": c.linux,
+                        "difference": c.difference,
+                        "tolerance": c.metric.tolerance(),
+                        "verdict": verdict(c),
+                    })
+                })
+                .collect();
+            let cwnd = point.cwnd.map(
+                |cwnd| json!({ "samples": cwnd.samples, "seeds": cwnd.seeds, "near": cwnd.share }),
+            );
+            json!({
+                "kernel": point.kernel,
+                "scenario": point.scenario,
+                "family": point.family,
+                "cc": point.cc,
+                "linux_seeds": point.linux_seeds,
+                "metrics": metrics,
+                "cwnd": cwnd,
+            })
+        })
+        .collect();
+    let skipped: Vec<Value> = report
+        .skipped
+        .iter()
+        .map(|(scenario, reason)| json!({ "scenario": scenario, "reason": reason }))
+        .collect();
+    let summary: Map<String, Value> = Metric::ALL
+        .into_iter()
+        .filter(|metric| *metric != Metric::Marks)
+        .map(|metric| {
+            let of_it = report.summary.iter().find(|(m, _)| *m == metric).map(|(_, s)| *s);
+            let value = json!({
+                "n": of_it.map_or(0, |s| s.n),
+                "median": of_it.map(|s| s.median),
+                "p95": of_it.map(|s| s.p95),
+                "worst": of_it.map(|s| s.worst),
+            });
+            (metric.name().to_owned(), value)
+        })
+        .collect();
+    json!({ "points": points, "skipped": skipped, "summary": summary })
+}

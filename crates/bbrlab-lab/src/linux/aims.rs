@@ -1,0 +1,78 @@
+//! What the agreement as a whole is held against.
+//!
+//! A single point may be off, by chance or for a cause that is named; that many may not.
+
+use super::difference::{Metric, MetricSummary};
+
+/// A bound of one figure of a metric's summary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// The metric.
+    pub metric: Metric,
+    /// Which figure.
+    pub figure: Figure,
+    /// Its bound.
+    pub bound: f64,
+}
+
+/// A figure of a metric's summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// The median of the differences, to be at most the bound.
+    Median,
+    /// Their 95th percentile, to be at most the bound.
+    P95,
+    /// The share of the comparisons within the metric's tolerance, to be at least the bound.
+    Within,
+}
+
+impl Figure {
+    /// Its name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::P95 => "p95",
+            Self::Within => "within",
+        }
+    }
+}
+
+const fn aim(metric: Metric, figure: Figure, bound: f64) -> Aim {
+    Aim { metric, figure, bound }
+}
+
+/// All aims.
+pub const AIMS: [Aim; 10] = [
+    aim(Metric::Goodput, Figure::Median, 0.01),
+    aim(Metric::Goodput, Figure::P95, 0.05),
+    aim(Metric::MeanRtt, Figure::Median, 0.02),
+    aim(Metric::MeanRtt, Figure::P95, 0.08),
+    aim(Metric::MeanQueue, Figure::Median, 0.05),
+    aim(Metric::MeanQueue, Figure::P95, 0.15),
+    aim(Metric::Fct, Figure::Median, 0.01),
+    aim(Metric::Fct, Figure::P95, 0.05),
+    aim(Metric::Retransmissions, Figure::Within, 0.9),
+    aim(Metric::Jain, Figure::Within, 0.9),
+];
+
+impl Aim {
+    /// The figure that this aim bounds.
+    #[must_use]
+    pub const fn of(&self, summary: &MetricSummary) -> f64 {
+        match self.figure {
+            Figure::Median => summary.median,
+            Figure::P95 => summary.p95,
+            Figure::Within => summary.within,
+        }
+    }
+
+    /// Whether the figure keeps to the bound.
+    #[must_use]
+    pub fn holds(&self, summary: &MetricSummary) -> bool {
+        match self.figure {
+            Figure::Median | Figure::P95 => self.of(summary) <= self.bound,
+            Figure::Within => self.of(summary) >= self.bound,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A table of comma-separated values whose columns are found by name, so that additional ones do no harm.
+//!
+//! What is wrong is told with file, line and column.
+
+use std::path::Path;
+
+use super::LinuxError;
+
+/// Where each column is.
+pub(super) struct Columns {
+    names: Vec<String>,
+}
+
+impl Columns {
+    /// The columns of a header, which must have those that are `needed`.
+    pub(super) fn new(path: &Path, header: &str, needed: &[&str]) -> Result<Self, LinuxError> {
+        let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        for needed in needed {
+            if !names.iter().any(|name| name == needed) {
+                return Err(LinuxError::at(path, 1, format!("found no column `{needed}`")));
+            }
+        }
+        Ok(Self { names })
+    }
+
+    /// A line of so many cells.
+    pub(super) fn row<'a>(
+        &'a self,
+        path: &'a Path,
+        line: usize,
+        text: &'a str,
+    ) -> Result<Row<'a>, LinuxError> {
+        let cells: Vec<&str> = text.split(',').collect();
+        if cells.len() != self.names.len() {
+            let reason = format!("found {} cells, expected {}", cells.len(), self.names.len());
+            return Err(LinuxError::at(path, line, reason));
+        }
+        Ok(Row { path, line, columns: self, cells })
+    }
+}
+
+/// A line of the file.
+pub(super) struct Row<'a> {
+    path: &'a Path,
+    line: usize,
+    columns: &'a Columns,
+    cells: Vec<&'a str>,
+}
+
+impl Row<'_> {
+    /// What stands in a column, and what should.
+    pub(super) fn wrong(&self, column: &str, expected: &str) -> LinuxError {
+        let found = self.optional_text(column).unwrap_or("nothing");
+        LinuxError::at(
+            self.path,
+            self.line,
+            format!("`{column}`: found {found:?}, expected {expected}"),
+        )
+    }
+
+    /// A cell that may be empty or missing.
+    pub(super) fn optional_text(&self, column: &str) -> Option<&str> {
+        let place = self.columns.names.iter().position(|name| name == column)?;
+        Some(self.cells[place]).filter(|cell| !cell.is_empty())
+    }
+
+    /// A cell with something in it.
+    pub(super) fn text(&self, column: &str) -> Result<&str, LinuxError> {
+        self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
+    }
+
+    /// A number that may be missing.
+    pub(super) fn optional(&self, column: &str) -> Result<Option<f64>, LinuxError> {
+        let Some(cell) = self.optional_text(column) else { return Ok(None) };
+        match cell.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Some(value)),
+            _ => Err(self.wrong(column, "a number")),
+        }
+    }
+
+    /// A number.
+    pub(super) fn number(&self, column: &str) -> Result<f64, LinuxError> {
+        self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
+    }
+
+    /// A whole number.
+    pub(super) fn count(&self, column: &str) -> Result<u64, LinuxError> {
+        self.text(column)?.parse().map_err(|_| self.wrong(column, "a whole number"))
+    }
+}

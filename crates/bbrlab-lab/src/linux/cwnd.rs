@@ -1,0 +1,128 @@
+//! cwnd, sample by sample: how much of a run our cwnd is Linux's.
+//!
+//! Only where both are meant to take the same path: a lone flow without random loss. Controls without chance are
+//! compared over the whole run. BBR draws the phase of its gain cycle, so it is compared in the first seconds,
+//! over several seeds of ours, of which the best counts; behind less than half a BDP of buffer its start-up
+//! already depends on which packet of a burst is lost.
+
+use std::path::Path;
+
+use bbrlab_units::Span;
+
+use super::reference::ReferencePoint;
+use super::{LinuxError, scenario_text, series};
+
+/// Families in which nothing but the path is varied.
+const FAMILIES: [&str; 2] = ["1_single", "v_base"];
+
+/// Controls without chance.
+const WITHOUT_CHANCE: [&str; 3] = ["cubic", "reno", "vegas"];
+
+/// How much of a run of BBR is compared, from its beginning on, and with how many seeds of ours.
+const BBR_UNTIL: Span = Span::from_secs(10);
+const BBR_SEEDS: u64 = 10;
+/// The smallest buffer behind which it is, in BDP.
+const BBR_BUFFER_BDP_MIN: f64 = 0.5;
+
+/// A cwnd is Linux's within so many packets, or within this share if that is more.
+const NEAR_PACKETS: f64 = 2.0;
+const NEAR_SHARE: f64 = 0.05;
+
+/// How much of a run agrees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CwndAgreement {
+    /// Samples of Linux that were compared.
+    pub samples: usize,
+    /// Share of them that ours is near: of several seeds the best.
+    pub share: f64,
+    /// How many seeds of ours were tried.
+    pub seeds: u64,
+}
+
+impl CwndAgreement {
+    /// The share that is aimed at.
+    pub const AIM: f64 = 0.95;
+
+    /// Whether it is reached.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.share >= Self::AIM
+    }
+}
+
+/// What a point's cwnd is compared with.
+#[derive(Clone, Debug)]
+pub(super) struct CwndSeries {
+    /// Seconds and packets.
+    samples: Vec<(f64, f64)>,
+    /// The end of the comparison, if it is not the run's.
+    until: Option<Span>,
+    /// Seeds of ours to try.
+    pub(super) seeds: u64,
+}
+
+/// Linux's cwnd over time, where it is to be compared and the folder has it.
+pub(super) fn series_of(
+    dir: &Path,
+    point: &ReferencePoint,
+) -> Result<Option<CwndSeries>, LinuxError> {
+    let [flow] = point.seeds[0].flows.as_slice() else { return Ok(None) };
+    if !FAMILIES.contains(&point.family.as_str()) || point.loss > 0.0 {
+        return Ok(None);
+    }
+    let is_certain = WITHOUT_CHANCE.contains(&flow.cc.as_str());
+    let is_bbr = flow.cc == "bbr" && point.buffer_bdp.is_some_and(|n| n >= BBR_BUFFER_BDP_MIN);
+    if !is_certain && !is_bbr {
+        return Ok(None);
+    }
+    let until = is_bbr.then_some(BBR_UNTIL);
+    let samples = series::flows(dir, &point.kernel, &point.scenario)?;
+    Ok(samples.map(|samples| CwndSeries {
+        samples: samples
+            .iter()
+            .filter(|sample| until.is_none_or(|until| sample.time_s <= until.as_secs_f64()))
+            .map(|sample| (sample.time_s, sample.cwnd_packets))
+            .collect(),
+        until,
+        seeds: if is_bbr { BBR_SEEDS } else { 1 },
+    }))
+}
+
+impl CwndSeries {
+    /// The agreement, by the shares of the seeds that were tried.
+    pub(super) fn agreement(&self, shares: &[f64]) -> CwndAgreement {
+        CwndAgreement {
+            samples: self.samples.len(),
+            share: shares.iter().copied().fold(0.0, f64::max),
+            seeds: self.seeds,
+        }
+    }
+
+    /// The share of Linux's samples that our run with that seed is near.
+    pub(super) fn share(&self, point: &ReferencePoint, seed: u64) -> Result<f64, LinuxError> {
+        let mut run = scenario_text::run(point, &point.seeds[0], seed)?;
+        run.flow_series = true;
+        if let Some(until) = self.until {
+            run.duration = run.duration.min(until);
+        }
+        let result = bbrlab_sim::simulate(&run)
+            .map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))?;
+        let ours = &result.series;
+        let mut row = 0;
+        let mut near: u32 = 0;
+        for &(time_s, cwnd) in &self.samples {
+            // Both are sampled at whole milliseconds.
+            while row < ours.len() && ours.time_s[row] < time_s - 0.5e-3 {
+                row += 1;
+            }
+            let is_there = row < ours.len() && ours.time_s[row] < time_s + 0.5e-3;
+            if is_there {
+                let off = (f64::from(ours.cwnd_packets[row]) - cwnd).abs();
+                near += u32::from(off <= NEAR_PACKETS.max(NEAR_SHARE * cwnd));
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+        let samples = self.samples.len().max(1) as f64;
+        Ok(f64::from(near) / samples)
+    }
+}
