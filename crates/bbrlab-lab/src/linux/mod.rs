@@ -59,7 +59,7 @@ impl LinuxError {
     }
 
     fn read(path: &Path, error: &std::io::Error) -> Self {
-        Self(format!("{}: {error}", path.display()))
+        Self(format!("{}: {}", path.display(), crate::error::plain(error)))
     }
 }
 

@@ -19,6 +19,10 @@ const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 /// Families whose seed 2 was made before phases were set: only seeds 3 to 5 have one.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
+/// One step of the rig's clock in seconds. Timers are rounded up to it, so an application that writes at a
+/// multiple of the sampling period does so behind the sample of the same instant.
+const CLOCK_STEP_S: f64 = 256e-9;
+
 /// Settings that are known, by the keys of the column `settings`.
 const KNOWN: [&str; 21] = [
     "app_bytes",
@@ -90,7 +94,10 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
 fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> String {
     let settings = &point.settings;
     let mut text = String::new();
-    let phase = phase_s(point, reference.seed);
+    let mut phase = phase_s(point, reference.seed);
+    if settings.contains_key("app_interval_ms") {
+        phase += CLOCK_STEP_S;
+    }
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
