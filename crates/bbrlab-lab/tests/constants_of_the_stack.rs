@@ -43,7 +43,8 @@ fn constants_of(file: &str) -> Constants {
         let is_item = rest[start..at].is_empty() || rest[start..at].starts_with("pub");
         rest = &rest[at + "const ".len()..];
         let Some((name, after)) = rest.split_once(": ") else { continue };
-        let is_name = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        let is_name =
+            name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
         if !is_item || !is_name {
             continue;
         }

@@ -47,7 +47,8 @@ fn lone_flows_agree_over_all_buffers() {
     let Some(reference) = bbrlab_oracle::reference("lone_flows_agree_over_all_buffers") else {
         return;
     };
-    let only = ["1_reno_10M", "1_cubic_10M_20ms_b0.5", "1_cubic_10M_20ms_b1", "1_cubic_10M_20ms_b4"];
+    let only =
+        ["1_reno_10M", "1_cubic_10M_20ms_b0.5", "1_cubic_10M_20ms_b1", "1_cubic_10M_20ms_b4"];
     let report = validate(reference.join("linux-reference"), &only, 1).unwrap();
     assert!(report.points.len() >= 7);
     assert_eq!(beyond(&report), Vec::<String>::new());

@@ -19,9 +19,9 @@ const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 /// Families whose seed 2 was made before phases were set: only seeds 3 to 5 have one.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// One step of the rig's clock in seconds. Timers are rounded up to it, so an application that writes at a
-/// multiple of the sampling period does so behind the sample of the same instant.
-const CLOCK_STEP_S: f64 = 256e-9;
+/// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that writes at
+/// a multiple of the sampling period does so behind the sample of the same instant.
+const CLOCK_STEP_NS: u32 = 256;
 
 /// Settings that are known, by the keys of the column `settings`.
 const KNOWN: [&str; 21] = [
@@ -96,7 +96,7 @@ fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> Stri
     let mut text = String::new();
     let mut phase = phase_s(point, reference.seed);
     if settings.contains_key("app_interval_ms") {
-        phase += CLOCK_STEP_S;
+        phase += f64::from(CLOCK_STEP_NS) * 1e-9;
     }
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -138,7 +138,7 @@ fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> Stri
 
 fn stack(point: &ReferencePoint) -> String {
     let settings = &point.settings;
-    let mut text = "[stack]\n".to_owned();
+    let mut text = format!("[stack]\nclock_step = \"{CLOCK_STEP_NS}ns\"\n");
     // The sixteen flows at 1 Gbit/s read in pieces of 64 KiB, for the sake of the rig's speed.
     let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
     let rcvlowat = settings.get("rcvlowat").map(String::as_str);
