@@ -79,13 +79,17 @@ fn excerpts_of_all_that_is_built_replay_without_a_mismatch() {
 fn a_folder_of_one_algorithm_is_told_in_a_table() {
     let shell = Shell::new("golden-one");
     let dir = excerpts().join("reno");
-    check_words(&shell, &["validate", "golden", dir.to_str().unwrap()], &expect![[r#"
+    check_words(
+        &shell,
+        &["validate", "golden", dir.to_str().unwrap()],
+        &expect![[r#"
         algorithm traces rows mismatches columns compared
         ─
         reno 2 # 0 4
         all 2 # 0
         --- exit 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -98,7 +102,10 @@ fn an_altered_a_cut_off_and_a_missing_file_are_errors() {
     let mut altered = whole.clone();
     altered[20] ^= 1;
     fs::write(&file, altered).unwrap();
-    check_words(&shell, &args, &expect![[r#"
+    check_words(
+        &shell,
+        &args,
+        &expect![[r#"
         algorithm traces rows mismatches columns compared
         ─
         reno 1 # 0 4
@@ -107,9 +114,13 @@ fn an_altered_a_cut_off_and_a_missing_file_are_errors() {
         reno/c04_loss1pct_hz250.csv.gz: altered: sha256 is HASH, the manifest says HASH
         error: 1 file is damaged or missing
         --- exit 2
-    "#]]);
+    "#]],
+    );
     fs::write(&file, &whole[..whole.len() - 7]).unwrap();
-    check_words(&shell, &args, &expect![[r#"
+    check_words(
+        &shell,
+        &args,
+        &expect![[r#"
         algorithm traces rows mismatches columns compared
         ─
         reno 1 # 0 4
@@ -118,9 +129,13 @@ fn an_altered_a_cut_off_and_a_missing_file_are_errors() {
         reno/c04_loss1pct_hz250.csv.gz: truncated: # bytes, the manifest says #
         error: 1 file is damaged or missing
         --- exit 2
-    "#]]);
+    "#]],
+    );
     fs::remove_file(&file).unwrap();
-    check_words(&shell, &args, &expect![[r#"
+    check_words(
+        &shell,
+        &args,
+        &expect![[r#"
         algorithm traces rows mismatches columns compared
         ─
         reno 1 # 0 4
@@ -129,22 +144,31 @@ fn an_altered_a_cut_off_and_a_missing_file_are_errors() {
         reno/c04_loss1pct_hz250.csv.gz: listed in the manifest, but not there
         error: 1 file is damaged or missing
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_unknown_name_and_a_folder_without_traces_are_bad_input() {
     let shell = Shell::new("golden-unknown");
     copy_of(&shell, "reno");
-    check_words(&shell, &["validate", "golden", "golden", "--only", "bbr9"], &expect![[r#"
+    check_words(
+        &shell,
+        &["validate", "golden", "golden", "--only", "bbr9"],
+        &expect![[r#"
         --- stderr
         error: `bbr9`: the manifest has no such name; it has bbr1, bbr2, bbr3, bbr2_2020, bbr2exp, cubic, reno, vegas, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla, dctcp, minmax, prr, pacing, cwndval, rtt, cubicroot, rate_v1, rate_v3
         --- exit 2
-    "#]]);
+    "#]],
+    );
     fs::create_dir(shell.folder().join("golden/empty")).unwrap();
-    check_words(&shell, &["validate", "golden", "golden/empty"], &expect![[r#"
+    check_words(
+        &shell,
+        &["validate", "golden", "golden/empty"],
+        &expect![[r#"
         --- stderr
         error: HERE/golden/empty: HERE/golden/MANIFEST.csv lists no file under it
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }

@@ -139,8 +139,9 @@ fn running_mean_mibps(of: &Measured<'_>, at_s: f64) -> Option<f64> {
 fn song(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     let flows = &of.summary.flows;
     let several = flows.len() > 1;
+    // The first flow is the algorithm under test, which the row names; the others are told by name.
     let named = |metric: &'static str, flow: &FlowSummary| {
-        if several { format!("{} {metric}", flow.cc) } else { metric.to_owned() }
+        if flow.id > 0 { format!("{} {metric}", flow.cc) } else { metric.to_owned() }
     };
     match metric {
         "throughput_mbps" => {

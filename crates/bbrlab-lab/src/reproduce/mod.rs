@@ -8,6 +8,8 @@ mod locate;
 mod metrics;
 
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bbrlab_report::{PublishedCell, PublishedRow, interval};
 use bbrlab_scenario::{Run, Scenario};
@@ -157,7 +159,7 @@ pub fn reproduce(
         )));
     }
     let groups = groups_of(&scenario, &batch);
-    draw_first_seeds(&batch, &groups)?;
+    draw_first_seeds(&batch, &groups, options.jobs)?;
     let (rows, seeds, hashes) = compare(experiment, &batch, &groups)?;
     Ok(Reproduced {
         id: experiment.id.clone(),
@@ -201,20 +203,35 @@ fn groups_of(scenario: &Scenario, batch: &Batch) -> Vec<OfPoint> {
             _ => groups.push((point, OfPoint { run: scenario.run(number), members: vec![place] })),
         }
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    let mut groups: Vec<OfPoint> = groups.into_iter().map(|(_, group)| group).collect();
+    // As papers have it: all of one algorithm together, else in the order of the sweep.
+    let ccs: Vec<_> = groups.iter().map(|group| group.run.class(0).cc).collect();
+    groups.sort_by_key(|group| ccs.iter().position(|&cc| cc == group.run.class(0).cc));
+    groups
 }
 
-/// Pictures over time of the first seed of every point, beside its data.
-fn draw_first_seeds(batch: &Batch, groups: &[OfPoint]) -> Result<(), LabError> {
-    for group in groups {
-        let first = group.members.first().and_then(|&place| batch.folders[place].as_ref());
-        if let Some(folder) = first
-            && !(folder.join("run.svg").exists() && folder.join("run.png").exists())
-        {
-            plot(folder, folder)?;
+/// Pictures over time of the first seed of every point, beside its data, drawn on all cores.
+fn draw_first_seeds(batch: &Batch, groups: &[OfPoint], jobs: usize) -> Result<(), LabError> {
+    let undrawn: Vec<&PathBuf> = groups
+        .iter()
+        .filter_map(|group| batch.folders[*group.members.first()?].as_ref())
+        .filter(|folder| !(folder.join("run.svg").exists() && folder.join("run.png").exists()))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, undrawn.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(folder) = undrawn.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = plot(folder, folder) {
+                        failed.lock().expect("no holder panics").get_or_insert(error);
+                        break;
+                    }
+                }
+            });
         }
-    }
-    Ok(())
+    });
+    failed.into_inner().expect("no holder panics").map_or(Ok(()), Err)
 }
 
 type Compared = (Vec<PublishedRow>, Vec<u64>, Vec<String>);
