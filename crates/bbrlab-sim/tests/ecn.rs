@@ -148,17 +148,21 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Linux 6.12 (BBRv3: with its patches), CoDel's `ce_threshold` behind a token bucket: goodput in Mbit/s and
+/// Linux 6.12 (BBRv2: 6.1; both BBRs with their patches), CoDel's `ce_threshold` behind a token bucket: goodput in Mbit/s and
 /// marks in 30 s. Bounds: 3 % and 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
+    // The rig's BBRv2 is a port to 6.1, where bursts on short paths are eight times as large.
+    // At 50 Mbit/s and 1 ms ours falls short of its goodput by a tenth: `docs/fidelity.md`.
+    let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),
         ("dctcp", 50, 30, 495, 5, classic, 46.372, 5768),
         ("cubic", 10, 20, 66, 2, classic, 7.5145, 791),
         ("cubic", 50, 30, 495, 15, classic, 47.495, 348),
+        ("bbr2", 10, 4, 13, 2, ported, 9.4574, 6276),
         ("bbr3", 50, 4, 66, 1, low, 46.813, 55_489),
         ("bbr3", 10, 4, 13, 2, low, 9.5217, 11_720),
     ] {
