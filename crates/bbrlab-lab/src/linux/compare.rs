@@ -22,6 +22,7 @@ fn are_told_apart(flows: &[FlowRow]) -> bool {
 }
 
 /// Compares a point with our runs of it.
+#[expect(clippy::too_many_lines, reason = "a list of metrics, one after the other")]
 pub(super) fn compare(point: &ReferencePoint, ours: &[OurRun]) -> Point {
     let flows = &point.seeds[0].flows;
     let mut comparisons = Vec::new();

@@ -17,7 +17,7 @@ impl Columns {
         let names: Vec<String> = header.split(',').map(str::to_owned).collect();
         for needed in needed {
             if !names.iter().any(|name| name == needed) {
-                return Err(LinuxError::at(path, 1, format!("found no column `{needed}`")));
+                return Err(LinuxError::at(path, 1, &format!("found no column `{needed}`")));
             }
         }
         Ok(Self { names })
@@ -33,7 +33,7 @@ impl Columns {
         let cells: Vec<&str> = text.split(',').collect();
         if cells.len() != self.names.len() {
             let reason = format!("found {} cells, expected {}", cells.len(), self.names.len());
-            return Err(LinuxError::at(path, line, reason));
+            return Err(LinuxError::at(path, line, &reason));
         }
         Ok(Row { path, line, columns: self, cells })
     }
@@ -54,7 +54,7 @@ impl Row<'_> {
         LinuxError::at(
             self.path,
             self.line,
-            format!("`{column}`: found {found:?}, expected {expected}"),
+            &format!("`{column}`: found {found:?}, expected {expected}"),
         )
     }
 

@@ -174,6 +174,7 @@ impl MetricSummary {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact by construction")]
 mod tests {
     use super::{Comparison, Metric, MetricSummary};
 

@@ -53,7 +53,7 @@ const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 pub struct LinuxError(String);
 
 impl LinuxError {
-    fn at(path: &Path, line: usize, reason: String) -> Self {
+    fn at(path: &Path, line: usize, reason: &str) -> Self {
         let line = if line > 0 { format!(":{line}") } else { String::new() };
         Self(format!("{}{line}: {reason}", path.display()))
     }
@@ -156,6 +156,7 @@ pub fn validate_linux(
 }
 
 /// Each metric over some points; metrics that none of them has are missing.
+#[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
     points: impl IntoIterator<Item = &'a Point> + Clone,
 ) -> Vec<(Metric, MetricSummary)> {
@@ -203,7 +204,7 @@ fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<
     let path = reference::summary_path(dir);
     if let Some(key) = scenario_text::unknown_setting(point) {
         let reason = format!("{}: unknown key `{key}` in column `settings`", point.scenario);
-        return Err(LinuxError::at(&path, 0, reason));
+        return Err(LinuxError::at(&path, 0, &reason));
     }
     for flow in &point.seeds[0].flows {
         let name = scenario_text::our_name(&flow.cc);
@@ -219,7 +220,7 @@ fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<
             }
             None => {
                 let reason = format!("{}: unknown congestion control `{name}`", point.scenario);
-                return Err(LinuxError::at(&path, 0, reason));
+                return Err(LinuxError::at(&path, 0, &reason));
             }
         }
     }

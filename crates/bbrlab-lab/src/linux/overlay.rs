@@ -172,10 +172,10 @@ fn rate(bytes: &OverTime, end_s: f64) -> OverTime {
             last = bytes[next].1.map(|value| (bytes[next].0, value)).or(last);
             next += 1;
         }
-        if let (Some((from_s, from)), Some((to_s, to))) = (before, last) {
-            if to_s > from_s {
-                points.push((until - length / 2.0, Some((to - from) * 8e-6 / (to_s - from_s))));
-            }
+        if let (Some((from_s, from)), Some((to_s, to))) = (before, last)
+            && to_s > from_s
+        {
+            points.push((until - length / 2.0, Some((to - from) * 8e-6 / (to_s - from_s))));
         }
         before = last.or(before);
     }

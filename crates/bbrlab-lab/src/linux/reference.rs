@@ -66,7 +66,7 @@ pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
         return Err(LinuxError::at(
             &path,
             0,
-            format!("found {length} bytes, expected at most {BYTES_MAX}"),
+            &format!("found {length} bytes, expected at most {BYTES_MAX}"),
         ));
     }
     let text = fs::read_to_string(&path).map_err(|error| LinuxError::read(&path, &error))?;
@@ -75,8 +75,7 @@ pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
 
 fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
     let mut lines = text.lines();
-    let header =
-        lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file".into()))?;
+    let header = lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file"))?;
     let columns = Columns::new(path, header, &NEEDED)?;
     let mut points: Vec<ReferencePoint> = Vec::new();
     let mut place: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -86,13 +85,12 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
         }
         let row = columns.row(path, number + 2, line)?;
         let key = (row.text("kernel")?.to_owned(), row.text("scenario")?.to_owned());
-        let index = match place.get(&key) {
-            Some(&index) => index,
-            None => {
-                points.push(point(&row)?);
-                place.insert(key, points.len() - 1);
-                points.len() - 1
-            }
+        let index = if let Some(&index) = place.get(&key) {
+            index
+        } else {
+            points.push(point(&row)?);
+            place.insert(key, points.len() - 1);
+            points.len() - 1
         };
         let point = &mut points[index];
         let seed = row.count("seed")?;
@@ -109,13 +107,13 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
         run.flows.push(flow(&row)?);
     }
     if points.is_empty() {
-        return Err(LinuxError::at(path, 1, "found no rows behind the header".into()));
+        return Err(LinuxError::at(path, 1, "found no rows behind the header"));
     }
     for point in &points {
         let flows = point.seeds[0].flows.len();
         if point.seeds.iter().any(|run| run.flows.len() != flows) {
             let reason = format!("{}: the seeds differ in their number of flows", point.scenario);
-            return Err(LinuxError::at(path, 0, reason));
+            return Err(LinuxError::at(path, 0, &reason));
         }
     }
     Ok(points)

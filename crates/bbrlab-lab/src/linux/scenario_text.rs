@@ -130,7 +130,7 @@ fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> Stri
             let _ = writeln!(text, "left_delay = \"0ms\"\nright_delay = \"{one_way:.6}ms\"");
         }
         text += &application(settings);
-        text += &ecn(settings);
+        text += ecn(settings);
         text += &cc_params(point, &flow.cc);
     }
     text

@@ -86,7 +86,7 @@ fn unpack(path: &Path) -> Result<Option<String>, LinuxError> {
     let mut text = String::new();
     match GzDecoder::new(file).take(BYTES_MAX).read_to_string(&mut text) {
         Ok(_) => Ok(Some(text)),
-        Err(error) => Err(LinuxError::at(path, 0, format!("is damaged: {error}"))),
+        Err(error) => Err(LinuxError::at(path, 0, &format!("is damaged: {error}"))),
     }
 }
 
@@ -97,8 +97,7 @@ fn table<'a>(
     needed: &[&str],
 ) -> Result<(Columns, impl Iterator<Item = (usize, &'a str)>), LinuxError> {
     let mut lines = text.lines();
-    let header =
-        lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file".into()))?;
+    let header = lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file"))?;
     let columns = Columns::new(path, header, needed)?;
     Ok((columns, lines.enumerate().map(|(place, line)| (place + 2, line))))
 }
