@@ -61,9 +61,6 @@ pub(crate) fn told(output: &Output) -> String {
         text.push_str("--- stderr\n");
         text.push_str(&String::from_utf8_lossy(&output.stderr));
     }
-    match output.status.code() {
-        Some(status) => text.push_str(&format!("--- exit {status}\n")),
-        None => text.push_str("--- killed\n"),
-    }
-    text
+    let end = output.status.code().map_or("killed".to_owned(), |status| format!("exit {status}"));
+    text + "--- " + &end + "\n"
 }
