@@ -11,6 +11,7 @@ pub(crate) struct Shell {
     folder: PathBuf,
 }
 
+#[allow(dead_code, reason = "not every test file uses every method")]
 impl Shell {
     pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("bbrlab-cli-{}-{name}", std::process::id()));
