@@ -115,10 +115,9 @@ fn in_a_process(case: &BenchCase, duration_ms: u32) -> Result<BenchResult, Stopp
 /// Instructions of a run twice as long less those of the run: start-up cancels.
 fn instructions_per_packet(case: &BenchCase, counter: Counter) -> Option<f64> {
     let long = match counter {
-        Counter::None => return None,
         Counter::Perf => case.duration_ms,
         Counter::Valgrind if case.name.starts_with('a') => VALGRIND_MS,
-        Counter::Valgrind => return None,
+        Counter::None | Counter::Valgrind => return None,
     };
     let (fewer, few_packets) = instructions(case, long / 2, counter)?;
     let (more, many_packets) = instructions(case, long, counter)?;
