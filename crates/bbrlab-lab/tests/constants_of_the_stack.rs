@@ -66,7 +66,7 @@ fn sources(folder: &str, files: &mut Vec<String>) {
         let path = format!("{folder}/{name}");
         if entry.path().is_dir() {
             sources(&path, files);
-        } else if path.extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
+        } else if entry.path().extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
             files.push(path);
         }
     }
