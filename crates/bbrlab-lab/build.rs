@@ -7,11 +7,11 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let commit = git(&["rev-parse", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
-    // Built anew when the commit changes. A branch may be packed and have no file of its own; then the
-    // packed list or HEAD changes. Only what exists is named: cargo would build anew each time otherwise.
-    for name in
-        ["HEAD", "packed-refs"].map(str::to_owned).into_iter().chain(git(&["symbolic-ref", "HEAD"]))
-    {
+    // Built anew when the commit changes: the log of HEAD has a line for each change, and where it is not
+    // kept, HEAD or the branch it names changes. Only what exists is named: cargo would build anew each
+    // time otherwise.
+    let always = ["HEAD", "logs/HEAD", "packed-refs"].map(str::to_owned);
+    for name in always.into_iter().chain(git(&["symbolic-ref", "HEAD"])) {
         if let Some(path) = git(&["rev-parse", "--git-path", &name])
             && Path::new(&path).exists()
         {

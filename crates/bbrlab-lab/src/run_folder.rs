@@ -35,6 +35,9 @@ pub(crate) const TRANSFERS_PARQUET: &str = "transfers.parquet";
 /// CPU time, machine and date, and the hashes of the other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
+/// With more flows nobody reads the records line by line, and indentation is most of their bytes.
+const FLOWS_INDENTED: usize = 1000;
+
 /// What names a run: the same scenario and seed give the same results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunKey {
@@ -207,7 +210,14 @@ pub(crate) fn summary_json(
         .collect();
     let document =
         RunsDocument { version: VERSION.to_owned(), commit: COMMIT.to_owned(), runs, groups };
-    pretty(&document)
+    let flows: usize = document.runs.iter().map(|run| run.flows.len()).sum();
+    if flows <= FLOWS_INDENTED { pretty(&document) } else { compact(&document) }
+}
+
+fn compact(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec(value).expect("records of plain values");
+    text.push(b'\n');
+    text
 }
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
