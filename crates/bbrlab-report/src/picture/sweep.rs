@@ -203,6 +203,9 @@ fn curves<'a>(lines: &'a [Line<'a>], metric: &SweepMetric, ccs: &[String]) -> Ve
             for (which, cc) in ccs.iter().enumerate() {
                 let (color, dash) = algorithm_style(place, which, lines.len());
                 let metric = format!("cc.{cc}.goodput_mbps");
+                if members.iter().all(|group| mean_of(group, &metric).0.is_none()) {
+                    continue;
+                }
                 curves.push(Curve { color, dash, members, metric, scale: 1.0 });
             }
         } else {
@@ -253,7 +256,8 @@ fn competing(groups: &[Group]) -> Vec<String> {
 }
 
 fn plot(panel: &Panel<'_, '_>, curves: &[Curve<'_>], axis_key: &str, values: &[String]) {
-    let spread = 0.06;
+    #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
+    let spread = 0.06f64.min(0.3 / curves.len().max(1) as f64);
     for (place, curve) in curves.iter().enumerate() {
         let color = curve.color;
         // Lines stand a little beside each other, so that equal values do not hide one another.
