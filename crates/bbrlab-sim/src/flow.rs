@@ -10,7 +10,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::app::{self, Pieces, Token};
 use crate::meter::Meter;
-use crate::wire::{self, End, Payload};
+use crate::wire::{self, Ends, Payload};
 
 /// What the flows of a class are made from.
 #[derive(Clone, Debug)]
@@ -63,9 +63,7 @@ pub(crate) struct Transfer {
 pub(crate) struct Flow {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    rng: Rng,
-    connection: u32,
-    framing: [u32; 2],
+    ends: Ends,
     /// Whether it has connected at least once.
     pub(crate) is_started: bool,
     /// Whether the application may still write.
@@ -96,9 +94,11 @@ impl Flow {
         Self {
             sender: setup.sender(),
             receiver: Receiver::new(setup.receiver),
-            rng: Rng::new(run.seed, &format!("flow {id}")),
-            connection: 0,
-            framing: setup.framing,
+            ends: Ends {
+                rng: Rng::new(run.seed, &format!("flow {id}")),
+                connection: 0,
+                framing: setup.framing,
+            },
             is_started: false,
             is_stopped: false,
             is_on: true,
@@ -143,19 +143,12 @@ impl Flow {
         class: &FlowClass,
     ) {
         self.data_arrivals += u64::from(packet.is_data);
-        if packet.payload.connection != self.connection {
+        if packet.payload.connection != self.ends.connection {
             return;
         }
         let now = port.now();
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
-        let mut end = End {
-            port,
-            rng: &mut self.rng,
-            flow: id,
-            side: Side::Receiver,
-            connection: self.connection,
-            framing: self.framing[1],
-        };
+        let mut end = self.ends.end(port, id, Side::Receiver);
         let read = self.receiver.deliver(wire::host_time(now), &segment, &mut end);
         if let Some(bytes) = app::transfer_bytes(&class.source) {
             self.check_transfer(port, id, class, bytes, wire::run_time(read.until));
@@ -167,14 +160,7 @@ impl Flow {
     fn read(&mut self, port: &mut Port<'_, Payload, DropTail>, id: FlowId, class: &FlowClass) {
         let mut now = port.now();
         while self.receiver.wants_read() {
-            let mut end = End {
-                port,
-                rng: &mut self.rng,
-                flow: id,
-                side: Side::Receiver,
-                connection: self.connection,
-                framing: self.framing[1],
-            };
+            let mut end = self.ends.end(port, id, Side::Receiver);
             let read = self.receiver.read(wire::host_time(now), &mut end);
             now = wire::run_time(read.until);
             if read.bytes == 0 {
@@ -219,19 +205,12 @@ impl Flow {
         packet: &Arrival<Payload>,
         class: &FlowClass,
     ) {
-        if packet.payload.connection != self.connection {
+        if packet.payload.connection != self.ends.connection {
             return;
         }
         let now = port.now();
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
-        let mut end = End {
-            port,
-            rng: &mut self.rng,
-            flow: id,
-            side: Side::Sender,
-            connection: self.connection,
-            framing: self.framing[0],
-        };
+        let mut end = self.ends.end(port, id, Side::Sender);
         self.sender.on_segment(wire::host_time(now), &segment, &mut end);
         if self.sender.app_is_ready() {
             self.sender.run_app(wire::host_time(now), &mut end);
@@ -268,14 +247,7 @@ impl Flow {
         class: &FlowClass,
     ) {
         let now = port.now();
-        let mut end = End {
-            port,
-            rng: &mut self.rng,
-            flow: id,
-            side,
-            connection: self.connection,
-            framing: self.framing[side as usize],
-        };
+        let mut end = self.ends.end(port, id, side);
         if side == Side::Sender {
             self.sender.on_timer(wire::host_time(now), timer, &mut end);
             if self.sender.app_is_ready() {
@@ -309,14 +281,7 @@ impl Flow {
         if token == Token::Connect {
             self.begin_connection(port, id, now, setup);
         }
-        let mut end = End {
-            port,
-            rng: &mut self.rng,
-            flow: id,
-            side: Side::Sender,
-            connection: self.connection,
-            framing: self.framing[0],
-        };
+        let mut end = self.ends.end(port, id, Side::Sender);
         if token == Token::Connect {
             self.sender.connect(wire::host_time(now), &mut end);
         }
@@ -369,7 +334,7 @@ impl Flow {
     ) {
         if self.is_started {
             self.close_books(now);
-            self.connection += 1;
+            self.ends.connection += 1;
             self.sender = setup.sender();
             self.receiver = Receiver::new(setup.receiver);
             for side in [Side::Sender, Side::Receiver] {

@@ -94,10 +94,7 @@ impl Sim {
             .collect::<Result<Vec<_>, String>>()?;
         let wired = wiring::wire(run, mode);
         let mut net = wired.net;
-        let period = match run.sample {
-            Sample::Every(period) => period,
-            Sample::Ack | Sample::Off => DEFAULT_PERIOD,
-        };
+        let period = sample_period(run.sample);
         let mut flows = Vec::with_capacity(run.flows.len());
         for (id, spec) in run.flows.iter().enumerate() {
             let id = u32::try_from(id).expect("flows are numbered in 24 bits");
@@ -231,12 +228,16 @@ impl Sim {
             let stats = self.net.link_stats(link.id);
             self.queue.push(series::queue_row(now, place, stats));
         }
-        let period = match self.run.sample {
-            Sample::Every(period) => period,
-            Sample::Ack | Sample::Off => DEFAULT_PERIOD,
-        };
-        let next = now + period;
+        let next = now + sample_period(self.run.sample);
         self.next_sample = (next <= Time(self.run.duration.0)).then_some(next);
+    }
+}
+
+/// The period at which smoothed RTTs and queues are sampled.
+fn sample_period(sample: Sample) -> Span {
+    match sample {
+        Sample::Every(period) => period,
+        Sample::Ack | Sample::Off => DEFAULT_PERIOD,
     }
 }
 

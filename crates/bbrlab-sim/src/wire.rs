@@ -69,6 +69,30 @@ pub(crate) struct End<'a, 'b> {
     pub(crate) framing: u32,
 }
 
+/// What the two ends of a flow keep between events: their random numbers, and how they dress packets.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) rng: Rng,
+    /// Which of the flow's connections is the present one.
+    pub(crate) connection: u32,
+    /// Link-layer bytes around a packet of the sender and of the receiver.
+    pub(crate) framing: [u32; 2],
+}
+
+impl Ends {
+    /// One end of the present connection.
+    #[inline]
+    pub(crate) fn end<'a, 'b>(
+        &'a mut self,
+        port: &'a mut Port<'b, Payload, DropTail>,
+        flow: FlowId,
+        side: Side,
+    ) -> End<'a, 'b> {
+        let Self { rng, connection, framing } = self;
+        End { port, rng, flow, side, connection: *connection, framing: framing[side as usize] }
+    }
+}
+
 impl Draw for End<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
