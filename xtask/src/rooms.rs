@@ -11,12 +11,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cc", &["units"]),
     ("tcp", &["cc", "units"]),
     ("net", &["units"]),
-    ("scenario", &["cc", "units"]),
-    ("sim", &["net", "tcp", "cc", "scenario", "units"]),
-    ("report", &["scenario", "units"]),
+    ("run", &["cc", "units"]),
+    ("scenario", &["run", "cc", "units"]),
+    ("sim", &["net", "tcp", "cc", "run", "units"]),
+    ("report", &["run", "units"]),
     ("oracle", &["cc", "tcp", "units"]),
-    ("lab", &["sim", "scenario", "report", "oracle", "units"]),
-    ("cli", &["lab", "scenario", "report"]),
+    ("lab", &["sim", "run", "scenario", "report", "oracle", "units"]),
+    ("cli", &["lab", "run", "scenario", "report"]),
 ];
 
 /// Compares every manifest under `crates/` with the map.

@@ -1,7 +1,8 @@
 //! `bbrlab list`: what there is.
 
 use bbrlab_report::{Align, Table};
-use bbrlab_scenario::{Algorithm, BUILTINS, Scenario};
+use bbrlab_run::Algorithm;
+use bbrlab_scenario::{BUILTINS, Scenario};
 use serde_json::{Map, Value, json};
 
 use crate::args::{ListArgs, What};

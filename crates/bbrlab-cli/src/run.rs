@@ -7,7 +7,8 @@ use bbrlab_lab::{
     run_batch,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
-use bbrlab_scenario::{RunsDocument, Scenario};
+use bbrlab_run::RunsDocument;
+use bbrlab_scenario::Scenario;
 
 use crate::args::{RunArgs, Running};
 use crate::output::{Output, Stopped, Verdict};

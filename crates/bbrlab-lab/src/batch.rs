@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use bbrlab_report::{Picture, groups, sweep_pictures};
-use bbrlab_scenario::{RunSummary, Scenario};
+use bbrlab_run::RunSummary;
+use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
 use crate::columns::summary_columns;
@@ -327,7 +328,7 @@ fn claim(folder: PathBuf, claimed: &Mutex<BTreeSet<PathBuf>>) -> PathBuf {
 }
 
 /// The folder of a run in a sweep: the swept values, the seed, and enough of the hash to be unique.
-fn folder_name(run: &bbrlab_scenario::Run) -> String {
+fn folder_name(run: &bbrlab_run::Run) -> String {
     let mut parts: Vec<String> = run
         .point
         .values()

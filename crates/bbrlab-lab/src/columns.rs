@@ -1,7 +1,7 @@
 //! Result records as the columns of the Parquet files, and the series' columns back as records.
 
 use bbrlab_report::flat_columns;
-use bbrlab_scenario::{QueueRow, QueueSeries, RunSummary, Series, SeriesRow, Transfers};
+use bbrlab_run::{QueueRow, QueueSeries, RunSummary, Series, SeriesRow, Transfers};
 use serde_json::Value;
 
 use crate::parquet_file::{Column, Values};
@@ -287,7 +287,7 @@ impl<'a> Names<'a> {
 mod tests {
     use super::{queue_columns, queue_from, series_columns, series_from};
     use crate::parquet_file::{decode, encode};
-    use bbrlab_scenario::{QueueRow, QueueSeries, Series, SeriesRow};
+    use bbrlab_run::{QueueRow, QueueSeries, Series, SeriesRow};
     use expect_test::expect;
 
     #[test]

@@ -1,6 +1,6 @@
 //! One run from start to end, in slices, so that it can be watched and interrupted.
 
-use bbrlab_scenario::{Run, RunResult};
+use bbrlab_run::{Run, RunResult};
 use bbrlab_sim::{Sim, Status};
 use bbrlab_units::Time;
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
-use bbrlab_scenario::{Run, RunResult, RunsDocument, Scenario, Series};
+use bbrlab_run::{Run, RunResult, RunsDocument, Series};
+use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::columns::{queue_from, series_from};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{PageSection, Picture, page, sweep_pictures};
-use bbrlab_scenario::RunsDocument;
+use bbrlab_run::RunsDocument;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use bbrlab_scenario::{RunResult, RunSummary, RunsDocument};
+use bbrlab_run::{RunResult, RunSummary, RunsDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -196,10 +196,7 @@ fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
 
 /// `summary.json`: the records, the same wherever they are made.
 #[must_use]
-pub(crate) fn summary_json(
-    runs: &[RunSummary],
-    groups: Option<Vec<bbrlab_scenario::Group>>,
-) -> Vec<u8> {
+pub(crate) fn summary_json(runs: &[RunSummary], groups: Option<Vec<bbrlab_run::Group>>) -> Vec<u8> {
     let runs = runs
         .iter()
         .map(|run| {
@@ -247,7 +244,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 mod tests {
     use super::{Found, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
     use crate::scratch::Scratch;
-    use bbrlab_scenario::{QueueSeries, RunResult, RunSummary, Series, Transfers};
+    use bbrlab_run::{QueueSeries, RunResult, RunSummary, Series, Transfers};
     use std::fs;
 
     fn result() -> RunResult {

@@ -1,6 +1,6 @@
 //! A flow's record as a row: nested figures become columns such as `rtt_ms_mean`.
 
-use bbrlab_scenario::{FlowSummary, RunSummary};
+use bbrlab_run::{FlowSummary, RunSummary};
 use serde_json::Value;
 
 /// The row of a flow in `summary.parquet`: its figures, then those of its run and of the bottleneck (the

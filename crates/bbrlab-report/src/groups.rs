@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bbrlab_scenario::{Group, GroupMetric, RunSummary};
+use bbrlab_run::{Group, GroupMetric, RunSummary};
 use serde_json::{Map, Value};
 
 use crate::student_t::interval;
@@ -75,7 +75,7 @@ fn group(runs: &[&RunSummary]) -> Group {
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     let mut flat = Vec::new();
-    let total = |figure: fn(&bbrlab_scenario::FlowSummary) -> Option<f64>| {
+    let total = |figure: fn(&bbrlab_run::FlowSummary) -> Option<f64>| {
         run.flows
             .iter()
             .filter_map(figure)

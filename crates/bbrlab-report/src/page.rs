@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_scenario::{Group, RunSummary};
+use bbrlab_run::{Group, RunSummary};
 
 use crate::groups::groups;
 use crate::number::{count, figure, fixed};

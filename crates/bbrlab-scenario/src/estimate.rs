@@ -14,9 +14,9 @@
 use bbrlab_units::{NS_PER_S, Span};
 
 use crate::lower::{HEADERS, Network};
-use crate::record::{QueueRow, SeriesRow};
-use crate::run::{Buffer, FlowClass, Hop, Link, Rate, Sample, SocketBuffer, Source};
 use crate::spec::Spec;
+use bbrlab_run::{Buffer, FlowClass, Hop, Link, Rate, Sample, SocketBuffer, Source};
+use bbrlab_run::{QueueRow, SeriesRow};
 
 /// What runs would take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -11,8 +11,8 @@ use crate::nearest::nearest;
 use crate::not_built;
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
-use crate::run::{Ecn, Source};
 use crate::stack::read_mss;
+use bbrlab_run::{Ecn, Source};
 
 /// The most flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;

@@ -11,9 +11,9 @@ use crate::document::{At, Node, Value};
 use crate::not_built;
 use crate::quantity::{self, Room, show_rate, show_room, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
-use crate::run::{Burst, EcnThreshold, Jitter, LossAt, Queue, Rate, RateChange};
 use crate::stack::name_of;
 use crate::traces::new_trace;
+use bbrlab_run::{Burst, EcnThreshold, Jitter, LossAt, Queue, Rate, RateChange};
 
 /// Ethernet's header.
 const FRAMING: Bytes = Bytes(14);

@@ -7,10 +7,10 @@ use crate::decimal::Decimal;
 use crate::link::{LinkSpec, LossSpec};
 use crate::reader::Reader;
 use crate::route::{Router, Ways};
-use crate::run::{
+use crate::spec::Spec;
+use bbrlab_run::{
     Buffer, Flow, FlowClass, Hop, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder,
 };
-use crate::spec::Spec;
 
 /// IP, TCP and timestamps.
 pub(crate) const HEADERS: u64 = 52;

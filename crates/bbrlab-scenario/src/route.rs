@@ -10,8 +10,8 @@ use crate::lower::plain_link;
 use crate::nearest::nearest;
 use crate::quantity::show_span;
 use crate::reader::{Placed, Reader};
-use crate::run::{FlowClass, Hop, Link, Rate};
 use crate::spec::Spec;
+use bbrlab_run::{FlowClass, Hop, Link, Rate};
 
 /// So many names of links are told where one was misspelt.
 const NAMES_SHOWN: usize = 20;

@@ -12,10 +12,10 @@ use crate::error::{ScenarioError, ScenarioErrors};
 use crate::estimate::Estimate;
 use crate::lower::{self, Network};
 use crate::reader::Reader;
-use crate::run::{Point, Run};
 use crate::spec::Spec;
 use crate::sweep::Sweep;
 use crate::traces::Traces;
+use bbrlab_run::{Point, Run};
 
 /// The largest scenario file.
 const FILE_BYTES_MAX: u64 = 1 << 20;

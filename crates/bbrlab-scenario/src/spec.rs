@@ -12,8 +12,8 @@ use crate::flow::{FLOWS_MAX, FlowSpec};
 use crate::link::{AccessSpec, LinkSpec};
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
-use crate::run::Sample;
 use crate::stack::StackSpec;
+use bbrlab_run::Sample;
 
 /// The most runs that `repeat` may ask for.
 const REPEAT_MAX: u64 = 1_000_000;

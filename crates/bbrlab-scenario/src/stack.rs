@@ -7,7 +7,7 @@ use crate::document::{Node, Value};
 use crate::not_built;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
-use crate::run::{DelAck, Profile, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_run::{DelAck, Profile, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
 
 /// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
 const MSS: u32 = 1448;

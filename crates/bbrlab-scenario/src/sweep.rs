@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
 use crate::reader::{Reader, found};
-use crate::run::Point;
+use bbrlab_run::Point;
 
 /// One factor of the product.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::run::Trace;
+use bbrlab_run::Trace;
 
 /// The largest trace file.
 const FILE_BYTES_MAX: u64 = 8 << 20;

@@ -2,10 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
 
-use bbrlab_scenario::{
+use bbrlab_run::{
     Buffer, Burst, DelAck, Ecn, EcnThreshold, Hop, Jitter, Link, Loss, LossAt, Probability, Rate,
-    RateChange, Recovery, Reorder, Run, Sample, Scenario, SenderQdisc, SocketBuffer, Source, Tso,
+    RateChange, Recovery, Reorder, Run, Sample, SenderQdisc, SocketBuffer, Source, Tso,
 };
+use bbrlab_scenario::Scenario;
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 
 fn scenario(text: &str, sets: &[&str]) -> Scenario {
@@ -456,5 +457,5 @@ fn a_hundred_thousand_flows_are_cheap() {
                 [[flows]]\ncc = \"reno\"\nrtt = \"100ms\"\ncount = 100000\nstart_step = \"1us\"\nstart_jitter = \"1us\"\n";
     assert_eq!(run(text).flows.len(), 100_000);
     assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
-    assert!(size_of::<bbrlab_scenario::Flow>() <= 32);
+    assert!(size_of::<bbrlab_run::Flow>() <= 32);
 }

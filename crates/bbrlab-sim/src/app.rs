@@ -1,6 +1,6 @@
 //! What the sending application does, and when: the sources of a scenario as moments and byte counts.
 
-use bbrlab_scenario::Source;
+use bbrlab_run::Source;
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 /// What an application event of a flow means.

@@ -2,7 +2,7 @@
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
 use bbrlab_net::{Arrival, DropTail, FlowId, Port, Rng, Side};
-use bbrlab_scenario::{Flow as FlowSpec, FlowClass, Run, Source};
+use bbrlab_run::{Flow as FlowSpec, FlowClass, Run, Source};
 use bbrlab_tcp::receiver::{Receiver, ReceiverConfig, ReceiverStats};
 use bbrlab_tcp::sender::Stats as SenderStats;
 use bbrlab_tcp::{Sender, SenderConfig, TimerId};

@@ -30,8 +30,8 @@ pub use wiring::LinkMode;
 
 use bbrlab_cc::{CongestionControl as _, Conn};
 use bbrlab_net::{DropTail, FlowId, LinkStats, Network};
-use bbrlab_scenario::{QueueSeries, RunResult, Series, TransferRow, Transfers};
-use bbrlab_scenario::{Run, Sample};
+use bbrlab_run::{QueueSeries, RunResult, Series, TransferRow, Transfers};
+use bbrlab_run::{Run, Sample};
 use bbrlab_units::{Span, Time};
 
 use app::Token;

@@ -2,7 +2,7 @@
 
 use bbrlab_cc::Control;
 use bbrlab_net::LinkStats;
-use bbrlab_scenario::{QueueRow, SeriesRow};
+use bbrlab_run::{QueueRow, SeriesRow};
 use bbrlab_units::Time;
 
 use crate::flow::Flow;

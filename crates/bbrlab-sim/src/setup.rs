@@ -1,8 +1,8 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, ParamValue};
-use bbrlab_scenario as spec;
-use bbrlab_scenario::{FlowClass, Run, SenderQdisc, SocketBuffer, Stack};
+use bbrlab_run as spec;
+use bbrlab_run::{FlowClass, Run, SenderQdisc, SocketBuffer, Stack};
 use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf, ReceiverConfig};
 use bbrlab_tcp::sender::{EcnMode, Recovery, SendBuffer, Tso};
 use bbrlab_tcp::{SenderConfig, Tick};

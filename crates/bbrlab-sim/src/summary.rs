@@ -3,10 +3,10 @@
 //! Floating point begins here: everything before it is integers.
 
 use bbrlab_net::{DropTail, LinkId, LinkStats, Network};
-use bbrlab_scenario::{
+use bbrlab_run::{
     Cwnd, Fct, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt, RunSummary, Srtt,
 };
-use bbrlab_scenario::{Profile, Run};
+use bbrlab_run::{Profile, Run};
 use bbrlab_units::{Span, Time};
 
 use crate::app;
@@ -189,7 +189,7 @@ fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
-fn completion_times(class: &bbrlab_scenario::FlowClass, flow: &Flow) -> Fct {
+fn completion_times(class: &bbrlab_run::FlowClass, flow: &Flow) -> Fct {
     if app::transfers(&class.source) == 0 {
         return Fct::default();
     }

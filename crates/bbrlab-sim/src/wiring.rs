@@ -4,8 +4,8 @@ use bbrlab_net::{
     Discipline, DropTail, EcnThreshold, Hop as NetHop, Jitter, Limit, LinkConfig, LinkId, Loss,
     LossAt, Network, Probability, Rate as NetRate, RateChange, Reorder, RouteId, Trace,
 };
-use bbrlab_scenario as spec;
-use bbrlab_scenario::{Buffer, FlowClass, Hop, Link, Rate, Run};
+use bbrlab_run as spec;
+use bbrlab_run::{Buffer, FlowClass, Hop, Link, Rate, Run};
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 

@@ -1,8 +1,8 @@
 //! The hosts of a run: hands each event of the network to the flow that it concerns.
 
 use bbrlab_net::{Arrival, DropTail, FlowId, Handler, Port, Side};
-use bbrlab_scenario::FlowClass;
-use bbrlab_scenario::Series;
+use bbrlab_run::FlowClass;
+use bbrlab_run::Series;
 
 use crate::app::Token;
 use crate::flow::{ClassSetup, Flow};

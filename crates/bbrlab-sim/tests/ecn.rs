@@ -4,7 +4,8 @@
 
 mod scenario_text;
 
-use bbrlab_scenario::{Run, Scenario};
+use bbrlab_run::Run;
+use bbrlab_scenario::Scenario;
 use bbrlab_sim::Sim;
 use bbrlab_units::Time;
 

@@ -2,7 +2,7 @@
 
 mod scenario_text;
 
-use bbrlab_scenario::{FlowSummary, RunResult};
+use bbrlab_run::{FlowSummary, RunResult};
 use scenario_text::result;
 
 /// One flow over 20 Mbit/s and 30 ms for 8 s; texts are added to `[stack]`, `[bottleneck]` and `[[flows]]`.

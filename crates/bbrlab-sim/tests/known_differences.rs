@@ -6,7 +6,7 @@
 
 mod scenario_text;
 
-use bbrlab_scenario::RunResult;
+use bbrlab_run::RunResult;
 use scenario_text::results;
 
 fn is_slow() -> bool {

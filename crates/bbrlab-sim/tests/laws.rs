@@ -2,7 +2,7 @@
 
 mod scenario_text;
 
-use bbrlab_scenario::RunResult;
+use bbrlab_run::RunResult;
 use bbrlab_sim::Sim;
 use bbrlab_units::{Span, Time};
 use scenario_text::{results, runs};

@@ -1,6 +1,6 @@
 //! A point and our runs of it, metric by metric.
 
-use bbrlab_scenario::{FlowSummary, RunSummary};
+use bbrlab_run::{FlowSummary, RunSummary};
 
 use super::difference::{Comparison, Metric};
 use super::reference::{FlowRow, ReferencePoint, SeedRun};

@@ -31,7 +31,7 @@ mod tasks;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use bbrlab_scenario::Algorithm;
+use bbrlab_run::Algorithm;
 
 pub use aims::{AIMS, Aim, Figure};
 pub use cwnd::CwndAgreement;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{OverTime, Overlay, OverlayPair, OverlayPanel, Picture, overlay_picture};
-use bbrlab_scenario::{QueueSeries, Run, Series};
+use bbrlab_run::{QueueSeries, Run, Series};
 
 use super::reference::ReferencePoint;
 use super::series::FlowSample;

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use bbrlab_scenario::{Run, Scenario};
+use bbrlab_run::Run;
+use bbrlab_scenario::Scenario;
 
 use super::LinuxError;
 use super::reference::{ReferencePoint, SeedRun};

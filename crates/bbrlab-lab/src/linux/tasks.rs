@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bbrlab_scenario::{QueueSeries, RunSummary};
+use bbrlab_run::{QueueSeries, RunSummary};
 
 use super::cwnd::{CwndAgreement, CwndSeries};
 use super::reference::ReferencePoint;

@@ -1,6 +1,6 @@
 //! Where a run stands in a paper: its parameters under the papers' own names.
 
-use bbrlab_scenario::{Algorithm, Buffer, FlowClass, Loss, ParamValue, Run};
+use bbrlab_run::{Algorithm, Buffer, FlowClass, Loss, ParamValue, Run};
 use toml::{Table, Value};
 
 /// A run's parameters by the papers' locating keys, in the order in which tables show them.

@@ -1,7 +1,7 @@
 //! The papers' metrics by the papers' formulas, in their units. Sources: "How each paper computes its
 //! metrics" in `papers/README.md`, and `[as_run]` of `papers/lanigan2020.toml`.
 
-use bbrlab_scenario::{FlowSummary, Run, RunSummary, Series};
+use bbrlab_run::{FlowSummary, Run, RunSummary, Series};
 
 use crate::papers::Experiment;
 
@@ -254,7 +254,7 @@ fn kato(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     });
 }
 
-fn bottleneck(summary: &RunSummary) -> Option<&bbrlab_scenario::LinkSummary> {
+fn bottleneck(summary: &RunSummary) -> Option<&bbrlab_run::LinkSummary> {
     summary.links.iter().find(|link| link.name == "bottleneck").or_else(|| summary.links.first())
 }
 

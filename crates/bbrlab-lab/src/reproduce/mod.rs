@@ -12,7 +12,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bbrlab_report::{PublishedCell, PublishedRow, interval};
-use bbrlab_scenario::{Run, Scenario};
+use bbrlab_run::Run;
+use bbrlab_scenario::Scenario;
 use toml::{Table, Value};
 
 pub use self::locate::NO_KEY;

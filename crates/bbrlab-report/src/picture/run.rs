@@ -2,7 +2,7 @@
 
 mod curves;
 
-use bbrlab_scenario::{Buffer, Link, QueueSeries, Rate, Run, RunSummary, Series};
+use bbrlab_run::{Buffer, Link, QueueSeries, Rate, Run, RunSummary, Series};
 use plotters::style::text_anchor::{HPos, VPos};
 
 use self::curves::{Bin, Curve, Quantity, curves};

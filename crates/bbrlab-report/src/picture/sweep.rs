@@ -5,7 +5,7 @@
 //! scenario gives them: what is swept is mostly geometric (0.1, 0.2, 0.5, 1, 2 ... BDP), and sometimes
 //! has no scale at all.
 
-use bbrlab_scenario::{Group, RunSummary};
+use bbrlab_run::{Group, RunSummary};
 use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_scenario::{QueueRow, QueueSeries, Run, RunSummary, Scenario, Series, SeriesRow};
+use bbrlab_run::{QueueRow, QueueSeries, Run, RunSummary, Series, SeriesRow};
+use bbrlab_scenario::Scenario;
 
 use super::{Picture, RunPicture, run_picture, sweep_pictures};
 use crate::table::tests::sample_run;

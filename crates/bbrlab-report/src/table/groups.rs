@@ -1,6 +1,6 @@
 //! A group's metrics in full: each mean with its 95 % interval.
 
-use bbrlab_scenario::Group;
+use bbrlab_run::Group;
 
 use super::layout::{Align, Table};
 use crate::number::figure;

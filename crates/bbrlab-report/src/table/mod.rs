@@ -18,7 +18,7 @@ pub(crate) use sweep::{mean_of, varying_keys};
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use bbrlab_scenario::{
+    use bbrlab_run::{
         Cwnd, Fct, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt, RunSummary,
         Srtt,
     };

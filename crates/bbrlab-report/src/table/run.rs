@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_scenario::{FlowSummary, LimitedBy, LinkSummary, RunSummary};
+use bbrlab_run::{FlowSummary, LimitedBy, LinkSummary, RunSummary};
 
 use super::layout::{Align, Table, WIDTH, cut};
 use crate::number::{count, figure, fixed};
@@ -60,7 +60,7 @@ pub fn run_table(run: &RunSummary) -> String {
 }
 
 /// Swept keys and values in a line.
-pub(crate) fn point_text(point: &bbrlab_scenario::Point) -> String {
+pub(crate) fn point_text(point: &bbrlab_run::Point) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();
     pairs.join(", ")

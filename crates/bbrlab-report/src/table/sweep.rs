@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bbrlab_scenario::{Group, RunSummary};
+use bbrlab_run::{Group, RunSummary};
 
 use super::layout::{Align, Table};
 use super::run::value_text;

@@ -1,6 +1,7 @@
 //! Runs written down as scenario text.
 
-use bbrlab_scenario::{Run, RunResult, Scenario};
+use bbrlab_run::{Run, RunResult};
+use bbrlab_scenario::Scenario;
 
 /// The runs of a scenario, in order.
 pub(crate) fn runs(text: &str) -> Vec<Run> {

@@ -1,6 +1,6 @@
 //! The curves of a panel: one a flow, or for many flows one a kind with the range between them.
 
-use bbrlab_scenario::Source;
+use bbrlab_run::Source;
 use plotters::style::RGBColor;
 
 use super::{HEADERS, RunPicture, column_of, value};

@@ -1,0 +1,21 @@
+//! What goes into a run and what comes out of it, as plain data: no reading of files, no engine.
+//!
+//! A [`Run`] has every quantity in integers and every short form (the dumbbell, access links, `rtt`) turned
+//! into links and routes. `scenario` makes runs of scenario files, `sim` runs a `Run` and answers with a
+//! [`RunResult`]; whatever made it, our simulator, ns-3 or a kernel, the same records are judged and printed.
+
+mod record;
+mod run;
+
+pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
+
+pub use record::{
+    Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, QueueDelay, QueuePackets,
+    QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, Series, SeriesRow, Srtt,
+    TransferRow, Transfers,
+};
+pub use run::{
+    Buffer, Burst, DelAck, Ecn, EcnThreshold, Flow, FlowClass, Hop, Jitter, Link, Loss, LossAt,
+    Point, Probability, Profile, Queue, Rate, RateChange, Recovery, Reorder, Run, Sample,
+    SenderQdisc, SocketBuffer, Source, Stack, TRACE_OPPORTUNITY_BYTES, Trace, Tso,
+};
