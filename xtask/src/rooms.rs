@@ -8,7 +8,7 @@ use std::path::Path;
 /// Room, and the rooms that it may import outside of its tests. As in CONTRIBUTING.md.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("cc", &["units"]),
+    ("cc", &[]),
     ("tcp", &["cc", "units"]),
     ("net", &["units"]),
     ("run", &["cc", "units"]),

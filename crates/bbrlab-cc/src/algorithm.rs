@@ -31,7 +31,7 @@ struct Entry {
     summary: &'static str,
     source: &'static str,
     params: &'static [ParamSpec],
-    new: Option<Constructor>,
+    new: Constructor,
 }
 
 macro_rules! algorithms {
@@ -65,7 +65,7 @@ algorithms! {
         summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
         source: "Linux 6.1 and 6.12 tcp_bbr.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Bbr1(Bbr::new(Plain)))),
+        new: |_| Ok(Cc::Bbr1(Bbr::new(Plain))),
     }
     BbrPrime {
         name: "bbr_prime",
@@ -73,7 +73,7 @@ algorithms! {
         summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
         source: "Lanigan 2020, 2.2.5.1",
         params: &[],
-        new: Some(|_| Ok(Cc::BbrPrime(Bbr::new(BbrPrime)))),
+        new: |_| Ok(Cc::BbrPrime(Bbr::new(BbrPrime))),
     }
     BbrHsr {
         name: "bbr_hsr",
@@ -81,7 +81,7 @@ algorithms! {
         summary: "BBR v1 for high-speed rail: gains 1.5/0.5, RTprop = min RTT + lambda sqrt(Var(RTT))",
         source: "Lanigan 2020, 3.3.2",
         params: BbrHsr::PARAMS,
-        new: Some(|p| Ok(Cc::BbrHsr(Bbr::new(BbrHsr::from_params(p)?)))),
+        new: |p| Ok(Cc::BbrHsr(Bbr::new(BbrHsr::from_params(p)?))),
     }
     BbrPlus {
         name: "bbrplus",
@@ -89,7 +89,7 @@ algorithms! {
         summary: "BBR v1 with a random cycle length of 2 to 8 and a drain on loss",
         source: "Lanigan 2020, 2.2.5.2",
         params: &[],
-        new: Some(|_| Ok(Cc::BbrPlus(Bbr::new(BbrPlus::default())))),
+        new: |_| Ok(Cc::BbrPlus(Bbr::new(BbrPlus::default()))),
     }
     DelayBbr {
         name: "delay_bbr",
@@ -97,7 +97,7 @@ algorithms! {
         summary: "BBR v1 with gains 1.11/0.9 and a congestion signal from the smoothed RTT",
         source: "Lanigan 2020, 3.3.4",
         params: DelayBbr::PARAMS,
-        new: Some(|p| Ok(Cc::DelayBbr(Bbr::new(DelayBbr::from_params(p)?)))),
+        new: |p| Ok(Cc::DelayBbr(Bbr::new(DelayBbr::from_params(p)?))),
     }
     BbrAcd {
         name: "bbr_acd",
@@ -105,7 +105,7 @@ algorithms! {
         summary: "BBR v1 that tells congestion losses by the RTT and then halves cwnd",
         source: "Mahmud et al. 2020, 4",
         params: BbrAcd::PARAMS,
-        new: Some(|p| Ok(Cc::BbrAcd(Bbr::new(BbrAcd::from_params(p)?)))),
+        new: |p| Ok(Cc::BbrAcd(Bbr::new(BbrAcd::from_params(p)?))),
     }
     Bbr2 {
         name: "bbr2",
@@ -113,13 +113,13 @@ algorithms! {
         summary: "BBR with bounds on inflight and bandwidth learnt from loss and ECN",
         source: "google/bbr v2alpha tcp_bbr2.c",
         params: bbr2::BBR2_PARAMS,
-        new: Some(|params| {
+        new: |params| {
             Ok(if bbr2::is_form_2020(params)? {
                 Cc::Bbr2Form2020(Bbr2::new(params)?)
             } else {
                 Cc::Bbr2(Bbr2::new(params)?)
             })
-        }),
+        },
     }
     Bbr2Exp {
         name: "bbr2_exp",
@@ -127,7 +127,7 @@ algorithms! {
         summary: "BBRv2 with cuts of the bandwidth bounds on ECN",
         source: "google/bbr tcp_bbr2.c @0487ade5",
         params: bbr2::BBR2_EXP_PARAMS,
-        new: Some(|params| Ok(Cc::Bbr2Exp(Bbr2::new(params)?))),
+        new: |params| Ok(Cc::Bbr2Exp(Bbr2::new(params)?)),
     }
     Bbr3 {
         name: "bbr3",
@@ -135,7 +135,7 @@ algorithms! {
         summary: "BBRv2 with repaired probing, as in Linux",
         source: "google/bbr v3 tcp_bbr.c @001a430b",
         params: &[],
-        new: Some(|_| Ok(Cc::Bbr3(Bbr3::default()))),
+        new: |_| Ok(Cc::Bbr3(Bbr3::default())),
     }
     Bbr3Ietf {
         name: "bbr3_ietf",
@@ -143,7 +143,7 @@ algorithms! {
         summary: "BBRv3 as the IETF draft writes it",
         source: "draft-ietf-ccwg-bbr-06",
         params: &[],
-        new: Some(|_| Ok(Cc::Bbr3Ietf(Bbr3Ietf::default()))),
+        new: |_| Ok(Cc::Bbr3Ietf(Bbr3Ietf::default())),
     }
     Cubic {
         name: "cubic",
@@ -151,7 +151,7 @@ algorithms! {
         summary: "window as a cubic function of the time since the last loss; HyStart",
         source: "Linux 6.12 tcp_cubic.c",
         params: cubic::PARAMS,
-        new: Some(|p| Ok(Cc::Cubic(Cubic::new(CubicParams::from_params(p)?)))),
+        new: |p| Ok(Cc::Cubic(Cubic::new(CubicParams::from_params(p)?))),
     }
     Reno {
         name: "reno",
@@ -159,7 +159,7 @@ algorithms! {
         summary: "one packet per round trip, halved on loss",
         source: "Linux 6.12 tcp_cong.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Reno(Reno))),
+        new: |_| Ok(Cc::Reno(Reno)),
     }
     Vegas {
         name: "vegas",
@@ -167,7 +167,7 @@ algorithms! {
         summary: "keeps 2 to 4 packets queued, judged by the RTT",
         source: "Linux 6.12 tcp_vegas.c",
         params: vegas::PARAMS,
-        new: Some(|p| Ok(Cc::Vegas(Vegas::new(p)?))),
+        new: |p| Ok(Cc::Vegas(Vegas::new(p)?)),
     }
     Dctcp {
         name: "dctcp",
@@ -175,7 +175,7 @@ algorithms! {
         summary: "reduces in proportion to the share of ECN marks",
         source: "Linux 6.12 tcp_dctcp.c",
         params: dctcp::PARAMS,
-        new: Some(|p| Ok(Cc::Dctcp(Dctcp::new(p)?))),
+        new: |p| Ok(Cc::Dctcp(Dctcp::new(p)?)),
     }
     Bic {
         name: "bic",
@@ -183,7 +183,7 @@ algorithms! {
         summary: "binary search for the window of the last loss",
         source: "Linux 6.12 tcp_bic.c",
         params: bic::PARAMS,
-        new: Some(|p| Ok(Cc::Bic(Bic::new(p)?))),
+        new: |p| Ok(Cc::Bic(Bic::new(p)?)),
     }
     Htcp {
         name: "htcp",
@@ -191,7 +191,7 @@ algorithms! {
         summary: "increase grows with the time since the last loss",
         source: "Linux 6.12 tcp_htcp.c",
         params: htcp::PARAMS,
-        new: Some(|p| Ok(Cc::Htcp(Htcp::new(p)?))),
+        new: |p| Ok(Cc::Htcp(Htcp::new(p)?)),
     }
     Illinois {
         name: "illinois",
@@ -199,7 +199,7 @@ algorithms! {
         summary: "increase and decrease follow the queueing delay",
         source: "Linux 6.12 tcp_illinois.c",
         params: illinois::PARAMS,
-        new: Some(|p| Ok(Cc::Illinois(Illinois::new(p)?))),
+        new: |p| Ok(Cc::Illinois(Illinois::new(p)?)),
     }
     Highspeed {
         name: "highspeed",
@@ -207,7 +207,7 @@ algorithms! {
         summary: "increase and decrease from the table of RFC 3649",
         source: "Linux 6.12 tcp_highspeed.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Highspeed(Highspeed::default()))),
+        new: |_| Ok(Cc::Highspeed(Highspeed::default())),
     }
     Scalable {
         name: "scalable",
@@ -215,7 +215,7 @@ algorithms! {
         summary: "increase by 1/100, decrease by 1/8",
         source: "Linux 6.12 tcp_scalable.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Scalable(Scalable))),
+        new: |_| Ok(Cc::Scalable(Scalable)),
     }
     Veno {
         name: "veno",
@@ -223,7 +223,7 @@ algorithms! {
         summary: "Reno that guesses from the backlog whether a loss is congestion",
         source: "Linux 6.12 tcp_veno.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Veno(Veno::default()))),
+        new: |_| Ok(Cc::Veno(Veno::default())),
     }
     Westwood {
         name: "westwood",
@@ -231,7 +231,7 @@ algorithms! {
         summary: "after loss, sets the window from a bandwidth estimate",
         source: "Linux 6.12 tcp_westwood.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Westwood(Westwood::default()))),
+        new: |_| Ok(Cc::Westwood(Westwood::default())),
     }
     Yeah {
         name: "yeah",
@@ -239,7 +239,7 @@ algorithms! {
         summary: "Scalable while the queue is short, Reno otherwise",
         source: "Linux 6.12 tcp_yeah.c",
         params: &[],
-        new: Some(|_| Ok(Cc::Yeah(Yeah::default()))),
+        new: |_| Ok(Cc::Yeah(Yeah::default())),
     }
     Hybla {
         name: "hybla",
@@ -247,7 +247,7 @@ algorithms! {
         summary: "makes long paths grow as fast as a 25 ms one",
         source: "Linux 6.12 tcp_hybla.c",
         params: hybla::PARAMS,
-        new: Some(|p| Ok(Cc::Hybla(Hybla::new(p)?))),
+        new: |p| Ok(Cc::Hybla(Hybla::new(p)?)),
     }
 }
 
@@ -289,19 +289,10 @@ impl Algorithm {
         self.entry().params
     }
 
-    /// Whether it is known but not built yet.
-    #[must_use]
-    pub fn is_built(self) -> bool {
-        self.entry().new.is_some()
-    }
-
     /// A fresh instance, its private block all zero; call `init` when the connection is established.
     ///
     /// # Errors
     /// If a parameter is unknown or its value out of range.
-    ///
-    /// # Panics
-    /// If the algorithm is not built; ask [`Self::is_built`] first.
     pub fn build(self, params: &Params) -> Result<Cc, ParamError> {
         let known = self.params();
         if let Some((name, _)) =
@@ -315,7 +306,7 @@ impl Algorithm {
             };
             return Err(ParamError { name: name.clone(), reason });
         }
-        (self.entry().new.expect("the caller asked `is_built`"))(params)
+        (self.entry().new)(params)
     }
 }
 
@@ -377,8 +368,8 @@ macro_rules! dispatch {
             fn info(&self, conn: &Conn) -> Info {
                 match self { $(Self::$variant(cc) => cc.info(conn),)* }
             }
-            fn snapshot(&self, conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
-                match self { $(Self::$variant(cc) => cc.snapshot(conn, field),)* }
+            fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+                match self { $(Self::$variant(cc) => cc.snapshot(field),)* }
             }
         }
     };

@@ -238,7 +238,7 @@ impl CongestionControl for Bic {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.cnt));
         field("last_max_cwnd", i64::from(self.last_max_cwnd));
         field("last_cwnd", i64::from(self.last_cwnd));

@@ -188,7 +188,7 @@ impl CongestionControl for Dctcp {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("old_delivered", i64::from(self.old_delivered));
         field("old_delivered_ce", i64::from(self.old_delivered_ce));
         field("prior_rcv_nxt", i64::from(self.prior_rcv_nxt));

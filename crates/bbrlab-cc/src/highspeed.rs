@@ -98,7 +98,7 @@ impl CongestionControl for Highspeed {
         ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("ai", i64::from(self.increase() - 1));
     }
 }

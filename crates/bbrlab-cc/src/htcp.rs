@@ -292,7 +292,7 @@ impl CongestionControl for Htcp {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("alpha", i64::from(self.alpha));
         field("beta", i64::from(self.beta));
         field("modeswitch", i64::from(self.modeswitch));

@@ -141,7 +141,7 @@ impl CongestionControl for Hybla {
         ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("hybla_en", i64::from(self.hybla_en));
         field("snd_cwnd_cents", i64::from(self.snd_cwnd_cents));
         field("rho", i64::from(self.rho));

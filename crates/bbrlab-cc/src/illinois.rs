@@ -217,7 +217,7 @@ impl CongestionControl for Illinois {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("sum_rtt", self.sum_rtt_us.cast_signed());
         field("cnt_rtt", i64::from(self.cnt_rtt));
         field("base_rtt", i64::from(self.base_rtt_us));

@@ -176,5 +176,5 @@ pub trait CongestionControl {
     }
 
     /// The whole private state, field by field under the kernel's names (without the traces' `s_`).
-    fn snapshot(&self, _conn: &Conn, _field: &mut dyn FnMut(&'static str, i64)) {}
+    fn snapshot(&self, _field: &mut dyn FnMut(&'static str, i64)) {}
 }

@@ -236,7 +236,7 @@ impl CongestionControl for Vegas {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         self.round.snapshot(field);
     }
 }

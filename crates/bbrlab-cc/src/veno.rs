@@ -152,7 +152,7 @@ impl CongestionControl for Veno {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("doing_veno_now", i64::from(self.doing_veno_now));
         field("cntrtt", i64::from(self.cnt_rtt));
         field("minrtt", i64::from(self.min_rtt_us));

@@ -171,7 +171,7 @@ impl CongestionControl for Westwood {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("bw_ns_est", i64::from(self.bw_ns_est));
         field("bw_est", i64::from(self.bw_est));
         field("rtt_win_sx", i64::from(self.rtt_win_sx));

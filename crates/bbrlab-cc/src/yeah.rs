@@ -158,7 +158,7 @@ impl CongestionControl for Yeah {
         conn.ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         self.round.snapshot(field);
         field("beg_snd_una", i64::from(self.beg_snd_una));
         field("beg_snd_cwnd", i64::from(self.beg_snd_cwnd));

@@ -163,14 +163,14 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2_exp", "ecn_enable", "true"),
 ];
 
-/// Every algorithm that is built, with its defaults; then the other settings.
+/// Every algorithm with its defaults; then the other settings.
 fn built() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
         let algorithm = Algorithm::from_name(name).expect("a name of the list");
         (algorithm, vec![(key.to_owned(), setting(value))])
     });
-    defaults.chain(others).filter(|(algorithm, _)| algorithm.is_built())
+    defaults.chain(others)
 }
 
 /// A value as a scenario would read it; what is in quotes, or nothing else, is a name.

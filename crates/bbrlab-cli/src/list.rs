@@ -62,7 +62,7 @@ fn document(what: What) -> Value {
                     "summary": algorithm.summary(),
                     "parameters": parameters,
                     "source": algorithm.source(),
-                    "built": algorithm.is_built(),
+                    "built": true,
                 })
             })
             .collect(),
@@ -99,10 +99,7 @@ fn algorithms() -> String {
         .column("published as", "", Align::Left)
         .column("what it does", "", Align::Left);
     for algorithm in Algorithm::ALL {
-        let mut summary = algorithm.summary().to_owned();
-        if !algorithm.is_built() {
-            summary = format!("(not built yet) {summary}");
-        }
+        let summary = algorithm.summary().to_owned();
         table.row(vec![algorithm.name().to_owned(), algorithm.title().to_owned(), summary]);
         let more = |line: String| vec![String::new(), String::new(), line];
         table.row(more(format!("source: {}", algorithm.source())));

@@ -164,8 +164,8 @@ impl CongestionControl for DrawsOff {
     fn bw(&self, conn: &Conn) -> u64 {
         self.bbr.bw(conn)
     }
-    fn snapshot(&self, conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
-        self.bbr.snapshot(conn, field);
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        self.bbr.snapshot(field);
     }
 }
 

@@ -22,7 +22,7 @@ pub struct RunsDocument {
     pub groups: Option<Vec<Group>>,
 }
 
-/// The figures of one run. Definitions: the table in `docs/` and section 4 of the design.
+/// The figures of one run. Definitions: `docs/results.md`, and `bbrlab list metrics`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// The scenario's name or id.

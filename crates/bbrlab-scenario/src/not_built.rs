@@ -71,21 +71,6 @@ pub(crate) fn refuse_value(
     }
 }
 
-/// Notes an algorithm that the list knows and nobody has built.
-pub(crate) fn refuse_algorithm(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    name: &str,
-    cc: bbrlab_cc::Algorithm,
-) {
-    let built: Vec<&str> =
-        bbrlab_cc::Algorithm::ALL.iter().filter(|cc| cc.is_built()).map(|cc| cc.name()).collect();
-    let title = format!("`{name}`: `{}` ({}) is known but not built yet", cc.name(), cc.title());
-    let found = format!("found {}", found(&node.value));
-    reader.problem(node.at, title, found, Vec::new());
-    reader.note(format!("built so far: {}", built.join(", ")));
-}
-
 fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {
     reader.problem(at, format!("`{name}`: {what} is known but not built yet"), found, Vec::new());
 }

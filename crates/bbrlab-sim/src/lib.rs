@@ -174,7 +174,7 @@ impl Sim {
     /// If there is no such flow.
     pub fn cc_snapshot(&self, flow: u32, field: &mut dyn FnMut(&'static str, i64)) {
         let sender = &self.world.flows[flow as usize].sender;
-        sender.cc().snapshot(sender.conn(), field);
+        sender.cc().snapshot(field);
     }
 
     /// The counts up to now of the link at that place of the summary's `links`.

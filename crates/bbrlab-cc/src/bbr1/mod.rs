@@ -390,7 +390,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         }
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("mode", self.state as i64);
         field("pacing_gain", self.pacing_gain_q8.into());
         field("cwnd_gain", self.cwnd_gain_q8.into());

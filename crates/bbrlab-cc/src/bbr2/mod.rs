@@ -272,7 +272,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
         self.model.info(conn)
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         self.model.snapshot(V::FILTER_NAMES, field);
         self.form.snapshot(&self.model, field);
     }

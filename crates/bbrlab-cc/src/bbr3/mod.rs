@@ -290,7 +290,7 @@ impl CongestionControl for Bbr3 {
         self.model.info(conn)
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         self.model.snapshot(["bw_hi0", "bw_hi1"], field);
         field("full_bw_now", i64::from(self.full_bw_now));
     }

@@ -291,7 +291,7 @@ impl CongestionControl for Bbr3Ietf {
         self.series_info(conn)
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         self.draft_snapshot(field);
     }
 }

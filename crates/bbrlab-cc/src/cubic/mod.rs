@@ -132,7 +132,7 @@ impl CongestionControl for Cubic {
         ctl
     }
 
-    fn snapshot(&self, _conn: &Conn, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         self.epoch.snapshot(field);
         field("delay_min", i64::from(self.delay_min_us));
         self.hystart.snapshot(field);

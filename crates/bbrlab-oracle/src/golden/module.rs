@@ -7,7 +7,7 @@
 mod call;
 mod draws;
 
-use bbrlab_cc::{Algorithm, CongestionControl, Control, ParamValue, Params};
+use bbrlab_cc::{Algorithm, CongestionControl, ParamValue, Params};
 
 pub(super) use self::call::ca_state;
 
@@ -70,8 +70,7 @@ fn recipe(trace: &Trace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
         }
         name => name,
     };
-    let Some(algorithm) = Algorithm::from_name(name).filter(|algorithm| algorithm.is_built())
-    else {
+    let Some(algorithm) = Algorithm::from_name(name) else {
         return Ok(None);
     };
     for setting in trace.params.split(';').filter(|setting| !setting.is_empty()) {
@@ -193,17 +192,15 @@ impl<C: CongestionControl + Clone> Replay<'_, C> {
         for &(at, output) in &self.plan.outputs {
             self.counter.check(at, values[at], output(&ctl));
         }
-        self.compare_state(values, ctl);
+        self.compare_state(values);
         Ok(())
     }
 
-    /// Compares the private state as it is after the call. What a snapshot derives from the connection
-    /// is derived from what the call left there.
-    fn compare_state(&mut self, values: &[i64], ctl: Control) {
-        let Self { plan, counter, cc, call, state_order, .. } = self;
+    /// Compares the private state as it is after the call.
+    fn compare_state(&mut self, values: &[i64]) {
+        let Self { plan, counter, cc, state_order, .. } = self;
         let mut index = 0;
-        let after = call.conn_after(ctl);
-        cc.snapshot(&after, &mut |name, value| {
+        cc.snapshot(&mut |name, value| {
             if index == state_order.len() {
                 let column = plan.states.iter().find(|(_, state)| state == name).map(|&(at, _)| at);
                 state_order.push((name, column));

@@ -210,16 +210,16 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
     let mut by_sender = Vec::new();
     let mut by_receiver = Vec::new();
     let mut handed = 0;
-    let is_built = sender::algorithm(episode).is_some();
+    let is_ours = sender::algorithm(episode).is_some();
     for flow in flows {
         let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
-        if episode.reply_bytes > 0 && is_built {
+        if episode.reply_bytes > 0 && is_ours {
             let (from_client, from_server) = duplex::replay(episode, &rows, draws)?;
             by_sender.extend(from_client);
             by_receiver.extend(from_server);
             continue;
         }
-        let replayed = if is_built {
+        let replayed = if is_ours {
             sender::replay(episode, &rows, draws.clone(), &mut |_, _| {})?
         } else {
             sender::Replayed::default()
@@ -240,7 +240,7 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
     by_sender.sort_by_key(|&(time, _)| time);
     by_receiver.sort_by_key(|&(time, _)| time);
     let receiver = side(episode, rows, Point::Receiver, by_receiver);
-    if !is_built {
+    if !is_ours {
         let nothing = (0, Comparison::default());
         let report = conclude(episode, nothing, receiver, false, handed);
         return Ok(EpisodeReport { unsupported: Some(episode.cc.clone()), ..report });

@@ -29,10 +29,10 @@ const PACING_LATENESS: Span = Span(520);
 /// The columns that such a file begins with.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
-/// The episode's congestion control, if it is built. The kernel calls BBR v1 `bbr`.
+/// The episode's congestion control, if it is one of ours. The kernel calls BBR v1 `bbr`.
 pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
     let name = if episode.cc == "bbr" { "bbr1" } else { &episode.cc };
-    Algorithm::from_name(name).filter(|algorithm| algorithm.is_built())
+    Algorithm::from_name(name)
 }
 
 /// An instance of it.

@@ -243,7 +243,7 @@ impl Rig {
     /// A field of its private state.
     pub(crate) fn field(&self, name: &str) -> i64 {
         let mut found = None;
-        self.sender.cc().snapshot(self.sender.conn(), &mut |field, value| {
+        self.sender.cc().snapshot(&mut |field, value| {
             if field == name {
                 found = Some(value);
             }

@@ -33,11 +33,6 @@ impl Call {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }
 
-    /// The connection with what the call wrote.
-    pub(super) fn conn_after(&self, ctl: Control) -> Conn {
-        Conn { ctl, ..self.conn }
-    }
-
     /// Makes the call; answers what it returned (0 for nothing) and what it wrote.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,

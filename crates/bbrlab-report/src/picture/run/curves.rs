@@ -65,7 +65,7 @@ pub(super) fn curves(
             } else {
                 let points = rows
                     .iter()
-                    .map(|&row| (input.series.time_s[row], sample(input, flow, row, quantity)));
+                    .map(|&row| (input.series.time_s[row], sample(input, row, quantity)));
                 match bin {
                     Bin::Extremes => {
                         decimate::lines(points, |time_s| column_of(time_s / end_s * 2.0))
@@ -164,7 +164,7 @@ fn windowed(
         let mut last = None;
         while next < rows.len() && series.time_s[rows[next]] <= until + length * 1e-9 {
             last = Some(rows[next]);
-            if let Some(y) = sample(input, flow, rows[next], quantity) {
+            if let Some(y) = sample(input, rows[next], quantity) {
                 sum += y;
                 n += 1;
             }
@@ -205,7 +205,7 @@ fn wire_bytes(input: &RunPicture<'_>, flow: u32, before: usize, last: usize) -> 
     }
 }
 
-fn sample(input: &RunPicture<'_>, _flow: u32, row: usize, quantity: Quantity) -> Option<f64> {
+fn sample(input: &RunPicture<'_>, row: usize, quantity: Quantity) -> Option<f64> {
     let series = input.series;
     match quantity {
         Quantity::Throughput => None,
