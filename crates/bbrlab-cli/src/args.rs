@@ -84,6 +84,9 @@ pub(crate) struct Running {
     /// Compute anew what is there already, and write over it
     #[arg(long)]
     pub(crate) force: bool,
+    /// Draw no pictures
+    #[arg(long)]
+    pub(crate) no_pictures: bool,
     /// Take on up to this many data packets (a row of the series weighs 100, a byte of memory 1)
     #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,

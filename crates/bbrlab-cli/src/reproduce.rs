@@ -20,6 +20,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         seed: running.seed,
         out: running.out.clone(),
         force: running.force,
+        pictures: !running.no_pictures,
         jobs: jobs(running),
         limit: running.limit,
         stop: on_interrupt()?,

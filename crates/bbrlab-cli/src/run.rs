@@ -80,7 +80,7 @@ fn one(
         out: Some(out),
         force: running.force,
         jobs,
-        pictures: true,
+        pictures: !running.no_pictures,
         leave_out: None,
         stop: stop.clone(),
     };

@@ -43,6 +43,8 @@ pub struct ReproduceOptions {
     pub out: Option<PathBuf>,
     /// Computes anew what is complete.
     pub force: bool,
+    /// Whether pictures are drawn beside the data.
+    pub pictures: bool,
     /// Runs at a time.
     pub jobs: usize,
     /// What is taken on, in data packets.
@@ -145,7 +147,7 @@ pub fn reproduce(
         out: Some(out.clone()),
         force: options.force,
         jobs: options.jobs,
-        pictures: true,
+        pictures: options.pictures,
         leave_out: if options.seeds.is_none() { Some(is_fast_and_repeated) } else { None },
         stop: options.stop.clone(),
     };
@@ -160,7 +162,9 @@ pub fn reproduce(
         )));
     }
     let groups = groups_of(&scenario, &batch);
-    draw_first_seeds(&batch, &groups, options.jobs)?;
+    if options.pictures {
+        draw_first_seeds(&batch, &groups, options.jobs)?;
+    }
     let (rows, seeds, hashes) = compare(experiment, &batch, &groups)?;
     Ok(Reproduced {
         id: experiment.id.clone(),
