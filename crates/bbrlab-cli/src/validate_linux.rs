@@ -6,7 +6,7 @@ use bbrlab_lab::linux::{
     AIMS, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric, Pictures, Point, summarise,
     validate_linux, write_overlays,
 };
-use bbrlab_lab::{LabError, Progress, processors};
+use bbrlab_lab::{LabError, processors};
 use bbrlab_report::{Align, Table};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -58,11 +58,7 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
         stop,
     };
     let bar = Bar::new("validate linux", args.quiet);
-    let report = validate_linux(&args.dirs, &options, |done, total| {
-        #[expect(clippy::cast_precision_loss, reason = "a share for a bar")]
-        let share = done as f64 / total as f64;
-        bar.show(Progress { done: done as u64, total: total as u64, share });
-    });
+    let report = validate_linux(&args.dirs, &options, |progress| bar.show(progress));
     bar.end();
     let report = report.map_err(|error| LabError::Usage(error.to_string()))?;
     if args.json {

@@ -1,14 +1,11 @@
 //! All runs of a scenario on all cores, into their folders.
 //!
-//! Runs are independent: each worker takes the largest run that is left, simulates it with memory of its
-//! own and writes its folder. What is in the folders does not depend on the number of workers or on the
-//! order in which they finish; results come back in the scenario's order.
+//! Runs are independent: each is simulated with memory of its own and written into a folder of its own. What
+//! is in the folders does not depend on the number of workers or on the order in which they finish.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 
 use bbrlab_report::{Picture, groups, sweep_pictures};
 use bbrlab_run::RunSummary;
@@ -20,6 +17,7 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::parquet_file::encode;
 use crate::picture_files::{picture_of, write_pictures};
+use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, summary_json, write_run,
@@ -41,17 +39,6 @@ pub struct BatchOptions {
     pub leave_out: Option<fn(&Scenario, u64) -> bool>,
     /// How the user ends it early.
     pub stop: Stop,
-}
-
-/// How far a batch is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// Runs that are finished or were found complete.
-    pub done: u64,
-    /// All runs.
-    pub total: u64,
-    /// Share of the work that is done, the runs in progress included.
-    pub share: f64,
 }
 
 /// What a batch came to.
@@ -83,11 +70,12 @@ pub fn default_out(scenario: &Scenario) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}", hash.get(..12).unwrap_or(hash)))
 }
 
-enum Message {
-    Advanced { place: usize, share: f64 },
-    Finished { place: usize, summary: Box<RunSummary>, folder: Option<PathBuf>, was_there: bool },
-    Interrupted { partial: Option<Box<RunSummary>> },
-    Failed(LabError),
+/// What a run of a batch came to.
+struct Ended {
+    summary: Box<RunSummary>,
+    folder: Option<PathBuf>,
+    is_complete: bool,
+    was_there: bool,
 }
 
 /// Runs a scenario. The caller has checked the limits.
@@ -100,7 +88,7 @@ enum Message {
 pub fn run_batch(
     scenario: &Scenario,
     options: &BatchOptions,
-    mut watch: impl FnMut(Progress),
+    watch: impl FnMut(Progress),
 ) -> Result<Batch, LabError> {
     let is_single = scenario.runs() == 1;
     if let Some(out) = &options.out {
@@ -109,13 +97,15 @@ pub fn run_batch(
             remove_leftovers(out);
         }
     }
-    let order = largest_first(scenario, options.leave_out);
-    let total = order.len() as u64;
-    let work: f64 = order.iter().map(|task| task.weight).sum::<f64>().max(1.0);
-    let next = AtomicUsize::new(0);
+    let tasks = tasks(scenario, options.leave_out);
     let claimed = Mutex::new(BTreeSet::new());
-    let (send, receive) = mpsc::channel();
-    let workers = options.jobs.clamp(1, order.len().max(1));
+    let pool = Pool { jobs: options.jobs, stop: &options.stop };
+    let ended = pool.each(
+        &tasks,
+        |place| tasks[place].packets + PACKETS_OF_SET_UP,
+        |task, worker| one_run(scenario, task, options, is_single, &claimed, worker),
+        watch,
+    )?;
     let mut batch = Batch {
         runs: Vec::new(),
         numbers: Vec::new(),
@@ -126,108 +116,48 @@ pub fn run_batch(
         is_interrupted: false,
         partial: None,
     };
-    let mut finished: Vec<Option<(RunSummary, Option<PathBuf>)>> = vec![None; order.len()];
-    let mut failed = None;
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            let send = send.clone();
-            let (order, next, claimed) = (&order, &next, &claimed);
-            scope.spawn(move || {
-                while let Some(task) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if options.stop.is_wished() {
-                        break;
-                    }
-                    let message = one_run(scenario, task, options, is_single, claimed, &send);
-                    // The receiver is gone only when this thread's end is awaited: nothing to tell.
-                    let _ = send.send(message);
-                }
-            });
-        }
-        drop(send);
-        let weights: Vec<f64> = in_scenario_order(&order).iter().map(|task| task.weight).collect();
-        let mut shares = vec![0.0; order.len()];
-        let mut done_work = 0.0;
-        for message in receive {
-            match message {
-                Message::Advanced { place, share } => {
-                    done_work += (share - shares[place]) * weights[place];
-                    shares[place] = share;
-                }
-                Message::Finished { place, summary, folder, was_there } => {
-                    done_work += (1.0 - shares[place]) * weights[place];
-                    shares[place] = 1.0;
-                    finished[place] = Some((*summary, folder));
-                    if was_there {
-                        batch.found += 1;
-                    } else {
-                        batch.computed += 1;
-                    }
-                }
-                Message::Interrupted { partial } => {
-                    if is_single {
-                        batch.partial = partial;
-                    }
-                }
-                Message::Failed(error) => {
-                    // The first failure is told; the others end as soon as they look.
-                    failed.get_or_insert(error);
-                    options.stop.wish();
-                }
+    for (task, ended) in tasks.iter().zip(ended) {
+        match ended {
+            Some(ended) if ended.is_complete => {
+                batch.found += u64::from(ended.was_there);
+                batch.computed += u64::from(!ended.was_there);
+                batch.runs.push(*ended.summary);
+                batch.numbers.push(task.run);
+                batch.folders.push(ended.folder);
             }
-            let done = batch.found + batch.computed;
-            watch(Progress { done, total, share: (done_work / work).min(1.0) });
-        }
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    for (task, found) in in_scenario_order(&order).into_iter().zip(finished) {
-        if let Some((summary, folder)) = found {
-            batch.runs.push(summary);
-            batch.numbers.push(task.run);
-            batch.folders.push(folder);
+            Some(ended) if is_single => batch.partial = Some(ended.summary),
+            _ => {}
         }
     }
-    batch.is_interrupted = (batch.runs.len() as u64) < total;
+    batch.is_interrupted = batch.runs.len() < tasks.len();
     if let Some(out) = &options.out {
         finish_folder(scenario, &batch, out, is_single, options.pictures)?;
     }
     Ok(batch)
 }
 
-/// A run in the order of execution.
+/// What making a run takes besides its packets, in packets.
+const PACKETS_OF_SET_UP: u64 = 10_000;
+
+/// A run to make.
 struct Task {
     /// Its number in the scenario.
     run: u64,
-    place: usize,
     /// Expected data packets.
     packets: u64,
-    weight: f64,
 }
 
-fn in_scenario_order(order: &[Task]) -> Vec<&Task> {
-    let mut tasks: Vec<&Task> = order.iter().collect();
-    tasks.sort_by_key(|task| task.place);
-    tasks
-}
-
-/// Runs by expected packets, the largest first, so that no long run is left to the end.
-fn largest_first(scenario: &Scenario, leave_out: Option<fn(&Scenario, u64) -> bool>) -> Vec<Task> {
+fn tasks(scenario: &Scenario, leave_out: Option<fn(&Scenario, u64) -> bool>) -> Vec<Task> {
     let mut tasks = Vec::new();
-    let mut packets_of_point = 0;
+    let mut packets = 0;
     for run in 0..scenario.runs() {
         if run % scenario.repeat() == 0 {
-            packets_of_point = scenario.estimate_run(run).data_packets;
+            packets = scenario.estimate_run(run).data_packets;
         }
-        if leave_out.is_some_and(|leave_out| leave_out(scenario, run)) {
-            continue;
+        if !leave_out.is_some_and(|leave_out| leave_out(scenario, run)) {
+            tasks.push(Task { run, packets });
         }
-        #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-        let weight = packets_of_point as f64 + 1e4;
-        let place = tasks.len();
-        tasks.push(Task { run, place, packets: packets_of_point, weight });
     }
-    tasks.sort_by_key(|task| (std::cmp::Reverse(task.packets), task.run));
     tasks
 }
 
@@ -237,9 +167,8 @@ fn one_run(
     options: &BatchOptions,
     is_single: bool,
     claimed: &Mutex<BTreeSet<PathBuf>>,
-    send: &mpsc::Sender<Message>,
-) -> Message {
-    let place = task.place;
+    worker: &Worker<'_>,
+) -> Result<Ended, LabError> {
     let run = scenario.run(task.run);
     let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
     let folder = options.out.as_ref().map(|out| {
@@ -253,23 +182,19 @@ fn one_run(
                 // The place in the sweep, and the name, are the scenario's, and not the run's own.
                 summary.point = run.point;
                 summary.scenario = run.scenario;
-                return Message::Finished {
-                    place,
-                    summary,
-                    folder: Some(folder.clone()),
-                    was_there: true,
-                };
+                let folder = Some(folder.clone());
+                return Ok(Ended { summary, folder, is_complete: true, was_there: true });
             }
             Found::Other(other) => {
                 let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash).to_owned();
-                return Message::Failed(LabError::Usage(format!(
+                return Err(LabError::Usage(format!(
                     "{} holds another run (hash {hash}, seed {}); use --force to write over it, or another --out",
                     folder.display(),
                     other.seed
                 )));
             }
             Found::Foreign => {
-                return Message::Failed(LabError::Usage(format!(
+                return Err(LabError::Usage(format!(
                     "{} holds files that are no run's; use --force to write beside them, or another --out",
                     folder.display()
                 )));
@@ -278,39 +203,24 @@ fn one_run(
         }
     }
     let mut told = 0.0;
-    let executed = execute(&run, task.packets, &options.stop, |share| {
+    let executed = execute(&run, task.packets, worker.stop, |share| {
         if share >= told + 0.01 {
             told = share;
-            let _ = send.send(Message::Advanced { place, share });
+            worker.advance(share);
         }
     });
-    let executed = match executed {
-        Ok(executed) => executed,
-        Err(reason) => {
-            return Message::Failed(LabError::Failed(format!("{}: {reason}", run.scenario)));
-        }
-    };
-    let is_kept = executed.is_complete || is_single;
-    if let Some(folder) = folder.as_ref().filter(|_| is_kept) {
+    let executed =
+        executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
+    let is_complete = executed.is_complete;
+    if let Some(folder) = folder.as_ref().filter(|_| is_complete || is_single) {
         let toml = scenario.run_toml(task.run);
-        let written =
-            write_run(folder, &toml, &executed.result, executed.cpu_s, executed.is_complete);
-        if let Err(error) = written {
-            return Message::Failed(error);
-        }
+        write_run(folder, &toml, &executed.result, executed.cpu_s, is_complete)?;
         if is_single && options.pictures {
-            let picture = picture_of(&run, &executed.result);
-            if let Err(error) = write_pictures(folder, &[picture]) {
-                return Message::Failed(error);
-            }
+            write_pictures(folder, &[picture_of(&run, &executed.result)])?;
         }
     }
     let summary = Box::new(executed.result.summary);
-    if executed.is_complete {
-        Message::Finished { place, summary, folder, was_there: false }
-    } else {
-        Message::Interrupted { partial: Some(summary) }
-    }
+    Ok(Ended { summary, folder, is_complete, was_there: false })
 }
 
 /// A sweep may name the same point twice; each gets a folder of its own.

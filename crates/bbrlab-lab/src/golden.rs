@@ -1,12 +1,12 @@
 //! `validate golden`: the traces of folders, replayed on all cores and added up in the manifest's order.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bbrlab_oracle::golden::{GoldenError, Outcome, Report, Trace, plan, replay};
+use bbrlab_oracle::golden::{GoldenError, Report, Trace, plan, replay};
 
 use crate::error::LabError;
+use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
 /// What the replay of some folders came to.
@@ -42,30 +42,15 @@ pub fn validate_golden(
                 .collect::<Vec<_>>(),
         );
     }
-    let outcomes: Mutex<Vec<Option<Result<Outcome, GoldenError>>>> =
-        Mutex::new(vec![None; traces.len()]);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, traces.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(trace) = traces.get(place) else { break };
-                    if stop.is_wished() {
-                        break;
-                    }
-                    let outcome = replay(trace);
-                    outcomes.lock().expect("no holder panics")[place] = Some(outcome);
-                }
-            });
-        }
-    });
+    let work = |trace: &Trace, _: &Worker<'_>| Ok::<_, Infallible>(replay(trace));
+    let weight = |place: usize| traces[place].rows;
+    let Ok(outcomes) = (Pool { jobs, stop }).each(&traces, weight, work, |_| {});
     if stop.is_wished() {
         return Err(LabError::Interrupted("interrupted; nothing was judged".to_owned()));
     }
     let mut damaged = Vec::new();
     let mut replayed = Vec::new();
-    for outcome in outcomes.into_inner().expect("no holder panics").into_iter().flatten() {
+    for outcome in outcomes.into_iter().flatten() {
         match outcome {
             Ok(outcome) => replayed.push(outcome),
             Err(error) => damaged.push(error),

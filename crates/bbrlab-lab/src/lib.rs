@@ -5,6 +5,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
+//! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `batch.rs` | all runs of a scenario on all cores |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
@@ -33,6 +34,7 @@ mod packets;
 mod papers;
 mod parquet_file;
 mod picture_files;
+mod pool;
 mod provenance;
 mod report_page;
 mod reproduce;
@@ -41,7 +43,7 @@ mod run_folder;
 mod scratch;
 mod stop;
 
-pub use batch::{Batch, BatchOptions, Progress, default_out, run_batch};
+pub use batch::{Batch, BatchOptions, default_out, run_batch};
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use error::LabError;
 pub use golden::{Golden, validate_golden};
@@ -50,6 +52,7 @@ pub use machine::processors;
 pub use packets::{Packets, validate_packets};
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};
+pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use report_page::write_report;
 pub use reproduce::{DEFAULT_SEEDS, NO_KEY, ReproduceOptions, Reproduced, reproduce, select};

@@ -1,12 +1,12 @@
 //! `validate packets`: packet logs of a real host, replayed on all cores and added up in the folder's order.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bbrlab_oracle::packets::{self, Episode, EpisodeReport, PacketsError, PacketsReport};
+use bbrlab_oracle::packets::{self, Episode, PacketsError, PacketsReport};
 
 use crate::error::LabError;
+use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
 /// What the replay of some folders came to.
@@ -34,34 +34,18 @@ pub fn validate_packets(dirs: &[PathBuf], jobs: usize, stop: &Stop) -> Result<Pa
         .iter()
         .flat_map(|folder| folder.iter().map(move |episode| (episode, folder.as_slice())))
         .collect();
-    let outcomes: Mutex<Vec<Option<Result<EpisodeReport, PacketsError>>>> =
-        Mutex::new(vec![None; episodes.len()]);
-    // An episode without a beginning takes longest, and is last in the list: begin there.
-    let left = AtomicUsize::new(episodes.len());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, episodes.len().max(1)) {
-            scope.spawn(|| {
-                while !stop.is_wished() {
-                    let Ok(before) =
-                        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                            left.checked_sub(1)
-                        })
-                    else {
-                        break;
-                    };
-                    let (episode, folder) = episodes[before - 1];
-                    let outcome = packets::validate_episode(episode, folder);
-                    outcomes.lock().expect("no holder panics")[before - 1] = Some(outcome);
-                }
-            });
-        }
-    });
+    // An episode without a beginning takes longest, and is last in the list.
+    let weight = |place: usize| place as u64;
+    let work = |&(episode, folder): &(&Episode, &[Episode]), _: &Worker<'_>| {
+        Ok::<_, Infallible>(packets::validate_episode(episode, folder))
+    };
+    let Ok(outcomes) = (Pool { jobs, stop }).each(&episodes, weight, work, |_| {});
     if stop.is_wished() {
         return Err(LabError::Interrupted("interrupted; nothing was judged".to_owned()));
     }
     let mut report = PacketsReport::default();
     let mut damaged = Vec::new();
-    for outcome in outcomes.into_inner().expect("no holder panics").into_iter().flatten() {
+    for outcome in outcomes.into_iter().flatten() {
         match outcome {
             Ok(episode) => report.add(episode),
             Err(error) => damaged.push(error),

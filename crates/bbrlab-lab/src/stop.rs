@@ -8,7 +8,11 @@ use signal_hook::flag;
 
 /// Whether the user wants it to end. Clones share the wish.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    wished: Arc<AtomicBool>,
+    /// Whose wish is a wish here, too.
+    outer: Option<Arc<Stop>>,
+}
 
 impl Stop {
     /// A wish that only [`Self::wish`] can utter.
@@ -25,20 +29,27 @@ impl Stop {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal only raises the flag, the second finds it raised.
-            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.0))?;
-            flag::register(signal, Arc::clone(&stop.0))?;
+            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.wished))?;
+            flag::register(signal, Arc::clone(&stop.wished))?;
         }
         Ok(stop)
     }
 
+    /// The end of a part: wished by whoever wishes the end of the whole, but not the other way round.
+    #[must_use]
+    pub(crate) fn inner(&self) -> Self {
+        Self { wished: Arc::default(), outer: Some(Arc::new(self.clone())) }
+    }
+
     /// Asks for the end.
     pub fn wish(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.wished.store(true, Ordering::Relaxed);
     }
 
     /// Whether the end has been asked for.
     #[must_use]
     pub fn is_wished(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.wished.load(Ordering::Relaxed)
+            || self.outer.as_ref().is_some_and(|outer| outer.is_wished())
     }
 }

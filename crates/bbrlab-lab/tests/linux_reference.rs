@@ -16,7 +16,7 @@ fn validate(dir: PathBuf, only: &[&str], seeds: u64) -> Result<LinuxReport, Linu
         jobs: 2,
         ..LinuxOptions::default()
     };
-    validate_linux(&[dir], &options, |_, _| {})
+    validate_linux(&[dir], &options, |_| {})
 }
 
 /// The comparisons that are beyond their tolerance, in words.

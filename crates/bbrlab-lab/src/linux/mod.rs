@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did: summary rows, time series |
 //! | `scenario_text.rs` | a point as a scenario of ours |
-//! | `tasks.rs` | our runs, on several threads |
+//! | `tasks.rs` | our runs of the points |
 //! | `compare.rs`, `difference.rs` | a point metric by metric; when two samples differ |
 //! | `cwnd.rs` | cwnd sample by sample |
 //! | `aims.rs` | what the whole is held against |
@@ -40,6 +40,7 @@ pub use overlay::{Pictures, write_overlays};
 use reference::ReferencePoint;
 use tasks::Wanted;
 
+use crate::pool::Progress;
 use crate::stop::Stop;
 
 /// Our seeds of each point.
@@ -125,7 +126,7 @@ pub struct LinuxOptions {
     pub stop: Stop,
 }
 
-/// Runs and compares the points of `dirs`; `watch` hears how many runs of how many are done.
+/// Runs and compares the points of `dirs`; `watch` hears how far it is.
 ///
 /// # Errors
 /// If a folder cannot be read, or asks for something that is not known.
@@ -135,7 +136,7 @@ pub struct LinuxOptions {
 pub fn validate_linux(
     dirs: &[PathBuf],
     options: &LinuxOptions,
-    watch: impl Fn(usize, usize) + Sync,
+    watch: impl FnMut(Progress),
 ) -> Result<LinuxReport, LinuxError> {
     let (wanted, skipped) = plan(dirs, options)?;
     let ran = tasks::run_all(&wanted, options.seeds.unwrap_or(SEEDS).max(1), options, watch)?;

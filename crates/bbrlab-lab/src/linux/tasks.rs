@@ -1,13 +1,11 @@
-//! Our runs of the points, on several threads; the results stand in order, whatever the threads did.
-
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! Our runs of the points, on all cores.
 
 use bbrlab_run::{QueueSeries, RunSummary};
 
 use super::cwnd::{CwndAgreement, CwndSeries};
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, scenario_text};
+use crate::pool::{Pool, Progress, Worker};
 
 /// One of our runs of a point.
 #[derive(Clone, Debug)]
@@ -54,12 +52,18 @@ enum Task {
     Cwnd(usize),
 }
 
-/// Runs all points with so many seeds; `watch` hears how many runs of how many are done.
+/// What a task came to.
+enum Done {
+    Run(Box<OurRun>),
+    Cwnd(f64),
+}
+
+/// Runs all points with so many seeds; `watch` hears how far they are.
 pub(super) fn run_all(
     wanted: &[Wanted],
     seeds: u64,
     options: &LinuxOptions,
-    watch: impl Fn(usize, usize) + Sync,
+    watch: impl FnMut(Progress),
 ) -> Result<Vec<Ran>, LinuxError> {
     let seeds = usize::try_from(seeds).unwrap_or(usize::MAX);
     let cwnd_seeds = |wanted: &Wanted| {
@@ -70,50 +74,35 @@ pub(super) fn run_all(
         tasks.extend((0..seeds).map(|place| (at, Task::Run(place))));
         tasks.extend((0..cwnd_seeds(point)).map(|place| (at, Task::Cwnd(place))));
     }
-    // The largest first, so that no long run is left to the end.
-    let weight = |at: usize| wanted[at].point.rate_mbps * wanted[at].point.duration_s;
-    tasks.sort_by(|a, b| weight(b.0).total_cmp(&weight(a.0)).then(a.cmp(b)));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bits of a run")]
+    let weight = |place: usize| {
+        let point = &wanted[tasks[place].0].point;
+        (point.rate_mbps * point.duration_s * 1e6) as u64
+    };
+    let work = |&(at, task): &(usize, Task), _: &Worker<'_>| {
+        let Wanted { point, cwnd, .. } = &wanted[at];
+        match task {
+            Task::Run(place) => run_one(point, place as u64).map(Box::new).map(Done::Run),
+            Task::Cwnd(place) => cwnd
+                .as_ref()
+                .expect("a task is made only where there is one")
+                .share(point, place as u64 + 1)
+                .map(Done::Cwnd),
+        }
+    };
+    let pool = Pool { jobs: options.jobs, stop: &options.stop };
+    let done = pool.each(&tasks, weight, work, watch)?;
     let empty =
         |point: &Wanted| Ran { runs: vec![None; seeds], cwnd: vec![None; cwnd_seeds(point)] };
-    let results = Mutex::new(wanted.iter().map(empty).collect::<Vec<Ran>>());
-    let next = AtomicUsize::new(0);
-    let done = AtomicUsize::new(0);
-    let failed: Mutex<Option<LinuxError>> = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..options.jobs.clamp(1, tasks.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(&(at, task)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if options.stop.is_wished() {
-                        break;
-                    }
-                    let wanted = &wanted[at];
-                    let outcome = match task {
-                        Task::Run(place) => run_one(&wanted.point, place as u64)
-                            .map(|run| lock(&results)[at].runs[place] = Some(run)),
-                        Task::Cwnd(place) => wanted
-                            .cwnd
-                            .as_ref()
-                            .expect("a task is made only where there is one")
-                            .share(&wanted.point, place as u64 + 1)
-                            .map(|share| lock(&results)[at].cwnd[place] = Some(share)),
-                    };
-                    if let Err(error) = outcome {
-                        lock(&failed).get_or_insert(error);
-                        break;
-                    }
-                    watch(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
-                }
-            });
+    let mut results: Vec<Ran> = wanted.iter().map(empty).collect();
+    for ((at, task), done) in tasks.into_iter().zip(done) {
+        match (task, done) {
+            (Task::Run(place), Some(Done::Run(run))) => results[at].runs[place] = Some(*run),
+            (Task::Cwnd(place), Some(Done::Cwnd(share))) => results[at].cwnd[place] = Some(share),
+            _ => {}
         }
-    });
-    match failed.into_inner().expect("no holder panics") {
-        Some(error) => Err(error),
-        None => Ok(results.into_inner().expect("no holder panics")),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().expect("no holder panics")
+    Ok(results)
 }
 
 impl Wanted {

@@ -8,8 +8,6 @@ mod locate;
 mod metrics;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bbrlab_report::{PublishedCell, PublishedRow, interval};
 use bbrlab_run::Run;
@@ -19,11 +17,12 @@ use toml::{Table, Value};
 pub use self::locate::NO_KEY;
 use self::locate::{Place, place_of};
 use self::metrics::{Measured, measure};
-use crate::batch::{Batch, BatchOptions, Progress, default_out, run_batch};
+use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
 use crate::papers::{Experiment, Paper, papers};
 use crate::picture_files::{plot, read_series};
+use crate::pool::{Pool, Progress, Worker};
 use crate::stop::Stop;
 
 /// Seeds of an experiment by default.
@@ -163,7 +162,7 @@ pub fn reproduce(
     }
     let groups = groups_of(&scenario, &batch);
     if options.pictures {
-        draw_first_seeds(&batch, &groups, options.jobs)?;
+        draw_first_seeds(&batch, &groups, options.jobs, &options.stop)?;
     }
     let (rows, seeds, hashes) = compare(experiment, &batch, &groups)?;
     Ok(Reproduced {
@@ -216,27 +215,19 @@ fn groups_of(scenario: &Scenario, batch: &Batch) -> Vec<OfPoint> {
 }
 
 /// Pictures over time of the first seed of every point, beside its data, drawn on all cores.
-fn draw_first_seeds(batch: &Batch, groups: &[OfPoint], jobs: usize) -> Result<(), LabError> {
+fn draw_first_seeds(
+    batch: &Batch,
+    groups: &[OfPoint],
+    jobs: usize,
+    stop: &Stop,
+) -> Result<(), LabError> {
     let undrawn: Vec<&PathBuf> = groups
         .iter()
         .filter_map(|group| batch.folders[*group.members.first()?].as_ref())
         .filter(|folder| !(folder.join("run.svg").exists() && folder.join("run.png").exists()))
         .collect();
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, undrawn.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(folder) = undrawn.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = plot(folder, folder) {
-                        failed.lock().expect("no holder panics").get_or_insert(error);
-                        break;
-                    }
-                }
-            });
-        }
-    });
-    failed.into_inner().expect("no holder panics").map_or(Ok(()), Err)
+    let work = |folder: &&PathBuf, _: &Worker<'_>| plot(folder, folder);
+    Pool { jobs, stop }.each(&undrawn, |_| 1, work, |_| {}).map(drop)
 }
 
 type Compared = (Vec<PublishedRow>, Vec<u64>, Vec<String>);

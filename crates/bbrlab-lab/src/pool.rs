@@ -1,0 +1,330 @@
+//! Independent pieces of work on several threads.
+//!
+//! Each worker takes the heaviest piece that is left, so that no long one is left to the end. Results come
+//! back in the caller's order, whatever the threads do. The first failure, or a panic, keeps the others from
+//! taking more; a panic goes on in the caller's thread.
+
+use std::cmp::Reverse;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use crate::stop::Stop;
+
+/// How many threads work, and what ends them early.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pool<'a> {
+    /// Threads at most.
+    pub jobs: usize,
+    /// How the user ends it early.
+    pub stop: &'a Stop,
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Pieces that are finished.
+    pub done: u64,
+    /// All pieces.
+    pub total: u64,
+    /// Share of the work that is done, the pieces in progress included.
+    pub share: f64,
+}
+
+/// What a piece of work sees of its pool.
+pub(crate) struct Worker<'a> {
+    /// Wished by the user, and by the pool where another piece has failed.
+    pub stop: &'a Stop,
+    tell: &'a dyn Fn(f64),
+}
+
+impl Worker<'_> {
+    /// Tells the share of this piece that is done.
+    pub(crate) fn advance(&self, share: f64) {
+        (self.tell)(share);
+    }
+}
+
+enum News<R, E> {
+    Advanced(f64),
+    Ended(Result<R, E>),
+}
+
+impl Pool<'_> {
+    /// Does `work` with each of `items`, whose weights are asked for by their places; `watch` hears on this
+    /// thread how far it is. A piece that was not begun because the user wished the end has no result.
+    ///
+    /// # Errors
+    /// If a piece fails: of several that fail at once, the error of the first in the list.
+    ///
+    /// # Panics
+    /// If a piece does.
+    pub(crate) fn each<T: Sync, R: Send, E: Send>(
+        self,
+        items: &[T],
+        weight: impl Fn(usize) -> u64,
+        work: impl Fn(&T, &Worker<'_>) -> Result<R, E> + Sync,
+        mut watch: impl FnMut(Progress),
+    ) -> Result<Vec<Option<R>>, E> {
+        let weights: Vec<u64> = (0..items.len()).map(weight).collect();
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(|&place| (Reverse(weights[place]), place));
+        let next = AtomicUsize::new(0);
+        let stop = self.stop.inner();
+        let work_through = |news: &mpsc::Sender<(usize, News<R, E>)>| {
+            let _guard = WishOnPanic(&stop);
+            while let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if stop.is_wished() {
+                    break;
+                }
+                // Nobody listens any more only where the caller's thread panics.
+                let tell = |share| drop(news.send((place, News::Advanced(share))));
+                let result = work(&items[place], &Worker { stop: &stop, tell: &tell });
+                if result.is_err() {
+                    stop.wish();
+                }
+                if news.send((place, News::Ended(result))).is_err() {
+                    break;
+                }
+            }
+        };
+        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        let mut failed: Option<(usize, E)> = None;
+        thread::scope(|scope| {
+            let (send, receive) = mpsc::channel();
+            let _guard = WishOnPanic(&stop);
+            let threads: Vec<_> = (0..self.jobs.clamp(1, items.len().max(1)))
+                .map(|_| {
+                    let (send, work_through) = (send.clone(), &work_through);
+                    scope.spawn(move || work_through(&send))
+                })
+                .collect();
+            drop(send);
+            let mut so_far = SoFar::new(&weights);
+            for (place, news) in receive {
+                match news {
+                    News::Advanced(share) => so_far.advance(place, share),
+                    News::Ended(Ok(result)) => {
+                        results[place] = Some(result);
+                        so_far.advance(place, 1.0);
+                        so_far.done += 1;
+                    }
+                    News::Ended(Err(error)) => {
+                        if failed.as_ref().is_none_or(|(first, _)| place < *first) {
+                            failed = Some((place, error));
+                        }
+                        continue;
+                    }
+                }
+                watch(so_far.progress());
+            }
+            for ended in threads.into_iter().map(thread::ScopedJoinHandle::join) {
+                ended.unwrap_or_else(|panic| resume_unwind(panic));
+            }
+        });
+        failed.map_or(Ok(results), |(_, error)| Err(error))
+    }
+}
+
+/// Ends the others' work where the thread that holds it panics.
+struct WishOnPanic<'a>(&'a Stop);
+
+impl Drop for WishOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.wish();
+        }
+    }
+}
+
+/// The progress of all pieces together.
+struct SoFar<'a> {
+    weights: &'a [u64],
+    shares: Vec<f64>,
+    work: f64,
+    done_work: f64,
+    done: u64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+impl<'a> SoFar<'a> {
+    fn new(weights: &'a [u64]) -> Self {
+        let work = weights.iter().map(|&weight| weight as f64).sum::<f64>().max(1.0);
+        Self { weights, shares: vec![0.0; weights.len()], work, done_work: 0.0, done: 0 }
+    }
+
+    fn advance(&mut self, place: usize, share: f64) {
+        self.done_work += (share - self.shares[place]) * self.weights[place] as f64;
+        self.shares[place] = share;
+    }
+
+    fn progress(&self) -> Progress {
+        let total = self.weights.len() as u64;
+        Progress { done: self.done, total, share: (self.done_work / self.work).min(1.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Mutex;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{Pool, Progress};
+    use crate::stop::Stop;
+
+    /// Every number doubled by that many threads, with what was heard of it.
+    fn doubled(items: &[u64], jobs: usize) -> (Vec<Option<u64>>, Vec<Progress>) {
+        let mut heard = Vec::new();
+        let results = Pool { jobs, stop: &Stop::new() }.each(
+            items,
+            |place| items[place],
+            |&item, _| Ok::<_, Infallible>(2 * item),
+            |progress| heard.push(progress),
+        );
+        (results.unwrap(), heard)
+    }
+
+    #[test]
+    fn results_stand_in_the_callers_order_whatever_the_number_of_threads() {
+        let items: Vec<u64> = (0..100).map(|n| n * 37 % 101).collect();
+        let expected: Vec<Option<u64>> = items.iter().map(|item| Some(2 * item)).collect();
+        for jobs in [0, 1, 2, 7, 1000] {
+            assert_eq!(doubled(&items, jobs).0, expected, "{jobs} threads");
+        }
+        assert_eq!(doubled(&[], 2).0, []);
+    }
+
+    #[test]
+    fn the_heaviest_is_begun_first_and_equals_in_order() {
+        let begun = Mutex::new(Vec::new());
+        let items = [("small", 1), ("large", 9), ("early", 5), ("late", 5)];
+        Pool { jobs: 1, stop: &Stop::new() }
+            .each(
+                &items,
+                |place| items[place].1,
+                |&(name, _), _| {
+                    begun.lock().unwrap().push(name);
+                    Ok::<_, Infallible>(())
+                },
+                |_| {},
+            )
+            .unwrap();
+        assert_eq!(*begun.lock().unwrap(), ["large", "early", "late", "small"]);
+    }
+
+    #[test]
+    fn progress_counts_pieces_and_weighs_their_shares() {
+        let mut heard = Vec::new();
+        Pool { jobs: 1, stop: &Stop::new() }
+            .each(
+                &[1, 3],
+                |place| [1, 3][place],
+                |_, worker| {
+                    worker.advance(0.5);
+                    Ok::<_, Infallible>(())
+                },
+                |progress| heard.push((progress.done, progress.total, progress.share)),
+            )
+            .unwrap();
+        assert_eq!(heard, [(0, 2, 0.375), (1, 2, 0.75), (1, 2, 0.875), (2, 2, 1.0)]);
+    }
+
+    #[test]
+    fn an_interrupt_leaves_out_what_was_not_begun() {
+        let stop = Stop::new();
+        let results = Pool { jobs: 1, stop: &stop }.each(
+            &[1, 2, 3],
+            |_| 0,
+            |&item, worker| {
+                if item == 2 {
+                    stop.wish();
+                }
+                Ok::<_, Infallible>((item, worker.stop.is_wished()))
+            },
+            |_| {},
+        );
+        assert_eq!(results.unwrap(), [Some((1, false)), Some((2, true)), None]);
+    }
+
+    #[test]
+    fn the_first_failure_ends_the_others_and_is_no_wish_of_the_users() {
+        let stop = Stop::new();
+        let begun = Mutex::new(0);
+        let result = Pool { jobs: 2, stop: &stop }.each(
+            &(0..1000).collect::<Vec<u64>>(),
+            |_| 0,
+            |&item, worker| {
+                *begun.lock().unwrap() += 1;
+                if item == 3 {
+                    return Err("the third is damaged");
+                }
+                // Long enough for the others to hear of it, had it been begun at the same time.
+                while item > 3 && !worker.stop.is_wished() {
+                    thread::yield_now();
+                }
+                Ok(())
+            },
+            |_| {},
+        );
+        assert_eq!(result.unwrap_err(), "the third is damaged");
+        assert!(!stop.is_wished());
+        assert!(*begun.lock().unwrap() < 10);
+    }
+
+    #[test]
+    fn of_two_failures_the_first_in_the_list_is_told() {
+        let both = std::sync::Barrier::new(2);
+        let result = Pool { jobs: 2, stop: &Stop::new() }.each(
+            &["first", "second"],
+            |place| place as u64,
+            |&item, _| {
+                both.wait();
+                Err::<(), _>(item)
+            },
+            |_| {},
+        );
+        assert_eq!(result.unwrap_err(), "first");
+    }
+
+    #[test]
+    fn a_panic_surfaces_with_its_words_and_the_others_end() {
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            Pool { jobs: 2, stop: &Stop::new() }.each(
+                &[1, 2, 3],
+                |_| 0,
+                |&item, worker| {
+                    assert!(item != 1, "packets are lost without trace");
+                    while !worker.stop.is_wished() {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    Ok::<_, Infallible>(())
+                },
+                |_| {},
+            )
+        }));
+        let words = caught.unwrap_err();
+        assert_eq!(words.downcast_ref(), Some(&"packets are lost without trace"));
+    }
+
+    #[test]
+    fn a_panic_of_the_one_who_watches_ends_the_work() {
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            Pool { jobs: 2, stop: &Stop::new() }.each(
+                &[1, 2],
+                |_| 0,
+                |&item, worker| {
+                    while item == 2 && !worker.stop.is_wished() {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    Ok::<_, Infallible>(())
+                },
+                |_| panic!("no terminal"),
+            )
+        }));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"no terminal"));
+    }
+}
