@@ -4,7 +4,11 @@
 //! first one that fails ends it.
 
 mod builds_agree;
+mod circles;
+mod dependencies;
+mod pages;
 mod rooms;
+mod source;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,7 +16,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench>
   check   format, room map, lints, all tests, documents, debug and release builds agree
-  rooms   only the room map: who may import whom
+  rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
   bench   the speed table";
 
@@ -20,7 +24,7 @@ fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
         "check" => check(),
-        "rooms" => step("room map", rooms::check(&root())),
+        "rooms" => map(),
         "bless" => cargo(&["test", "--workspace"], &[("UPDATE_EXPECT", "1")]),
         "bench" => cargo(&["run", "--release", "--quiet", "-p", "bbrlab-cli", "--", "bench"], &[]),
         _ => {
@@ -38,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn check() -> Result<(), String> {
-    step("room map", rooms::check(&root()))?;
+    map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
@@ -47,6 +51,19 @@ fn check() -> Result<(), String> {
         "-D warnings -A rustdoc::broken_intra_doc_links -A rustdoc::private_intra_doc_links";
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", flags)])?;
     step("debug and release builds agree", builds_agree::check(&root()))
+}
+
+/// What can be told from the files alone; all of it is told at once.
+fn map() -> Result<(), String> {
+    let root = root();
+    let results = [
+        step("room map", rooms::check(&root)),
+        step("import circles", circles::check(&root)),
+        step("dependencies", dependencies::check(&root)),
+        step("what pages mention", pages::check(&root)),
+    ];
+    let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
 /// Announces a step that is a function of our own.

@@ -1,0 +1,327 @@
+//! No file of a crate imports, over whatever detour, a file that imports it.
+//!
+//! Two files that need each other are one idea in two places, and neither can be read alone. A module and its
+//! own parts are apart: `mod.rs` names its parts, and they may name what is in it.
+//!
+//! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or `self`. A name
+//! that a module only passes on (`pub use part::Name`) leads to where it comes from.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+
+use crate::source;
+
+/// Circles that stay, each with the sentence that defends it. A circle begins at its first file by name.
+const DEFENDED: &[(&str, &str)] = &[];
+
+/// Circles that were there when this check was built and that nobody defends. Only ever to grow shorter.
+const NOT_YET_BROKEN: &[&str] = &[
+    "bbrlab-cc: bbr1/control.rs -> bbr1/model.rs -> bbr1/control.rs",
+    "bbrlab-cc: bbr1/cycle.rs -> bbr1/variant.rs -> bbr1/cycle.rs",
+    "bbrlab-cc: bbr1/recovery.rs -> bbr1/variant.rs -> bbr1/recovery.rs",
+    "bbrlab-cc: bbr_bounded/ack_aggregation.rs -> bbr_bounded/model.rs -> bbr_bounded/ack_aggregation.rs",
+    "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/congestion.rs",
+    "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/min_rtt.rs -> bbr_bounded/congestion.rs",
+    "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/probing.rs -> bbr_bounded/congestion.rs",
+    "bbrlab-cc: bbr_bounded/ecn.rs -> bbr_bounded/model.rs -> bbr_bounded/ecn.rs",
+    "bbrlab-cc: bbr_bounded/min_rtt.rs -> bbr_bounded/model.rs -> bbr_bounded/min_rtt.rs",
+    "bbrlab-cc: bbr_bounded/model.rs -> bbr_bounded/probing.rs -> bbr_bounded/model.rs",
+    "bbrlab-cc: bbr_bounded/model.rs -> bbr_bounded/recovery.rs -> bbr_bounded/model.rs",
+    "bbrlab-cli: args.rs -> validate_linux.rs -> run.rs -> args.rs",
+    "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
+    "bbrlab-net: link/server.rs -> link/token_bucket.rs -> link/server.rs",
+    "bbrlab-scenario: buffer.rs -> lower.rs -> buffer.rs",
+    "bbrlab-scenario: lower.rs -> route.rs -> lower.rs",
+    "bbrlab-tcp: sender/ack.rs -> sender/recovery.rs -> sender/ack.rs",
+    "bbrlab-tcp: sender/ack.rs -> sender/recovery.rs -> sender/sack.rs -> sender/ack.rs",
+    "bbrlab-tcp: sender/fq.rs -> sender/output.rs -> sender/fq.rs",
+];
+
+/// Looks at every crate.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let mut found = BTreeSet::new();
+    for (name, folder) in source::crates(root)? {
+        let graph = Graph::read(&folder.join("src"))?;
+        found.extend(graph.circles().into_iter().map(|circle| format!("{name}: {circle}")));
+    }
+    let defended: BTreeSet<String> =
+        DEFENDED.iter().map(|(circle, _)| (*circle).to_owned()).collect();
+    let is_known = |circle: &&String| NOT_YET_BROKEN.contains(&circle.as_str());
+    let new = found.difference(&defended).filter(|circle| !is_known(circle));
+    let mut wrong: Vec<String> = new.cloned().collect();
+    wrong.extend(
+        defended.difference(&found).map(|circle| format!("defended, but not there: {circle}")),
+    );
+    if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
+}
+
+/// Which file imports which. Files stand by the path of their module: `["link", "server"]`.
+struct Graph {
+    modules: BTreeMap<Vec<String>, Module>,
+}
+
+struct Module {
+    /// As it is reported, from `src/` on.
+    file: String,
+    /// Paths that the file names, from the crate's root.
+    paths: Vec<Vec<String>>,
+    /// Names that it imports, with where they lead.
+    imported: BTreeMap<String, Vec<String>>,
+}
+
+impl Graph {
+    fn read(src: &Path) -> Result<Self, String> {
+        let mut modules = BTreeMap::new();
+        for path in source::files(src, "rs")? {
+            let file = path.strip_prefix(src).expect("the walk starts there").display().to_string();
+            modules.insert(module_of(&file), Module::read(&file, &source::read(&path)?));
+        }
+        Ok(Self { modules })
+    }
+
+    /// The module that `path` leads to.
+    fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
+        let mut path = path.to_vec();
+        // A chain of names that are passed on is short; a longer one goes round in a circle itself.
+        for _ in 0..8 {
+            let depth = (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n]))?;
+            let next =
+                path.get(depth).and_then(|name| self.modules[&path[..depth]].imported.get(name));
+            let Some(target) = next else {
+                return Some(path[..depth].to_vec());
+            };
+            let rest = path[depth + 1..].to_vec();
+            path = target.iter().cloned().chain(rest).collect();
+        }
+        None
+    }
+
+    /// Imports between files of which neither holds the other.
+    fn edges(&self) -> BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> {
+        let mut edges = BTreeMap::new();
+        for (from, module) in &self.modules {
+            let targets = module.paths.iter().filter_map(|path| self.resolve(path));
+            let apart = targets.filter(|to| !to.starts_with(from) && !from.starts_with(to));
+            edges.insert(from, apart.collect::<BTreeSet<_>>());
+        }
+        edges
+    }
+
+    /// For each import that is part of a circle, the shortest circle that it closes.
+    fn circles(&self) -> BTreeSet<String> {
+        let edges = self.edges();
+        let mut circles = BTreeSet::new();
+        for (&from, targets) in &edges {
+            for to in targets {
+                if let Some(mut circle) = shortest(&edges, to, from) {
+                    let at = (0..circle.len()).min_by_key(|&at| &circle[at]).unwrap_or(0);
+                    circle.rotate_left(at);
+                    circle.push(circle[0].clone());
+                    let files: Vec<&str> =
+                        circle.iter().map(|module| self.modules[module].file.as_str()).collect();
+                    circles.insert(files.join(" -> "));
+                }
+            }
+        }
+        circles
+    }
+}
+
+/// The shortest way over the edges, both ends included.
+fn shortest(
+    edges: &BTreeMap<&Vec<String>, BTreeSet<Vec<String>>>,
+    from: &Vec<String>,
+    to: &Vec<String>,
+) -> Option<Vec<Vec<String>>> {
+    let mut before: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    let mut waiting = VecDeque::from([from.clone()]);
+    while let Some(here) = waiting.pop_front() {
+        if &here == to {
+            let mut way = vec![here];
+            while let Some(step) = before.get(way.last().expect("it has a first step")) {
+                way.push(step.clone());
+            }
+            way.reverse();
+            return Some(way);
+        }
+        for next in edges.get(&here).into_iter().flatten() {
+            if next != from && !before.contains_key(next) {
+                before.insert(next.clone(), here.clone());
+                waiting.push_back(next.clone());
+            }
+        }
+    }
+    None
+}
+
+/// The module path of a file: `link/mod.rs` and `link.rs` are `link`, `lib.rs` and `main.rs` the root.
+fn module_of(file: &str) -> Vec<String> {
+    let mut path: Vec<String> =
+        file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    let last = path.last().map(String::as_str);
+    if matches!(last, Some("mod")) || (path.len() == 1 && matches!(last, Some("lib" | "main"))) {
+        path.pop();
+    }
+    path
+}
+
+impl Module {
+    fn read(file: &str, text: &str) -> Self {
+        let module = module_of(file);
+        let code = source::without_tests(&source::code(text));
+        let mut found =
+            Self { file: file.to_owned(), paths: Vec::new(), imported: BTreeMap::new() };
+        let mut outside = String::new();
+        let mut rest = code.as_str();
+        while let Some((at, len)) = next_use(rest) {
+            outside.push_str(&rest[..at]);
+            let tree: String =
+                rest[at + "use".len()..at + len].split_whitespace().collect::<Vec<_>>().join(" ");
+            for (path, name) in leaves(&tree) {
+                if let Some(path) = absolute(&module, &path) {
+                    found.imported.insert(name, path.clone());
+                    found.paths.push(path);
+                }
+            }
+            rest = &rest[at + len + 1..];
+        }
+        outside.push_str(rest);
+        found.paths.extend(inline(&outside).iter().filter_map(|path| absolute(&module, path)));
+        found
+    }
+}
+
+/// Where the next `use` declaration begins, and its length up to the semicolon.
+fn next_use(code: &str) -> Option<(usize, usize)> {
+    let bytes = code.as_bytes();
+    let mut from = 0;
+    while let Some(at) = code[from..].find("use ").map(|at| at + from) {
+        if at == 0 || !source::is_word(bytes[at - 1]) {
+            return code[at..].find(';').map(|len| (at, len));
+        }
+        from = at + 1;
+    }
+    None
+}
+
+/// The leaves of a use tree: path, and the name under which it is known here.
+fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
+    let tree = tree.trim();
+    if let Some(open) = tree.find('{') {
+        let prefix: Vec<String> = segments(&tree[..open]);
+        let inside = tree[open + 1..].strip_suffix('}').unwrap_or(&tree[open + 1..]);
+        return split(inside)
+            .into_iter()
+            .flat_map(leaves)
+            .map(|(path, name)| {
+                let path: Vec<String> = if path == ["self"] {
+                    prefix.clone()
+                } else {
+                    prefix.iter().cloned().chain(path).collect()
+                };
+                let name =
+                    if name == "self" { path.last().cloned().unwrap_or_default() } else { name };
+                (path, name)
+            })
+            .collect();
+    }
+    let (path, name) =
+        tree.split_once(" as ").map_or((tree, None), |(path, name)| (path, Some(name)));
+    let path = segments(path);
+    let name = name.map(|name| name.trim().to_owned()).or_else(|| path.last().cloned());
+    name.map(|name| (path, name)).into_iter().filter(|(path, _)| !path.is_empty()).collect()
+}
+
+/// Parts between the commas that stand in no braces.
+fn split(list: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                parts.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&list[start..]);
+    parts
+}
+
+fn segments(path: &str) -> Vec<String> {
+    path.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Paths that stand in the code and begin with `crate`, `super` or `self`.
+fn inline(code: &str) -> Vec<Vec<String>> {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    code.split(|c| !is_path(c))
+        .filter(|path| ["crate::", "super::", "self::"].iter().any(|head| path.starts_with(head)))
+        .map(segments)
+        .collect()
+}
+
+/// A path from the crate's root; `None` for one that leads out of it.
+fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
+    let mut here = module.to_vec();
+    let mut rest = path;
+    match rest.first()?.as_str() {
+        "crate" => {
+            here.clear();
+            rest = &rest[1..];
+        }
+        "self" => rest = &rest[1..],
+        // A bare path may name a part of this module, as `pub use part::Name` in its `mod.rs` does.
+        _ => {}
+    }
+    while rest.first().is_some_and(|part| part == "super") {
+        here.pop()?;
+        rest = &rest[1..];
+    }
+    here.extend(rest.iter().filter(|part| *part != "*").cloned());
+    Some(here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Graph, Module, module_of};
+
+    fn circles(files: &[(&str, &str)]) -> Vec<String> {
+        let modules =
+            files.iter().map(|(file, text)| (module_of(file), Module::read(file, text))).collect();
+        Graph { modules }.circles().into_iter().collect()
+    }
+
+    #[test]
+    fn two_files_that_need_each_other_are_a_circle() {
+        let files = [
+            ("lib.rs", "mod a; mod b; mod c;"),
+            ("a.rs", "use crate::b::{B, other::{C as D}};"),
+            ("b.rs", "fn f() { super::c::g(); }"),
+            ("c.rs", "use super::a::A;"),
+        ];
+        assert_eq!(circles(&files), ["a.rs -> b.rs -> c.rs -> a.rs"]);
+    }
+
+    #[test]
+    fn a_name_passed_on_leads_to_where_it_comes_from() {
+        let files = [
+            ("lib.rs", "mod a; mod b; pub use a::A; pub use crate::b::B;"),
+            ("a.rs", "use crate::B;"),
+            ("b.rs", "use crate::A;"),
+        ];
+        assert_eq!(circles(&files), ["a.rs -> b.rs -> a.rs"]);
+    }
+
+    #[test]
+    fn a_module_and_its_parts_are_apart() {
+        let files = [
+            ("lib.rs", "mod a; pub struct S; use a::part::P;"),
+            ("a/mod.rs", "mod part; use part::P; use crate::S;"),
+            ("a/part.rs", "use super::A; use crate::S;\n#[cfg(test)]\nmod tests { use super::*; }"),
+        ];
+        assert!(circles(&files).is_empty());
+    }
+}

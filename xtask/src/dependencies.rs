@@ -1,0 +1,49 @@
+//! What a manifest asks for is used: a dependency that nothing names costs everybody a download and a build.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::source;
+
+/// Looks at every manifest, and at what the workspace offers to all.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let mut wrong = Vec::new();
+    let mut asked = BTreeSet::new();
+    for (name, folder) in source::crates(root)? {
+        let manifest = table(&folder.join("Cargo.toml"))?;
+        let mut text = String::new();
+        for part in ["build.rs", "src", "tests", "benches", "examples"] {
+            let path = folder.join(part);
+            if path.is_file() {
+                text.push_str(&source::code(&source::read(&path)?));
+            }
+            for file in source::files(&path, "rs")? {
+                text.push_str(&source::code(&source::read(&file)?));
+            }
+        }
+        let words: BTreeSet<&str> =
+            text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let dependencies = manifest.get(section).and_then(toml::Value::as_table);
+            for dependency in dependencies.into_iter().flat_map(toml::Table::keys) {
+                asked.insert(dependency.clone());
+                if !words.contains(dependency.replace('-', "_").as_str()) {
+                    wrong.push(format!("{name} does not use `{dependency}` of its {section}"));
+                }
+            }
+        }
+    }
+    let manifest = table(&root.join("Cargo.toml"))?;
+    let offered = manifest.get("workspace").and_then(|workspace| workspace.get("dependencies"));
+    let offered = offered.and_then(toml::Value::as_table);
+    for dependency in offered.into_iter().flat_map(toml::Table::keys) {
+        if !asked.contains(dependency) {
+            wrong.push(format!("no crate asks for the workspace's `{dependency}`"));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+fn table(manifest: &Path) -> Result<toml::Table, String> {
+    source::read(manifest)?.parse().map_err(|error| format!("{}: {error}", manifest.display()))
+}

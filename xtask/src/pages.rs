@@ -1,0 +1,256 @@
+//! What pages and comments mention exists: files of this repository, links between pages, and items such as
+//! `sim::meter` or `Hooks::skb_marked_lost`.
+//!
+//! A mention is what stands in backticks and has the form of a path or of a Rust path; the rest is prose.
+//! The changelog and decisions that are superseded tell of the past and are left alone, and so are names of
+//! kernel sources (they end in `.c` and `.h`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use crate::source;
+
+/// Pages outside of `docs/`.
+const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "papers/README.md"];
+
+/// The repository as far as a mention can ask for it.
+struct Repository {
+    root: PathBuf,
+    /// Every file with a name that pages use, from the root on.
+    files: BTreeSet<String>,
+    /// By crate: the words of its code, and the names of its files and folders.
+    names: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Reads all pages and all comments.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let repository = Repository::read(root)?;
+    let mut wrong = Vec::new();
+    let mut pages: Vec<PathBuf> = PAGES.iter().map(|page| root.join(page)).collect();
+    pages.extend(source::files(&root.join("docs"), "md")?);
+    for page in pages {
+        let text = source::read(&page)?;
+        if text.lines().take(5).any(|line| line.starts_with("Superseded by")) {
+            continue;
+        }
+        for (number, line) in (1..).zip(text.lines()) {
+            let at = At { file: &page, line: number, room: None };
+            wrong.extend(repository.wrong_links(at, line));
+            wrong.extend(repository.wrong_mentions(at, line));
+        }
+    }
+    for (name, folder) in source::crates(root)? {
+        for file in ["src", "tests"].map(|part| source::files(&folder.join(part), "rs")) {
+            for path in file? {
+                for (number, line) in (1..).zip(source::read(&path)?.lines()) {
+                    let comment = line.trim_start();
+                    if comment.starts_with("//") {
+                        let room = Some(name.as_str()).filter(|&name| name != "xtask");
+                        let at = At { file: &path, line: number, room };
+                        wrong.extend(repository.wrong_mentions(at, comment));
+                    }
+                }
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
+}
+
+/// Where a mention stands.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    file: &'a Path,
+    line: usize,
+    /// The crate, in a comment; xtask speaks of files of no crate in particular.
+    room: Option<&'a str>,
+}
+
+impl Repository {
+    fn read(root: &Path) -> Result<Self, String> {
+        let mut files = BTreeSet::new();
+        for top in ["crates", "docs", "papers", "scenarios", "xtask"] {
+            for extension in ["rs", "md", "toml", "py", "css", "txt", "csv", "gz"] {
+                for path in source::files(&root.join(top), extension)? {
+                    files.insert(relative(root, &path));
+                }
+            }
+        }
+        let mut names = BTreeMap::new();
+        for (name, folder) in source::crates(root)? {
+            let mut known = BTreeSet::new();
+            for part in ["src", "tests"] {
+                for path in source::files(&folder.join(part), "rs")? {
+                    let stems = relative(&folder, &path);
+                    known.extend(stems.trim_end_matches(".rs").split('/').map(str::to_owned));
+                    known.extend(words(&source::code(&source::read(&path)?)));
+                }
+            }
+            names.insert(name, known);
+        }
+        Ok(Self { root: root.to_path_buf(), files, names })
+    }
+
+    fn wrong_links(&self, at: At<'_>, line: &str) -> Vec<String> {
+        let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        targets
+            .filter(|target| !target.contains("://") && !target.starts_with('#'))
+            .map(|target| target.split('#').next().unwrap_or_default())
+            .filter(|target| !at.file.with_file_name(target).exists())
+            .map(|target| self.complaint(at, &format!("links to `{target}`, which is not there")))
+            .collect()
+    }
+
+    fn wrong_mentions(&self, at: At<'_>, line: &str) -> Vec<String> {
+        // What stands behind the name of a crate speaks of that crate: in a row of a table or in a sentence.
+        let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
+        let named = behind.split('`').next().map(|room| format!("bbrlab-{room}"));
+        let named = named.filter(|room| self.names.contains_key(room));
+        // In a row of the code map the last cell says where to start reading.
+        let map_row = before == "| " && line.ends_with('|');
+        let last_cell = line.trim_end_matches('|').rfind('|').filter(|_| map_row);
+        let cell = last_cell.map_or("", |at| &line[at..]);
+        let words =
+            cell.split('`').skip(1).step_by(2).filter(|word| word.bytes().all(source::is_word));
+        let names = named.as_ref().and_then(|room| self.names.get(room));
+        let unknown = words.filter(|word| names.is_some_and(|names| !names.contains(*word)));
+        line.split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|mention| !self.is_true(at, mention, named.as_deref()))
+            .chain(unknown)
+            .map(|mention| self.complaint(at, &format!("mentions `{mention}`, which is not there")))
+            .collect()
+    }
+
+    fn is_true(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
+        let mention = mention.trim_end_matches("()");
+        if let Some(rest) = mention.strip_prefix("bbrlab-")
+            && !rest.is_empty()
+            && rest.bytes().all(|byte| byte.is_ascii_lowercase())
+        {
+            return self.names.contains_key(mention);
+        }
+        if is_path(mention) {
+            return self.has_file(at, mention, named);
+        }
+        !is_item(mention) || self.has_item(at, mention)
+    }
+
+    /// A path from the root, from the page's folder, or the end of a path in the crate spoken of.
+    fn has_file(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
+        let beside = at.file.with_file_name(mention);
+        if self.root.join(mention).exists() || beside.exists() {
+            return true;
+        }
+        let room = named.or(at.room).map(|room| format!("/{room}/"));
+        let end = format!("/{}", mention.trim_end_matches('/'));
+        self.files.iter().any(|file| {
+            let file = format!("/{file}");
+            let here = room.as_ref().is_none_or(|room| file.contains(room.as_str()));
+            here && (file.ends_with(&end) || file.contains(&format!("{end}/")))
+        })
+    }
+
+    /// Each part of a Rust path is a word of the code of the crate that it begins with.
+    fn has_item(&self, at: At<'_>, mention: &str) -> bool {
+        let mut parts: Vec<&str> = mention.split("::").collect();
+        let first = parts.remove(0);
+        let room = match first {
+            "crate" | "super" | "self" | "Self" => at.room.map(str::to_owned),
+            _ => {
+                let name = first.strip_prefix("bbrlab_").unwrap_or(first);
+                let name = format!("bbrlab-{}", name.replace('_', "-"));
+                self.names.contains_key(&name).then_some(name)
+            }
+        };
+        if let Some(names) = room.and_then(|room| self.names.get(&room)) {
+            return parts
+                .iter()
+                .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
+        }
+        // A type and what belongs to it; a module of whatever crate; or something of the standard library.
+        let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
+        let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
+        !begins_type || (is_ours(first) && parts.iter().all(|part| is_ours(part)))
+    }
+
+    fn complaint(&self, at: At<'_>, what: &str) -> String {
+        format!("{}:{} {what}", relative(&self.root, at.file), at.line)
+    }
+}
+
+/// Whether a mention can only be a file or folder of this repository.
+fn is_path(mention: &str) -> bool {
+    let tops = ["crates/", "docs/", "papers/", "scenarios/", "xtask/", ".ci/", ".cargo/"];
+    let placeholder = mention.split('/').any(|part| {
+        part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    });
+    let plain = mention.bytes().all(|byte| source::is_word(byte) || b"./-".contains(&byte));
+    let stem =
+        |extension: &str| mention.strip_suffix(extension).is_some_and(|stem| !stem.is_empty());
+    plain
+        && !placeholder
+        && !Path::new(mention).components().any(|part| part == Component::ParentDir)
+        && (tops.iter().any(|top| mention.starts_with(top)) || stem(".rs") || stem(".md"))
+}
+
+/// Whether a mention is a path of Rust: `sim::wire`, `Hooks::notes_in_flight`.
+fn is_item(mention: &str) -> bool {
+    mention.contains("::")
+        && mention.split("::").all(|part| {
+            !part.is_empty()
+                && part.bytes().all(source::is_word)
+                && !part.starts_with(|c: char| c.is_ascii_digit())
+        })
+}
+
+fn words(code: &str) -> impl Iterator<Item = String> + '_ {
+    code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{At, Repository, is_item, is_path};
+
+    use std::path::Path;
+
+    #[test]
+    fn mentions_are_told_from_prose() {
+        for path in ["docs/fidelity.md", "engine/mod.rs", "tests/golden.rs", "scenarios/examples/"]
+        {
+            assert!(is_path(path), "{path}");
+        }
+        for other in
+            ["net/ipv4/tcp_bbr.c", "scenarios/PAPER/", "run.json", "a / b", "../x.rs", ".rs"]
+        {
+            assert!(!is_path(other), "{other}");
+        }
+        assert!(is_item("sim::wire") && is_item("Hooks::cong_control") && !is_item("a::<T>"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let repository = Repository::read(root).unwrap();
+        let page = root.join("ARCHITECTURE.md");
+        let wrong = |line: &str| {
+            let at = At { file: &page, line: 1, room: None };
+            let mut wrong = repository.wrong_mentions(at, line);
+            wrong.extend(repository.wrong_links(at, line));
+            wrong.len()
+        };
+        assert_eq!(
+            wrong("see `xtask/src/main.rs`, `xtask::main`, `sim::summary`, [a](README.md)"),
+            0
+        );
+        assert_eq!(wrong("| `bbrlab-sim` | one run | `Sim`, `lib.rs` |"), 0);
+        assert_eq!(wrong("see `xtask/src/gone.rs`, `sim::gone`, `Gone::new`, [a](GONE.md)"), 4);
+        assert_eq!(wrong("| `bbrlab-sim` | one run | `Gone`, `engine.rs`, `bbrlab-gone` |"), 3);
+    }
+}
