@@ -64,10 +64,9 @@ impl<P: Copy, Q: Qdisc> Port<'_, P, Q> {
         self.net.schedule(flow, at, token);
     }
 
-    /// Wire bytes of a flow that have left the last link with a rate on its forward route by now. Costs a
-    /// look at every link: for rare moments.
+    /// Wire bytes of a flow that have left the last link with a rate on its forward route by now.
     #[must_use]
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
-        self.net.flow_wire_bytes()[flow.0 as usize]
+        self.net.flow_wire_bytes(flow)
     }
 }

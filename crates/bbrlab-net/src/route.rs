@@ -51,5 +51,15 @@ pub(crate) struct Leg {
     pub(crate) last_rated: bool,
 }
 
+impl Leg {
+    /// The link at its end, if it is one, and whether that is the route's last with a rate.
+    pub(crate) fn link(&self) -> Option<(LinkId, bool)> {
+        match self.target {
+            Target::Link(id) => Some((id, self.last_rated)),
+            Target::Receiver | Target::Sender => None,
+        }
+    }
+}
+
 /// No lane: from a host straight to a link.
 pub(crate) const NO_LANE: u32 = u32::MAX;

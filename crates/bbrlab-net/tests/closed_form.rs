@@ -95,7 +95,7 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
     assert_eq!(stats.queue.max(), 30);
     // Here at this moment: sent at 4 + 300 ms, which counts.
     assert_eq!(net.capacity_bits(link, Time(4 * MS), Time(304 * MS)), Some(300 * 12_000));
-    assert_eq!(net.flow_wire_bytes(), [300 * 1500]);
+    assert_eq!(net.flow_wire_bytes(FlowId(0)), 300 * 1500);
     net.check_conservation();
 }
 
@@ -163,7 +163,7 @@ fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
     assert_eq!(net.link_stats(slow).queue.max(), 3);
     assert_eq!(net.link_stats(slow).delay.mean_ns(), Some((900_000.0 + 1_800_000.0) / 3.0));
     // Only the last link with a rate counts for the flow.
-    assert_eq!(net.flow_wire_bytes(), [4500]);
+    assert_eq!(net.flow_wire_bytes(FlowId(0)), 4500);
 }
 
 #[test]

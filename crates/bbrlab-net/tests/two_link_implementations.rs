@@ -3,8 +3,8 @@
 mod fixed_window;
 
 use bbrlab_net::{
-    Digest, Discipline, DropTail, Ecn, EcnThreshold, Hop, Jitter, Limit, LinkConfig, Loss, LossAt,
-    Network, Probability, Rate, RateChange, Reorder, Trace,
+    Digest, Discipline, DropTail, Ecn, EcnThreshold, FlowId, Hop, Jitter, Limit, LinkConfig, Loss,
+    LossAt, Network, Probability, Rate, RateChange, Reorder, Trace,
 };
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
@@ -99,7 +99,9 @@ impl Plan {
             links.extend(ids.iter().map(|&id| format!("{:?}", net.link_stats(id))));
             net.check_conservation();
         }
-        Outcome { digests, links, flow_bytes: net.flow_wire_bytes().to_vec(), log: hosts.log }
+        let flows = 0..u32::try_from(self.flows.len()).unwrap();
+        let flow_bytes = flows.map(|flow| net.flow_wire_bytes(FlowId(flow))).collect();
+        Outcome { digests, links, flow_bytes, log: hosts.log }
     }
 }
 

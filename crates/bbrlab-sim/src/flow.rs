@@ -58,6 +58,18 @@ pub(crate) struct Transfer {
     pub(crate) retransmitted: u64,
 }
 
+/// How far a flow has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The application may write.
+    Open,
+    /// The application writes no more; not all that it wrote is acknowledged.
+    Stopped,
+    /// All is acknowledged, so all is read that ever will be, and nothing more is written. The ends stay: a
+    /// late duplicate still draws an ACK, and timers that were left running go off once.
+    Over,
+}
+
 /// A flow of the run.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -66,8 +78,7 @@ pub(crate) struct Flow {
     ends: Ends,
     /// Whether it has connected at least once.
     pub(crate) is_started: bool,
-    /// Whether the application may still write.
-    is_stopped: bool,
+    phase: Phase,
     pub(crate) is_on: bool,
     pub(crate) class: u32,
     pieces: Pieces,
@@ -100,7 +111,7 @@ impl Flow {
                 framing: setup.framing,
             },
             is_started: false,
-            is_stopped: false,
+            phase: Phase::Open,
             is_on: true,
             class: spec.class,
             pieces: Pieces::default(),
@@ -112,6 +123,11 @@ impl Flow {
             data_arrivals: 0,
             bytes_at_ss: 0,
         }
+    }
+
+    /// Whether nothing more is sent, acknowledged or read but what late duplicates draw.
+    pub(crate) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
     }
 
     /// Bytes that the receiving application has got, over all connections.
@@ -191,7 +207,7 @@ impl Flow {
         transfer.done = Some(now);
         if let Source::Train { count, gap, .. } = class.source
             && self.transfers.len() < count as usize
-            && !self.is_stopped
+            && self.phase == Phase::Open
         {
             port.schedule(id, now + gap, Token::Connect as u32);
         }
@@ -216,24 +232,25 @@ impl Flow {
             self.sender.run_app(wire::host_time(now), &mut end);
         }
         self.note(now);
-        if app::transfers(&class.source) > 0 {
-            self.check_all_acked(port, id, class);
+        if app::transfers(&class.source) > 0 || self.phase == Phase::Stopped {
+            self.check_over(port, id, class);
         }
     }
 
-    /// A source with an end is done when its last byte is acknowledged.
-    fn check_all_acked(
+    /// A source with an end, and a flow that was stopped, is over when its last byte is acknowledged.
+    fn check_over(
         &mut self,
         port: &mut Port<'_, Payload, DropTail>,
         id: FlowId,
         class: &FlowClass,
     ) {
-        let all_begun = self.transfers.len() == app::transfers(&class.source) as usize;
-        if all_begun
-            && self.at_end.is_none()
-            && self.sender.is_established()
-            && self.sender.is_all_acked()
-        {
+        let is_last = match self.phase {
+            Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
+            Phase::Stopped => true,
+            Phase::Over => false,
+        };
+        if is_last && self.sender.is_established() && self.sender.is_all_acked() {
+            self.phase = Phase::Over;
             self.freeze(port.now(), port.flow_wire_bytes(id));
         }
     }
@@ -270,12 +287,15 @@ impl Flow {
     ) {
         let now = port.now();
         if token == Token::Stop {
-            self.is_stopped = true;
             self.sender.stop_writing();
             self.freeze(now, port.flow_wire_bytes(id));
+            if self.phase == Phase::Open {
+                self.phase = Phase::Stopped;
+                self.check_over(port, id, class);
+            }
             return;
         }
-        if self.is_stopped || (token == Token::Write && !self.pieces.is_due(now)) {
+        if self.phase != Phase::Open || (token == Token::Write && !self.pieces.is_due(now)) {
             return;
         }
         if token == Token::Connect {

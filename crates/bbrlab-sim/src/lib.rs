@@ -12,7 +12,7 @@
 //! | `wire.rs` | segment to packet and back |
 //! | `app.rs` | when the application writes |
 //! | `meter.rs`, `histogram.rs` | what a flow's figures are made of |
-//! | `series.rs` | the rows of the time series |
+//! | `series.rs` | the rows of the time series: whose, when, what |
 //! | `summary.rs` | the figures at the end |
 
 mod app;
@@ -30,18 +30,16 @@ pub use wiring::LinkMode;
 
 use bbrlab_cc::{CongestionControl as _, Conn};
 use bbrlab_net::{DropTail, FlowId, LinkStats, Network};
-use bbrlab_run::{QueueSeries, RunResult, Series, TransferRow, Transfers};
 use bbrlab_run::{Run, Sample};
-use bbrlab_units::{Span, Time};
+use bbrlab_run::{RunResult, Series, TransferRow, Transfers};
+use bbrlab_units::Time;
 
 use app::Token;
 use flow::Flow;
+use series::Sampler;
 use wire::Payload;
 use wiring::RatedLink;
 use world::World;
-
-/// The period at which smoothed RTTs and queues are sampled where the scenario does not say.
-const DEFAULT_PERIOD: Span = Span::from_millis(10);
 
 /// Whether a run has come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +57,9 @@ pub struct Sim {
     net: Network<Payload, DropTail>,
     rated: Vec<RatedLink>,
     world: World,
-    /// When the next row of the series is due; none if no series is kept.
-    next_sample: Option<Time>,
+    sampler: Sampler,
     steady_from: Time,
     is_steady: bool,
-    series: Series,
-    queue: QueueSeries,
 }
 
 impl Sim {
@@ -94,7 +89,7 @@ impl Sim {
             .collect::<Result<Vec<_>, String>>()?;
         let wired = wiring::wire(run, mode);
         let mut net = wired.net;
-        let period = sample_period(run.sample);
+        let period = series::period(run.sample);
         let mut flows = Vec::with_capacity(run.flows.len());
         for (id, spec) in run.flows.iter().enumerate() {
             let id = u32::try_from(id).expect("flows are numbered in 24 bits");
@@ -107,6 +102,7 @@ impl Sim {
         let is_per_ack = run.sample == Sample::Ack && run.flow_series;
         Ok(Self {
             net,
+            sampler: Sampler::new(run, &wired.rated),
             rated: wired.rated,
             world: World {
                 flows,
@@ -114,11 +110,8 @@ impl Sim {
                 setups,
                 per_ack: is_per_ack.then(Series::default),
             },
-            next_sample: (run.sample != Sample::Off).then_some(Time::ZERO),
             steady_from: summary::steady_from(run),
             is_steady: false,
-            series: Series::default(),
-            queue: QueueSeries::default(),
             run: run.clone(),
         })
     }
@@ -127,8 +120,9 @@ impl Sim {
     pub fn advance(&mut self, until: Time) -> Status {
         let end = Time(self.run.duration.0);
         let until = until.min(end);
-        while self.net.now() < until || self.next_sample == Some(until) {
-            let stop = until.min(self.next_sample.unwrap_or(Time::NEVER)).min(if self.is_steady {
+        while self.net.now() < until || self.sampler.next() == Some(until) {
+            let next_sample = self.sampler.next();
+            let stop = until.min(next_sample.unwrap_or(Time::NEVER)).min(if self.is_steady {
                 Time::NEVER
             } else {
                 self.steady_from
@@ -137,8 +131,8 @@ impl Sim {
             if stop == self.steady_from {
                 self.begin_steady_state();
             }
-            if self.next_sample == Some(stop) {
-                self.sample(stop);
+            if next_sample == Some(stop) {
+                self.sampler.sample(stop, &mut self.net, &self.rated, &self.world.flows);
             }
         }
         if self.net.now() >= end { Status::Done } else { Status::Running }
@@ -193,15 +187,14 @@ impl Sim {
     pub fn finish(mut self) -> RunResult {
         self.net.check_conservation();
         let now = self.net.now();
-        let wire_bytes = self.net.flow_wire_bytes().to_vec();
-        for (flow, bytes) in self.world.flows.iter_mut().zip(wire_bytes) {
-            flow.freeze(now, bytes);
+        for (id, flow) in (0..).zip(&mut self.world.flows) {
+            flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
         }
         let summary = summary::summarise(&self.run, &mut self.net, &self.rated, &self.world.flows);
         RunResult {
             summary,
-            series: self.world.per_ack.take().unwrap_or(self.series),
-            queue: self.queue,
+            series: self.world.per_ack.take().unwrap_or(self.sampler.series),
+            queue: self.sampler.queue,
             transfers: transfers(&self.run, &self.world.flows),
         }
     }
@@ -211,33 +204,6 @@ impl Sim {
         for flow in &mut self.world.flows {
             flow.bytes_at_ss = flow.bytes_read();
         }
-    }
-
-    /// A row for each flow and link, and the time of the next.
-    fn sample(&mut self, now: Time) {
-        if self.run.flow_series && self.world.per_ack.is_none() {
-            for (id, flow) in self.world.flows.iter().enumerate() {
-                if flow.is_started && flow.start <= now {
-                    let id = u32::try_from(id).expect("flows are numbered in 24 bits");
-                    self.series.push(series::row(now, id, flow));
-                }
-            }
-        }
-        for (place, link) in self.rated.iter().enumerate() {
-            let place = u32::try_from(place).expect("links are numbered in 24 bits");
-            let stats = self.net.link_stats(link.id);
-            self.queue.push(series::queue_row(now, place, stats));
-        }
-        let next = now + sample_period(self.run.sample);
-        self.next_sample = (next <= Time(self.run.duration.0)).then_some(next);
-    }
-}
-
-/// The period at which smoothed RTTs and queues are sampled.
-fn sample_period(sample: Sample) -> Span {
-    match sample {
-        Sample::Every(period) => period,
-        Sample::Ack | Sample::Off => DEFAULT_PERIOD,
     }
 }
 

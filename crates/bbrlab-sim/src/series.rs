@@ -1,14 +1,108 @@
 //! The rows of the time series: a flow, or a link, at a moment.
+//!
+//! A flow has a row from its start to its end, a link that is a flow's own until that flow's end: what is over costs
+//! nothing, not even a look.
 
 use bbrlab_cc::Control;
-use bbrlab_net::LinkStats;
-use bbrlab_run::{QueueRow, SeriesRow};
-use bbrlab_units::Time;
+use bbrlab_net::{DropTail, LinkStats, Network};
+use bbrlab_run::{QueueRow, QueueSeries, Run, Sample, Series, SeriesRow};
+use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
+use crate::wire::Payload;
+use crate::wiring::RatedLink;
 
 /// Bits in a byte.
 const BITS: u64 = 8;
+
+/// The period at which smoothed RTTs and queues are sampled where the scenario does not say.
+const DEFAULT_PERIOD: Span = Span::from_millis(10);
+
+/// The period at which smoothed RTTs and queues are sampled.
+pub(crate) fn period(sample: Sample) -> Span {
+    match sample {
+        Sample::Every(period) => period,
+        Sample::Ack | Sample::Off => DEFAULT_PERIOD,
+    }
+}
+
+/// Who gets a row when, and the rows so far.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    period: Span,
+    end: Time,
+    /// When the next rows are due; never, if no series is kept.
+    next: Option<Time>,
+    /// Flows that have not started, the last to start first.
+    waiting: Vec<u32>,
+    /// Flows that get a row, in order.
+    flows: Vec<u32>,
+    /// Places in the list of rated links of those that get a row, in order.
+    links: Vec<u32>,
+    pub(crate) series: Series,
+    pub(crate) queue: QueueSeries,
+}
+
+impl Sampler {
+    pub(crate) fn new(run: &Run, rated: &[RatedLink]) -> Self {
+        let numbers = |count: usize| 0..u32::try_from(count).expect("numbered in 24 bits");
+        let is_on = run.sample != Sample::Off;
+        let mut waiting = Vec::new();
+        if run.flow_series && matches!(run.sample, Sample::Every(_)) {
+            waiting.extend(numbers(run.flows.len()));
+            waiting.sort_by_key(|&id| std::cmp::Reverse(run.flows[id as usize].start));
+        }
+        Self {
+            period: period(run.sample),
+            end: Time(run.duration.0),
+            next: is_on.then_some(Time::ZERO),
+            waiting,
+            flows: Vec::new(),
+            links: numbers(if is_on { rated.len() } else { 0 }).collect(),
+            series: Series::default(),
+            queue: QueueSeries::default(),
+        }
+    }
+
+    /// When the next rows are due.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// A row for each flow and link that is not over.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        net: &mut Network<Payload, DropTail>,
+        rated: &[RatedLink],
+        all: &[Flow],
+    ) {
+        let at = |id: u32| &all[id as usize];
+        let begun = self.waiting.partition_point(|&id| at(id).start > now);
+        if begun < self.waiting.len() {
+            // A flow that was stopped before it started never does.
+            self.flows.extend(self.waiting.drain(begun..).filter(|&id| at(id).is_started));
+            self.flows.sort_unstable();
+        }
+        self.flows.retain(|&id| {
+            let flow = at(id);
+            if !flow.is_over() {
+                self.series.push(row(now, id, flow));
+            }
+            !flow.is_over()
+        });
+        self.links.retain(|&place| {
+            let link = &rated[place as usize];
+            let is_over = link.owner.is_some_and(|owner| at(owner.0).is_over());
+            if !is_over {
+                self.queue.push(queue_row(now, place, net.link_stats(link.id)));
+            }
+            !is_over
+        });
+        let next = now + self.period;
+        self.next = (next <= self.end).then_some(next);
+    }
+}
 
 /// A flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
@@ -42,7 +136,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
 }
 
 /// A link at `now`.
-pub(crate) fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
+fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
     QueueRow {
         time_s: now.as_secs_f64(),
         link,

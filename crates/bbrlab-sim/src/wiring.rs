@@ -1,8 +1,8 @@
 //! From a resolved scenario to a network of links, routes and flows.
 
 use bbrlab_net::{
-    Discipline, DropTail, EcnThreshold, Hop as NetHop, Jitter, Limit, LinkConfig, LinkId, Loss,
-    LossAt, Network, Probability, Rate as NetRate, RateChange, Reorder, RouteId, Trace,
+    Discipline, DropTail, EcnThreshold, FlowId, Hop as NetHop, Jitter, Limit, LinkConfig, LinkId,
+    Loss, LossAt, Network, Probability, Rate as NetRate, RateChange, Reorder, RouteId, Trace,
 };
 use bbrlab_run as spec;
 use bbrlab_run::{Buffer, FlowClass, Hop, Link, Rate, Run};
@@ -29,6 +29,15 @@ pub enum LinkMode {
 pub(crate) struct RatedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
+    /// The flow whose private link it is.
+    pub(crate) owner: Option<FlowId>,
+}
+
+impl RatedLink {
+    /// That link, if it has a rate.
+    fn new(id: LinkId, link: &Link, name: String, owner: Option<FlowId>) -> Option<Self> {
+        link.rate.is_limited().then_some(Self { id, name, owner })
+    }
 }
 
 /// The network of a run.
@@ -46,7 +55,8 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     net.set_clock_step(run.stack.clock_step);
     let mut rated = Vec::new();
     for link in &run.links {
-        add_link(&mut net, &mut rated, link, link.name.clone(), mode);
+        let id = add_link(&mut net, link, link.name.clone(), mode);
+        rated.extend(RatedLink::new(id, link, link.name.clone(), None));
     }
     let shared_routes: Vec<Option<[RouteId; 2]>> = run
         .classes
@@ -57,7 +67,9 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
         let class = &run.classes[flow.class as usize];
         for link in &class.private_links {
             let name = format!("{}[{id}]", link.name);
-            add_link(&mut net, &mut rated, link, name, mode);
+            let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
+            let id = add_link(&mut net, link, name.clone(), mode);
+            rated.extend(RatedLink::new(id, link, name, Some(owner)));
         }
         let [forward, reverse] = shared_routes[flow.class as usize]
             .unwrap_or_else(|| routes(&mut net, run, class, first));
@@ -115,18 +127,17 @@ fn routes(
 
 fn add_link(
     net: &mut Network<Payload, DropTail>,
-    rated: &mut Vec<RatedLink>,
     link: &Link,
     name: String,
     mode: LinkMode,
-) {
+) -> LinkId {
     let limit = match link.buffer {
         Buffer::Unlimited => Limit::Unlimited,
         Buffer::Packets(packets) => Limit::Packets(packets.0),
         Buffer::Bytes(bytes) => Limit::Bytes(bytes),
     };
-    let id = net.add_link(LinkConfig {
-        name: name.clone(),
+    net.add_link(LinkConfig {
+        name,
         rate: rate(link),
         burst: link.burst.map(|burst| burst.0),
         discipline: match mode {
@@ -149,10 +160,7 @@ fn add_link(
         reorder: link
             .reorder
             .map(|reorder| Reorder { ratio: probability(reorder.ratio), by: reorder.by }),
-    });
-    if link.rate.is_limited() {
-        rated.push(RatedLink { id, name });
-    }
+    })
 }
 
 fn rate(link: &Link) -> NetRate {

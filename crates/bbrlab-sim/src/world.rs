@@ -29,8 +29,11 @@ impl Handler<Payload, DropTail> for World {
     #[inline]
     fn at_sender(&mut self, port: &mut Port<'_, Payload, DropTail>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
+        let was_over = flow.is_over();
         flow.at_sender(port, packet.flow, &packet, &self.classes[flow.class as usize]);
-        if let Some(rows) = &mut self.per_ack {
+        if let Some(rows) = &mut self.per_ack
+            && !was_over
+        {
             rows.push(series::row(port.now(), packet.flow.0, flow));
         }
     }

@@ -172,11 +172,20 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         self.links[id.0 as usize].server.capacity_bits(from, to)
     }
 
-    /// Wire bytes of every flow, by number, that have left the last link with a rate on its forward route by now.
-    /// Zero for a route without such a link.
-    pub fn flow_wire_bytes(&mut self) -> &[u64] {
-        self.settle_all();
-        &self.flow_bytes
+    /// Wire bytes of a flow that have left the last link with a rate on its forward route by now. Zero for a
+    /// route without such a link. No other link is looked at.
+    pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
+        if let Some(id) = self.last_rated_link(flow) {
+            let link = &mut self.links[id.0 as usize];
+            link.settle(self.due, id, &mut self.digest, &mut self.flow_bytes);
+        }
+        self.flow_bytes[flow.0 as usize]
+    }
+
+    /// The last link with a rate on a flow's forward route.
+    fn last_rated_link(&self, flow: FlowId) -> Option<LinkId> {
+        let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize] as usize;
+        self.legs[first..].iter().map_while(Leg::link).find_map(|(id, last)| last.then_some(id))
     }
 
     fn settle_all(&mut self) {
