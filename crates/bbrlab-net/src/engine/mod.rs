@@ -335,3 +335,63 @@ fn step_at(clock_step: u64, at: Time) -> Time {
     }
     at.0.checked_next_multiple_of(clock_step).map_or(Time::NEVER, Time)
 }
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_units::{BitRate, Time};
+
+    use super::Network;
+    use crate::link::Line;
+    use crate::link::config::{Limit, LinkConfig};
+    use crate::link::qdisc::DropTail;
+    use crate::packet::{Arrival, Ecn, FlowId, Outgoing, Side};
+    use crate::port::{Handler, Port};
+    use crate::route::Hop;
+
+    /// Sends a packet when the application is called, and nothing in answer.
+    struct OnePacket;
+
+    impl Handler<(), DropTail> for OnePacket {
+        fn at_receiver(&mut self, _: &mut Port<'_, (), DropTail>, _: Arrival<()>) {}
+        fn at_sender(&mut self, _: &mut Port<'_, (), DropTail>, _: Arrival<()>) {}
+        fn on_timer(&mut self, _: &mut Port<'_, (), DropTail>, _: FlowId, _: Side, _: u8) {}
+        fn on_application(&mut self, port: &mut Port<'_, (), DropTail>, flow: FlowId, _: u32) {
+            let packet = Outgoing {
+                wire_bytes: 1500,
+                ecn: Ecn::NotEct,
+                is_data: true,
+                seq: 0,
+                retransmission: 0,
+                payload: (),
+            };
+            port.send(flow, Side::Sender, packet);
+        }
+    }
+
+    /// What makes the end of a flow cost the same with one link as with a hundred thousand.
+    #[test]
+    fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
+        let mut net: Network<(), DropTail> = Network::new(1, 1);
+        let mut add = |rate| net.add_link(LinkConfig::new("l", BitRate(rate), Limit::Unlimited));
+        let links = [add(1_000_000_000), add(500_000_000), add(1_000_000_000)];
+        for hops in [&links[..2], &links[2..]] {
+            let hops: Vec<Hop> = hops.iter().map(|&link| Hop::Link(link)).collect();
+            let forward = net.add_forward_route(&hops);
+            let reverse = net.add_reverse_route(&[]);
+            let flow = net.add_flow(forward, reverse);
+            net.schedule(flow, Time::ZERO, 0);
+        }
+        net.advance(Time(1_000_000_000), &mut OnePacket);
+        let unsettled = |net: &Network<(), DropTail>| {
+            links.map(|id| match &net.links[id.0 as usize].line {
+                Line::Virtual { shadows, .. } => shadows.len(),
+                Line::Events { .. } => unreachable!("drop-tail by virtual clock"),
+            })
+        };
+        assert_eq!(unsettled(&net), [1, 1, 1], "no packet follows that would settle them");
+        assert_eq!(net.flow_wire_bytes(FlowId(0)), 1500);
+        assert_eq!(unsettled(&net), [1, 0, 1]);
+        assert_eq!(net.flow_wire_bytes(FlowId(1)), 1500);
+        assert_eq!(unsettled(&net), [1, 0, 0]);
+    }
+}
