@@ -35,18 +35,28 @@ pub struct Starving {
     pub has_cong_control: bool,
 }
 
+/// What is left of a window that was not in use: the caller stores both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decay {
+    /// cwnd in packets.
+    pub cwnd: u32,
+    /// Slow start threshold in packets.
+    pub ssthresh: u32,
+}
+
 impl CwndUsage {
     /// Data was sent; `is_limited` tells whether cwnd held back more. Linux: `tcp_cwnd_validate`.
     ///
     /// The strongest sign of the window counts: limited at all, or else the most packets out.
     #[inline]
+    #[must_use]
     pub fn validate(
         &mut self,
         conn: &mut Conn,
         packets_out: u32,
         is_limited: bool,
         starving: Starving,
-    ) {
+    ) -> Option<Decay> {
         if !before(conn.snd_una, self.cwnd_usage_seq)
             || is_limited
             || (!conn.is_cwnd_limited && packets_out > conn.max_packets_out)
@@ -58,42 +68,47 @@ impl CwndUsage {
         if is_cwnd_limited(conn) {
             self.snd_cwnd_used = 0;
             self.snd_cwnd_stamp = conn.jiffies;
-            return;
+            return None;
         }
         self.snd_cwnd_used = self.snd_cwnd_used.max(packets_out);
         let unused_for = conn.jiffies.wrapping_sub(self.snd_cwnd_stamp).cast_signed();
         // The kernel compares as unsigned: a stamp from the future counts as very old.
         let is_long = unused_for.cast_unsigned() >= starving.rto_jiffies;
-        if is_long && !starving.has_cong_control {
-            self.decay(conn, starving);
+        if !is_long || starving.has_cong_control {
+            return None;
         }
+        self.decay(conn, starving)
     }
 
     /// cwnd was not filled for an RTO: halfway down to what was used. Linux:
     /// `tcp_cwnd_application_limited`.
-    fn decay(&mut self, conn: &mut Conn, starving: Starving) {
+    fn decay(&mut self, conn: &Conn, starving: Starving) -> Option<Decay> {
+        let mut decay = None;
         if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {
             let used = self.snd_cwnd_used.max(starving.init_cwnd.min(conn.ctl.cwnd_clamp));
             if used < conn.ctl.cwnd {
-                conn.ctl.ssthresh = current_ssthresh(conn);
-                conn.ctl.cwnd = conn.ctl.cwnd.wrapping_add(used) >> 1;
+                decay = Some(Decay {
+                    cwnd: conn.ctl.cwnd.wrapping_add(used) >> 1,
+                    ssthresh: current_ssthresh(conn),
+                });
             }
             self.snd_cwnd_used = 0;
         }
         self.snd_cwnd_stamp = conn.jiffies;
+        decay
     }
 
     /// Data leaves after `idle_jiffies` of silence, longer than the RTO: cwnd is halved for every RTO but
     /// the first, not below the initial one. The caller has raised `CwndRestart`. Linux:
     /// `tcp_cwnd_restart`.
+    #[must_use]
     pub fn restart(
         &mut self,
-        conn: &mut Conn,
+        conn: &Conn,
         idle_jiffies: i32,
         rto_jiffies: u32,
         init_cwnd: u32,
-    ) {
-        conn.ctl.ssthresh = current_ssthresh(conn);
+    ) -> Decay {
         let floor = init_cwnd.min(conn.ctl.cwnd_clamp).min(conn.ctl.cwnd);
         let mut cwnd = conn.ctl.cwnd;
         let mut idle = idle_jiffies;
@@ -104,9 +119,9 @@ impl CwndUsage {
             }
             cwnd >>= 1;
         }
-        conn.ctl.cwnd = cwnd.max(floor);
         self.snd_cwnd_stamp = conn.jiffies;
         self.snd_cwnd_used = 0;
+        Decay { cwnd: cwnd.max(floor), ssthresh: current_ssthresh(conn) }
     }
 }
 
@@ -124,23 +139,18 @@ mod tests {
 
     #[test]
     fn idle_of_three_timeouts_halves_twice() {
-        let mut conn = conn(80, 5);
-        CwndUsage::default().restart(&mut conn, 700, 250, 10);
-        assert_eq!((conn.ctl.cwnd, conn.ctl.ssthresh), (20, 60));
+        let decay = CwndUsage::default().restart(&conn(80, 5), 700, 250, 10);
+        assert_eq!((decay.cwnd, decay.ssthresh), (20, 60));
     }
 
     #[test]
     fn a_timeout_that_has_just_passed_does_not_halve_yet() {
-        let mut conn = conn(80, 5);
-        CwndUsage::default().restart(&mut conn, 500, 250, 10);
-        assert_eq!(conn.ctl.cwnd, 40);
+        assert_eq!(CwndUsage::default().restart(&conn(80, 5), 500, 250, 10).cwnd, 40);
     }
 
     #[test]
     fn idle_never_leaves_less_than_the_initial_window() {
-        let mut conn = conn(80, 5);
-        CwndUsage::default().restart(&mut conn, 100_000, 250, 10);
-        assert_eq!(conn.ctl.cwnd, 10);
+        assert_eq!(CwndUsage::default().restart(&conn(80, 5), 100_000, 250, 10).cwnd, 10);
     }
 
     #[test]
@@ -153,7 +163,7 @@ mod tests {
             is_sndbuf_full: false,
             has_cong_control: false,
         };
-        usage.validate(&mut conn, 20, false, starving);
-        assert_eq!((conn.ctl.cwnd, conn.ctl.ssthresh), (50, 60));
+        let decay = usage.validate(&mut conn, 20, false, starving);
+        assert_eq!(decay, Some(Decay { cwnd: 50, ssthresh: 60 }));
     }
 }

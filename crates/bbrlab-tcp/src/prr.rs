@@ -13,7 +13,7 @@
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_cc::{CaState, Conn, Control};
 
-/// The state of a reduction; `prior_cwnd` and ssthresh are in [`Conn`].
+/// The state of a reduction, all zero when it begins; `prior_cwnd` and ssthresh are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prr {
     /// Packets delivered since it began. Linux: `prr_delivered`.
@@ -23,27 +23,17 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A reduction to `ssthresh` begins; the caller has asked the algorithm for it before anything else.
-    /// Linux: `tcp_init_cwnd_reduction`.
-    #[must_use]
-    pub fn enter(conn: &mut Conn, ssthresh: u32) -> Self {
-        conn.ctl.cwnd_cnt = 0;
-        conn.prior_cwnd = conn.ctl.cwnd;
-        conn.ctl.ssthresh = ssthresh;
-        Self::default()
-    }
-
-    /// An ACK delivered `newly_acked_sacked` packets: sets cwnd to what is in flight plus what may leave.
-    /// Linux: `tcp_cwnd_reduction`.
+    /// An ACK delivered `newly_acked_sacked` packets: cwnd becomes what is in flight plus what may leave.
+    /// `None` leaves it as it is. Linux: `tcp_cwnd_reduction`.
     pub fn on_ack(
         &mut self,
-        conn: &mut Conn,
+        conn: &Conn,
         newly_acked_sacked: i32,
         newly_lost: i32,
         has_snd_una_advanced: bool,
-    ) {
+    ) -> Option<u32> {
         if newly_acked_sacked <= 0 || conn.prior_cwnd == 0 {
-            return;
+            return None;
         }
         let ssthresh = conn.ctl.ssthresh;
         self.delivered = self.delivered.wrapping_add(newly_acked_sacked.cast_unsigned());
@@ -60,16 +50,15 @@ impl Prr {
         };
         // The first ACK of a recovery always lets one packet go: the fast retransmission.
         let may_leave = may_leave.max(i32::from(self.out == 0));
-        conn.ctl.cwnd = conn.inflight.wrapping_add(may_leave.cast_unsigned());
+        Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// The reduction is over, and the episode was not undone: cwnd is ssthresh. The caller raises
+    /// The reduction is over: cwnd becomes ssthresh unless the episode was undone. The caller raises
     /// `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
-    pub fn leave(conn: &mut Conn, can_undo: bool) {
+    #[must_use]
+    pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;
-        if is_set && (conn.ca_state == CaState::Cwr || can_undo) {
-            conn.ctl.cwnd = conn.ctl.ssthresh;
-        }
+        (is_set && (conn.ca_state == CaState::Cwr || can_undo)).then_some(conn.ctl.ssthresh)
     }
 }
 
@@ -78,38 +67,33 @@ mod tests {
     use super::Prr;
     use bbrlab_cc::{CaState, Conn};
 
-    fn conn(cwnd: u32, inflight: u32) -> Conn {
-        let mut conn = Conn { inflight, ca_state: CaState::Recovery, ..Conn::default() };
-        conn.ctl.cwnd = cwnd;
+    fn conn(prior_cwnd: u32, inflight: u32, ssthresh: u32) -> Conn {
+        let mut conn =
+            Conn { inflight, prior_cwnd, ca_state: CaState::Recovery, ..Conn::default() };
+        conn.ctl.ssthresh = ssthresh;
         conn
     }
 
     #[test]
     fn window_shrinks_in_proportion_to_what_is_delivered() {
-        let mut conn = conn(100, 100);
-        let mut prr = Prr::enter(&mut conn, 70);
+        let mut conn = conn(100, 100, 70);
+        let mut prr = Prr::default();
         for inflight in (80..100).rev() {
             conn.inflight = inflight;
-            prr.on_ack(&mut conn, 1, 0, false);
-            prr.out += conn.ctl.cwnd - inflight;
+            let cwnd = prr.on_ack(&conn, 1, 0, false).expect("something was delivered");
+            prr.out += cwnd - inflight;
         }
         assert_eq!((prr.delivered, prr.out), (20, 14));
     }
 
     #[test]
     fn first_ack_lets_the_fast_retransmission_go() {
-        let mut conn = conn(10, 10);
-        let mut prr = Prr::enter(&mut conn, 1);
-        conn.inflight = 8;
-        prr.on_ack(&mut conn, 1, 1, false);
-        assert_eq!(conn.ctl.cwnd, 9);
+        let conn = conn(10, 8, 1);
+        assert_eq!(Prr::default().on_ack(&conn, 1, 1, false), Some(9));
     }
 
     #[test]
     fn leaving_sets_cwnd_to_ssthresh() {
-        let mut conn = conn(10, 3);
-        let _ = Prr::enter(&mut conn, 5);
-        Prr::leave(&mut conn, true);
-        assert_eq!(conn.ctl.cwnd, 5);
+        assert_eq!(Prr::leave(&conn(10, 3, 5), true), Some(5));
     }
 }

@@ -2,14 +2,14 @@
 //! sample, congestion control, retransmissions.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`,
-//! `tcp_ack_update_rtt`, `tcp_cong_control`, `tcp_in_ack_event`, `tcp_ack_is_dubious`.
+//! `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
 //! 1. No challenge ACKs: an ACK for data never sent, or far below the window, is ignored.
 //! 2. Header prediction is judged by what the segment holds, not by `pred_flags`; it matters only for the
 //!    slow-path flag that `in_ack_event` is told.
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
-use bbrlab_cc::{AckSample, CaState, CongestionControl, ack_flags, ecn_flags};
+use bbrlab_cc::{CaState, ecn_flags};
 
 use super::recovery::Rexmit;
 use super::skb::{NIL, SkbId, tag};
@@ -150,8 +150,9 @@ impl Sender {
         let lost = self.conn.lost.wrapping_sub(prior_lost);
         state.rate.rs.is_ack_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
         state.rate.rs.is_ece = flag & flags::ECE != 0;
+        self.refresh_conn();
         self.sampler.generate(&mut self.conn, &mut state.rate, delivered, lost, is_sack_reneg);
-        self.cong_control(ack, delivered, flag, &state.rate, host);
+        self.cong_control(ack, flag, &state, host);
         self.xmit_recovery(rexmit, host);
     }
 
@@ -456,19 +457,6 @@ impl Sender {
         dropped.is_fully_acked
     }
 
-    /// Linux: the call of `pkts_acked`.
-    fn tell_pkts_acked(&mut self, pkts_acked: u32, rate: &AckRate) {
-        let delivered = self.conn.delivered.wrapping_sub(rate.rs.prior_delivered);
-        #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
-        let sample = AckSample {
-            pkts_acked,
-            rtt_us: rate.rs.rtt_us as i32,
-            in_flight: self.conn.mss.wrapping_mul(delivered),
-        };
-        self.sync_in_flight();
-        self.conn.ctl = self.cc.pkts_acked(&self.conn, &sample);
-    }
-
     /// Cuts off the acknowledged head of an skb of several segments; returns how many segments that took.
     /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
     fn trim_acked_head(&mut self, id: SkbId) -> u32 {
@@ -516,8 +504,6 @@ impl Sender {
         self.rtt_sample_us = Some(ca_rtt_us);
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
-        self.conn.min_rtt_us = self.rtt.min_us();
-        self.conn.srtt_us = self.rtt.srtt_us;
         self.rto = self.rtt.rto_jiffies(self.conn.hz);
         self.update_probe_timeout();
         self.backoff = 0;
@@ -527,60 +513,6 @@ impl Sender {
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)
-    }
-
-    /// Linux: `tcp_in_ack_event`.
-    #[inline]
-    fn in_ack_event(&mut self, flag: u32) {
-        if !self.hooks.in_ack_event {
-            return;
-        }
-        let mut event = 0;
-        if flag & flags::WIN_UPDATE != 0 {
-            event |= ack_flags::WIN_UPDATE;
-        }
-        if flag & flags::SLOWPATH != 0 {
-            event |= ack_flags::SLOWPATH;
-            if flag & flags::ECE != 0 {
-                event |= ack_flags::ECE;
-            }
-        }
-        self.sync_in_flight();
-        self.conn.ctl = self.cc.in_ack_event(&self.conn, event);
-    }
-
-    /// The congestion control's turn. Linux: `tcp_cong_control`.
-    #[inline]
-    fn cong_control(
-        &mut self,
-        ack: u32,
-        acked_sacked: u32,
-        flag: u32,
-        rate: &AckRate,
-        host: &mut impl Host,
-    ) {
-        self.sync_in_flight();
-        if self.hooks.cong_control {
-            self.conn.ctl = self.cc.cong_control(&self.conn, &rate.rs, host);
-            return;
-        }
-        if self.is_in_cwnd_reduction() {
-            self.cwnd_reduction(acked_sacked, rate.rs.losses.cast_unsigned(), flag);
-        } else if self.may_raise_cwnd(flag) {
-            self.conn.ctl = self.cc.cong_avoid(&self.conn, ack, acked_sacked);
-            self.usage.snd_cwnd_stamp = self.conn.jiffies;
-        }
-        self.update_pacing_rate();
-    }
-
-    /// Linux: `tcp_may_raise_cwnd`.
-    fn may_raise_cwnd(&self, flag: u32) -> bool {
-        let progress = if self.reordering > super::REORDERING {
-            flags::FORWARD_PROGRESS
-        } else {
-            flags::DATA_ACKED
-        };
-        flag & progress != 0
     }
 
     /// What recovery wants sent. Linux: `tcp_xmit_recovery`.
@@ -596,7 +528,7 @@ impl Sender {
             }
             self.is_frto = false;
         }
-        self.xmit_retransmit_queue(host);
+        self.retransmit_lost(host);
     }
 
     /// An ACK may have opened the window for data that waits. Linux: `tcp_ack_probe`.

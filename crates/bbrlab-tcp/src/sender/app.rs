@@ -175,7 +175,7 @@ impl Sender {
                 self.mark_push();
                 self.push_pending_frames(Nonagle::Push, host);
             } else if tail == self.queue.send_head() {
-                self.write_xmit(Nonagle::Push, Push::One, host);
+                self.send_new(Nonagle::Push, Push::One, host);
             }
         }
         if left < bytes {

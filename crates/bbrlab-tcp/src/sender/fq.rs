@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 
 use bbrlab_units::Time;
 
-use super::output::Push;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::timers::CLOCK_START_NS;
 use super::{Sender, Tso};
@@ -138,10 +137,7 @@ impl Sender {
         if !std::mem::take(&mut fq.is_throttled) {
             return;
         }
-        if self.lost_out > self.retrans_out && self.conn.ctl.cwnd > self.in_flight() {
-            self.xmit_retransmit_queue(host);
-        }
-        self.write_xmit(self.nonagle(), Push::All, host);
+        self.send_what_waits(host);
     }
 
     /// Whether a partly filled skb should wait because others of the socket wait in the host.

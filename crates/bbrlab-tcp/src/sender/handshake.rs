@@ -6,7 +6,6 @@
 //! Deviations:
 //! 1. MSS, SACK, timestamps and window scale are agreed on beforehand, not negotiated.
 
-use bbrlab_cc::CongestionControl;
 use bbrlab_units::Time;
 
 use super::ack::flags;
@@ -64,7 +63,7 @@ impl Sender {
             self.undo.marker = None;
         }
         self.ack(segment, flags::SLOWPATH, host);
-        self.set_rcv_nxt(segment.seq.wrapping_add(1));
+        self.reverse.rcv_nxt = segment.seq.wrapping_add(1);
         self.snd_wnd = segment.wnd;
         self.reverse.ts_recent = segment.tsval;
         self.sync_mss();
@@ -99,7 +98,7 @@ impl Sender {
         self.snd_wnd = segment.wnd;
         self.max_window = segment.wnd;
         self.snd_wl1 = segment.seq;
-        self.set_rcv_nxt(segment.seq);
+        self.reverse.rcv_nxt = segment.seq;
         self.reverse.ts_recent = segment.tsval;
         if let Some(rtt_us) = rtt_us {
             self.take_rtt(rtt_us, rtt_us, false);
@@ -114,23 +113,17 @@ impl Sender {
     fn finish_connect(&mut self, host: &mut impl Host) {
         self.state = State::Established;
         let is_twice_lost = self.syn_retrans > 1 && self.undo.marker.is_some();
-        self.conn.ctl.cwnd =
-            if is_twice_lost { 1 } else { self.config.initial_cwnd.min(self.conn.ctl.cwnd_clamp) };
-        self.usage.snd_cwnd_stamp = self.conn.jiffies;
         self.init_metrics();
         self.undo.prior_ssthresh = 0;
-        self.sync_in_flight();
-        self.conn.ctl = self.cc.init(&self.conn, host);
+        self.init_congestion(is_twice_lost, host);
         self.expand_sndbuf();
-        self.usage.snd_cwnd_stamp = self.conn.jiffies;
         self.conn.lsndtime = self.conn.jiffies;
     }
 
-    /// What SYN timeouts did to the threshold is forgotten; without an RTT sample the timeout is long.
+    /// Without an RTT sample the timeout is long.
     /// Linux: `tcp_init_metrics`.
     fn init_metrics(&mut self) {
-        self.conn.ctl.ssthresh = bbrlab_cc::Control::INFINITE_SSTHRESH;
-        if self.conn.srtt_us == 0 {
+        if self.rtt.srtt_us == 0 {
             let fallback_us = TIMEOUT_FALLBACK_S * 1_000_000;
             self.rtt.rttvar_us = fallback_us;
             self.rtt.mdev_us = fallback_us;

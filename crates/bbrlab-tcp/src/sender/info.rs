@@ -95,7 +95,7 @@ impl Sender {
             lost_out: self.lost_out,
             retrans_out: self.retrans_out,
             ca_state: self.conn.ca_state,
-            srtt_us: self.conn.srtt_us,
+            srtt_us: self.rtt.srtt_us,
             mdev_us: self.rtt.mdev_us,
             rttvar_us: self.rtt.rttvar_us,
             rto_us: self.rto * self.us_per_jiffy,

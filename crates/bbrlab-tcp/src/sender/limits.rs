@@ -26,10 +26,22 @@ pub enum Limit {
     App = 4,
 }
 
+/// Why a run of the output engine, or of the retransmissions, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Stop {
+    /// What was asked for is done.
+    Done,
+    /// More could not leave because of this.
+    Limited(Limit),
+}
+
 /// How long each limit has held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     current: Limit,
+    /// What ended the last run that was limited.
+    stop: Limit,
     since: Time,
     spent_ns: [u64; 5],
 }
@@ -37,7 +49,21 @@ pub struct Limits {
 impl Limits {
     /// Nothing before `now` counts.
     pub(crate) fn start(&mut self, now: Time) {
-        *self = Self { since: now, ..Self::default() };
+        *self = Self { since: now, stop: self.stop, ..Self::default() };
+    }
+
+    /// Notes why a run ended: it tells later what data that waits are waiting for.
+    #[inline]
+    pub(super) fn note_stop(&mut self, stop: Stop) {
+        if let Stop::Limited(limit) = stop {
+            self.stop = limit;
+        }
+    }
+
+    /// What ended the last run that was limited.
+    #[inline]
+    pub(super) fn last_stop(&self) -> Limit {
+        self.stop
     }
 
     /// From `now` on it is `limit`.

@@ -11,7 +11,7 @@
 //!                │        tlp.rs: was the probe needed?
 //!                │        recovery.rs ── undo.rs, rack.rs: which state, what is lost
 //!                │        timers.rs: TLP or RTO anew
-//!                │        rate sample (crate::rate), congestion control or PRR (crate::prr)
+//!                │        rate sample (crate::rate), congestion.rs: congestion control or PRR (crate::prr)
 //!                └─────── retransmit.rs: what is lost and may leave
 //!             output.rs ─ new data: cwnd, window, pacing, tso.rs (burst size, Nagle), ecn.rs
 //!             sndbuf.rs ─ room for the application (app.rs)
@@ -28,6 +28,7 @@
 mod ack;
 mod app;
 mod config;
+mod congestion;
 mod dupthresh;
 mod ecn;
 mod fq;
@@ -58,15 +59,12 @@ pub use limits::{Limit, Limits};
 pub use timers::Pending;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
-use bbrlab_cc::{
-    CaState, Cc, CongestionControl, Conn, Control, CwndEvent, Hooks, PacingStatus, ecn_flags,
-};
+use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
-use crate::pacing::Window;
 use crate::prr::Prr;
-use crate::rate::{Backlog, Form, RateSampler, check_app_limited};
+use crate::rate::{Form, RateSampler};
 use crate::rtt::RttEstimator;
 use crate::segment::flag;
 use crate::{Host, Segment, TimerId};
@@ -75,6 +73,7 @@ use ack::flags;
 use app::App;
 use dupthresh::DupThresh;
 use fq::Fq;
+use limits::Stop;
 use queue::Queue;
 use rack::Rack;
 use sack::SackCache;
@@ -178,8 +177,6 @@ pub struct Sender {
     /// Added to the clock's milliseconds in every timestamp.
     ts_offset: u32,
     rtt_sample_us: Option<u32>,
-    /// What ended the last run of the output engine.
-    stop: Limit,
     state: State,
     is_sack: bool,
     /// Losses are found and repaired as in Linux, by RACK-TLP; else by counting.
@@ -290,7 +287,6 @@ impl Sender {
             rcv_tsecr: None,
             ts_offset: config.ts_offset.wrapping_sub(timestamp_ms(timers::CLOCK_START_NS)),
             rtt_sample_us: None,
-            stop: Limit::Cwnd,
             state: State::Closed,
             is_sack: config.sack,
             is_rack: config.recovery == Recovery::Linux,
@@ -357,7 +353,7 @@ impl Sender {
         }
         self.on_ack(now, segment, host);
         if segment.has(flag::FIN) && segment.seq == self.reverse.rcv_nxt {
-            self.set_rcv_nxt(segment.end_seq());
+            self.reverse.rcv_nxt = segment.end_seq();
             self.send_ack(host);
         }
         self.send_pending(now, host);
@@ -394,18 +390,12 @@ impl Sender {
     /// What the receiving half contributes to every segment from now on.
     pub fn set_reverse(&mut self, reverse: Reverse) {
         self.reverse = reverse;
-        self.conn.rcv_nxt = reverse.rcv_nxt;
     }
 
     /// What is contributed at present.
     #[must_use]
     pub fn reverse(&self) -> Reverse {
         self.reverse
-    }
-
-    fn set_rcv_nxt(&mut self, rcv_nxt: u32) {
-        self.reverse.rcv_nxt = rcv_nxt;
-        self.conn.rcv_nxt = rcv_nxt;
     }
 
     /// Clock and timestamp echo of a segment that arrives.
@@ -432,7 +422,7 @@ impl Sender {
     #[inline]
     fn data_snd_check(&mut self, host: &mut impl Host) {
         if self.queue.send_head() == NIL {
-            self.stop = Limit::App;
+            self.limits.note_stop(Stop::Limited(Limit::App));
         } else {
             self.push_pending_frames(self.nonagle(), host);
         }
@@ -456,7 +446,7 @@ impl Sender {
         let limit = if self.state != State::Established {
             Limit::Cwnd
         } else if self.queue.send_head() != NIL {
-            self.stop
+            self.limits.last_stop()
         } else if self.lost_out > self.retrans_out {
             if self.is_pacing_armed { Limit::Pacing } else { Limit::Cwnd }
         } else if !self.app.has_more() {
@@ -478,12 +468,6 @@ impl Sender {
             .wrapping_add(self.retrans_out)
     }
 
-    /// Lets the congestion control see what is in flight.
-    #[inline]
-    fn sync_in_flight(&mut self) {
-        self.conn.inflight = self.in_flight();
-    }
-
     /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
     fn now_ms(&self) -> u32 {
         trunc_u32(self.mstamp_us / 1000)
@@ -492,44 +476,6 @@ impl Sender {
     /// Nagle as the application has set it.
     fn nonagle(&self) -> Nonagle {
         if self.config.nodelay { Nonagle::Off } else { Nonagle::On }
-    }
-
-    /// Linux: `tcp_rate_check_app_limited`.
-    fn check_app_limited(&mut self) {
-        self.sync_in_flight();
-        let backlog = Backlog {
-            unsent_bytes: self.write_seq.wrapping_sub(self.conn.snd_nxt),
-            wmem_alloc: self.wmem_alloc(),
-            lost_out: self.lost_out,
-            retrans_out: self.retrans_out,
-        };
-        check_app_limited(&mut self.conn, backlog);
-    }
-
-    /// Linux: `tcp_update_pacing_rate`.
-    #[inline]
-    fn update_pacing_rate(&mut self) {
-        let window = Window {
-            mss: self.conn.mss,
-            cwnd: self.conn.ctl.cwnd,
-            ssthresh: self.conn.ctl.ssthresh,
-            packets_out: self.packets_out,
-            srtt_us: self.conn.srtt_us,
-        };
-        self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
-    }
-
-    /// cwnd shrinks after a long silence. Linux: `tcp_slow_start_after_idle_check`.
-    fn check_idle_restart(&mut self, host: &mut impl Host) {
-        if self.packets_out != 0 || self.hooks.cong_control {
-            return;
-        }
-        let idle = self.conn.jiffies.wrapping_sub(self.conn.lsndtime).cast_signed();
-        if idle <= self.rto.cast_signed() {
-            return;
-        }
-        self.ca_event(CwndEvent::CwndRestart, host);
-        self.usage.restart(&mut self.conn, idle, self.rto, self.config.initial_cwnd);
     }
 
     /// Earliest departure of the next packet. Linux: `tcp_wstamp_ns`.

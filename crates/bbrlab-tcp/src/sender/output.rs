@@ -1,7 +1,7 @@
 //! The output engine: what may leave now, in skbs of which size, and how it reaches the wire.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
-//! `tcp_event_new_data_sent`, `tcp_cwnd_validate`, `__tcp_push_pending_frames`, `tcp_grow_skb`,
+//! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`, `tcp_grow_skb`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations: none.
 
@@ -10,11 +10,10 @@ use bbrlab_cc::{CwndEvent, PacingStatus};
 use bbrlab_units::Time;
 
 use super::fq::transmit_burst;
-use super::limits::Limit;
+use super::limits::{Limit, Stop};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::timers::{CLOCK_START_NS, Pending};
 use super::{Nonagle, Sender};
-use crate::cwnd_validation::Starving;
 use crate::pacing::departure_step_ns;
 use crate::rate::PackedStamps;
 use crate::segment::{Ecn, Segment, flag};
@@ -102,48 +101,52 @@ impl Sender {
             self.on_fq_timer(host);
             return;
         }
+        self.send_what_waits(host);
+    }
+
+    /// Retransmissions first, then new data. Linux: `tcp_tsq_write`.
+    pub(super) fn send_what_waits(&mut self, host: &mut impl Host) {
         if self.lost_out > self.retrans_out && self.conn.ctl.cwnd > self.in_flight() {
-            self.xmit_retransmit_queue(host);
+            self.retransmit_lost(host);
         }
-        self.write_xmit(self.nonagle(), Push::All, host);
+        self.send_new(self.nonagle(), Push::All, host);
     }
 
     /// Linux: `__tcp_push_pending_frames`.
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
-        if self.write_xmit(nonagle, Push::All, host) {
+        self.send_new(nonagle, Push::All, host);
+        if self.packets_out == 0 && self.queue.send_head() != NIL {
             self.check_probe_timer(host);
         }
     }
 
-    /// Sends what cwnd, window, pacing and Nagle allow; true if nothing is in flight although there is
-    /// something to send. Linux: `tcp_write_xmit`.
-    pub(super) fn write_xmit(
-        &mut self,
-        nonagle: Nonagle,
-        push: Push,
-        host: &mut impl Host,
-    ) -> bool {
+    /// Sends new data and notes what held back the rest.
+    #[inline]
+    pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) {
+        let stop = self.write_xmit(nonagle, push, host);
+        self.limits.note_stop(stop);
+    }
+
+    /// Sends what cwnd, window, pacing and Nagle allow. Linux: `tcp_write_xmit`.
+    fn write_xmit(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
         let mut is_rto_due = false;
         let mut max_segs = 0;
         let mss = self.conn.mss;
-        loop {
+        let stop = loop {
             let head = self.queue.send_head();
             if head == NIL {
-                self.stop = Limit::App;
-                break;
+                break Stop::Limited(Limit::App);
             }
             if self.is_held_by_pacing(host) {
-                self.stop = Limit::Pacing;
-                break;
+                break Stop::Limited(Limit::Pacing);
             }
             let mut quota = self.cwnd_test();
             if quota == 0 {
                 if push != Push::LossProbe {
-                    self.stop = Limit::Cwnd;
-                    break;
+                    break Stop::Limited(Limit::Cwnd);
                 }
                 quota = 1;
             }
@@ -162,15 +165,13 @@ impl Sender {
                     Ok(chosen) => limit = chosen,
                     Err(reason) => {
                         is_cwnd_limited |= reason == Hold::Defer(Limit::Cwnd);
-                        self.stop = reason.limit();
-                        break;
+                        break Stop::Limited(reason.limit());
                     }
                 }
                 len = self.queue[head].len();
             }
             if self.is_small_queue_full(len.min(limit), 0) {
-                self.stop = Limit::Pacing;
-                break;
+                break Stop::Limited(Limit::Pacing);
             }
             let id = if len > limit {
                 self.wmem_queued += OVERHEAD;
@@ -187,9 +188,9 @@ impl Sender {
             }
             sent_pkts += pcount;
             if push != Push::All {
-                break;
+                break Stop::Done;
             }
-        }
+        };
         is_cwnd_limited |= self.in_flight() >= self.conn.ctl.cwnd;
         if sent_pkts > 0 || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
@@ -199,9 +200,8 @@ impl Sender {
                 self.prr.out = self.prr.out.wrapping_add(sent_pkts);
             }
             self.restart_timer(is_rto_due, push != Push::LossProbe, host);
-            return false;
         }
-        self.packets_out == 0 && self.queue.send_head() != NIL
+        stop
     }
 
     /// How many bytes of the first unsent skb go, or why none does.
@@ -234,18 +234,6 @@ impl Sender {
             return Err(Hold::Defer(reason));
         }
         Ok(self.mss_split_point(head, quota, nonagle))
-    }
-
-    /// Linux: `tcp_cwnd_validate`.
-    #[inline]
-    fn validate_cwnd(&mut self, is_limited: bool) {
-        let starving = Starving {
-            rto_jiffies: self.rto,
-            init_cwnd: self.config.initial_cwnd,
-            is_sndbuf_full: self.is_nospace,
-            has_cong_control: self.hooks.cong_control,
-        };
-        self.usage.validate(&mut self.conn, self.packets_out, is_limited, starving);
     }
 
     /// Fills the first unsent skb up to `len` bytes from the ones behind it. Linux: `tcp_grow_skb`.
@@ -345,7 +333,7 @@ impl Sender {
             );
         }
         self.queue.move_to_newest(id);
-        self.sync_in_flight();
+        self.refresh_conn();
         let tx_mstamp = wstamp_ns / 1000;
         let stamps = self.sampler.skb_sent(&mut self.conn, self.packets_out, pcount, tx_mstamp);
         self.queue[id].tx = PackedStamps::pack(stamps, tx_mstamp);

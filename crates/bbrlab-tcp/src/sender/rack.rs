@@ -53,7 +53,7 @@ impl Sender {
             return 0;
         }
         let steps = u32::from(self.rack.reo_wnd_steps);
-        (self.conn.min_rtt_us >> 2).wrapping_mul(steps).min(self.conn.srtt_us >> 3)
+        (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
     /// Microseconds until an skb counts as lost; at most 0 if it does. Linux: `tcp_rack_skb_timeout`.
@@ -132,7 +132,7 @@ impl Sender {
     pub(super) fn rack_advance(&mut self, tags: u8, end_seq: u32, sent_us: u64) {
         let rtt_us = stamp_us_delta(self.mstamp_us, sent_us);
         // Too soon for the retransmission: it must have been the original.
-        if tags & tag::ANY_RETRANS != 0 && rtt_us < self.conn.min_rtt_us {
+        if tags & tag::ANY_RETRANS != 0 && rtt_us < self.rtt.min_us() {
             return;
         }
         self.rack.is_advanced = true;
@@ -156,7 +156,7 @@ impl Sender {
                     self.cwnd_reduction(1, newly_lost, 0);
                 }
             }
-            self.xmit_retransmit_queue(host);
+            self.retransmit_lost(host);
         }
         if self.timer.pending != Pending::Retransmit {
             self.rearm_rto(host);

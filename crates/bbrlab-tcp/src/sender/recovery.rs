@@ -5,20 +5,20 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`, `tcp_enter_cwr`,
 //! `tcp_mark_skb_lost`, `tcp_process_loss`, `tcp_try_to_open`, `tcp_add_reno_sack` and neighbours; RFC 6675,
-//! 6937 (PRR), 5682 (F-RTO).
+//! 5682 (F-RTO).
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_cc::{CaState, CongestionControl, CwndEvent, LostSkb};
+use bbrlab_cc::reno::current_ssthresh;
+use bbrlab_cc::{CaState, LostSkb};
 
+use super::Sender;
 use super::ack::flags;
 use super::dupthresh::DupThresh;
 use super::sack::MAX_REORDERING;
 use super::skb::{NIL, SkbId, tag};
 use super::timers::Pending;
-use super::{Recovery, Sender};
 use crate::Host;
-use crate::prr::Prr;
 
 /// What recovery wants sent once the window is set. Linux: `REXMIT_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,25 +32,6 @@ pub(super) enum Rexmit {
 }
 
 impl Sender {
-    /// Tells the congestion control of an event.
-    pub(super) fn ca_event(&mut self, event: CwndEvent, host: &mut impl Host) {
-        self.sync_in_flight();
-        self.conn.ctl = self.cc.cwnd_event(&self.conn, event, host);
-    }
-
-    /// Enters a state of recovery. Linux: `tcp_set_ca_state`.
-    pub(super) fn set_ca_state(&mut self, state: CaState, host: &mut impl Host) {
-        self.sync_in_flight();
-        self.conn.ctl = self.cc.set_state(&self.conn, state, host);
-        self.conn.ca_state = state;
-    }
-
-    /// Linux: `tcp_in_cwnd_reduction`.
-    #[inline]
-    pub(super) fn is_in_cwnd_reduction(&self) -> bool {
-        matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
-    }
-
     /// Marks an skb lost, or its retransmission. Linux: `tcp_mark_skb_lost`.
     pub(super) fn mark_lost(&mut self, id: SkbId, host: &mut impl Host) {
         let skb = &self.queue[id];
@@ -73,23 +54,18 @@ impl Sender {
         } else {
             return;
         }
-        self.conn.lost = self.conn.lost.wrapping_add(pcount);
-        if self.hooks.skb_marked_lost {
-            let end_seq = self.queue[id].end_seq;
-            let skb = &self.queue[id];
-            let tx = skb.tx.unpack(skb.sent_us());
-            let skb = LostSkb {
-                seq,
-                end_seq,
-                pcount,
-                in_flight: tx.in_flight,
-                lost: tx.lost,
-                is_app_limited: tx.is_app_limited(),
-                delivered_mstamp: tx.delivered_mstamp,
-            };
-            self.sync_in_flight();
-            self.conn.ctl = self.cc.skb_marked_lost(&self.conn, &skb, host);
-        }
+        let skb = &self.queue[id];
+        let tx = skb.tx.unpack(skb.sent_us());
+        let skb = LostSkb {
+            seq,
+            end_seq: skb.end_seq,
+            pcount,
+            in_flight: tx.in_flight,
+            lost: tx.lost,
+            is_app_limited: tx.is_app_limited(),
+            delivered_mstamp: tx.delivered_mstamp,
+        };
+        self.note_lost(&skb, host);
     }
 
     /// Linux: `tcp_fastretrans_alert`.
@@ -208,7 +184,7 @@ impl Sender {
         if *flag & reneging != reneging {
             return false;
         }
-        let delay = self.us_to_jiffies(self.conn.srtt_us >> 4).max(self.us_to_jiffies(10_000));
+        let delay = self.us_to_jiffies(self.rtt.srtt_us >> 4).max(self.us_to_jiffies(10_000));
         self.reset_timer(Pending::Retransmit, delay, host);
         *flag &= !flags::SET_XMIT_TIMER;
         true
@@ -223,7 +199,7 @@ impl Sender {
         self.init_undo();
         if !self.is_in_cwnd_reduction() {
             if !is_ece {
-                self.undo.prior_ssthresh = self.current_ssthresh();
+                self.undo.prior_ssthresh = current_ssthresh(&self.conn);
             }
             self.init_cwnd_reduction();
         }
@@ -241,50 +217,6 @@ impl Sender {
             self.init_cwnd_reduction();
             self.set_ca_state(CaState::Cwr, host);
         }
-    }
-
-    /// Linux: `tcp_init_cwnd_reduction`.
-    pub(super) fn init_cwnd_reduction(&mut self) {
-        self.high_seq = self.conn.snd_nxt;
-        self.tlp.high_seq = None;
-        self.sync_in_flight();
-        // The kernel sets these two before it asks for the threshold.
-        self.conn.ctl.cwnd_cnt = 0;
-        self.conn.prior_cwnd = self.conn.ctl.cwnd;
-        let ssthresh = self.cc.ssthresh(&self.conn);
-        self.prr = Prr::enter(&mut self.conn, ssthresh);
-        self.queue_cwr();
-    }
-
-    /// Linux: `tcp_cwnd_reduction`.
-    pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
-        self.sync_in_flight();
-        if self.config.recovery == Recovery::Classic {
-            self.conn.ctl.cwnd = self.conn.ctl.ssthresh;
-            return;
-        }
-        let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
-        self.prr.on_ack(
-            &mut self.conn,
-            newly_delivered.cast_signed(),
-            newly_lost.cast_signed(),
-            has_advanced,
-        );
-    }
-
-    /// Linux: `tcp_end_cwnd_reduction`.
-    pub(super) fn end_cwnd_reduction(&mut self, host: &mut impl Host) {
-        if self.hooks.cong_control {
-            return;
-        }
-        let can_undo = self.undo.marker.is_some() || !self.is_rack;
-        if self.conn.ctl.ssthresh < bbrlab_cc::Control::INFINITE_SSTHRESH
-            && (self.conn.ca_state == CaState::Cwr || can_undo)
-        {
-            self.usage.snd_cwnd_stamp = self.conn.jiffies;
-        }
-        Prr::leave(&mut self.conn, can_undo);
-        self.ca_event(CwndEvent::CompleteCwr, host);
     }
 
     /// Linux: `tcp_try_keep_open`.

@@ -8,7 +8,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::limits::Limit;
+use super::limits::{Limit, Stop};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::timers::Pending;
 use super::{Sender, timestamp_ms};
@@ -54,20 +54,27 @@ impl Sender {
         }
     }
 
-    /// Sends what is marked lost, as far as cwnd and pacing allow. Linux: `tcp_xmit_retransmit_queue`.
-    pub(super) fn xmit_retransmit_queue(&mut self, host: &mut impl Host) {
-        if self.packets_out == 0 {
-            return;
+    /// Sends what is marked lost and notes what held back the rest.
+    pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
+        if self.packets_out != 0 {
+            let stop = self.xmit_retransmit_queue(host);
+            self.limits.note_stop(stop);
         }
+    }
+
+    /// Sends what is marked lost, as far as cwnd and pacing allow. Linux: `tcp_xmit_retransmit_queue`.
+    fn xmit_retransmit_queue(&mut self, host: &mut impl Host) -> Stop {
         let head = self.queue.head();
         let mut id = if self.retransmit_hint == NIL { head } else { self.retransmit_hint };
         let max_segs = self.tso_segs();
         let mut has_hole = false;
         let mut is_head_sent = false;
-        while id != NIL {
+        let stop = loop {
+            if id == NIL {
+                break Stop::Done;
+            }
             if self.is_held_by_pacing(host) {
-                self.stop = Limit::Pacing;
-                break;
+                break Stop::Limited(Limit::Pacing);
             }
             if !has_hole {
                 self.retransmit_hint = id;
@@ -77,23 +84,20 @@ impl Sender {
                 room = room.max(1);
             }
             if room <= 0 {
-                self.stop = Limit::Cwnd;
-                break;
+                break Stop::Limited(Limit::Cwnd);
             }
             if self.retrans_out >= self.lost_out {
-                break;
+                break Stop::Done;
             }
             let tags = self.queue[id].tags;
             if tags & tag::LOST == 0 {
                 has_hole |= tags & (tag::RETRANS | tag::SACKED) == 0;
             } else if tags & (tag::SACKED | tag::RETRANS) == 0 {
                 if self.is_small_queue_full(self.queue[id].len(), 1) {
-                    self.stop = Limit::Pacing;
-                    break;
+                    break Stop::Limited(Limit::Pacing);
                 }
                 if !self.retransmit_skb(id, room.cast_unsigned().min(max_segs), host) {
-                    self.stop = Limit::Rwnd;
-                    break;
+                    break Stop::Limited(Limit::Rwnd);
                 }
                 if self.is_in_cwnd_reduction() {
                     self.prr.out = self.prr.out.wrapping_add(u32::from(self.queue[id].pcount));
@@ -102,11 +106,12 @@ impl Sender {
                 is_head_sent |= id == head && self.timer.pending != Pending::Reordering;
             }
             id = self.queue[id].next;
-        }
+        };
         if is_head_sent {
             let rto = self.rto;
             self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
         }
+        stop
     }
 
     /// Sends up to `segs` segments of an skb again and tags it; false if the window forbids.

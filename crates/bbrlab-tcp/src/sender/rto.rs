@@ -6,8 +6,8 @@
 //! 1. A connection is never given up, however many timeouts there are (`tcp_retries2`).
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
+use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::after;
-use bbrlab_cc::{CaState, CongestionControl, CwndEvent};
 
 use super::skb::{NIL, tag};
 use super::timers::Pending;
@@ -49,16 +49,10 @@ impl Sender {
             || !after(self.high_seq, self.conn.snd_una)
             || (state == CaState::Loss && self.retransmits == 0)
         {
-            self.undo.prior_ssthresh = self.current_ssthresh();
-            self.conn.prior_cwnd = self.conn.ctl.cwnd;
-            self.sync_in_flight();
-            self.conn.ctl.ssthresh = self.cc.ssthresh(&self.conn);
-            self.ca_event(CwndEvent::Loss, host);
+            self.reduce_ssthresh_for_loss(host);
             self.init_undo();
         }
-        self.conn.ctl.cwnd = self.in_flight() + 1;
-        self.conn.ctl.cwnd_cnt = 0;
-        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        self.collapse_cwnd();
         if state <= CaState::Disorder && self.sacked_out >= REORDERING {
             self.reordering = self.reordering.min(REORDERING);
         }

@@ -46,7 +46,7 @@ impl Sender {
         if !self.may_schedule_loss_probe() {
             return false;
         }
-        let (mut timeout, timeout_us) = if self.packets_out == 1 || self.conn.srtt_us == 0 {
+        let (mut timeout, timeout_us) = if self.packets_out == 1 || self.rtt.srtt_us == 0 {
             self.lone_probe_timeout()
         } else {
             (self.tlp.timeout, self.tlp.timeout_us)
@@ -69,18 +69,18 @@ impl Sender {
     /// no RTT sample.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
-        if self.conn.srtt_us == 0 {
+        if self.rtt.srtt_us == 0 {
             return (self.conn.hz, u32::MAX);
         }
         let extra_us = if self.packets_out == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
-        let timeout_us = (self.conn.srtt_us >> 2) + extra_us;
+        let timeout_us = (self.rtt.srtt_us >> 2) + extra_us;
         (self.us_to_jiffies(timeout_us), timeout_us)
     }
 
     /// The smoothed RTT has changed, and the timeout with it.
     #[inline]
     pub(super) fn update_probe_timeout(&mut self) {
-        self.tlp.timeout_us = (self.conn.srtt_us >> 2) + TIMEOUT_MIN_US;
+        self.tlp.timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout = self.us_to_jiffies(self.tlp.timeout_us);
     }
 
@@ -104,7 +104,7 @@ impl Sender {
         let head = self.queue.send_head();
         if head != NIL && self.fits_send_window(head) {
             let packets_out = self.packets_out;
-            self.write_xmit(Nonagle::Off, Push::LossProbe, host);
+            self.send_new(Nonagle::Off, Push::LossProbe, host);
             return self.packets_out > packets_out;
         }
         let mut id = self.queue.tail();

@@ -33,8 +33,7 @@ impl Sender {
         }
         let mss = self.conn.mss;
         if self.hooks.tso_segs {
-            self.sync_in_flight();
-            return self.cc.tso_segs(&self.conn, mss).min(GSO_MAX_SEGS);
+            return self.cc_tso_segs().min(GSO_MAX_SEGS);
         }
         let min_segs =
             if self.hooks.min_tso_segs { self.cc.min_tso_segs(&self.conn) } else { MIN_TSO_SEGS };
@@ -42,7 +41,7 @@ impl Sender {
             pacing_rate: self.conn.ctl.pacing_rate,
             pacing_shift: self.conn.pacing_shift,
             gso_max_size: self.conn.gso_max_size,
-            min_rtt_us: self.conn.min_rtt_us,
+            min_rtt_us: self.rtt.min_us(),
         };
         burst.segs(mss, min_segs).min(GSO_MAX_SEGS)
     }
@@ -74,7 +73,7 @@ impl Sender {
         if head == NIL {
             return None;
         }
-        let srtt_ns = (NS_PER_US >> 3) * u64::from(conn.srtt_us);
+        let srtt_ns = (NS_PER_US >> 3) * u64::from(self.rtt.srtt_us);
         let expected_ack_ns = self.queue[head].tstamp_ns + srtt_ns;
         let wait_ns = expected_ack_ns.wrapping_sub(conn.clock_ns);
         let threshold_ns = (srtt_ns >> 1).min(NS_PER_MS);

@@ -6,8 +6,8 @@
 //! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`, `tcp_any_retrans_done`.
 //! Deviations: none.
 
+use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::before;
-use bbrlab_cc::{CaState, CongestionControl};
 
 use super::skb::{NIL, SkbId, tag};
 use super::{Sender, State, rack};
@@ -41,11 +41,6 @@ impl Sender {
             retrans += 1;
         }
         self.undo.retrans = if retrans == 0 { -1 } else { retrans };
-    }
-
-    /// Linux: `tcp_current_ssthresh`.
-    pub(super) fn current_ssthresh(&self) -> u32 {
-        bbrlab_cc::reno::current_ssthresh(&self.conn)
     }
 
     /// Whether the echoed timestamp is older than `when`. Linux: `tcp_tsopt_ecr_before`.
@@ -86,15 +81,7 @@ impl Sender {
         if is_loss_unmarked {
             self.unmark_losses();
         }
-        if self.undo.prior_ssthresh != 0 {
-            self.sync_in_flight();
-            self.conn.ctl.cwnd = self.cc.undo_cwnd(&self.conn);
-            if self.undo.prior_ssthresh > self.conn.ctl.ssthresh {
-                self.conn.ctl.ssthresh = self.undo.prior_ssthresh;
-                self.withdraw_cwr();
-            }
-        }
-        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        self.restore_cwnd();
         self.undo.marker = None;
         self.rack.is_advanced = true;
         self.stats.undo_count += 1;

@@ -74,11 +74,16 @@ impl Service for CwndVal {
                     is_sndbuf_full: false,
                     has_cong_control: false,
                 };
-                usage.validate(&mut conn, u32_of(packets_out), limited_arg != 0, starving);
+                let decay =
+                    usage.validate(&mut conn, u32_of(packets_out), limited_arg != 0, starving);
+                assert_eq!(decay, None);
             }
             2 => ret = u32::from(reno::is_cwnd_limited(&conn)),
             3 => ret = reno::current_ssthresh(&conn),
-            4 => usage.restart(&mut conn, i32_of(delta), u32_of(rto), INIT_CWND),
+            4 => {
+                let decay = usage.restart(&conn, i32_of(delta), u32_of(rto), INIT_CWND);
+                (conn.ctl.cwnd, conn.ctl.ssthresh) = (decay.cwnd, decay.ssthresh);
+            }
             5 => {
                 let burst = Burst {
                     pacing_rate: pacing_rate.cast_unsigned(),

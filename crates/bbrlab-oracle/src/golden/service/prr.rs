@@ -46,11 +46,16 @@ impl Service for PrrTrace {
         let mut prr = Prr { delivered: u32_of(prr_delivered), out: u32_of(prr_out) };
         match event {
             1 => {
-                let ssthresh = reno::ssthresh(&conn);
-                prr = Prr::enter(&mut conn, ssthresh);
+                conn.ctl.ssthresh = reno::ssthresh(&conn);
+                conn.ctl.cwnd_cnt = 0;
+                conn.prior_cwnd = conn.ctl.cwnd;
+                prr = Prr::default();
             }
-            2 => prr.on_ack(&mut conn, i32_of(acked), i32_of(lost), advanced != 0),
-            3 => Prr::leave(&mut conn, undo_marker != 0),
+            2 => {
+                let cwnd = prr.on_ack(&conn, i32_of(acked), i32_of(lost), advanced != 0);
+                conn.ctl.cwnd = cwnd.unwrap_or(conn.ctl.cwnd);
+            }
+            3 => conn.ctl.cwnd = Prr::leave(&conn, undo_marker != 0).unwrap_or(conn.ctl.cwnd),
             _ => return Err(format!("event {event} is not known")),
         }
         output("o_cwnd", i64::from(conn.ctl.cwnd));

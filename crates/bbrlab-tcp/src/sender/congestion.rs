@@ -1,0 +1,279 @@
+//! The congestion control's desk: what it gets to see of the connection, and what becomes of its answers.
+//!
+//! It is called from here and nowhere else. Before a call [`Conn`] takes on what the parts of the sender own
+//! (packets in flight, round-trip times, the byte expected from the peer); after it what the algorithm may
+//! write is stored. cwnd and ssthresh change in this file only.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`, `tcp_set_ca_state`,
+//! `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`,
+//! `tcp_may_raise_cwnd`, `tcp_update_pacing_rate`, `tcp_init_transfer`; `net/ipv4/tcp_output.c`:
+//! `tcp_cwnd_validate`, `tcp_slow_start_after_idle_check`; RFC 6937 (PRR).
+//! Deviations: none.
+
+use bbrlab_cc::reno::current_ssthresh;
+use bbrlab_cc::{
+    AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, ack_flags,
+};
+
+use super::ack::{AckState, flags};
+use super::{Recovery, Sender};
+use crate::Host;
+use crate::cwnd_validation::{Decay, Starving};
+use crate::pacing::Window;
+use crate::prr::Prr;
+use crate::rate::{AckRate, Backlog, check_app_limited};
+
+impl Sender {
+    /// Shows the congestion control the connection as it stands, and stores what it answers.
+    #[inline]
+    fn with_cc(&mut self, call: impl FnOnce(&mut Cc, &Conn) -> Control) {
+        self.refresh_conn();
+        self.conn.ctl = call(&mut self.cc, &self.conn);
+    }
+
+    /// Shows it the connection and asks for a number.
+    #[inline]
+    fn ask_cc(&mut self, ask: impl FnOnce(&mut Cc, &Conn) -> u32) -> u32 {
+        self.refresh_conn();
+        ask(&mut self.cc, &self.conn)
+    }
+
+    /// What the parts own, as it is now, for those who look at the connection.
+    #[inline]
+    pub(super) fn refresh_conn(&mut self) {
+        self.conn.inflight = self.in_flight();
+        self.conn.srtt_us = self.rtt.srtt_us;
+        self.conn.min_rtt_us = self.rtt.min_us();
+        self.conn.rcv_nxt = self.reverse.rcv_nxt;
+    }
+
+    /// The connection is established: the initial window, and the algorithm's `init`. What SYN timeouts did to
+    /// the threshold is forgotten. Linux: `tcp_init_transfer`, `tcp_init_metrics`.
+    pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
+        let initial = self.config.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
+        self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
+        self.conn.ctl.ssthresh = Control::INFINITE_SSTHRESH;
+        self.with_cc(|cc, conn| cc.init(conn, host));
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+    }
+
+    /// Tells the congestion control of an event.
+    pub(super) fn ca_event(&mut self, event: CwndEvent, host: &mut impl Host) {
+        self.with_cc(|cc, conn| cc.cwnd_event(conn, event, host));
+    }
+
+    /// Enters a state of recovery. Linux: `tcp_set_ca_state`.
+    pub(super) fn set_ca_state(&mut self, state: CaState, host: &mut impl Host) {
+        self.with_cc(|cc, conn| cc.set_state(conn, state, host));
+        self.conn.ca_state = state;
+    }
+
+    /// A packet was marked lost.
+    pub(super) fn note_lost(&mut self, skb: &LostSkb, host: &mut impl Host) {
+        self.conn.lost = self.conn.lost.wrapping_add(skb.pcount);
+        if self.hooks.skb_marked_lost {
+            self.with_cc(|cc, conn| cc.skb_marked_lost(conn, skb, host));
+        }
+    }
+
+    /// Packets were acknowledged. Linux: the call of `pkts_acked`.
+    pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rate: &AckRate) {
+        let delivered = self.conn.delivered.wrapping_sub(rate.rs.prior_delivered);
+        #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
+        let sample = AckSample {
+            pkts_acked,
+            rtt_us: rate.rs.rtt_us as i32,
+            in_flight: self.conn.mss.wrapping_mul(delivered),
+        };
+        self.with_cc(|cc, conn| cc.pkts_acked(conn, &sample));
+    }
+
+    /// Linux: `tcp_in_ack_event`.
+    #[inline]
+    pub(super) fn in_ack_event(&mut self, flag: u32) {
+        if !self.hooks.in_ack_event {
+            return;
+        }
+        let mut event = 0;
+        if flag & flags::WIN_UPDATE != 0 {
+            event |= ack_flags::WIN_UPDATE;
+        }
+        if flag & flags::SLOWPATH != 0 {
+            event |= ack_flags::SLOWPATH;
+            if flag & flags::ECE != 0 {
+                event |= ack_flags::ECE;
+            }
+        }
+        self.with_cc(|cc, conn| cc.in_ack_event(conn, event));
+    }
+
+    /// The congestion control's turn, or PRR's. Linux: `tcp_cong_control`.
+    #[inline]
+    pub(super) fn cong_control(
+        &mut self,
+        ack: u32,
+        flag: u32,
+        state: &AckState,
+        host: &mut impl Host,
+    ) {
+        let rs = &state.rate.rs;
+        if self.hooks.cong_control {
+            self.with_cc(|cc, conn| cc.cong_control(conn, rs, host));
+            return;
+        }
+        if self.is_in_cwnd_reduction() {
+            self.cwnd_reduction(rs.acked_sacked, rs.losses.cast_unsigned(), flag);
+        } else if self.may_raise_cwnd(flag) {
+            self.with_cc(|cc, conn| cc.cong_avoid(conn, ack, rs.acked_sacked));
+            self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        }
+        self.update_pacing_rate();
+    }
+
+    /// Linux: `tcp_may_raise_cwnd`.
+    fn may_raise_cwnd(&self, flag: u32) -> bool {
+        let progress = if self.reordering > super::REORDERING {
+            flags::FORWARD_PROGRESS
+        } else {
+            flags::DATA_ACKED
+        };
+        flag & progress != 0
+    }
+
+    /// Linux: `tcp_update_pacing_rate`.
+    #[inline]
+    pub(super) fn update_pacing_rate(&mut self) {
+        let window = Window {
+            mss: self.conn.mss,
+            cwnd: self.conn.ctl.cwnd,
+            ssthresh: self.conn.ctl.ssthresh,
+            packets_out: self.packets_out,
+            srtt_us: self.rtt.srtt_us,
+        };
+        self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
+    }
+
+    /// Segments of the next burst, if the algorithm decides on them: all, or a lower bound.
+    #[inline]
+    pub(super) fn cc_tso_segs(&mut self) -> u32 {
+        self.ask_cc(|cc, conn| cc.tso_segs(conn, conn.mss))
+    }
+
+    /// Linux: `tcp_in_cwnd_reduction`.
+    #[inline]
+    pub(super) fn is_in_cwnd_reduction(&self) -> bool {
+        matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
+    }
+
+    /// Linux: `tcp_init_cwnd_reduction`.
+    pub(super) fn init_cwnd_reduction(&mut self) {
+        self.high_seq = self.conn.snd_nxt;
+        self.tlp.high_seq = None;
+        // The kernel sets these two before it asks for the threshold.
+        self.conn.ctl.cwnd_cnt = 0;
+        self.conn.prior_cwnd = self.conn.ctl.cwnd;
+        self.conn.ctl.ssthresh = self.ask_cc(|cc, conn| cc.ssthresh(conn));
+        self.prr = Prr::default();
+        self.queue_cwr();
+    }
+
+    /// Linux: `tcp_cwnd_reduction`.
+    pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
+        self.refresh_conn();
+        if self.config.recovery == Recovery::Classic {
+            self.conn.ctl.cwnd = self.conn.ctl.ssthresh;
+            return;
+        }
+        let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
+        let (delivered, lost) = (newly_delivered.cast_signed(), newly_lost.cast_signed());
+        if let Some(cwnd) = self.prr.on_ack(&self.conn, delivered, lost, has_advanced) {
+            self.conn.ctl.cwnd = cwnd;
+        }
+    }
+
+    /// Linux: `tcp_end_cwnd_reduction`.
+    pub(super) fn end_cwnd_reduction(&mut self, host: &mut impl Host) {
+        if self.hooks.cong_control {
+            return;
+        }
+        let can_undo = self.undo.marker.is_some() || !self.is_rack;
+        if let Some(cwnd) = Prr::leave(&self.conn, can_undo) {
+            self.conn.ctl.cwnd = cwnd;
+            self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        }
+        self.ca_event(CwndEvent::CompleteCwr, host);
+    }
+
+    /// A timeout starts an episode: the threshold comes down. Linux: in `tcp_enter_loss`.
+    pub(super) fn reduce_ssthresh_for_loss(&mut self, host: &mut impl Host) {
+        self.undo.prior_ssthresh = current_ssthresh(&self.conn);
+        self.conn.prior_cwnd = self.conn.ctl.cwnd;
+        self.conn.ctl.ssthresh = self.ask_cc(|cc, conn| cc.ssthresh(conn));
+        self.ca_event(CwndEvent::Loss, host);
+    }
+
+    /// After a timeout one packet may leave. Linux: in `tcp_enter_loss`.
+    pub(super) fn collapse_cwnd(&mut self) {
+        self.conn.ctl.cwnd = self.in_flight() + 1;
+        self.conn.ctl.cwnd_cnt = 0;
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+    }
+
+    /// An episode was needless: window and threshold come back. Linux: in `tcp_undo_cwnd_reduction`.
+    pub(super) fn restore_cwnd(&mut self) {
+        if self.undo.prior_ssthresh != 0 {
+            self.conn.ctl.cwnd = self.ask_cc(|cc, conn| cc.undo_cwnd(conn));
+            if self.undo.prior_ssthresh > self.conn.ctl.ssthresh {
+                self.conn.ctl.ssthresh = self.undo.prior_ssthresh;
+                self.withdraw_cwr();
+            }
+        }
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
+    }
+
+    /// Data has left: was the window full? Linux: `tcp_cwnd_validate`.
+    #[inline]
+    pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
+        let starving = Starving {
+            rto_jiffies: self.rto,
+            init_cwnd: self.config.initial_cwnd,
+            is_sndbuf_full: self.is_nospace,
+            has_cong_control: self.hooks.cong_control,
+        };
+        let decay = self.usage.validate(&mut self.conn, self.packets_out, is_limited, starving);
+        if let Some(decay) = decay {
+            self.store_decay(decay);
+        }
+    }
+
+    /// cwnd shrinks after a long silence. Linux: `tcp_slow_start_after_idle_check`.
+    pub(super) fn check_idle_restart(&mut self, host: &mut impl Host) {
+        if self.packets_out != 0 || self.hooks.cong_control {
+            return;
+        }
+        let idle = self.conn.jiffies.wrapping_sub(self.conn.lsndtime).cast_signed();
+        if idle <= self.rto.cast_signed() {
+            return;
+        }
+        self.ca_event(CwndEvent::CwndRestart, host);
+        let decay = self.usage.restart(&self.conn, idle, self.rto, self.config.initial_cwnd);
+        self.store_decay(decay);
+    }
+
+    fn store_decay(&mut self, decay: Decay) {
+        self.conn.ctl.cwnd = decay.cwnd;
+        self.conn.ctl.ssthresh = decay.ssthresh;
+    }
+
+    /// Linux: `tcp_rate_check_app_limited`.
+    pub(super) fn check_app_limited(&mut self) {
+        self.refresh_conn();
+        let backlog = Backlog {
+            unsent_bytes: self.write_seq.wrapping_sub(self.conn.snd_nxt),
+            wmem_alloc: self.wmem_alloc(),
+            lost_out: self.lost_out,
+            retrans_out: self.retrans_out,
+        };
+        check_app_limited(&mut self.conn, backlog);
+    }
+}
