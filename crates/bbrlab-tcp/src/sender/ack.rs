@@ -12,7 +12,7 @@ use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
 
 use super::recovery::Rexmit;
-use super::skb::{NIL, SkbId, tag};
+use super::scoreboard::{Acked, Covered, tag};
 use super::timers::Pending;
 use super::{Nonagle, Sender, State};
 use crate::Host;
@@ -58,6 +58,26 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
+impl AckState {
+    /// Something is SACKed that was not. Linux: `tcp_sacktag_one`.
+    pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
+        if !skb.has(tag::ANY_RETRANS) {
+            if skb.is_below_highest && before(skb.start, self.reord) {
+                self.reord = skb.start;
+            }
+            if !after(skb.end, high_seq) {
+                self.sack_flag |= flags::ORIG_SACK_ACKED;
+            }
+            if self.first_sackt == 0 {
+                self.first_sackt = skb.sent_us();
+            }
+            self.last_sackt = skb.sent_us();
+        }
+        self.sack_flag |= flags::DATA_SACKED;
+        self.sack_delivered += skb.pcount;
+    }
+}
+
 /// What left the queue on an ACK.
 struct Dropped {
     /// Send time of the first and of the last packet that was sent once and not SACKed; 0 for none.
@@ -69,6 +89,23 @@ struct Dropped {
     flag: u32,
     /// Whether no skb was acknowledged in part.
     is_fully_acked: bool,
+}
+
+impl Dropped {
+    /// A packet left that was sent once and not SACKed.
+    #[inline]
+    fn note_original(&mut self, skb: &Acked, sent_us: u64, high_seq: u32) {
+        self.last_ackt = sent_us;
+        if self.first_ackt == 0 {
+            self.first_ackt = sent_us;
+        }
+        if before(skb.seq, self.reord) {
+            self.reord = skb.seq;
+        }
+        if !after(skb.end_seq, high_seq) {
+            self.flag |= flags::ORIG_SACK_ACKED;
+        }
+    }
 }
 
 impl Sender {
@@ -93,15 +130,19 @@ impl Sender {
             return;
         }
         let is_sack_reneg = self.is_sack_reneg;
-        let prior_packets = self.packets_out;
+        let prior_packets = self.board.packets_out();
         let prior_delivered = self.conn.delivered;
         let prior_lost = self.conn.lost;
         if after(ack, prior_snd_una) {
             flag |= flags::SND_UNA_ADVANCED;
             self.retransmits = 0;
         }
-        let prior_fack = if self.is_sack { self.highest_sack_seq() } else { prior_snd_una };
-        state.rate.rs.prior_in_flight = self.in_flight();
+        let prior_fack = if self.board.is_sack() {
+            self.board.highest_sack_seq(&self.conn)
+        } else {
+            prior_snd_una
+        };
+        state.rate.rs.prior_in_flight = self.board.in_flight();
 
         if flag & (flags::SLOWPATH | flags::SND_UNA_ADVANCED) == flags::SND_UNA_ADVANCED {
             self.snd_wl1 = segment.seq;
@@ -112,8 +153,8 @@ impl Sender {
                 flag |= flags::DATA;
             }
             flag |= self.update_window(segment, host);
-            if segment.sack_count > 0 && self.is_sack {
-                flag |= self.sacktag_write_queue(segment, prior_snd_una, &mut state, host);
+            if segment.sack_count > 0 && self.board.is_sack() {
+                flag |= self.sacktag_write_queue(segment, prior_snd_una, &mut state);
             }
             if self.is_ecn_echo(segment) {
                 flag |= flags::ECE;
@@ -178,10 +219,10 @@ impl Sender {
         state: &mut AckState,
         host: &mut impl Host,
     ) {
-        if segment.sack_count == 0 || !self.is_sack {
+        if segment.sack_count == 0 || !self.board.is_sack() {
             return;
         }
-        let mut flag = flag | self.sacktag_write_queue(segment, prior_snd_una, state, host);
+        let mut flag = flag | self.sacktag_write_queue(segment, prior_snd_una, state);
         let rexmit = self.fastretrans_alert(prior_snd_una, 0, &mut flag, host);
         self.xmit_recovery(rexmit, host);
     }
@@ -205,7 +246,7 @@ impl Sender {
             self.snd_wl1 = seq;
             if self.snd_wnd != wnd {
                 self.snd_wnd = wnd;
-                if self.queue.send_head() != NIL {
+                if self.board.has_unsent() {
                     self.check_idle_restart(host);
                 }
                 if wnd > self.max_window {
@@ -234,26 +275,6 @@ impl Sender {
             && self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// Tells the rate sampler that an skb was delivered. Linux: `tcp_rate_skb_delivered`.
-    #[inline]
-    pub(super) fn rate_skb_delivered(&mut self, id: SkbId, state: &mut AckState) {
-        let skb = &mut self.queue[id];
-        let delivered = DeliveredSkb {
-            tx_mstamp: skb.sent_us(),
-            end_seq: skb.end_seq,
-            is_sacked: skb.has(tag::SACKED),
-            is_retrans: skb.has(tag::ANY_RETRANS),
-        };
-        if skb.tx.is_used_up() {
-            return;
-        }
-        let mut stamps = skb.tx.unpack(delivered.tx_mstamp);
-        self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
-        if delivered.is_sacked {
-            skb.tx.use_up();
-        }
-    }
-
     /// Drops what is acknowledged from the queue and takes the RTT. Linux: `tcp_clean_rtx_queue`.
     fn clean_rtx_queue(
         &mut self,
@@ -262,11 +283,10 @@ impl Sender {
         ack_flag: u32,
         state: &mut AckState,
     ) -> u32 {
-        let prior_sacked = self.sacked_out;
+        let prior_sacked = self.board.sacked_out();
         let dropped = self.drop_acked(ack_flag, state);
         let mut flag = dropped.flag;
-        let head = self.queue.head();
-        if head != NIL && self.queue[head].has(tag::SACKED) {
+        if self.board.is_head_sacked() {
             flag |= flags::SACK_RENEGING;
         }
 
@@ -292,7 +312,7 @@ impl Sender {
 
         if flag & flags::ACKED != 0 {
             flag |= flags::SET_XMIT_TIMER;
-            if !self.is_sack {
+            if !self.board.is_sack() {
                 self.remove_reno_sacks(dropped.pkts_acked, ack_flag);
                 if flag & flags::RETRANS_DATA_ACKED != 0 {
                     flag &= !flags::ORIG_SACK_ACKED;
@@ -301,9 +321,9 @@ impl Sender {
                 self.check_sack_reordering(dropped.reord);
             }
         } else if let Some(sack_rtt_us) = sack_rtt_us
-            && head != NIL
             && is_rtt_updated
-            && sack_rtt_us > stamp_us_delta(self.mstamp_us, self.queue[head].sent_us())
+            && let Some(head) = self.board.head_sent()
+            && sack_rtt_us > stamp_us_delta(self.mstamp_us, head.sent_us())
         {
             // The RTT comes from data sent after the head: the timeout may start anew.
             flag |= flags::SET_XMIT_TIMER;
@@ -326,151 +346,75 @@ impl Sender {
             is_fully_acked: true,
         };
         loop {
-            let id = self.queue.head();
-            if id == NIL {
-                break;
-            }
-            let skb = &mut self.queue[id];
-            if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
-                if self.drop_unusual(id, ack_flag, &mut dropped, state) {
-                    continue;
+            if let Some(skb) = self.board.pop_ordinary(snd_una) {
+                let sent_us = skb.sent_us();
+                self.sample_acked(&skb, state);
+                dropped.note_original(&skb, sent_us, self.high_seq);
+                dropped.flag |= flags::DATA_ACKED;
+                dropped.pkts_acked += skb.pcount;
+                if self.board.is_sack() {
+                    self.count_delivered(skb.pcount, ack_flag);
+                    let (now_us, min_rtt_us) = (self.mstamp_us, self.rtt.min_us());
+                    self.rack.advance(0, skb.end_seq, sent_us, now_us, min_rtt_us);
                 }
+                continue;
+            }
+            let Some(skb) = self.board.pop_unusual(snd_una) else { break };
+            self.drop_unusual(&skb, ack_flag, &mut dropped, state);
+            if !skb.is_whole {
+                dropped.is_fully_acked = false;
                 break;
             }
-            // The ordinary skb: sent once, acknowledged whole.
-            let sent_us = skb.sent_us();
-            let (start, end, acked) = (skb.seq, skb.end_seq, u32::from(skb.pcount));
-            let delivered = DeliveredSkb {
-                tx_mstamp: sent_us,
-                end_seq: end,
-                is_sacked: false,
-                is_retrans: false,
-            };
-            self.wmem_queued -= skb.len() + super::skb::OVERHEAD;
-            // The sampler looks at `delivered` of the skb, not of the connection: the order is free.
-            if !skb.tx.is_used_up() {
-                let mut stamps = skb.tx.unpack(sent_us);
-                self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
-            }
-            dropped.last_ackt = sent_us;
-            if dropped.first_ackt == 0 {
-                dropped.first_ackt = sent_us;
-            }
-            if before(start, dropped.reord) {
-                dropped.reord = start;
-            }
-            if !after(end, self.high_seq) {
-                dropped.flag |= flags::ORIG_SACK_ACKED;
-            }
-            dropped.flag |= flags::DATA_ACKED;
-            dropped.pkts_acked += acked;
-            self.packets_out -= acked;
-            if self.is_sack {
-                self.count_delivered(acked, ack_flag);
-                self.rack_advance(0, end, sent_us);
-            }
-            self.forget_head(id);
         }
         dropped
     }
 
-    /// The hints that point to the first skb move on, and it is freed.
+    /// Tells the rate sampler that an skb was delivered. Linux: `tcp_rate_skb_delivered`.
     #[inline]
-    fn forget_head(&mut self, id: SkbId) {
-        if !self.is_rack {
-            self.dup_thresh_forget_head(id);
+    fn sample_acked(&mut self, skb: &Acked, state: &mut AckState) {
+        if skb.tx.is_used_up() {
+            return;
         }
-        if self.retransmit_hint == id {
-            self.retransmit_hint = NIL;
-        }
-        if self.highest_sack == id {
-            self.highest_sack = self.queue[id].next;
-        }
-        self.queue.pop_sent();
+        let delivered = DeliveredSkb {
+            tx_mstamp: skb.sent_us(),
+            end_seq: skb.end_seq,
+            is_sacked: skb.has(tag::SACKED),
+            is_retrans: skb.has(tag::ANY_RETRANS),
+        };
+        let mut stamps = skb.tx.unpack(delivered.tx_mstamp);
+        self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
     }
 
-    /// The same for an skb that was SACKed, marked or retransmitted, is acknowledged in part, or is the SYN.
-    /// True if it is gone.
+    /// An skb left, or a part of it, that was SACKed, marked or retransmitted, was acknowledged in part, or is
+    /// the SYN.
     fn drop_unusual(
         &mut self,
-        id: SkbId,
+        skb: &Acked,
         ack_flag: u32,
         dropped: &mut Dropped,
         state: &mut AckState,
-    ) -> bool {
-        let snd_una = self.conn.snd_una;
-        let skb = &self.queue[id];
-        let (start, end, tags) = (skb.seq, skb.end_seq, skb.tags);
-        let (sent_us, is_syn) = (skb.sent_us(), skb.flags & flag::SYN != 0);
-        let mut acked = u32::from(skb.pcount);
-        if after(end, snd_una) {
-            if skb.pcount == 1 || !after(snd_una, start) {
-                return false;
-            }
-            acked = self.trim_acked_head(id);
-            if acked == 0 {
-                return false;
-            }
-            dropped.is_fully_acked = false;
-        }
-        if tags & tag::ANY_RETRANS != 0 {
-            if tags & tag::RETRANS != 0 {
-                self.retrans_out -= acked;
-            }
+    ) {
+        let sent_us = skb.sent_us();
+        if skb.has(tag::ANY_RETRANS) {
             dropped.flag |= flags::RETRANS_DATA_ACKED;
-        } else if tags & tag::SACKED == 0 {
-            dropped.last_ackt = sent_us;
-            if dropped.first_ackt == 0 {
-                dropped.first_ackt = sent_us;
-            }
-            if before(start, dropped.reord) {
-                dropped.reord = start;
-            }
-            if !after(end, self.high_seq) {
-                dropped.flag |= flags::ORIG_SACK_ACKED;
+        } else if !skb.has(tag::SACKED) {
+            dropped.note_original(skb, sent_us, self.high_seq);
+        }
+        if !skb.has(tag::SACKED) && self.board.is_sack() {
+            self.count_delivered(skb.pcount, ack_flag);
+            if !self.is_spurious_retrans(skb) {
+                let (now_us, min_rtt_us) = (self.mstamp_us, self.rtt.min_us());
+                self.rack.advance(skb.tags, skb.end_seq, sent_us, now_us, min_rtt_us);
             }
         }
-        if tags & tag::SACKED != 0 {
-            self.sacked_out -= acked;
-        } else if self.is_sack {
-            self.count_delivered(acked, ack_flag);
-            if !self.is_spurious_retrans(id) {
-                self.rack_advance(tags, end, sent_us);
-            }
-        }
-        if tags & tag::LOST != 0 {
-            self.lost_out -= acked;
-        }
-        self.packets_out -= acked;
-        dropped.pkts_acked += acked;
-        self.rate_skb_delivered(id, state);
-        if is_syn {
+        dropped.pkts_acked += skb.pcount;
+        self.sample_acked(skb, state);
+        if skb.is_syn {
             dropped.flag |= flags::SYN_ACKED;
             self.retrans_stamp = None;
         } else {
             dropped.flag |= flags::DATA_ACKED;
         }
-        if dropped.is_fully_acked {
-            self.wmem_queued -= self.queue[id].len() + super::skb::OVERHEAD;
-            self.forget_head(id);
-        }
-        dropped.is_fully_acked
-    }
-
-    /// Cuts off the acknowledged head of an skb of several segments; returns how many segments that took.
-    /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
-    fn trim_acked_head(&mut self, id: SkbId) -> u32 {
-        let snd_una = self.conn.snd_una;
-        let skb = &mut self.queue[id];
-        let before = u32::from(skb.pcount);
-        let cut = snd_una.wrapping_sub(skb.seq);
-        skb.seq = snd_una;
-        if skb.pcount > 1 {
-            skb.count_segments(u32::from(skb.gso_size));
-        }
-        let acked = before - u32::from(skb.pcount);
-        self.wmem_queued -= cut;
-        acked
     }
 
     /// Linux: `tcp_ack_update_rtt`.
@@ -533,11 +477,8 @@ impl Sender {
 
     /// An ACK may have opened the window for data that waits. Linux: `tcp_ack_probe`.
     fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
-        let head = self.queue.send_head();
-        if head == NIL {
-            return;
-        }
-        if after(self.queue[head].end_seq, self.window_end()) {
+        let Some(first) = self.board.first_unsent() else { return };
+        if after(first.end_seq, self.window_end()) {
             let when = self.probe0_when();
             self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
         } else {

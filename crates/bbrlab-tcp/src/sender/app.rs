@@ -13,10 +13,8 @@ use bbrlab_cc::linux_int::{after, trunc_u32};
 use bbrlab_units::Time;
 
 use super::output::Push;
-use super::skb::{NIL, OVERHEAD, Skb};
 use super::{Nonagle, Sender, State};
 use crate::Host;
-use crate::segment::flag;
 
 /// Bytes of one `send()` of an application that never runs out.
 const UNLIMITED_SEND: u64 = 1 << 20;
@@ -139,34 +137,24 @@ impl Sender {
         let size_goal = self.size_goal();
         let mut left = bytes;
         while left > 0 {
-            let mut tail = self.queue.write_tail();
-            let mut room = 0;
-            if tail != NIL {
-                room = size_goal.saturating_sub(self.queue[tail].len());
-            }
+            let mut room =
+                self.board.last_unsent_len().map_or(0, |len| size_goal.saturating_sub(len));
             if room == 0 {
-                if self.wmem_queued >= self.sndbuf {
+                if self.board.memory() >= self.sndbuf {
                     self.is_nospace = true;
                     if left < bytes {
                         self.push(Nonagle::Push, size_goal, host);
                     }
                     break;
                 }
-                tail = self.queue.push_unsent(Skb::empty_at(self.write_seq));
-                self.wmem_queued += OVERHEAD;
+                self.board.open_unsent(self.write_seq);
                 self.check_idle_restart(host);
                 room = size_goal;
             }
             let copied = u64::from(room).min(left);
             let copied_u32 = trunc_u32(copied);
-            let skb = &mut self.queue[tail];
-            if left == bytes {
-                skb.flags &= !flag::PSH;
-            }
-            skb.end_seq = skb.end_seq.wrapping_add(copied_u32);
-            let is_full = skb.len() >= size_goal;
+            let is_full = self.board.append(copied_u32, left == bytes) >= size_goal;
             self.write_seq = self.write_seq.wrapping_add(copied_u32);
-            self.wmem_queued += copied_u32;
             left -= copied;
             if left == 0 || !is_full {
                 continue;
@@ -174,7 +162,7 @@ impl Sender {
             if after(self.write_seq, self.pushed_seq.wrapping_add(self.max_window >> 1)) {
                 self.mark_push();
                 self.push_pending_frames(Nonagle::Push, host);
-            } else if tail == self.queue.send_head() {
+            } else if self.board.is_one_unsent() {
                 self.send_new(Nonagle::Push, Push::One, host);
             }
         }
@@ -186,11 +174,9 @@ impl Sender {
 
     /// Linux: `tcp_push`.
     fn push(&mut self, nonagle: Nonagle, size_goal: u32, host: &mut impl Host) {
-        if self.queue.write_tail() == NIL {
-            return;
-        }
+        let Some(last_len) = self.board.last_unsent_len() else { return };
         self.mark_push();
-        if self.should_autocork(size_goal) {
+        if self.should_autocork(last_len, size_goal) {
             return;
         }
         self.push_pending_frames(nonagle, host);
@@ -198,8 +184,7 @@ impl Sender {
 
     /// The last unsent skb gets PSH. Linux: `tcp_mark_push`.
     fn mark_push(&mut self) {
-        let tail = self.queue.write_tail();
-        self.queue[tail].flags |= flag::PSH;
+        self.board.push_last();
         self.pushed_seq = self.write_seq;
     }
 
@@ -230,19 +215,7 @@ impl Sender {
 
     /// Puts a FIN behind the last byte. Linux: `tcp_send_fin`.
     fn send_fin(&mut self, host: &mut impl Host) {
-        let tail = self.queue.write_tail();
-        if tail == NIL {
-            let mut fin = Skb::empty_at(self.write_seq);
-            fin.flags = flag::FIN;
-            fin.end_seq = fin.end_seq.wrapping_add(1);
-            fin.pcount = 1;
-            self.queue.push_unsent(fin);
-            self.wmem_queued += OVERHEAD;
-        } else {
-            let skb = &mut self.queue[tail];
-            skb.flags |= flag::FIN;
-            skb.end_seq = skb.end_seq.wrapping_add(1);
-        }
+        self.board.append_fin(self.write_seq);
         self.write_seq = self.write_seq.wrapping_add(1);
         self.push_pending_frames(Nonagle::Off, host);
     }

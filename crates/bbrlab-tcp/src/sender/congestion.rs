@@ -41,7 +41,7 @@ impl Sender {
     /// What the parts own, as it is now, for those who look at the connection.
     #[inline]
     pub(super) fn refresh_conn(&mut self) {
-        self.conn.inflight = self.in_flight();
+        self.conn.inflight = self.board.in_flight();
         self.conn.srtt_us = self.rtt.srtt_us;
         self.conn.min_rtt_us = self.rtt.min_us();
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
@@ -147,7 +147,7 @@ impl Sender {
             mss: self.conn.mss,
             cwnd: self.conn.ctl.cwnd,
             ssthresh: self.conn.ctl.ssthresh,
-            packets_out: self.packets_out,
+            packets_out: self.board.packets_out(),
             srtt_us: self.rtt.srtt_us,
         };
         self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
@@ -172,7 +172,7 @@ impl Sender {
         // The kernel sets these two before it asks for the threshold.
         self.conn.ctl.cwnd_cnt = 0;
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
-        self.conn.ctl.ssthresh = self.ask_cc(|cc, conn| cc.ssthresh(conn));
+        self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
         self.prr = Prr::default();
         self.queue_cwr();
     }
@@ -208,13 +208,13 @@ impl Sender {
     pub(super) fn reduce_ssthresh_for_loss(&mut self, host: &mut impl Host) {
         self.undo.prior_ssthresh = current_ssthresh(&self.conn);
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
-        self.conn.ctl.ssthresh = self.ask_cc(|cc, conn| cc.ssthresh(conn));
+        self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
         self.ca_event(CwndEvent::Loss, host);
     }
 
     /// After a timeout one packet may leave. Linux: in `tcp_enter_loss`.
     pub(super) fn collapse_cwnd(&mut self) {
-        self.conn.ctl.cwnd = self.in_flight() + 1;
+        self.conn.ctl.cwnd = self.board.in_flight() + 1;
         self.conn.ctl.cwnd_cnt = 0;
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
@@ -222,7 +222,7 @@ impl Sender {
     /// An episode was needless: window and threshold come back. Linux: in `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if self.undo.prior_ssthresh != 0 {
-            self.conn.ctl.cwnd = self.ask_cc(|cc, conn| cc.undo_cwnd(conn));
+            self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
             if self.undo.prior_ssthresh > self.conn.ctl.ssthresh {
                 self.conn.ctl.ssthresh = self.undo.prior_ssthresh;
                 self.withdraw_cwr();
@@ -240,7 +240,8 @@ impl Sender {
             is_sndbuf_full: self.is_nospace,
             has_cong_control: self.hooks.cong_control,
         };
-        let decay = self.usage.validate(&mut self.conn, self.packets_out, is_limited, starving);
+        let decay =
+            self.usage.validate(&mut self.conn, self.board.packets_out(), is_limited, starving);
         if let Some(decay) = decay {
             self.store_decay(decay);
         }
@@ -248,7 +249,7 @@ impl Sender {
 
     /// cwnd shrinks after a long silence. Linux: `tcp_slow_start_after_idle_check`.
     pub(super) fn check_idle_restart(&mut self, host: &mut impl Host) {
-        if self.packets_out != 0 || self.hooks.cong_control {
+        if self.board.packets_out() != 0 || self.hooks.cong_control {
             return;
         }
         let idle = self.conn.jiffies.wrapping_sub(self.conn.lsndtime).cast_signed();
@@ -271,8 +272,8 @@ impl Sender {
         let backlog = Backlog {
             unsent_bytes: self.write_seq.wrapping_sub(self.conn.snd_nxt),
             wmem_alloc: self.wmem_alloc(),
-            lost_out: self.lost_out,
-            retrans_out: self.retrans_out,
+            lost_out: self.board.lost_out(),
+            retrans_out: self.board.retrans_out(),
         };
         check_app_limited(&mut self.conn, backlog);
     }

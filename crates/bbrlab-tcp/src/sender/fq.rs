@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use bbrlab_units::Time;
 
-use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::scoreboard::{Cursor, OVERHEAD, tag};
 use super::timers::CLOCK_START_NS;
 use super::{Sender, Tso};
 use crate::segment::{Segment, flag};
@@ -33,7 +33,8 @@ struct Waiting {
     mss: u32,
     /// Memory charged to the socket.
     truesize: u32,
-    skb: SkbId,
+    /// What it is a copy of; a bare segment is of nothing.
+    skb: Option<Cursor>,
 }
 
 /// The queue of the sender's host.
@@ -62,7 +63,7 @@ impl Sender {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
         let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
         // The kernel's count of what waits starts at 1.
-        if u64::from(self.wmem_alloc()) < limit || self.queue.head() == self.queue.tail() {
+        if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
         }
         self.throttle();
@@ -78,30 +79,30 @@ impl Sender {
 
     /// Whether the latest copy of an skb still waits in the host's queue. Linux: `skb_still_in_host_queue`.
     #[inline]
-    pub(super) fn is_in_host_queue(&mut self, id: SkbId) -> bool {
-        if !self.queue[id].has(tag::IN_HOST_QUEUE) {
+    pub(super) fn is_in_host_queue(&mut self, at: Cursor) -> bool {
+        if !self.board.sent(at).has(tag::IN_HOST_QUEUE) {
             return false;
         }
         self.throttle();
         true
     }
 
-    /// Hands a burst (or a bare segment, with `NIL`) to the queue; what is due leaves. Linux: `fq_enqueue`.
+    /// Hands a burst (or a bare segment) to the queue; what is due leaves. Linux: `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,
         segment: Segment,
         mss: u32,
-        skb: SkbId,
+        skb: Option<Cursor>,
         departs_ns: u64,
         host: &mut impl Host,
     ) {
-        let truesize = if skb == NIL { 0 } else { segment.len + OVERHEAD };
+        let truesize = if skb.is_none() { 0 } else { segment.len + OVERHEAD };
         if let Some(fq) = &mut self.fq {
             fq.wmem_alloc += truesize;
             fq.waiting.push_back(Waiting { departs_ns, segment, mss, truesize, skb });
         }
-        if skb != NIL {
-            self.queue[skb].tags |= tag::IN_HOST_QUEUE;
+        if let Some(at) = skb {
+            self.board.enter_host_queue(at);
         }
         self.dequeue_fq(host);
     }
@@ -122,9 +123,8 @@ impl Sender {
             }
             fq.waiting.pop_front();
             fq.wmem_alloc -= next.truesize;
-            // The original may have been acknowledged meanwhile, and its place taken by another skb.
-            if next.skb != NIL && self.queue[next.skb].tstamp_ns == next.departs_ns {
-                self.queue[next.skb].tags &= !tag::IN_HOST_QUEUE;
+            if let Some(at) = next.skb {
+                self.board.leave_host_queue(at, next.departs_ns);
             }
             transmit_burst(next.segment, next.mss, self.config.tso, host);
         }
@@ -140,14 +140,12 @@ impl Sender {
         self.send_what_waits(host);
     }
 
-    /// Whether a partly filled skb should wait because others of the socket wait in the host.
+    /// Whether a partly filled skb of `len` bytes should wait because others of the socket wait in the host.
     /// Linux: `tcp_should_autocork`.
-    pub(super) fn should_autocork(&mut self, size_goal: u32) -> bool {
-        let tail = self.queue.write_tail();
-        let len = self.queue[tail].len();
+    pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()
             || len >= size_goal
-            || self.queue.head() == NIL
+            || self.board.head().is_none()
             || self.wmem_alloc() < len + OVERHEAD
         {
             return false;

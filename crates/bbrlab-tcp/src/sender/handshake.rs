@@ -9,7 +9,6 @@
 use bbrlab_units::Time;
 
 use super::ack::flags;
-use super::skb::{OVERHEAD, Skb};
 use super::timers::Pending;
 use super::{Sender, State, timestamp_ms};
 use crate::Host;
@@ -31,15 +30,9 @@ impl Sender {
         self.init_ecn();
         self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rto_min_us);
         self.retrans_stamp = Some(timestamp_ms(self.conn.clock_ns));
-        let mut syn = Skb::empty_at(self.write_seq);
-        syn.flags = flag::SYN;
-        syn.end_seq = syn.seq.wrapping_add(1);
-        syn.pcount = 1;
-        self.write_seq = syn.end_seq;
-        self.packets_out = 1;
-        self.wmem_queued += OVERHEAD;
-        let id = self.queue.insert_sent(syn);
-        self.transmit_skb(id, host);
+        let syn = self.board.add_syn(self.write_seq);
+        self.write_seq = self.write_seq.wrapping_add(1);
+        self.transmit_skb(syn, host);
         self.conn.snd_nxt = self.write_seq;
         self.pushed_seq = self.write_seq;
         self.snd_sml = self.write_seq;

@@ -90,10 +90,10 @@ impl Sender {
         SenderInfo {
             cwnd: self.conn.ctl.cwnd,
             ssthresh: (ssthresh < bbrlab_cc::Control::INFINITE_SSTHRESH).then_some(ssthresh),
-            packets_out: self.packets_out,
-            sacked_out: self.sacked_out,
-            lost_out: self.lost_out,
-            retrans_out: self.retrans_out,
+            packets_out: self.board.packets_out(),
+            sacked_out: self.board.sacked_out(),
+            lost_out: self.board.lost_out(),
+            retrans_out: self.board.retrans_out(),
             ca_state: self.conn.ca_state,
             srtt_us: self.rtt.srtt_us,
             mdev_us: self.rtt.mdev_us,
@@ -121,7 +121,7 @@ impl Sender {
             retransmits: self.retransmits,
             probes_out: self.probes_out,
             dsack_dups: self.dsack_dups,
-            wmem_queued: self.wmem_queued,
+            wmem_queued: self.board.memory(),
             sndbuf: self.sndbuf,
         }
     }

@@ -37,13 +37,12 @@ mod info;
 mod limits;
 mod output;
 mod probe;
-mod queue;
 mod rack;
 mod recovery;
 mod retransmit;
 mod rto;
 mod sack;
-mod skb;
+mod scoreboard;
 mod sndbuf;
 mod timers;
 mod tlp;
@@ -74,10 +73,8 @@ use app::App;
 use dupthresh::DupThresh;
 use fq::Fq;
 use limits::Stop;
-use queue::Queue;
 use rack::Rack;
-use sack::SackCache;
-use skb::{NIL, SkbId};
+use scoreboard::Scoreboard;
 use timers::XmitTimer;
 use tlp::Tlp;
 use undo::Undo;
@@ -149,21 +146,15 @@ pub struct Sender {
     mstamp_us: u64,
     next_tick: Time,
     us_per_jiffy: u32,
-    packets_out: u32,
-    sacked_out: u32,
-    lost_out: u32,
-    retrans_out: u32,
+    board: Scoreboard,
     snd_wnd: u32,
     snd_wl1: u32,
     max_window: u32,
     high_seq: u32,
-    highest_sack: SkbId,
-    retransmit_hint: SkbId,
     /// Linux: `icsk_rto`, in jiffies.
     rto: u32,
     rto_min_us: u32,
     rto_max: u32,
-    wmem_queued: u32,
     sndbuf: u32,
     /// Bytes of the send buffer for each packet of cwnd.
     sndbuf_per_seg: u32,
@@ -178,7 +169,6 @@ pub struct Sender {
     ts_offset: u32,
     rtt_sample_us: Option<u32>,
     state: State,
-    is_sack: bool,
     /// Losses are found and repaired as in Linux, by RACK-TLP; else by counting.
     is_rack: bool,
     is_nospace: bool,
@@ -189,7 +179,6 @@ pub struct Sender {
     is_sack_reneg: bool,
     hooks: Hooks,
     timer: XmitTimer,
-    queue: Queue,
     rtt: RttEstimator,
     sampler: RateSampler,
     rack: Rack,
@@ -210,7 +199,6 @@ pub struct Sender {
     undo: Undo,
     /// Timestamp of the first retransmission of an episode, in ms. Linux: `retrans_stamp`, 0 for none.
     retrans_stamp: Option<u32>,
-    sack_cache: SackCache,
     dup_thresh: DupThresh,
     dsack_dups: u32,
     retransmits: u32,
@@ -264,20 +252,14 @@ impl Sender {
             mstamp_us: 0,
             next_tick: Time::ZERO,
             us_per_jiffy: 1_000_000 / hz,
-            packets_out: 0,
-            sacked_out: 0,
-            lost_out: 0,
-            retrans_out: 0,
+            board: Scoreboard::new(config.sack, hooks.notes_in_flight),
             snd_wnd: 0,
             snd_wl1: 0,
             max_window: 0,
             high_seq: config.isn,
-            highest_sack: NIL,
-            retransmit_hint: NIL,
             rto: hz,
             rto_min_us,
             rto_max: timers::RTO_MAX_S * hz,
-            wmem_queued: 0,
             sndbuf,
             sndbuf_per_seg: sndbuf::bytes_per_segment(config).wrapping_mul(cc.sndbuf_expand()),
             sndbuf_segs: 0,
@@ -288,7 +270,6 @@ impl Sender {
             ts_offset: config.ts_offset.wrapping_sub(timestamp_ms(timers::CLOCK_START_NS)),
             rtt_sample_us: None,
             state: State::Closed,
-            is_sack: config.sack,
             is_rack: config.recovery == Recovery::Linux,
             is_nospace: false,
             fq: (config.pacing == PacingStatus::Fq).then(Box::default),
@@ -297,7 +278,6 @@ impl Sender {
             is_sack_reneg: false,
             hooks,
             timer: XmitTimer::default(),
-            queue: Queue::new(),
             rtt: RttEstimator::new(0, rto_min_us),
             sampler: RateSampler { form, ..RateSampler::default() },
             rack: Rack { reo_wnd_steps: 1, ..Rack::default() },
@@ -315,8 +295,7 @@ impl Sender {
             prr: Prr::default(),
             undo: Undo::NONE,
             retrans_stamp: None,
-            sack_cache: SackCache::default(),
-            dup_thresh: DupThresh::START,
+            dup_thresh: DupThresh::default(),
             dsack_dups: 0,
             retransmits: 0,
             rto_total: 0,
@@ -421,7 +400,7 @@ impl Sender {
     /// Linux: `tcp_data_snd_check`.
     #[inline]
     fn data_snd_check(&mut self, host: &mut impl Host) {
-        if self.queue.send_head() == NIL {
+        if !self.board.has_unsent() {
             self.limits.note_stop(Stop::Limited(Limit::App));
         } else {
             self.push_pending_frames(self.nonagle(), host);
@@ -445,27 +424,18 @@ impl Sender {
     fn account_limit(&mut self, now: Time) {
         let limit = if self.state != State::Established {
             Limit::Cwnd
-        } else if self.queue.send_head() != NIL {
+        } else if self.board.has_unsent() {
             self.limits.last_stop()
-        } else if self.lost_out > self.retrans_out {
+        } else if self.board.lost_out() > self.board.retrans_out() {
             if self.is_pacing_armed { Limit::Pacing } else { Limit::Cwnd }
         } else if !self.app.has_more() {
             Limit::App
-        } else if self.in_flight() >= self.conn.ctl.cwnd {
+        } else if self.board.in_flight() >= self.conn.ctl.cwnd {
             Limit::Cwnd
         } else {
             Limit::Sndbuf
         };
         self.limits.set(now, limit);
-    }
-
-    /// Packets in flight. Linux: `tcp_packets_in_flight`.
-    #[inline]
-    fn in_flight(&self) -> u32 {
-        self.packets_out
-            .wrapping_sub(self.sacked_out)
-            .wrapping_sub(self.lost_out)
-            .wrapping_add(self.retrans_out)
     }
 
     /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
@@ -546,7 +516,7 @@ impl Sender {
     /// Packets in flight now. Linux: `tcp_packets_in_flight`.
     #[must_use]
     pub fn packets_in_flight(&self) -> u32 {
-        self.in_flight()
+        self.board.in_flight()
     }
 
     /// Whether ECN echo or CWR matter to it: ECN was negotiated.

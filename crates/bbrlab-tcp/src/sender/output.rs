@@ -1,7 +1,7 @@
 //! The output engine: what may leave now, in skbs of which size, and how it reaches the wire.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
-//! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`, `tcp_grow_skb`,
+//! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations: none.
 
@@ -11,7 +11,7 @@ use bbrlab_units::Time;
 
 use super::fq::transmit_burst;
 use super::limits::{Limit, Stop};
-use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::{CLOCK_START_NS, Pending};
 use super::{Nonagle, Sender};
 use crate::pacing::departure_step_ns;
@@ -56,10 +56,9 @@ impl Sender {
 
     /// Whether the first segment of an skb fits into the peer's window. Linux: `tcp_snd_wnd_test`.
     #[inline]
-    pub(super) fn fits_send_window(&self, id: SkbId) -> bool {
-        let skb = &self.queue[id];
+    pub(super) fn fits_send_window(&self, skb: &Unsent) -> bool {
         let mss = self.conn.mss;
-        let end = if skb.len() > mss { skb.seq.wrapping_add(mss) } else { skb.end_seq };
+        let end = if skb.len > mss { skb.seq.wrapping_add(mss) } else { skb.end_seq };
         !after(end, self.window_end())
     }
 
@@ -67,7 +66,7 @@ impl Sender {
     #[inline]
     fn cwnd_test(&self) -> u32 {
         let cwnd = self.conn.ctl.cwnd;
-        let in_flight = self.in_flight();
+        let in_flight = self.board.in_flight();
         if in_flight >= cwnd {
             return 0;
         }
@@ -106,7 +105,9 @@ impl Sender {
 
     /// Retransmissions first, then new data. Linux: `tcp_tsq_write`.
     pub(super) fn send_what_waits(&mut self, host: &mut impl Host) {
-        if self.lost_out > self.retrans_out && self.conn.ctl.cwnd > self.in_flight() {
+        if self.board.lost_out() > self.board.retrans_out()
+            && self.conn.ctl.cwnd > self.board.in_flight()
+        {
             self.retransmit_lost(host);
         }
         self.send_new(self.nonagle(), Push::All, host);
@@ -116,7 +117,7 @@ impl Sender {
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
         self.send_new(nonagle, Push::All, host);
-        if self.packets_out == 0 && self.queue.send_head() != NIL {
+        if self.board.packets_out() == 0 && self.board.has_unsent() {
             self.check_probe_timer(host);
         }
     }
@@ -136,10 +137,9 @@ impl Sender {
         let mut max_segs = 0;
         let mss = self.conn.mss;
         let stop = loop {
-            let head = self.queue.send_head();
-            if head == NIL {
+            let Some(first) = self.board.first_unsent() else {
                 break Stop::Limited(Limit::App);
-            }
+            };
             if self.is_held_by_pacing(host) {
                 break Stop::Limited(Limit::Pacing);
             }
@@ -154,44 +154,34 @@ impl Sender {
                 max_segs = self.tso_segs();
             }
             quota = quota.min(max_segs);
-            let skb = &self.queue[head];
-            let mut len = skb.len();
+            let mut len = first.len;
             let mut limit = quota * mss;
-            let room = self.window_end().wrapping_sub(skb.seq);
+            let room = self.window_end().wrapping_sub(first.seq);
             // A whole burst that cwnd and window allow goes at once; all else is looked at closely.
             if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
-                let nonagle_and_push = (nonagle, push);
-                match self.choose_limit(head, quota, max_segs, nonagle_and_push) {
-                    Ok(chosen) => limit = chosen,
+                match self.choose_limit(first, (quota, max_segs), nonagle, push) {
+                    Ok(chosen) => (len, limit) = chosen,
                     Err(reason) => {
                         is_cwnd_limited |= reason == Hold::Defer(Limit::Cwnd);
                         break Stop::Limited(reason.limit());
                     }
                 }
-                len = self.queue[head].len();
             }
             if self.is_small_queue_full(len.min(limit), 0) {
                 break Stop::Limited(Limit::Pacing);
             }
-            let id = if len > limit {
-                self.wmem_queued += OVERHEAD;
-                self.queue.cut_send_head(limit, mss)
-            } else {
-                self.queue.take_send_head(mss)
-            };
-            self.transmit_skb_inline(id, host);
-            is_rto_due |= self.new_data_sent(id);
-            let skb = &self.queue[id];
-            let pcount = u32::from(skb.pcount);
-            if skb.len() < pcount * mss {
+            let at = self.board.take_unsent(limit, mss);
+            self.transmit_skb_inline(at, host);
+            let skb = self.new_data_sent(at, &mut is_rto_due);
+            if skb.len < skb.pcount * mss {
                 self.snd_sml = skb.end_seq;
             }
-            sent_pkts += pcount;
+            sent_pkts += skb.pcount;
             if push != Push::All {
                 break Stop::Done;
             }
         };
-        is_cwnd_limited |= self.in_flight() >= self.conn.ctl.cwnd;
+        is_cwnd_limited |= self.board.in_flight() >= self.conn.ctl.cwnd;
         if sent_pkts > 0 || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
         }
@@ -204,76 +194,48 @@ impl Sender {
         stop
     }
 
-    /// How many bytes of the first unsent skb go, or why none does.
+    /// The length of the first unsent skb, and how many bytes of it go; or why none does.
     fn choose_limit(
         &mut self,
-        head: SkbId,
-        quota: u32,
-        max_segs: u32,
-        (nonagle, push): (Nonagle, Push),
-    ) -> Result<u32, Hold> {
+        mut skb: Unsent,
+        (quota, max_segs): (u32, u32),
+        nonagle: Nonagle,
+        push: Push,
+    ) -> Result<(u32, u32), Hold> {
         let mss = self.conn.mss;
-        if self.queue[head].len() < quota * mss {
-            self.grow_send_head(quota * mss);
+        if skb.len < quota * mss {
+            skb = self.board.grow_first_unsent(quota * mss);
         }
-        if !self.fits_send_window(head) {
+        if !self.fits_send_window(&skb) {
             return Err(Hold::Now(Limit::Rwnd));
         }
-        let skb = &self.queue[head];
-        if skb.len() <= mss {
-            let nonagle = if skb.next == NIL { nonagle } else { Nonagle::Push };
-            if self.is_held_by_nagle(head, nonagle) {
+        if skb.len <= mss {
+            let nonagle = if skb.is_last { nonagle } else { Nonagle::Push };
+            if self.is_held_by_nagle(&skb, nonagle) {
                 return Err(Hold::Now(Limit::App));
             }
-            return Ok(mss);
+            return Ok((skb.len, mss));
         }
         if push == Push::All
             && max_segs > 1
-            && let Some(reason) = self.tso_should_defer(head, max_segs)
+            && let Some(reason) = self.tso_should_defer(&skb, max_segs)
         {
             return Err(Hold::Defer(reason));
         }
-        Ok(self.mss_split_point(head, quota, nonagle))
+        Ok((skb.len, self.mss_split_point(&skb, quota, nonagle)))
     }
 
-    /// Fills the first unsent skb up to `len` bytes from the ones behind it. Linux: `tcp_grow_skb`.
-    fn grow_send_head(&mut self, len: u32) {
-        let head = self.queue.send_head();
-        let next = self.queue[head].next;
-        if next == NIL {
-            return;
-        }
-        let moved = (len - self.queue[head].len()).min(self.queue[next].len());
-        if moved == 0 {
-            return;
-        }
-        self.queue[head].end_seq = self.queue[head].end_seq.wrapping_add(moved);
-        self.queue[next].seq = self.queue[next].seq.wrapping_add(moved);
-        if self.queue[next].len() == 0 {
-            let eaten = self.queue[next];
-            let skb = &mut self.queue[head];
-            skb.end_seq = eaten.end_seq;
-            skb.flags |= eaten.flags;
-            self.queue.remove_unsent(next);
-            self.wmem_queued -= OVERHEAD;
-        }
-    }
-
-    /// New data has left; true if the retransmission timer has to start anew.
+    /// New data has left; notes whether the retransmission timer has to start anew.
     /// Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for window probes")]
-    pub(super) fn new_data_sent(&mut self, id: SkbId) -> bool {
-        let prior_packets = self.packets_out;
-        self.queue.push_sent(id);
-        let skb = &self.queue[id];
+    pub(super) fn new_data_sent(&mut self, at: Cursor, is_rto_due: &mut bool) -> Sent {
+        let prior_packets = self.board.packets_out();
+        let skb = self.board.add_to_flight(at);
         self.conn.snd_nxt = skb.end_seq;
-        self.packets_out += u32::from(skb.pcount);
-        if self.highest_sack == NIL {
-            self.highest_sack = id;
-        }
         self.check_space();
-        prior_packets == 0 || self.timer.pending == Pending::LossProbe
+        *is_rto_due |= prior_packets == 0 || self.timer.pending == Pending::LossProbe;
+        skb
     }
 
     /// The timer after new data: the kernel sets the RTO with the first skb and, with the last one, a loss
@@ -299,44 +261,41 @@ impl Sender {
 
     /// Puts an skb on the wire and notes when. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
     /// `tcp_rate_skb_sent`.
-    pub(super) fn transmit_skb(&mut self, id: SkbId, host: &mut impl Host) {
-        self.transmit_skb_inline(id, host);
+    pub(super) fn transmit_skb(&mut self, at: Cursor, host: &mut impl Host) {
+        self.transmit_skb_inline(at, host);
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
-    fn transmit_skb_inline(&mut self, id: SkbId, host: &mut impl Host) {
+    fn transmit_skb_inline(&mut self, at: Cursor, host: &mut impl Host) {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         self.conn.wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         let wstamp_ns = self.conn.wstamp_ns;
-        let skb = &mut self.queue[id];
-        skb.tstamp_ns = wstamp_ns;
-        skb.tags &= !tag::UNSORTED_BY_RTO;
-        let (len, pcount) = (skb.len(), u32::from(skb.pcount));
-        let has_data = len > 0;
-        if has_data && self.in_flight() == 0 {
+        let skb = self.board.depart(at, wstamp_ns);
+        let has_data = skb.len > 0;
+        if has_data && self.board.in_flight() == 0 {
             self.ca_event(CwndEvent::TxStart, host);
         }
-        self.put_on_wire(id, host);
+        self.put_on_wire(at, &skb, host);
         if has_data {
             self.conn.lsndtime = self.conn.jiffies;
-            self.stats.sent += u64::from(pcount);
-            self.stats.sent_bytes += u64::from(len);
+            self.stats.sent += u64::from(skb.pcount);
+            self.stats.sent_bytes += u64::from(skb.len);
         }
         if self.conn.ctl.pacing_status != PacingStatus::None {
             let sent_before = u32::try_from(self.stats.sent).unwrap_or(u32::MAX);
             self.conn.wstamp_ns += departure_step_ns(
-                len,
+                skb.len,
                 self.conn.ctl.pacing_rate,
                 wstamp_ns - prior_wstamp_ns,
                 sent_before,
             );
         }
-        self.queue.move_to_newest(id);
         self.refresh_conn();
         let tx_mstamp = wstamp_ns / 1000;
-        let stamps = self.sampler.skb_sent(&mut self.conn, self.packets_out, pcount, tx_mstamp);
-        self.queue[id].tx = PackedStamps::pack(stamps, tx_mstamp);
+        let packets_out = self.board.packets_out();
+        let stamps = self.sampler.skb_sent(&mut self.conn, packets_out, skb.pcount, tx_mstamp);
+        self.board.departed(at, PackedStamps::pack(stamps, tx_mstamp));
     }
 
     /// A segment without payload, SYN and FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
@@ -347,7 +306,7 @@ impl Sender {
             segment.ecn = Ecn::Ect0;
         }
         if self.fq.is_some() {
-            self.enqueue_fq(segment, 0, NIL, self.conn.wstamp_ns, host);
+            self.enqueue_fq(segment, 0, None, self.conn.wstamp_ns, host);
             return;
         }
         host.transmit(segment);
@@ -374,44 +333,40 @@ impl Sender {
     /// The header of an skb, and its segments one by one or whole.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the transmission")]
-    fn put_on_wire(&mut self, id: SkbId, host: &mut impl Host) {
-        let skb = &self.queue[id];
-        let (skb_flags, pcount, len, mss) =
-            (skb.flags, skb.pcount, skb.len(), u32::from(skb.gso_size));
+    fn put_on_wire(&mut self, at: Cursor, skb: &Sent, host: &mut impl Host) {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.retransmission = skb.retransmission;
-        if skb_flags & flag::SYN != 0 {
+        if skb.is_syn() {
             self.dress_syn(&mut segment);
             host.transmit(segment);
             return;
         }
         let is_new = !before(segment.seq, self.conn.snd_nxt);
         let cwr = self.dress_with_ecn(&mut segment, is_new);
-        segment.len = len;
-        segment.flags |= skb_flags | cwr;
-        if pcount <= 1 && self.fq.is_none() {
+        segment.len = skb.len;
+        segment.flags |= skb.flags | cwr;
+        if skb.pcount <= 1 && self.fq.is_none() {
             host.transmit(segment);
             return;
         }
-        self.put_burst_on_wire(id, segment, mss, host);
+        self.put_burst_on_wire(at, skb, segment, host);
     }
 
     /// An skb of several segments, which ends with PSH, or one that goes through the host's queue.
     fn put_burst_on_wire(
         &mut self,
-        id: SkbId,
+        at: Cursor,
+        skb: &Sent,
         mut segment: Segment,
-        mss: u32,
         host: &mut impl Host,
     ) {
-        if mss != 0 {
+        if skb.gso_size != 0 {
             segment.flags |= flag::PSH;
         }
         if self.fq.is_some() {
-            let departs_ns = self.queue[id].tstamp_ns;
-            self.enqueue_fq(segment, mss, id, departs_ns, host);
+            self.enqueue_fq(segment, skb.gso_size, Some(at), skb.tstamp_ns, host);
         } else {
-            transmit_burst(segment, mss, self.config.tso, host);
+            transmit_burst(segment, skb.gso_size, self.config.tso, host);
         }
     }
 

@@ -9,10 +9,8 @@
 use bbrlab_cc::linux_int::before;
 
 use super::Sender;
-use super::skb::{NIL, OVERHEAD};
 use super::timers::{Pending, RTO_MAX_S};
 use crate::Host;
-use crate::segment::flag;
 
 /// Doublings of the probe's timeout that can have an effect. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
 const BACKOFF_MAX: u32 = 10;
@@ -34,7 +32,7 @@ impl Sender {
 
     /// Nothing is in flight, something waits, and no timer runs: probes. Linux: `tcp_check_probe_timer`.
     pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
-        if self.packets_out == 0 && self.timer.pending == Pending::None {
+        if self.board.packets_out() == 0 && self.timer.pending == Pending::None {
             let when = self.probe0_base();
             self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
         }
@@ -42,12 +40,12 @@ impl Sender {
 
     /// Linux: `tcp_probe_timer`, `tcp_send_probe0`.
     pub(super) fn zero_window_probe_timeout(&mut self, host: &mut impl Host) {
-        if self.packets_out != 0 || self.queue.send_head() == NIL {
+        if self.board.packets_out() != 0 || !self.board.has_unsent() {
             self.probes_out = 0;
             return;
         }
         let is_sent = self.write_wakeup(host);
-        if self.packets_out != 0 || self.queue.send_head() == NIL {
+        if self.board.packets_out() != 0 || !self.board.has_unsent() {
             self.probes_out = 0;
             self.backoff = 0;
             return;
@@ -64,9 +62,8 @@ impl Sender {
     /// Sends what fits into the window, or a segment below it that provokes an ACK.
     /// Linux: `tcp_write_wakeup`.
     fn write_wakeup(&mut self, host: &mut impl Host) -> bool {
-        let head = self.queue.send_head();
+        let Some(skb) = self.board.first_unsent() else { return false };
         let window_end = self.window_end();
-        let skb = self.queue[head];
         if !before(skb.seq, window_end) {
             self.transmit_bare(self.conn.snd_una.wrapping_sub(1), host);
             return true;
@@ -76,16 +73,17 @@ impl Sender {
         }
         let mss = self.conn.mss;
         let room = window_end.wrapping_sub(skb.seq);
-        let id = if room < skb.end_seq.wrapping_sub(skb.seq) || skb.len() > mss {
-            self.queue[head].flags |= flag::PSH;
-            self.wmem_queued += OVERHEAD;
-            self.queue.cut_send_head(room.min(mss), mss)
+        let at = if room < skb.end_seq.wrapping_sub(skb.seq) || skb.len > mss {
+            self.board.push_first();
+            self.board.cut_unsent(room.min(mss), mss)
         } else {
-            self.queue.take_send_head(mss)
+            self.board.take_unsent(mss, mss)
         };
-        self.queue[id].flags |= flag::PSH;
-        self.transmit_skb(id, host);
-        if self.new_data_sent(id) {
+        self.board.push_now(at);
+        self.transmit_skb(at, host);
+        let mut is_rto_due = false;
+        self.new_data_sent(at, &mut is_rto_due);
+        if is_rto_due {
             self.rearm_rto(host);
         }
         true

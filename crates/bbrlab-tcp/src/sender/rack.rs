@@ -1,15 +1,12 @@
 //! RACK: a packet is lost if one sent sufficiently later was delivered.
 //!
 //! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
-//! Deviations:
-//! 1. Packets that a timeout marked lost leave the list by time at once (and come back if the timeout was
-//!    spurious), so that a scan after a timeout does not step over the whole window. The kernel steps over
-//!    them one by one; what is marked is the same.
+//! Deviations: that of `scoreboard/lost.rs`.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 
-use super::skb::{NIL, SkbId, tag};
+use super::scoreboard::tag;
 use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Sender, ack::flags};
 use crate::Host;
@@ -38,6 +35,31 @@ pub(super) struct Rack {
     pub(super) is_advanced: bool,
 }
 
+impl Rack {
+    /// A packet was delivered: the yardstick may advance. Linux: `tcp_rack_advance`.
+    #[inline]
+    pub(super) fn advance(
+        &mut self,
+        tags: u8,
+        end_seq: u32,
+        sent_us: u64,
+        now_us: u64,
+        min_rtt_us: u32,
+    ) {
+        let rtt_us = stamp_us_delta(now_us, sent_us);
+        // Too soon for the retransmission: it must have been the original.
+        if tags & tag::ANY_RETRANS != 0 && rtt_us < min_rtt_us {
+            return;
+        }
+        self.is_advanced = true;
+        self.rtt_us = rtt_us;
+        if sent_after(sent_us, self.mstamp_us, end_seq, self.end_seq) {
+            self.mstamp_us = sent_us;
+            self.end_seq = end_seq;
+        }
+    }
+}
+
 /// Whether one packet was sent after another; those of one burst count by sequence.
 /// Linux: `tcp_skb_sent_after`.
 fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool {
@@ -48,7 +70,8 @@ impl Sender {
     /// How long to wait for reordered packets, in microseconds. Linux: `tcp_rack_reo_wnd`.
     fn rack_reo_wnd_us(&self) -> u32 {
         if self.reord_seen == 0
-            && (self.conn.ca_state >= CaState::Recovery || self.sacked_out >= self.reordering)
+            && (self.conn.ca_state >= CaState::Recovery
+                || self.board.sacked_out() >= self.reordering)
         {
             return 0;
         }
@@ -57,8 +80,8 @@ impl Sender {
     }
 
     /// Microseconds until an skb counts as lost; at most 0 if it does. Linux: `tcp_rack_skb_timeout`.
-    pub(super) fn rack_timeout_us(&self, id: SkbId, reo_wnd_us: u32) -> i32 {
-        let age_us = stamp_us_delta(self.mstamp_us, self.queue[id].sent_us());
+    pub(super) fn rack_timeout_us(&self, sent_us: u64, reo_wnd_us: u32) -> i32 {
+        let age_us = stamp_us_delta(self.mstamp_us, sent_us);
         self.rack.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
     }
 
@@ -67,25 +90,23 @@ impl Sender {
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let mut timeout_us = 0;
         let reo_wnd_us = self.rack_reo_wnd_us();
-        let mut id = self.queue.oldest();
-        while id != NIL {
-            let skb = &self.queue[id];
-            let next = skb.sorted_next;
+        let mut next = self.board.oldest();
+        while let Some(at) = next {
+            next = self.board.next_by_time(at);
+            let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
-                id = next;
                 continue;
             }
             if !sent_after(self.rack.mstamp_us, skb.sent_us(), self.rack.end_seq, skb.end_seq) {
                 break;
             }
-            let remaining = self.rack_timeout_us(id, reo_wnd_us);
+            let remaining = self.rack_timeout_us(skb.sent_us(), reo_wnd_us);
             if remaining <= 0 {
-                self.mark_lost(id, host);
-                self.queue.unlink_sorted(id);
+                self.mark_lost(at, host);
+                self.board.leave_time_order(at);
             } else {
                 timeout_us = timeout_us.max(remaining.cast_unsigned());
             }
-            id = next;
         }
         timeout_us
     }
@@ -108,47 +129,31 @@ impl Sender {
 
     /// Looks for lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
-        if self.queue.head() == NIL {
+        if self.board.head().is_none() {
             return;
         }
-        if !self.is_sack {
+        if !self.board.is_sack() {
             self.newreno_mark_lost(*flag & flags::SND_UNA_ADVANCED != 0, host);
             return;
         }
         if !self.is_rack {
             return;
         }
-        let retrans_out = self.retrans_out;
+        let retrans_out = self.board.retrans_out();
         if self.rack_mark_lost(host) {
             *flag &= !flags::SET_XMIT_TIMER;
         }
-        if retrans_out > self.retrans_out {
+        if retrans_out > self.board.retrans_out() {
             *flag |= flags::LOST_RETRANS;
-        }
-    }
-
-    /// A packet was delivered: RACK's yardstick may advance. Linux: `tcp_rack_advance`.
-    #[inline]
-    pub(super) fn rack_advance(&mut self, tags: u8, end_seq: u32, sent_us: u64) {
-        let rtt_us = stamp_us_delta(self.mstamp_us, sent_us);
-        // Too soon for the retransmission: it must have been the original.
-        if tags & tag::ANY_RETRANS != 0 && rtt_us < self.rtt.min_us() {
-            return;
-        }
-        self.rack.is_advanced = true;
-        self.rack.rtt_us = rtt_us;
-        if sent_after(sent_us, self.rack.mstamp_us, end_seq, self.rack.end_seq) {
-            self.rack.mstamp_us = sent_us;
-            self.rack.end_seq = end_seq;
         }
     }
 
     /// The reordering timer fired. Linux: `tcp_rack_reo_timeout`.
     pub(super) fn rack_reordering_timeout(&mut self, host: &mut impl Host) {
         let lost = self.conn.lost;
-        let in_flight = self.in_flight();
+        let in_flight = self.board.in_flight();
         self.rack_detect_loss(host);
-        if in_flight != self.in_flight() {
+        if in_flight != self.board.in_flight() {
             if self.conn.ca_state != CaState::Recovery {
                 self.enter_recovery(false, host);
                 if !self.hooks.cong_control {
@@ -188,19 +193,18 @@ impl Sender {
     /// Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;
-        if (state < CaState::Recovery && self.sacked_out >= self.reordering)
+        if (state < CaState::Recovery && self.board.sacked_out() >= self.reordering)
             || (state == CaState::Recovery && is_una_advanced)
         {
-            let id = self.queue.head();
-            let skb = &self.queue[id];
+            let Some(head) = self.board.head() else { return };
+            let skb = self.board.sent(head);
             if skb.has(tag::LOST) {
                 return;
             }
-            if skb.pcount > 1 && skb.len() > u32::from(skb.gso_size) {
-                let mss = u32::from(skb.gso_size);
-                self.fragment_sent(id, mss, mss);
+            if skb.pcount > 1 && skb.len > skb.gso_size {
+                self.board.split(head, skb.gso_size, skb.gso_size);
             }
-            self.mark_lost(id, host);
+            self.mark_lost(head, host);
         }
     }
 }

@@ -4,19 +4,18 @@
 //! afterwards, and only then packets leave.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`, `tcp_enter_cwr`,
-//! `tcp_mark_skb_lost`, `tcp_process_loss`, `tcp_try_to_open`, `tcp_add_reno_sack` and neighbours; RFC 6675,
+//! `tcp_process_loss`, `tcp_try_to_open` and neighbours; RFC 6675,
 //! 5682 (F-RTO).
 //! Deviations: none.
 
+use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::reno::current_ssthresh;
-use bbrlab_cc::{CaState, LostSkb};
 
 use super::Sender;
 use super::ack::flags;
-use super::dupthresh::DupThresh;
 use super::sack::MAX_REORDERING;
-use super::skb::{NIL, SkbId, tag};
+use super::scoreboard::{Cursor, DupAcks};
 use super::timers::Pending;
 use crate::Host;
 
@@ -32,40 +31,12 @@ pub(super) enum Rexmit {
 }
 
 impl Sender {
-    /// Marks an skb lost, or its retransmission. Linux: `tcp_mark_skb_lost`.
-    pub(super) fn mark_lost(&mut self, id: SkbId, host: &mut impl Host) {
-        let skb = &self.queue[id];
-        let (tags, seq, pcount) = (skb.tags, skb.seq, u32::from(skb.pcount));
-        if tags & tag::SACKED != 0 {
-            return;
+    /// Marks an skb lost, or its retransmission, and lets the congestion control know.
+    /// Linux: `tcp_mark_skb_lost`.
+    pub(super) fn mark_lost(&mut self, at: Cursor, host: &mut impl Host) {
+        if let Some(lost) = self.board.mark_lost(at) {
+            self.note_lost(&lost, host);
         }
-        let hint = self.retransmit_hint;
-        if (hint == NIL && self.retrans_out >= self.lost_out)
-            || (hint != NIL && before(seq, self.queue[hint].seq))
-        {
-            self.retransmit_hint = id;
-        }
-        if tags & tag::LOST == 0 {
-            self.lost_out += pcount;
-            self.queue[id].tags |= tag::LOST;
-        } else if tags & tag::RETRANS != 0 {
-            self.queue[id].tags &= !tag::RETRANS;
-            self.retrans_out -= pcount;
-        } else {
-            return;
-        }
-        let skb = &self.queue[id];
-        let tx = skb.tx.unpack(skb.sent_us());
-        let skb = LostSkb {
-            seq,
-            end_seq: skb.end_seq,
-            pcount,
-            in_flight: tx.in_flight,
-            lost: tx.lost,
-            is_app_limited: tx.is_app_limited(),
-            delivered_mstamp: tx.delivered_mstamp,
-        };
-        self.note_lost(&skb, host);
     }
 
     /// Linux: `tcp_fastretrans_alert`.
@@ -78,8 +49,8 @@ impl Sender {
     ) -> Rexmit {
         let flag = *ack_flag;
         let is_ece = flag & flags::ECE != 0;
-        if self.packets_out == 0 && self.sacked_out != 0 {
-            self.sacked_out = 0;
+        if self.board.packets_out() == 0 && self.board.sacked_out() != 0 {
+            self.board.reset_sacked_out();
         }
         if is_ece {
             self.undo.prior_ssthresh = 0;
@@ -96,8 +67,8 @@ impl Sender {
                     self.set_ca_state(CaState::Open, host);
                 }
                 CaState::Recovery => {
-                    if !self.is_sack {
-                        self.sacked_out = 0;
+                    if !self.board.is_sack() {
+                        self.board.reset_sacked_out();
                     }
                     if self.try_undo_recovery(host) {
                         return Rexmit::None;
@@ -111,7 +82,7 @@ impl Sender {
         match self.conn.ca_state {
             CaState::Recovery => {
                 if flag & flags::SND_UNA_ADVANCED == 0 {
-                    if !self.is_sack {
+                    if !self.board.is_sack() {
                         self.add_reno_sack(num_dupack, flag);
                     }
                 } else if self.try_undo_partial(prior_snd_una, host) {
@@ -126,7 +97,7 @@ impl Sender {
                     self.dup_thresh.is_send_forced |= flag & flags::SND_UNA_ADVANCED != 0;
                 }
                 if self.conn.ca_state != CaState::Recovery {
-                    if self.lost_out == 0 {
+                    if self.board.lost_out() == 0 {
                         return Rexmit::None;
                     }
                     self.enter_recovery(is_ece, host);
@@ -156,9 +127,9 @@ impl Sender {
         rexmit: Rexmit,
         host: &mut impl Host,
     ) -> Rexmit {
-        if !self.is_sack {
+        if !self.board.is_sack() {
             if flag & flags::SND_UNA_ADVANCED != 0 {
-                self.sacked_out = 0;
+                self.board.reset_sacked_out();
             }
             self.add_reno_sack(num_dupack, flag);
         }
@@ -166,7 +137,7 @@ impl Sender {
             self.try_undo_dsack();
         }
         self.identify_packet_loss(ack_flag, host);
-        if self.lost_out == 0 && !self.is_dup_thresh_reached() {
+        if self.board.lost_out() == 0 && !self.is_dup_thresh_reached() {
             self.try_to_open(flag, host);
             return rexmit;
         }
@@ -192,7 +163,7 @@ impl Sender {
 
     /// Starts fast recovery. Linux: `tcp_enter_recovery`.
     pub(super) fn enter_recovery(&mut self, is_ece: bool, host: &mut impl Host) {
-        if !self.is_any_retrans_done() {
+        if !self.board.is_any_retrans_done() {
             self.retrans_stamp = None;
         }
         self.undo.prior_ssthresh = 0;
@@ -205,7 +176,7 @@ impl Sender {
         }
         self.set_ca_state(CaState::Recovery, host);
         if !self.is_rack {
-            self.dup_thresh = DupThresh { is_send_forced: true, ..DupThresh::START };
+            self.start_dup_thresh();
         }
     }
 
@@ -221,7 +192,8 @@ impl Sender {
 
     /// Linux: `tcp_try_keep_open`.
     pub(super) fn try_keep_open(&mut self, host: &mut impl Host) {
-        let is_disorder = self.sacked_out + self.lost_out != 0 || self.is_any_retrans_done();
+        let is_disorder = self.board.sacked_out() + self.board.lost_out() != 0
+            || self.board.is_any_retrans_done();
         let state = if is_disorder { CaState::Disorder } else { CaState::Open };
         if self.conn.ca_state != state {
             self.set_ca_state(state, host);
@@ -231,7 +203,7 @@ impl Sender {
 
     /// Linux: `tcp_try_to_open`.
     fn try_to_open(&mut self, flag: u32, host: &mut impl Host) {
-        if !self.is_any_retrans_done() {
+        if !self.board.is_any_retrans_done() {
             self.retrans_stamp = None;
         }
         if flag & flags::ECE != 0 {
@@ -260,7 +232,7 @@ impl Sender {
                 }
             } else if has_advanced && !is_recovered {
                 self.high_seq = self.conn.snd_nxt;
-                if self.queue.send_head() != NIL && after(self.window_end(), self.conn.snd_nxt) {
+                if self.board.has_unsent() && after(self.window_end(), self.conn.snd_nxt) {
                     return Rexmit::New;
                 }
                 self.is_frto = false;
@@ -270,11 +242,11 @@ impl Sender {
             self.try_undo_recovery(host);
             return Rexmit::None;
         }
-        if !self.is_sack {
+        if !self.board.is_sack() {
             if after(self.conn.snd_nxt, self.high_seq) && num_dupack != 0 {
                 self.add_reno_sack(num_dupack, flag);
             } else if has_advanced {
-                self.sacked_out = 0;
+                self.board.reset_sacked_out();
             }
         }
         Rexmit::Lost
@@ -282,34 +254,23 @@ impl Sender {
 
     /// Without SACK: a duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
     fn add_reno_sack(&mut self, num_dupack: u32, flag: u32) {
-        if num_dupack == 0 {
-            return;
-        }
-        let prior_sacked = self.sacked_out;
-        self.sacked_out += num_dupack;
-        self.check_reno_reordering(0);
-        if self.sacked_out > prior_sacked {
-            self.count_delivered(self.sacked_out - prior_sacked, flag);
+        if num_dupack != 0 {
+            let dup_acks = self.board.add_dup_acks(num_dupack);
+            self.take_dup_acks(dup_acks, flag);
         }
     }
 
     /// Without SACK: an ACK takes back the duplicates that it explains. Linux: `tcp_remove_reno_sacks`.
     pub(super) fn remove_reno_sacks(&mut self, acked: u32, flag: u32) {
-        if acked > 0 {
-            self.count_delivered(acked.saturating_sub(self.sacked_out).max(1), flag);
-            self.sacked_out = self.sacked_out.saturating_sub(acked - 1);
-        }
-        self.check_reno_reordering(acked);
+        let dup_acks = self.board.remove_dup_acks(acked);
+        self.take_dup_acks(dup_acks, flag);
     }
 
-    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
-    fn check_reno_reordering(&mut self, addend: u32) {
-        let holes = self.lost_out.max(1).min(self.packets_out);
-        if self.sacked_out + holes <= self.packets_out {
-            return;
+    fn take_dup_acks(&mut self, dup_acks: DupAcks, flag: u32) {
+        if let Some(metric) = dup_acks.reordering {
+            self.reordering = metric.min(MAX_REORDERING);
+            self.reord_seen += 1;
         }
-        self.sacked_out = self.packets_out - holes;
-        self.reordering = (self.packets_out + addend).min(MAX_REORDERING);
-        self.reord_seen += 1;
+        self.count_delivered(dup_acks.delivered, flag);
     }
 }

@@ -9,7 +9,6 @@
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::after;
 
-use super::skb::{NIL, tag};
 use super::timers::Pending;
 use super::{REORDERING, Sender, State};
 use crate::Host;
@@ -20,7 +19,7 @@ const SYN_LINEAR_TIMEOUTS: u32 = 4;
 impl Sender {
     /// Linux: `tcp_retransmit_timer`.
     pub(super) fn retransmit_timeout(&mut self, host: &mut impl Host) {
-        if self.packets_out == 0 {
+        if self.board.packets_out() == 0 {
             return;
         }
         let is_window_closed = self.snd_wnd == 0 && self.state != State::SynSent;
@@ -30,8 +29,9 @@ impl Sender {
             self.rto_total += 1;
             self.stats.rto_count += 1;
         }
-        let head = self.queue.head();
-        self.retransmit_skb(head, 1, host);
+        if let Some(head) = self.board.head() {
+            self.retransmit_skb(head, 1, host);
+        }
         if self.state != State::SynSent || self.rto_total > SYN_LINEAR_TIMEOUTS {
             self.backoff += 1;
             self.rto = crate::rtt::backed_off(self.rto, self.conn.hz);
@@ -53,7 +53,7 @@ impl Sender {
             self.init_undo();
         }
         self.collapse_cwnd();
-        if state <= CaState::Disorder && self.sacked_out >= REORDERING {
+        if state <= CaState::Disorder && self.board.sacked_out() >= REORDERING {
             self.reordering = self.reordering.min(REORDERING);
         }
         self.set_ca_state(CaState::Loss, host);
@@ -66,32 +66,28 @@ impl Sender {
     /// Marks what was sent long enough ago lost. A SACKed packet at the head means that the receiver has
     /// dropped what it had SACKed. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
-        let head = self.queue.head();
-        let is_reneg = head != NIL && self.queue[head].has(tag::SACKED);
-        if is_reneg {
-            self.sacked_out = 0;
-            self.is_sack_reneg = true;
-        } else if !self.is_sack {
-            self.sacked_out = 0;
+        let is_reneg = self.board.is_head_sacked();
+        if is_reneg || !self.board.is_sack() {
+            self.board.reset_sacked_out();
         }
-        let mut id = head;
-        while id != NIL {
-            let next = self.queue[id].next;
+        self.is_sack_reneg |= is_reneg;
+        let head = self.board.head();
+        let mut next = head;
+        while let Some(at) = next {
+            let is_head = next == head;
+            next = self.board.next(at);
             if is_reneg {
-                self.queue[id].tags &= !tag::SACKED;
-            } else if self.is_rack && id != head && self.rack_timeout_us(id, 0) > 0 {
-                id = next;
+                self.board.unsack(at);
+            } else if self.is_rack
+                && !is_head
+                && self.rack_timeout_us(self.board.sent(at).sent_us(), 0) > 0
+            {
                 continue;
             }
-            self.mark_lost(id, host);
+            self.mark_lost(at, host);
             // RACK would step over it at every ACK until it is sent again.
-            if self.queue[id].has(tag::LOST) && self.queue.is_sorted(id) {
-                self.queue.unlink_sorted(id);
-                self.queue[id].tags |= tag::UNSORTED_BY_RTO;
-            }
-            id = next;
+            self.board.shelve_lost(at);
         }
-        self.retransmit_hint = NIL;
-        self.dup_thresh.forget();
+        self.board.forget_hints();
     }
 }

@@ -50,14 +50,14 @@ impl Sender {
         if !self.is_nospace {
             return;
         }
-        if self.in_flight() < self.conn.ctl.cwnd
+        if self.board.in_flight() < self.conn.ctl.cwnd
             && matches!(self.config.sndbuf, SendBuffer::Auto { .. })
         {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
-        let room = self.sndbuf.saturating_sub(self.wmem_queued);
-        if room > 0 && room >= self.wmem_queued >> 1 {
+        let room = self.sndbuf.saturating_sub(self.board.memory());
+        if room > 0 && room >= self.board.memory() >> 1 {
             self.is_nospace = false;
         }
     }

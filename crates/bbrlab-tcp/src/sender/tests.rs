@@ -5,8 +5,6 @@ use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{Algorithm, Draw, PacingStatus};
 use bbrlab_units::{Span, Time};
 
-use super::queue::Queue;
-use super::skb::{NIL, OVERHEAD, tag};
 use super::{EcnMode, Recovery, SendBuffer, Sender, SenderConfig, Tso};
 use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
@@ -142,51 +140,7 @@ impl World {
 
 /// Everything that is counted, counted by walking.
 fn check_counts(sender: &Sender) {
-    let queue: &Queue = &sender.queue;
-    let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);
-    let mut expected_seq = None;
-    let mut id = queue.head();
-    let mut has_hint = sender.retransmit_hint == NIL;
-    let mut has_highest = sender.highest_sack == NIL;
-    while id != NIL {
-        let skb = &queue[id];
-        assert!(expected_seq.is_none_or(|seq| seq == skb.seq), "the queue has no gaps");
-        expected_seq = Some(skb.end_seq);
-        let pcount = u32::from(skb.pcount);
-        out += pcount;
-        sacked += if skb.has(tag::SACKED) { pcount } else { 0 };
-        lost += if skb.has(tag::LOST) { pcount } else { 0 };
-        retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
-        wmem += skb.len() + OVERHEAD;
-        assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
-        assert!(!(skb.has(tag::SACKED) && queue.is_sorted(id)), "SACKed and in the list by time");
-        assert_eq!(queue.find_sent(skb.seq), id, "the milestones lead to each skb");
-        assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
-        has_hint |= sender.retransmit_hint == id;
-        has_highest |= sender.highest_sack == id;
-        id = skb.next;
-    }
-    assert!(expected_seq.is_none_or(|seq| seq == sender.conn.snd_nxt), "up to the last byte sent");
-    assert!(has_hint && has_highest, "hints point into the queue");
-    id = queue.send_head();
-    while id != NIL {
-        wmem += queue[id].len() + OVERHEAD;
-        id = queue[id].next;
-    }
-    assert_eq!(sender.packets_out, out, "packets_out");
-    assert_eq!(sender.lost_out, lost, "lost_out");
-    assert_eq!(sender.retrans_out, retrans, "retrans_out");
-    if sender.is_sack {
-        assert_eq!(sender.sacked_out, sacked, "sacked_out");
-    }
-    assert_eq!(sender.wmem_queued, wmem, "wmem_queued");
-    let mut sorted = queue.oldest();
-    let mut last_ns = 0;
-    while sorted != NIL {
-        assert!(queue[sorted].tstamp_ns >= last_ns, "the list by time is in order");
-        last_ns = queue[sorted].tstamp_ns;
-        sorted = queue[sorted].sorted_next;
-    }
+    sender.board.check(sender.conn.snd_nxt);
 }
 
 /// One transfer through a bad path; every byte has to arrive.
@@ -279,7 +233,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig) {
         "all bytes and the FIN"
     );
     assert!(world.has_fin);
-    assert_eq!(sender.packets_out, 0);
+    assert_eq!(sender.board.packets_out(), 0);
 }
 
 #[test]

@@ -9,7 +9,6 @@
 use bbrlab_units::Time;
 
 use super::Sender;
-use super::skb::NIL;
 use crate::wheel::WheelTimer;
 use crate::{Host, TimerId};
 
@@ -153,16 +152,13 @@ impl Sender {
     /// Microseconds until the RTO of the first packet in flight; may be past. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
         let rto_us = u64::from(self.rto) * u64::from(self.us_per_jiffy);
-        let head = self.queue.head();
-        if head == NIL {
-            return rto_us.cast_signed();
-        }
-        (self.queue[head].sent_us() + rto_us).wrapping_sub(self.mstamp_us).cast_signed()
+        let Some(head) = self.board.head_sent() else { return rto_us.cast_signed() };
+        (head.sent_us() + rto_us).wrapping_sub(self.mstamp_us).cast_signed()
     }
 
     /// Restarts the retransmission timeout after progress or a probe. Linux: `tcp_rearm_rto`.
     pub(super) fn rearm_rto(&mut self, host: &mut impl Host) {
-        if self.packets_out == 0 {
+        if self.board.packets_out() == 0 {
             self.clear_timer();
             return;
         }

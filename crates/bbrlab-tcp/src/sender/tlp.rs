@@ -9,7 +9,6 @@ use bbrlab_cc::{CaState, CwndEvent};
 
 use super::ack::flags;
 use super::output::Push;
-use super::skb::NIL;
 use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Nonagle, Sender};
 use crate::Host;
@@ -30,8 +29,8 @@ impl Sender {
     /// Whether a loss probe would be due some time. Linux: the conditions of `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn may_schedule_loss_probe(&self) -> bool {
-        self.packets_out != 0
-            && self.is_sack
+        self.board.packets_out() != 0
+            && self.board.is_sack()
             && self.is_rack
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
@@ -46,7 +45,7 @@ impl Sender {
         if !self.may_schedule_loss_probe() {
             return false;
         }
-        let (mut timeout, timeout_us) = if self.packets_out == 1 || self.rtt.srtt_us == 0 {
+        let (mut timeout, timeout_us) = if self.board.packets_out() == 1 || self.rtt.srtt_us == 0 {
             self.lone_probe_timeout()
         } else {
             (self.tlp.timeout, self.tlp.timeout_us)
@@ -72,7 +71,7 @@ impl Sender {
         if self.rtt.srtt_us == 0 {
             return (self.conn.hz, u32::MAX);
         }
-        let extra_us = if self.packets_out == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
+        let extra_us = if self.board.packets_out() == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
         let timeout_us = (self.rtt.srtt_us >> 2) + extra_us;
         (self.us_to_jiffies(timeout_us), timeout_us)
     }
@@ -91,7 +90,7 @@ impl Sender {
             self.stats.tlp_count += 1;
             self.timer.pending = Pending::None;
         }
-        if self.queue.tail() == NIL {
+        if self.board.tail().is_none() {
             self.timer.pending = Pending::None;
             return;
         }
@@ -101,23 +100,22 @@ impl Sender {
     /// Whether a probe left.
     fn transmit_loss_probe(&mut self, host: &mut impl Host) -> bool {
         self.tlp.is_retrans = false;
-        let head = self.queue.send_head();
-        if head != NIL && self.fits_send_window(head) {
-            let packets_out = self.packets_out;
+        if self.board.first_unsent().is_some_and(|first| self.fits_send_window(&first)) {
+            let packets_out = self.board.packets_out();
             self.send_new(Nonagle::Off, Push::LossProbe, host);
-            return self.packets_out > packets_out;
+            return self.board.packets_out() > packets_out;
         }
-        let mut id = self.queue.tail();
-        if id == NIL || self.is_in_host_queue(id) {
+        let Some(mut at) = self.board.tail() else { return false };
+        if self.is_in_host_queue(at) {
             return false;
         }
         let mss = self.conn.mss;
-        let pcount = u32::from(self.queue[id].pcount);
-        if pcount > 1 && self.queue[id].len() > (pcount - 1) * mss {
-            id = self.fragment_sent(id, (pcount - 1) * mss, mss);
+        let skb = self.board.sent(at);
+        if skb.pcount > 1 && skb.len > (skb.pcount - 1) * mss {
+            at = self.board.split(at, (skb.pcount - 1) * mss, mss);
         }
-        self.conn.tlp_orig_app_limited = self.queue[id].tx.is_app_limited();
-        if !self.retransmit_skb_quietly(id, 1, host) {
+        self.conn.tlp_orig_app_limited = self.board.is_app_limited(at);
+        if !self.retransmit_skb_quietly(at, 1, host) {
             return false;
         }
         self.tlp.is_retrans = true;

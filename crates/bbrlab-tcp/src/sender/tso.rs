@@ -10,10 +10,9 @@ use bbrlab_cc::{CaState, CongestionControl};
 use bbrlab_units::{NS_PER_MS, NS_PER_US};
 
 use super::limits::Limit;
-use super::skb::{NIL, SkbId};
+use super::scoreboard::Unsent;
 use super::{Nonagle, Sender, Tso};
 use crate::pacing::Burst;
-use crate::segment::flag;
 
 /// Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
@@ -48,7 +47,7 @@ impl Sender {
 
     /// What an skb of several segments should wait for, or `None` if it should go.
     /// Linux: `tcp_tso_should_defer`.
-    pub(super) fn tso_should_defer(&self, id: SkbId, max_segs: u32) -> Option<Limit> {
+    pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;
         if conn.ca_state >= CaState::Recovery {
             return None;
@@ -57,24 +56,20 @@ impl Sender {
         if idle_ns > NS_PER_MS.cast_signed() {
             return None;
         }
-        let skb = &self.queue[id];
-        let len = skb.len();
+        let len = skb.len;
         let send_win = self.window_end().wrapping_sub(skb.seq);
-        let cong_win = (conn.ctl.cwnd - self.in_flight()).wrapping_mul(conn.mss);
+        let cong_win = (conn.ctl.cwnd - self.board.in_flight()).wrapping_mul(conn.mss);
         let limit = send_win.min(cong_win);
-        if limit >= max_segs * conn.mss || (skb.next != NIL && limit >= len) {
+        if limit >= max_segs * conn.mss || (!skb.is_last && limit >= len) {
             return None;
         }
         let window = self.snd_wnd.min(conn.ctl.cwnd.wrapping_mul(conn.mss));
         if limit >= window / TSO_WIN_DIVISOR {
             return None;
         }
-        let head = self.queue.head();
-        if head == NIL {
-            return None;
-        }
+        let head = self.board.head_sent()?;
         let srtt_ns = (NS_PER_US >> 3) * u64::from(self.rtt.srtt_us);
-        let expected_ack_ns = self.queue[head].tstamp_ns + srtt_ns;
+        let expected_ack_ns = head.tstamp_ns + srtt_ns;
         let wait_ns = expected_ack_ns.wrapping_sub(conn.clock_ns);
         let threshold_ns = (srtt_ns >> 1).min(NS_PER_MS);
         if wait_ns.wrapping_sub(threshold_ns).cast_signed() > 0 {
@@ -87,20 +82,19 @@ impl Sender {
         } else if send_win <= len {
             return Some(Limit::Rwnd);
         }
-        if skb.flags & flag::FIN != 0 { None } else { Some(Limit::App) }
+        if skb.is_fin { None } else { Some(Limit::App) }
     }
 
     /// Bytes of an skb of several segments that go at once. Linux: `tcp_mss_split_point`.
     #[inline]
-    pub(super) fn mss_split_point(&self, id: SkbId, quota: u32, nonagle: Nonagle) -> u32 {
-        let skb = &self.queue[id];
+    pub(super) fn mss_split_point(&self, skb: &Unsent, quota: u32, nonagle: Nonagle) -> u32 {
         let mss = self.conn.mss;
         let window = self.window_end().wrapping_sub(skb.seq);
         let max_len = mss * quota;
-        if max_len <= window && skb.next != NIL {
+        if max_len <= window && !skb.is_last {
             return max_len;
         }
-        let needed = skb.len().min(window);
+        let needed = skb.len.min(window);
         if max_len <= needed {
             return max_len;
         }
@@ -113,11 +107,10 @@ impl Sender {
 
     /// Whether an skb of one segment has to wait. Linux: `tcp_nagle_test`.
     #[inline]
-    pub(super) fn is_held_by_nagle(&self, id: SkbId, nonagle: Nonagle) -> bool {
-        let skb = &self.queue[id];
+    pub(super) fn is_held_by_nagle(&self, skb: &Unsent, nonagle: Nonagle) -> bool {
         nonagle != Nonagle::Push
-            && skb.flags & flag::FIN == 0
-            && skb.len() < self.conn.mss
+            && !skb.is_fin
+            && skb.len < self.conn.mss
             && self.nagle_holds(nonagle)
     }
 
@@ -125,7 +118,7 @@ impl Sender {
     /// Linux: `tcp_nagle_check`, `tcp_minshall_check`.
     fn nagle_holds(&self, nonagle: Nonagle) -> bool {
         nonagle == Nonagle::On
-            && self.packets_out != 0
+            && self.board.packets_out() != 0
             && after(self.snd_sml, self.conn.snd_una)
             && !after(self.snd_sml, self.conn.snd_nxt)
     }

@@ -3,13 +3,13 @@
 //! Proof is a timestamp echo older than the first retransmission, DSACKs for every retransmission, or F-RTO.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_undo_cwnd_reduction`, `tcp_may_undo`,
-//! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`, `tcp_any_retrans_done`.
+//! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`.
 //! Deviations: none.
 
 use bbrlab_cc::CaState;
-use bbrlab_cc::linux_int::before;
+use bbrlab_cc::linux_int::{after, before};
 
-use super::skb::{NIL, SkbId, tag};
+use super::scoreboard::{Acked, tag};
 use super::{Sender, State, rack};
 use crate::Host;
 
@@ -26,6 +26,13 @@ pub(super) struct Undo {
 
 impl Undo {
     pub(super) const NONE: Self = Self { marker: None, retrans: -1, prior_ssthresh: 0 };
+
+    /// The receiver has `segs` segments up to `end_seq` twice: as many retransmissions were needless.
+    pub(super) fn note_duplicate(&mut self, end_seq: u32, segs: u32) {
+        if self.marker.is_some_and(|marker| after(end_seq, marker)) && self.retrans > 0 {
+            self.retrans = (self.retrans - segs.cast_signed()).max(0);
+        }
+    }
 }
 
 impl Sender {
@@ -36,7 +43,7 @@ impl Sender {
             return;
         }
         self.undo.marker = Some(self.conn.snd_una);
-        let mut retrans = self.retrans_out.cast_signed();
+        let mut retrans = self.board.retrans_out().cast_signed();
         if self.tlp.high_seq.is_some() && self.tlp.is_retrans {
             retrans += 1;
         }
@@ -51,8 +58,7 @@ impl Sender {
     /// Whether a retransmitted skb is acknowledged too early to be the retransmission.
     /// Linux: `tcp_skb_spurious_retrans`.
     #[inline]
-    pub(super) fn is_spurious_retrans(&self, id: SkbId) -> bool {
-        let skb = &self.queue[id];
+    pub(super) fn is_spurious_retrans(&self, skb: &Acked) -> bool {
         skb.has(tag::ANY_RETRANS) && self.is_echo_before(super::timestamp_ms(skb.tstamp_ns))
     }
 
@@ -61,57 +67,21 @@ impl Sender {
         if let Some(stamp) = self.retrans_stamp {
             return self.is_echo_before(stamp);
         }
-        if !self.is_sack && !before(self.conn.snd_una, self.high_seq) {
+        if !self.board.is_sack() && !before(self.conn.snd_una, self.high_seq) {
             return false;
         }
         self.state != State::SynSent
     }
 
-    /// Linux: `tcp_any_retrans_done`.
-    pub(super) fn is_any_retrans_done(&self) -> bool {
-        if self.retrans_out != 0 {
-            return true;
-        }
-        let head = self.queue.head();
-        head != NIL && self.queue[head].has(tag::EVER_RETRANS)
-    }
-
     /// Puts window and threshold back. Linux: `tcp_undo_cwnd_reduction`.
     fn undo_cwnd_reduction(&mut self, is_loss_unmarked: bool) {
         if is_loss_unmarked {
-            self.unmark_losses();
+            self.board.unmark_losses();
         }
         self.restore_cwnd();
         self.undo.marker = None;
         self.rack.is_advanced = true;
         self.stats.undo_count += 1;
-    }
-
-    /// Nothing is lost; what a timeout took off the list by time goes back to its place.
-    fn unmark_losses(&mut self) {
-        let mut at = NIL;
-        let mut id = self.queue.head();
-        while id != NIL {
-            let skb = &mut self.queue[id];
-            let is_unsorted = skb.has(tag::UNSORTED_BY_RTO);
-            skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
-            let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
-            if is_unsorted {
-                // In order of sequence, and so of their only transmission: one pass over both lists.
-                let mut after =
-                    if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
-                while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
-                    at = after;
-                    after = self.queue[after].sorted_next;
-                }
-                self.queue.insert_sorted_after(at, id);
-                at = id;
-            }
-            id = next;
-        }
-        self.lost_out = 0;
-        self.retransmit_hint = NIL;
-        self.dup_thresh.forget();
     }
 
     /// Linux: `tcp_may_undo`.
@@ -122,10 +92,10 @@ impl Sender {
     /// Without SACK the state is kept until something above `high_seq` is acknowledged.
     /// Linux: `tcp_is_non_sack_preventing_reopen`.
     fn is_reopen_prevented(&mut self) -> bool {
-        if self.conn.snd_una != self.high_seq || self.is_sack {
+        if self.conn.snd_una != self.high_seq || self.board.is_sack() {
             return false;
         }
-        if !self.is_any_retrans_done() {
+        if !self.board.is_any_retrans_done() {
             self.retrans_stamp = None;
         }
         true
@@ -167,7 +137,7 @@ impl Sender {
         if self.is_reopen_prevented() {
             return true;
         }
-        if is_frto_undo || self.is_sack {
+        if is_frto_undo || self.board.is_sack() {
             self.set_ca_state(CaState::Open, host);
             self.is_sack_reneg = false;
         }
@@ -181,10 +151,10 @@ impl Sender {
             return false;
         }
         self.check_sack_reordering(prior_snd_una);
-        if self.retrans_out != 0 {
+        if self.board.retrans_out() != 0 {
             return true;
         }
-        if !self.is_any_retrans_done() {
+        if !self.board.is_any_retrans_done() {
             self.retrans_stamp = None;
         }
         self.undo_cwnd_reduction(true);

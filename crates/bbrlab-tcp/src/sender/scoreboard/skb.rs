@@ -8,10 +8,10 @@ use crate::rate::PackedStamps;
 use crate::segment::flag;
 
 /// Bytes of memory that an skb takes besides its payload: head, `sk_buff` and `skb_shared_info`.
-pub(super) const OVERHEAD: u32 = 832;
+pub(crate) const OVERHEAD: u32 = 832;
 
 /// What is known of an skb that was sent. Linux: `TCPCB_*`, same numbers.
-pub(super) mod tag {
+pub(crate) mod tag {
     /// SACKed.
     pub(crate) const SACKED: u8 = 0x01;
     /// A retransmission of it is in flight. Linux: `TCPCB_SACKED_RETRANS`.

@@ -1,0 +1,164 @@
+//! What a cumulative ACK takes off: whole skbs, or the first segments of one.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: the loop of `tcp_clean_rtx_queue`, `tcp_tso_acked`;
+//! `net/ipv4/tcp_output.c`: `tcp_trim_head`.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::after;
+
+use super::Scoreboard;
+use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use crate::rate::PackedStamps;
+use crate::segment::flag;
+
+/// What an ACK took off: a copy of what was known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acked {
+    /// First sequence number before.
+    pub(crate) seq: u32,
+    /// One past the last sequence number of the skb, also if a part of it stays.
+    pub(crate) end_seq: u32,
+    /// Segments that left.
+    pub(crate) pcount: u32,
+    /// Time of its latest transmission in nanoseconds.
+    pub(crate) tstamp_ns: u64,
+    /// Delivery counters at its latest transmission.
+    pub(crate) tx: PackedStamps,
+    /// Bits of [`tag`].
+    pub(crate) tags: u8,
+    /// It was the SYN.
+    pub(crate) is_syn: bool,
+    /// Nothing of the skb stays.
+    pub(crate) is_whole: bool,
+}
+
+impl Acked {
+    /// Microseconds of its latest transmission. Linux: `tcp_skb_timestamp_us`.
+    #[inline]
+    pub(crate) const fn sent_us(&self) -> u64 {
+        self.tstamp_ns / 1000
+    }
+
+    /// Whether any bit of `tags` is set.
+    #[inline]
+    pub(crate) const fn has(&self, tags: u8) -> bool {
+        self.tags & tags != 0
+    }
+}
+
+impl Scoreboard {
+    /// Whether the first skb in flight is SACKed. After an ACK it should not be: the receiver would have
+    /// acknowledged it.
+    #[inline]
+    pub(crate) fn is_head_sacked(&self) -> bool {
+        let head = self.queue.head();
+        head != NIL && self.queue[head].has(tag::SACKED)
+    }
+
+    /// Takes off the first skb if it is an ordinary one below `snd_una`: sent once, acknowledged whole.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "the body of a loop that every acknowledged skb passes"
+    )]
+    pub(crate) fn pop_ordinary(&mut self, snd_una: u32) -> Option<Acked> {
+        let id = self.queue.head();
+        if id == NIL {
+            return None;
+        }
+        let skb = &self.queue[id];
+        if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
+            return None;
+        }
+        let acked = Acked {
+            seq: skb.seq,
+            end_seq: skb.end_seq,
+            pcount: u32::from(skb.pcount),
+            tstamp_ns: skb.tstamp_ns,
+            tx: skb.tx,
+            tags: 0,
+            is_syn: false,
+            is_whole: true,
+        };
+        self.wmem_queued -= skb.len() + OVERHEAD;
+        self.packets_out -= acked.pcount;
+        self.forget_head(id);
+        Some(acked)
+    }
+
+    /// Takes off what is below `snd_una` of a first skb that is anything else: SACKed, marked or
+    /// retransmitted, acknowledged in part, or the SYN.
+    pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
+        let id = self.queue.head();
+        if id == NIL {
+            return None;
+        }
+        let skb = &self.queue[id];
+        let mut acked = Acked {
+            seq: skb.seq,
+            end_seq: skb.end_seq,
+            pcount: u32::from(skb.pcount),
+            tstamp_ns: skb.tstamp_ns,
+            tx: skb.tx,
+            tags: skb.tags,
+            is_syn: skb.flags & flag::SYN != 0,
+            is_whole: true,
+        };
+        if after(skb.end_seq, snd_una) {
+            if skb.pcount == 1 || !after(snd_una, skb.seq) {
+                return None;
+            }
+            acked.pcount = self.trim_acked_head(id, snd_una);
+            if acked.pcount == 0 {
+                return None;
+            }
+            acked.is_whole = false;
+            if acked.has(tag::SACKED) {
+                self.queue[id].tx.use_up();
+            }
+        }
+        if acked.has(tag::RETRANS) {
+            self.retrans_out -= acked.pcount;
+        }
+        if acked.has(tag::SACKED) {
+            self.sacked_out -= acked.pcount;
+        }
+        if acked.has(tag::LOST) {
+            self.lost_out -= acked.pcount;
+        }
+        self.packets_out -= acked.pcount;
+        if acked.is_whole {
+            self.wmem_queued -= self.queue[id].len() + OVERHEAD;
+            self.forget_head(id);
+        }
+        Some(acked)
+    }
+
+    /// The hints that point to the first skb move on, and it is freed.
+    #[inline]
+    fn forget_head(&mut self, id: SkbId) {
+        self.search_forget_head(id);
+        if self.retransmit_hint == id {
+            self.retransmit_hint = NIL;
+        }
+        if self.highest_sack == id {
+            self.highest_sack = self.queue[id].next;
+        }
+        self.queue.pop_sent();
+    }
+
+    /// Cuts off the acknowledged head of an skb of several segments; returns how many segments that took.
+    /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
+    fn trim_acked_head(&mut self, id: SkbId, snd_una: u32) -> u32 {
+        let skb = &mut self.queue[id];
+        let before = u32::from(skb.pcount);
+        let cut = snd_una.wrapping_sub(skb.seq);
+        skb.seq = snd_una;
+        if skb.pcount > 1 {
+            skb.count_segments(u32::from(skb.gso_size));
+        }
+        let acked = before - u32::from(skb.pcount);
+        self.wmem_queued -= cut;
+        acked
+    }
+}

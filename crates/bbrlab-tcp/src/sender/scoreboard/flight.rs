@@ -1,0 +1,288 @@
+//! What is in flight: how it departs, is cut and joined there, and which of it is repeated next.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_event_new_data_sent`, `tcp_update_skb_after_send`,
+//! `tcp_fragment`, `tcp_trim_head`, `tcp_retrans_try_collapse`, `skb_still_in_host_queue`;
+//! `net/ipv4/tcp_input.c`: `tcp_any_retrans_done`.
+//! Deviations:
+//! 1. Small neighbours merge into one retransmission even while a copy of theirs is still on its way; the
+//!    kernel merges only what has left the path.
+
+use bbrlab_cc::linux_int::{after, before};
+
+use super::skb::{NIL, OVERHEAD, Skb, tag};
+use super::{Cursor, Scoreboard};
+use crate::rate::PackedStamps;
+use crate::segment::flag;
+
+/// An skb in flight: a copy of what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// First sequence number.
+    pub(crate) seq: u32,
+    /// One past the last sequence number, FIN included.
+    pub(crate) end_seq: u32,
+    /// Payload bytes.
+    pub(crate) len: u32,
+    /// Segments.
+    pub(crate) pcount: u32,
+    /// Payload of each but the last of several segments, 0 for a lone one. Linux: `tcp_gso_size`.
+    pub(crate) gso_size: u32,
+    /// Time of its latest transmission in nanoseconds.
+    pub(crate) tstamp_ns: u64,
+    /// Bits of [`tag`].
+    pub(crate) tags: u8,
+    /// Header flags besides ACK: SYN, FIN, PSH.
+    pub(crate) flags: u8,
+    /// Transmissions before the latest one.
+    pub(crate) retransmission: u16,
+}
+
+impl Sent {
+    #[inline]
+    const fn of(skb: &Skb) -> Self {
+        Self {
+            seq: skb.seq,
+            end_seq: skb.end_seq,
+            len: skb.len(),
+            pcount: skb.pcount as u32,
+            gso_size: skb.gso_size as u32,
+            tstamp_ns: skb.tstamp_ns,
+            tags: skb.tags,
+            flags: skb.flags,
+            retransmission: skb.retransmission,
+        }
+    }
+
+    /// Whether any bit of `tags` is set.
+    #[inline]
+    pub(crate) const fn has(&self, tags: u8) -> bool {
+        self.tags & tags != 0
+    }
+
+    /// Microseconds of its latest transmission. Linux: `tcp_skb_timestamp_us`.
+    #[inline]
+    pub(crate) const fn sent_us(&self) -> u64 {
+        self.tstamp_ns / 1000
+    }
+
+    /// Whether it is the SYN.
+    #[inline]
+    pub(crate) const fn is_syn(&self) -> bool {
+        self.flags & flag::SYN != 0
+    }
+}
+
+impl Scoreboard {
+    /// The first skb in flight. Linux: `tcp_rtx_queue_head`.
+    #[inline]
+    pub(crate) fn head(&self) -> Option<Cursor> {
+        Cursor::at(self.queue.head())
+    }
+
+    /// The last skb in flight. Linux: `tcp_rtx_queue_tail`.
+    #[inline]
+    pub(crate) fn tail(&self) -> Option<Cursor> {
+        Cursor::at(self.queue.tail())
+    }
+
+    /// The next in order of sequence.
+    #[inline]
+    pub(crate) fn next(&self, at: Cursor) -> Option<Cursor> {
+        Cursor::at(self.queue[at.0].next)
+    }
+
+    /// What is known of an skb.
+    #[inline]
+    pub(crate) fn sent(&self, at: Cursor) -> Sent {
+        Sent::of(&self.queue[at.0])
+    }
+
+    /// What is known of the first skb in flight.
+    #[inline]
+    pub(crate) fn head_sent(&self) -> Option<Sent> {
+        self.head().map(|at| self.sent(at))
+    }
+
+    /// Whether at most one skb is in flight.
+    #[inline]
+    pub(crate) fn is_at_most_one_sent(&self) -> bool {
+        self.queue.head() == self.queue.tail()
+    }
+
+    /// The SYN, in flight.
+    pub(crate) fn add_syn(&mut self, seq: u32) -> Cursor {
+        let mut syn = Skb::empty_at(seq);
+        syn.flags = flag::SYN;
+        syn.end_seq = seq.wrapping_add(1);
+        syn.pcount = 1;
+        self.packets_out = 1;
+        self.wmem_queued += OVERHEAD;
+        Cursor(self.queue.insert_sent(syn))
+    }
+
+    /// An skb departs at `wstamp_ns`: what its header is made of.
+    #[inline]
+    pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
+        let skb = &mut self.queue[at.0];
+        skb.tstamp_ns = wstamp_ns;
+        skb.tags &= !tag::UNSORTED_BY_RTO;
+        Sent::of(skb)
+    }
+
+    /// It has departed, with the delivery counts `tx`: it is the newest by time.
+    #[inline]
+    pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps) {
+        self.queue.move_to_newest(at.0);
+        self.queue[at.0].tx = tx;
+    }
+
+    /// New data that has departed is in flight from now on. Linux: `tcp_event_new_data_sent`.
+    #[inline]
+    pub(crate) fn add_to_flight(&mut self, at: Cursor) -> Sent {
+        let Cursor(id) = at;
+        self.queue.push_sent(id);
+        let skb = &self.queue[id];
+        self.packets_out += u32::from(skb.pcount);
+        if self.highest_sack == NIL {
+            self.highest_sack = id;
+        }
+        Sent::of(skb)
+    }
+
+    /// An skb not in flight yet gets PSH.
+    pub(crate) fn push_now(&mut self, at: Cursor) {
+        self.queue[at.0].flags |= flag::PSH;
+    }
+
+    /// Its latest copy waits in the host's queue.
+    pub(crate) fn enter_host_queue(&mut self, at: Cursor) {
+        self.queue[at.0].tags |= tag::IN_HOST_QUEUE;
+    }
+
+    /// The copy that was to depart at `departs_ns` has left the host's queue. The skb may have been
+    /// acknowledged meanwhile, and its place taken by another one.
+    pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
+        let skb = &mut self.queue[at.0];
+        if skb.tstamp_ns == departs_ns {
+            skb.tags &= !tag::IN_HOST_QUEUE;
+        }
+    }
+
+    /// Linux: `tcp_any_retrans_done`.
+    pub(crate) fn is_any_retrans_done(&self) -> bool {
+        self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
+    }
+
+    /// Where retransmitting goes on.
+    pub(crate) fn retransmit_next(&self) -> Option<Cursor> {
+        if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
+    }
+
+    /// All below needs no look any more. Linux: `retransmit_skb_hint`.
+    #[inline]
+    pub(crate) fn retransmit_from(&mut self, at: Cursor) {
+        self.retransmit_hint = at.0;
+    }
+
+    /// An skb was sent again, and that counts as in flight; returns its segments.
+    pub(crate) fn retransmitted(&mut self, at: Cursor) {
+        let skb = &mut self.queue[at.0];
+        skb.tags |= tag::ANY_RETRANS;
+        self.retrans_out += u32::from(skb.pcount);
+    }
+
+    /// An skb was sent again, as a probe maybe.
+    pub(crate) fn retransmitted_once(&mut self, at: Cursor) {
+        self.queue[at.0].tags |= tag::EVER_RETRANS;
+    }
+
+    /// One more transmission of an skb begins; returns its segments.
+    pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
+        let skb = &mut self.queue[at.0];
+        skb.retransmission = skb.retransmission.wrapping_add(1);
+        u32::from(skb.pcount)
+    }
+
+    /// Whether an skb was sent when the application limited the sender.
+    pub(crate) fn is_app_limited(&self, at: Cursor) -> bool {
+        self.queue[at.0].tx.is_app_limited()
+    }
+
+    /// Cuts an skb in flight after `len` bytes; returns the rest. Linux: `tcp_fragment`.
+    pub(crate) fn split(&mut self, at: Cursor, len: u32, mss: u32) -> Cursor {
+        let Cursor(id) = at;
+        let before = u32::from(self.queue[id].pcount);
+        let rest = self.queue.split_sent(id, len, mss);
+        self.wmem_queued += OVERHEAD;
+        let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
+        self.adjust_pcount(self.queue[id].tags, before.cast_signed() - after.cast_signed());
+        if self.notes_in_flight {
+            // As if the two had been sent one after the other (v2's and v3's trees).
+            let front = u32::from(self.queue[id].pcount);
+            let base = self.queue[id].tx.in_flight.saturating_sub(before);
+            self.queue[id].tx.in_flight = base + front;
+            self.queue[rest].tx.in_flight = base + after;
+        }
+        Cursor(rest)
+    }
+
+    /// Cuts off what is acknowledged of an skb. Linux: `tcp_trim_head`.
+    pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
+        let skb = &mut self.queue[at.0];
+        if !before(skb.seq, snd_una) || skb.flags & flag::SYN != 0 {
+            return;
+        }
+        let cut = snd_una.wrapping_sub(skb.seq);
+        skb.seq = snd_una;
+        if skb.pcount > 1 {
+            skb.count_segments(u32::from(skb.gso_size));
+        }
+        self.wmem_queued -= cut;
+    }
+
+    /// Counts the segments of an skb anew, for segments of `mss` bytes.
+    pub(crate) fn recount(&mut self, at: Cursor, mss: u32) {
+        let skb = &mut self.queue[at.0];
+        let before = u32::from(skb.pcount);
+        skb.count_segments(mss);
+        let (tags, after) = (skb.tags, u32::from(skb.pcount));
+        self.adjust_pcount(tags, before.cast_signed() - after.cast_signed());
+    }
+
+    /// Takes small skbs that end within the window behind an skb into it, up to `space` bytes.
+    /// Linux: `tcp_retrans_try_collapse`.
+    pub(crate) fn collapse_behind(&mut self, at: Cursor, space: u32, window_end: u32) {
+        let Cursor(id) = at;
+        if self.queue[id].pcount > 1 || self.queue[id].has(tag::SACKED) {
+            return;
+        }
+        let mut left = space - self.queue[id].len();
+        loop {
+            let next = self.queue[id].next;
+            if next == NIL {
+                return;
+            }
+            let skb = &self.queue[next];
+            if skb.pcount > 1
+                || skb.has(tag::SACKED)
+                || skb.len() > left
+                || after(skb.end_seq, window_end)
+            {
+                return;
+            }
+            left -= skb.len();
+            let (len, tags) = (skb.len(), skb.tags);
+            if self.highest_sack == next {
+                self.highest_sack = id;
+            }
+            if self.retransmit_hint == next {
+                self.retransmit_hint = id;
+            }
+            self.search.restart();
+            self.queue[id].tags |= tags & tag::EVER_RETRANS;
+            self.queue.shift(id, next, len, 0);
+            self.wmem_queued -= OVERHEAD;
+            self.adjust_pcount(tags, 1);
+        }
+    }
+}

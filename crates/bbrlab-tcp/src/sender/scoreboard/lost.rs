@@ -1,0 +1,182 @@
+//! What is marked lost: by whom is decided elsewhere, here it is marked, counted and taken back.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
+//! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
+//! Deviations:
+//! 1. Packets that a timeout marked lost leave the order by time at once (and come back if the timeout was
+//!    spurious), so that a scan after a timeout does not step over the whole window. The kernel steps over
+//!    them one by one; what is marked is the same.
+
+use bbrlab_cc::LostSkb;
+use bbrlab_cc::linux_int::before;
+
+use super::skb::{NIL, SkbId, tag};
+use super::{Cursor, Scoreboard};
+
+/// Where a search stands that counts SACKed packets from below.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// The first skb not looked at, `NIL` for the head. Linux: `lost_skb_hint`.
+    pub(super) next: SkbId,
+    /// SACKed packets below it. Linux: `lost_cnt_hint`.
+    pub(super) sacked_below: u32,
+}
+
+impl Search {
+    pub(super) const START: Self = Self { next: NIL, sacked_below: 0 };
+
+    pub(super) fn restart(&mut self) {
+        *self = Self::START;
+    }
+}
+
+impl Scoreboard {
+    /// Marks an skb lost, or its retransmission; `None` if that is no news. Linux: `tcp_mark_skb_lost`.
+    pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<LostSkb> {
+        let Cursor(id) = at;
+        let skb = &self.queue[id];
+        let (tags, seq, pcount) = (skb.tags, skb.seq, u32::from(skb.pcount));
+        if tags & tag::SACKED != 0 {
+            return None;
+        }
+        let hint = self.retransmit_hint;
+        if (hint == NIL && self.retrans_out >= self.lost_out)
+            || (hint != NIL && before(seq, self.queue[hint].seq))
+        {
+            self.retransmit_hint = id;
+        }
+        if tags & tag::LOST == 0 {
+            self.lost_out += pcount;
+            self.queue[id].tags |= tag::LOST;
+        } else if tags & tag::RETRANS != 0 {
+            self.queue[id].tags &= !tag::RETRANS;
+            self.retrans_out -= pcount;
+        } else {
+            return None;
+        }
+        let skb = &self.queue[id];
+        let tx = skb.tx.unpack(skb.sent_us());
+        Some(LostSkb {
+            seq,
+            end_seq: skb.end_seq,
+            pcount,
+            in_flight: tx.in_flight,
+            lost: tx.lost,
+            is_app_limited: tx.is_app_limited(),
+            delivered_mstamp: tx.delivered_mstamp,
+        })
+    }
+
+    /// The skb that was sent longest ago, of those that are neither SACKed nor lost for good.
+    #[inline]
+    pub(crate) fn oldest(&self) -> Option<Cursor> {
+        Cursor::at(self.queue.oldest())
+    }
+
+    /// The next in order of transmission.
+    #[inline]
+    pub(crate) fn next_by_time(&self, at: Cursor) -> Option<Cursor> {
+        Cursor::at(self.queue[at.0].sorted_next)
+    }
+
+    /// An skb leaves the order by time until it is sent again.
+    #[inline]
+    pub(crate) fn leave_time_order(&mut self, at: Cursor) {
+        self.queue.unlink_sorted(at.0);
+    }
+
+    /// A timeout has marked an skb lost: it leaves the order by time, and can come back to its place.
+    pub(crate) fn shelve_lost(&mut self, at: Cursor) {
+        if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
+            self.queue.unlink_sorted(at.0);
+            self.queue[at.0].tags |= tag::UNSORTED_BY_RTO;
+        }
+    }
+
+    /// The receiver has dropped what it had SACKed of an skb.
+    pub(crate) fn unsack(&mut self, at: Cursor) {
+        self.queue[at.0].tags &= !tag::SACKED;
+    }
+
+    /// What is lost, or is not, is to be found out anew.
+    pub(crate) fn forget_hints(&mut self) {
+        self.retransmit_hint = NIL;
+        self.search.restart();
+    }
+
+    /// Nothing is lost; what a timeout took off the order by time goes back to its place.
+    pub(crate) fn unmark_losses(&mut self) {
+        let mut at = NIL;
+        let mut id = self.queue.head();
+        while id != NIL {
+            let skb = &mut self.queue[id];
+            let is_unsorted = skb.has(tag::UNSORTED_BY_RTO);
+            skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
+            let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
+            if is_unsorted {
+                // In order of sequence, and so of their only transmission: one pass over both lists.
+                let mut after =
+                    if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
+                while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
+                    at = after;
+                    after = self.queue[after].sorted_next;
+                }
+                self.queue.insert_sorted_after(at, id);
+                at = id;
+            }
+            id = next;
+        }
+        self.lost_out = 0;
+        self.forget_hints();
+    }
+
+    /// The first skb leaves the queue.
+    #[inline]
+    pub(super) fn search_forget_head(&mut self, id: SkbId) {
+        if self.search.next == id {
+            self.search.restart();
+        } else if self.search.sacked_below != 0 && self.queue[id].has(tag::SACKED) {
+            let pcount = u32::from(self.queue[id].pcount);
+            self.search.sacked_below = self.search.sacked_below.saturating_sub(pcount);
+        }
+    }
+
+    /// A search begins anew.
+    pub(crate) fn restart_search(&mut self) {
+        self.search.restart();
+    }
+
+    /// Where the search stands.
+    pub(crate) fn search(&self) -> Search {
+        match self.search {
+            Search { next: NIL, .. } => Search { next: self.queue.head(), sacked_below: 0 },
+            search => search,
+        }
+    }
+
+    /// Goes on with a search: the next skb that is not marked yet and has at most `limit` SACKed packets below
+    /// it, so that the others are above it. Linux: `tcp_mark_head_lost`.
+    pub(crate) fn search_on(&self, search: &mut Search, limit: u32) -> Option<Cursor> {
+        while search.next != NIL {
+            let id = search.next;
+            let skb = &self.queue[id];
+            if skb.has(tag::SACKED) {
+                let below = search.sacked_below + u32::from(skb.pcount);
+                if below > limit {
+                    return None;
+                }
+                search.sacked_below = below;
+            }
+            search.next = skb.next;
+            if !skb.has(tag::SACKED | tag::LOST) {
+                return Some(Cursor(id));
+            }
+        }
+        None
+    }
+
+    /// The search will go on from here.
+    pub(crate) fn keep_search(&mut self, search: Search) {
+        self.search = search;
+    }
+}

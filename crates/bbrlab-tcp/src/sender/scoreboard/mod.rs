@@ -1,0 +1,173 @@
+//! The scoreboard: what is in flight, what of it is SACKed, lost or repeated, and what waits to be sent.
+//!
+//! Its counts follow from its skbs, so nobody else touches either. Outside, an skb is a [`Cursor`], good for
+//! looking at it, for going on from it and for handing it back; what is known of it comes as a copy
+//! ([`Sent`], [`Acked`], [`Covered`], [`Unsent`]). How skbs are kept is the business of these files:
+//!
+//! | file | what |
+//! |---|---|
+//! | `unsent.rs` | what the application wrote: filled, joined, cut, taken |
+//! | `flight.rs` | departures, cutting and joining in flight, what is retransmitted next |
+//! | `acked.rs` | what a cumulative ACK takes off |
+//! | `sacked.rs` | what SACK blocks cover; merging of SACKed neighbours |
+//! | `lost.rs` | what is marked lost, and taken back |
+//! | `reno.rs` | without SACK: duplicate ACKs in place of SACKed packets |
+//! | `queue.rs`, `skb.rs` | the skbs and their order |
+//!
+//! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of `struct tcp_sock`.
+//! Deviations: those numbered in the files.
+
+mod acked;
+mod flight;
+mod lost;
+mod queue;
+mod reno;
+mod sacked;
+mod skb;
+mod unsent;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use acked::Acked;
+pub(super) use flight::Sent;
+pub(super) use reno::DupAcks;
+pub(super) use sacked::{Covered, NUM_SACKS};
+pub(super) use skb::{OVERHEAD, tag};
+pub(super) use unsent::Unsent;
+
+use bbrlab_cc::Conn;
+
+use lost::Search;
+use queue::Queue;
+use sacked::SackCache;
+use skb::{NIL, SkbId};
+
+/// A place in the scoreboard: an skb that is in flight or about to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cursor(SkbId);
+
+impl Cursor {
+    #[inline]
+    const fn at(id: SkbId) -> Option<Self> {
+        if id == NIL { None } else { Some(Self(id)) }
+    }
+}
+
+/// The skbs of a connection and what they add up to.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    packets_out: u32,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    /// The first skb above everything SACKed, `NIL` if none was sent since.
+    highest_sack: SkbId,
+    retransmit_hint: SkbId,
+    wmem_queued: u32,
+    is_sack: bool,
+    /// Skbs that are cut share out what was noted to be in flight (v2's and v3's trees).
+    notes_in_flight: bool,
+    queue: Queue,
+    // Used in recovery.
+    sack_cache: SackCache,
+    /// Where counting recovery stands.
+    search: Search,
+}
+
+impl Scoreboard {
+    /// Nothing sent, nothing written.
+    pub(super) fn new(is_sack: bool, notes_in_flight: bool) -> Self {
+        Self {
+            packets_out: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            highest_sack: NIL,
+            retransmit_hint: NIL,
+            wmem_queued: 0,
+            is_sack,
+            notes_in_flight,
+            queue: Queue::new(),
+            sack_cache: SackCache::default(),
+            search: Search::START,
+        }
+    }
+
+    /// Whether the peer SACKs.
+    #[inline]
+    pub(super) const fn is_sack(&self) -> bool {
+        self.is_sack
+    }
+
+    /// Packets sent and not cumulatively acknowledged.
+    #[inline]
+    pub(super) const fn packets_out(&self) -> u32 {
+        self.packets_out
+    }
+
+    /// Packets of them that are SACKed, or taken for it without SACK.
+    #[inline]
+    pub(super) const fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    /// Packets of them that are marked lost.
+    #[inline]
+    pub(super) const fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    /// Retransmissions in flight.
+    #[inline]
+    pub(super) const fn retrans_out(&self) -> u32 {
+        self.retrans_out
+    }
+
+    /// Packets in flight. Linux: `tcp_packets_in_flight`.
+    #[inline]
+    pub(super) const fn in_flight(&self) -> u32 {
+        self.packets_out
+            .wrapping_sub(self.sacked_out)
+            .wrapping_sub(self.lost_out)
+            .wrapping_add(self.retrans_out)
+    }
+
+    /// Memory of all skbs in bytes. Linux: `sk_wmem_queued`.
+    #[inline]
+    pub(super) const fn memory(&self) -> u32 {
+        self.wmem_queued
+    }
+
+    /// First sequence number above everything SACKed. Linux: `tcp_highest_sack_seq`.
+    pub(super) fn highest_sack_seq(&self, conn: &Conn) -> u32 {
+        if self.sacked_out == 0 {
+            conn.snd_una
+        } else if self.highest_sack == NIL {
+            conn.snd_nxt
+        } else {
+            self.queue[self.highest_sack].seq
+        }
+    }
+
+    /// The number of segments of an skb with `tags` fell by `decrease`. Linux: `tcp_adjust_pcount`.
+    fn adjust_pcount(&mut self, tags: u8, decrease: i32) {
+        if decrease == 0 {
+            return;
+        }
+        let adjust = |count: &mut u32| *count = count.wrapping_add_signed(-decrease);
+        adjust(&mut self.packets_out);
+        if tags & tag::SACKED != 0 {
+            adjust(&mut self.sacked_out);
+        }
+        if tags & tag::RETRANS != 0 {
+            adjust(&mut self.retrans_out);
+        }
+        if tags & tag::LOST != 0 {
+            adjust(&mut self.lost_out);
+        }
+        if !self.is_sack && decrease > 0 {
+            self.sacked_out = self.sacked_out.saturating_sub(decrease.cast_unsigned());
+        }
+    }
+}

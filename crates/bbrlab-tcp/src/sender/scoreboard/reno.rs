@@ -1,0 +1,52 @@
+//! Without SACK: every duplicate ACK counts as a SACKed packet, whichever that was.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_add_reno_sack`, `tcp_remove_reno_sacks`,
+//! `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`, `tcp_reset_reno_sack`.
+//! Deviations: none.
+
+use super::Scoreboard;
+
+/// What a count of duplicate ACKs tells.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub(crate) struct DupAcks {
+    /// Packets that were delivered.
+    pub(crate) delivered: u32,
+    /// More duplicates than packets that could have caused them: packets overtook each other by this many.
+    pub(crate) reordering: Option<u32>,
+}
+
+impl Scoreboard {
+    /// Nothing is SACKed any more, or nothing is taken for it.
+    pub(crate) fn reset_sacked_out(&mut self) {
+        self.sacked_out = 0;
+    }
+
+    /// A duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
+    pub(crate) fn add_dup_acks(&mut self, count: u32) -> DupAcks {
+        let prior_sacked = self.sacked_out;
+        self.sacked_out += count;
+        let reordering = self.limit_dup_acks(0);
+        DupAcks { delivered: self.sacked_out.saturating_sub(prior_sacked), reordering }
+    }
+
+    /// An ACK takes back the duplicates that it explains. Linux: `tcp_remove_reno_sacks`.
+    pub(crate) fn remove_dup_acks(&mut self, acked: u32) -> DupAcks {
+        let mut delivered = 0;
+        if acked > 0 {
+            delivered = acked.saturating_sub(self.sacked_out).max(1);
+            self.sacked_out = self.sacked_out.saturating_sub(acked - 1);
+        }
+        DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
+    }
+
+    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
+        let holes = self.lost_out.max(1).min(self.packets_out);
+        if self.sacked_out + holes <= self.packets_out {
+            return None;
+        }
+        self.sacked_out = self.packets_out - holes;
+        Some(self.packets_out + addend)
+    }
+}

@@ -1,0 +1,465 @@
+//! What SACK blocks cover.
+//!
+//! SACKed neighbours merge into one skb, so that a long SACKed stretch costs as much as one packet; blocks
+//! that the last ACK already had are skipped.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue` from its sorted blocks on,
+//! `tcp_sacktag_walk`, `tcp_sacktag_one`, `tcp_match_skb_to_sack`, `tcp_shift_skb_data`, `tcp_shifted_skb`,
+//! `tcp_sacktag_skip`, `tcp_maybe_skipping_dsack`.
+//! Deviations:
+//! 1. Merging stops at 524,280 bytes as in the kernel, but not at 17 page fragments.
+
+use bbrlab_cc::Conn;
+use bbrlab_cc::linux_int::{after, before};
+
+use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::{Cursor, Scoreboard};
+use crate::rate::{DeliveredSkb, PackedStamps};
+use crate::segment::SackBlock;
+
+/// SACK blocks that fit into a header and are remembered. Linux: `TCP_NUM_SACKS`.
+pub(crate) const NUM_SACKS: usize = 4;
+
+/// Bytes that merged skbs stay below. Linux: `65535 * TCP_MIN_GSO_SIZE`.
+const MERGE_LIMIT: u32 = 65_535 * 8;
+
+/// The blocks of the latest ACK, in order of sequence. Linux: `recv_sack_cache`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SackCache {
+    blocks: [SackBlock; NUM_SACKS],
+}
+
+/// An skb, or a part of one, that a block covers: a copy of what was known of it before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Covered {
+    /// First sequence number.
+    pub(crate) start: u32,
+    /// One past the last sequence number.
+    pub(crate) end: u32,
+    /// Segments.
+    pub(crate) pcount: u32,
+    /// Bits of [`tag`].
+    pub(crate) tags: u8,
+    /// The block reports a duplicate.
+    pub(crate) is_dup: bool,
+    /// It is below what was SACKed before.
+    pub(crate) is_below_highest: bool,
+    /// Delivery counters at its latest transmission.
+    pub(crate) tx: PackedStamps,
+    /// What the rate sampler hears of the whole skb.
+    pub(crate) delivered: DeliveredSkb,
+}
+
+impl Covered {
+    /// Microseconds of its latest transmission.
+    pub(crate) const fn sent_us(&self) -> u64 {
+        self.delivered.tx_mstamp
+    }
+
+    /// Whether any bit of `tags` was set.
+    pub(crate) const fn has(&self, tags: u8) -> bool {
+        self.tags & tags != 0
+    }
+}
+
+/// A block, and the duplicate's block if that comes next: what a walk looks for.
+#[derive(Clone, Copy)]
+struct Wanted {
+    block: SackBlock,
+    next_dup: Option<SackBlock>,
+    is_dup: bool,
+}
+
+/// A piece of an skb that is about to move into the one before it.
+#[derive(Clone, Copy)]
+struct Piece {
+    len: u32,
+    pcount: u32,
+    mss: u32,
+    is_dup: bool,
+}
+
+/// What became of an skb that a block touches.
+enum Shift {
+    /// It, or a part of it, is now in this one.
+    Merged(SkbId),
+    /// It stays, and is not covered.
+    Nothing,
+    /// It could not be merged; tag it where it is.
+    Fallback,
+}
+
+impl Scoreboard {
+    /// Tags what `blocks`, in order of sequence, cover, and tells `hear` of each piece; one of them may be a
+    /// DSACK. Blocks that the last ACK had are not looked at again. Linux: `tcp_sacktag_write_queue`.
+    pub(crate) fn tag_sacked(
+        &mut self,
+        conn: &Conn,
+        blocks: &[SackBlock],
+        dsack_index: Option<usize>,
+        hear: &mut impl FnMut(&Covered),
+    ) {
+        if self.sacked_out == 0 {
+            self.highest_sack = self.queue.head();
+        }
+        self.walk_blocks(conn, blocks, dsack_index, hear);
+        let cache = &mut self.sack_cache.blocks;
+        let unused = NUM_SACKS - blocks.len();
+        cache[..unused].fill(SackBlock::default());
+        cache[unused..].copy_from_slice(blocks);
+    }
+
+    /// Walks the skbs below the blocks, past those that the last ACK's blocks covered.
+    fn walk_blocks(
+        &mut self,
+        conn: &Conn,
+        blocks: &[SackBlock],
+        dsack_index: Option<usize>,
+        hear: &mut impl FnMut(&Covered),
+    ) {
+        let cache = self.sack_cache.blocks;
+        let mut cached = if self.sacked_out == 0 {
+            NUM_SACKS
+        } else {
+            cache.iter().position(|b| b.start != 0 || b.end != 0).unwrap_or(NUM_SACKS)
+        };
+        let mut id = NIL;
+        let mut i = 0;
+        while i < blocks.len() {
+            let block = blocks[i];
+            let SackBlock { start, end } = block;
+            let is_dup = dsack_index == Some(i);
+            let next_dup = if dsack_index == Some(i + 1) { Some(blocks[i + 1]) } else { None };
+            let wanted = Wanted { block, next_dup, is_dup };
+            while cached < NUM_SACKS && !before(start, cache[cached].end) {
+                cached += 1;
+            }
+            if cached < NUM_SACKS && !is_dup && after(end, cache[cached].start) {
+                let known = cache[cached];
+                if before(start, known.start) {
+                    id = self.sack_skip(id, start);
+                    let head = SackBlock { start, end: known.start };
+                    id = self.sacktag_walk(id, conn, Wanted { block: head, ..wanted }, hear);
+                }
+                if !after(end, known.end) {
+                    i += 1;
+                    continue;
+                }
+                id = self.skip_to_dsack(id, conn, next_dup, known.end, hear);
+                cached += 1;
+                if self.highest_sack_seq(conn) != known.end {
+                    id = self.sack_skip(id, known.end);
+                    continue;
+                }
+                id = self.highest_sack;
+                if id == NIL {
+                    return;
+                }
+            } else {
+                if !before(start, self.highest_sack_seq(conn)) {
+                    id = self.highest_sack;
+                    if id == NIL {
+                        return;
+                    }
+                }
+                id = self.sack_skip(id, start);
+            }
+            id = self.sacktag_walk(id, conn, wanted, hear);
+            i += 1;
+        }
+    }
+
+    /// The skb that holds `seq`, unless the walk is past it already. Linux: `tcp_sacktag_skip`.
+    fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
+        if id != NIL && after(self.queue[id].seq, seq) {
+            return id;
+        }
+        self.queue.find_sent(seq)
+    }
+
+    /// Takes a DSACK's range on the way to `seq`. Linux: `tcp_maybe_skipping_dsack`.
+    fn skip_to_dsack(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        next_dup: Option<SackBlock>,
+        seq: u32,
+        hear: &mut impl FnMut(&Covered),
+    ) -> SkbId {
+        match next_dup {
+            Some(dup) if before(dup.start, seq) => {
+                let id = self.sack_skip(id, dup.start);
+                let wanted = Wanted { block: dup, next_dup: None, is_dup: true };
+                self.sacktag_walk(id, conn, wanted, hear)
+            }
+            _ => id,
+        }
+    }
+
+    /// Tags the skbs from `id` on that a block covers; returns where the walk ended.
+    /// Linux: `tcp_sacktag_walk`.
+    fn sacktag_walk(
+        &mut self,
+        mut id: SkbId,
+        conn: &Conn,
+        wanted: Wanted,
+        hear: &mut impl FnMut(&Covered),
+    ) -> SkbId {
+        let block = wanted.block;
+        while id != NIL {
+            if !before(self.queue[id].seq, block.end) {
+                break;
+            }
+            let mut is_dup = wanted.is_dup;
+            let mut is_covered = false;
+            if let Some(dup) = wanted.next_dup.filter(|dup| before(self.queue[id].seq, dup.end)) {
+                is_covered = self.match_skb_to_block(id, dup).unwrap_or(false);
+                is_dup |= is_covered;
+            }
+            if !is_covered {
+                match self.shift_skb(id, conn, block, is_dup, hear) {
+                    Shift::Merged(into) => {
+                        id = self.queue[into].next;
+                        continue;
+                    }
+                    Shift::Nothing => is_covered = false,
+                    Shift::Fallback => match self.match_skb_to_block(id, block) {
+                        None => break,
+                        Some(covered) => is_covered = covered,
+                    },
+                }
+            }
+            if is_covered {
+                self.sacktag_skb(id, conn, is_dup, hear);
+            }
+            id = self.queue[id].next;
+        }
+        id
+    }
+
+    /// Tags an skb that is covered whole.
+    fn sacktag_skb(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        is_dup: bool,
+        hear: &mut impl FnMut(&Covered),
+    ) {
+        let mut covered = self.covered(id, conn, is_dup);
+        let tags = self.sacktag_one(conn, &covered);
+        covered.delivered.is_sacked = tags & tag::SACKED != 0;
+        covered.delivered.is_retrans = tags & tag::ANY_RETRANS != 0;
+        hear(&covered);
+        let skb = &mut self.queue[id];
+        skb.tags = tags;
+        if tags & tag::SACKED != 0 {
+            skb.tx.use_up();
+            self.queue.unlink_sorted(id);
+        }
+        if !before(self.queue[id].seq, self.highest_sack_seq(conn)) {
+            self.highest_sack = self.queue[id].next;
+        }
+    }
+
+    /// What is known of an skb that a block covers.
+    fn covered(&self, id: SkbId, conn: &Conn, is_dup: bool) -> Covered {
+        let skb = &self.queue[id];
+        Covered {
+            start: skb.seq,
+            end: skb.end_seq,
+            pcount: u32::from(skb.pcount),
+            tags: skb.tags,
+            is_dup,
+            is_below_highest: before(skb.seq, self.highest_sack_seq(conn)),
+            tx: skb.tx,
+            delivered: DeliveredSkb {
+                tx_mstamp: skb.sent_us(),
+                end_seq: skb.end_seq,
+                is_sacked: skb.has(tag::SACKED),
+                is_retrans: skb.has(tag::ANY_RETRANS),
+            },
+        }
+    }
+
+    /// Whether `block` covers the skb, which is cut at a segment's border if it covers a part.
+    /// `None` if it ends within the first segment. Linux: `tcp_match_skb_to_sack`.
+    fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
+        let skb = &self.queue[id];
+        let starts_before = !after(block.start, skb.seq);
+        let in_sack = starts_before && !before(block.end, skb.end_seq);
+        if skb.pcount <= 1 || in_sack || !after(skb.end_seq, block.start) {
+            return Some(in_sack);
+        }
+        let mss = u32::from(skb.gso_size);
+        let mut cut = if starts_before {
+            let cut = block.end.wrapping_sub(skb.seq);
+            if cut < mss {
+                return None;
+            }
+            cut
+        } else {
+            block.start.wrapping_sub(skb.seq).max(mss)
+        };
+        if cut > mss {
+            let whole = cut / mss * mss;
+            cut = if !starts_before && whole < cut { whole + mss } else { whole };
+        }
+        if cut >= skb.len() {
+            return Some(starts_before);
+        }
+        self.split(Cursor(id), cut, mss);
+        Some(starts_before)
+    }
+
+    /// Keeps the counts for a covered range; returns its new tags. Linux: `tcp_sacktag_one`.
+    fn sacktag_one(&mut self, conn: &Conn, skb: &Covered) -> u8 {
+        let mut tags = skb.tags;
+        if !after(skb.end, conn.snd_una) {
+            return tags;
+        }
+        if tags & tag::SACKED == 0 {
+            if tags & tag::RETRANS == 0 || tags & tag::LOST != 0 {
+                if tags & tag::LOST != 0 {
+                    self.lost_out -= skb.pcount;
+                }
+                if tags & tag::RETRANS != 0 {
+                    self.retrans_out -= skb.pcount;
+                }
+                tags &= !(tag::LOST | tag::RETRANS);
+            }
+            tags |= tag::SACKED;
+            tags &= !tag::UNSORTED_BY_RTO;
+            self.sacked_out += skb.pcount;
+            let next = self.search.next;
+            if next != NIL && before(skb.start, self.queue[next].seq) {
+                self.search.sacked_below += skb.pcount;
+            }
+        }
+        if skb.is_dup && tags & tag::RETRANS != 0 {
+            tags &= !tag::RETRANS;
+            self.retrans_out -= skb.pcount;
+        }
+        tags
+    }
+
+    /// Moves what `block` covers of an skb into the SACKed skb before it. Linux: `tcp_shift_skb_data`.
+    fn shift_skb(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        block: SackBlock,
+        is_dup: bool,
+        hear: &mut impl FnMut(&Covered),
+    ) -> Shift {
+        let skb = &self.queue[id];
+        let prev = skb.prev;
+        let is_retrans_only = skb.tags & (tag::LOST | tag::RETRANS) == tag::RETRANS;
+        if (!is_dup && is_retrans_only)
+            || skb.len() == 0
+            || !after(skb.end_seq, conn.snd_una)
+            || prev == NIL
+            || self.queue[prev].tags & tag::ALL != tag::SACKED
+        {
+            return Shift::Fallback;
+        }
+        let starts_before = !after(block.start, skb.seq);
+        let (len, pcount, mss);
+        if starts_before && !before(block.end, skb.end_seq) {
+            len = skb.len();
+            pcount = u32::from(skb.pcount);
+            mss = skb.seg_len();
+            if mss != self.queue[prev].seg_len() {
+                return Shift::Fallback;
+            }
+        } else {
+            if !after(skb.end_seq, block.start) || skb.pcount <= 1 {
+                return Shift::Nothing;
+            }
+            if !starts_before {
+                return Shift::Fallback;
+            }
+            mss = u32::from(skb.gso_size);
+            if mss != self.queue[prev].seg_len() {
+                return Shift::Fallback;
+            }
+            pcount = block.end.wrapping_sub(skb.seq) / mss;
+            if pcount == 0 {
+                return Shift::Nothing;
+            }
+            len = pcount * mss;
+        }
+        if !after(skb.seq.wrapping_add(len), conn.snd_una) || !self.may_merge(prev, len, pcount) {
+            return Shift::Fallback;
+        }
+        if !self.shifted(id, conn, Piece { len, pcount, mss, is_dup }, hear) {
+            return Shift::Merged(prev);
+        }
+        // The hole is filled: what follows may be SACKed and merge as well.
+        let next = self.queue[prev].next;
+        if next != NIL {
+            let skb = &self.queue[next];
+            let (len, pcount) = (skb.len(), u32::from(skb.pcount));
+            if len > 0
+                && skb.tags & tag::ALL == tag::SACKED
+                && skb.seg_len() == mss
+                && self.may_merge(prev, len, pcount)
+            {
+                self.shifted(next, conn, Piece { len, pcount, mss, is_dup: false }, hear);
+            }
+        }
+        Shift::Merged(prev)
+    }
+
+    /// Linux: the limits in `tcp_skb_shift`.
+    fn may_merge(&self, into: SkbId, len: u32, pcount: u32) -> bool {
+        let skb = &self.queue[into];
+        skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= 65_535
+    }
+
+    /// Accounts for a piece that moves from `id` into the skb before it, and moves it; true if nothing is left
+    /// of `id`, which is then gone. Linux: `tcp_shifted_skb`.
+    fn shifted(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        piece: Piece,
+        hear: &mut impl FnMut(&Covered),
+    ) -> bool {
+        let mut covered = self.covered(id, conn, piece.is_dup);
+        covered.end = covered.start.wrapping_add(piece.len);
+        covered.pcount = piece.pcount;
+        self.sacktag_one(conn, &covered);
+        hear(&covered);
+        let skb = &mut self.queue[id];
+        if skb.has(tag::SACKED) {
+            skb.tx.use_up();
+        }
+        let (prev, next) = (skb.prev, skb.next);
+        let ever_retrans = skb.tags & tag::EVER_RETRANS;
+        let into = &mut self.queue[prev];
+        if into.gso_size == 0 {
+            into.gso_size = u16::try_from(piece.mss).expect("a full segment is below 64 KiB");
+        }
+        into.tags |= ever_retrans;
+        let pcount = u16::try_from(piece.pcount).expect("counted in 16 bits");
+        if !self.queue.shift(prev, id, piece.len, pcount) {
+            let skb = &mut self.queue[id];
+            if skb.pcount <= 1 {
+                skb.gso_size = 0;
+            }
+            return false;
+        }
+        if self.retransmit_hint == id {
+            self.retransmit_hint = prev;
+        }
+        if self.highest_sack == id {
+            self.highest_sack = next;
+        }
+        if self.search.next == id {
+            self.search.restart();
+        }
+        self.queue[prev].tx.use_up();
+        self.wmem_queued -= OVERHEAD;
+        true
+    }
+}

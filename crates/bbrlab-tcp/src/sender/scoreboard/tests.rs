@@ -1,0 +1,55 @@
+//! What the scoreboard counts, counted by walking.
+
+use super::Scoreboard;
+use super::skb::{NIL, OVERHEAD, tag};
+
+impl Scoreboard {
+    /// Panics unless counts, hints and orders are what a walk through the skbs finds.
+    pub(crate) fn check(&self, snd_nxt: u32) {
+        let queue = &self.queue;
+        let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);
+        let mut expected_seq = None;
+        let mut id = queue.head();
+        let mut has_hint = self.retransmit_hint == NIL;
+        let mut has_highest = self.highest_sack == NIL;
+        while id != NIL {
+            let skb = &queue[id];
+            assert!(expected_seq.is_none_or(|seq| seq == skb.seq), "the queue has no gaps");
+            expected_seq = Some(skb.end_seq);
+            let pcount = u32::from(skb.pcount);
+            out += pcount;
+            sacked += if skb.has(tag::SACKED) { pcount } else { 0 };
+            lost += if skb.has(tag::LOST) { pcount } else { 0 };
+            retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
+            wmem += skb.len() + OVERHEAD;
+            assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
+            assert!(!(skb.has(tag::SACKED) && queue.is_sorted(id)), "SACKed and in order of time");
+            assert_eq!(queue.find_sent(skb.seq), id, "the milestones lead to each skb");
+            assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
+            has_hint |= self.retransmit_hint == id;
+            has_highest |= self.highest_sack == id;
+            id = skb.next;
+        }
+        assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "up to the last byte sent");
+        assert!(has_hint && has_highest, "hints point into the queue");
+        id = queue.send_head();
+        while id != NIL {
+            wmem += queue[id].len() + OVERHEAD;
+            id = queue[id].next;
+        }
+        assert_eq!(self.packets_out, out, "packets_out");
+        assert_eq!(self.lost_out, lost, "lost_out");
+        assert_eq!(self.retrans_out, retrans, "retrans_out");
+        if self.is_sack {
+            assert_eq!(self.sacked_out, sacked, "sacked_out");
+        }
+        assert_eq!(self.wmem_queued, wmem, "wmem_queued");
+        let mut sorted = queue.oldest();
+        let mut last_ns = 0;
+        while sorted != NIL {
+            assert!(queue[sorted].tstamp_ns >= last_ns, "the order of time");
+            last_ns = queue[sorted].tstamp_ns;
+            sorted = queue[sorted].sorted_next;
+        }
+    }
+}

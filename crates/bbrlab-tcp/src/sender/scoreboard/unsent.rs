@@ -1,0 +1,158 @@
+//! What was written and not sent: filled from behind, taken from the front, in the size that may leave.
+//!
+//! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`: `tcp_grow_skb`,
+//! `tso_fragment`, `tcp_send_fin`.
+//! Deviations: none.
+
+use super::skb::{NIL, OVERHEAD, Skb};
+use super::{Cursor, Scoreboard};
+use crate::segment::flag;
+
+/// The first skb not yet sent: a copy of what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unsent {
+    /// First sequence number.
+    pub(crate) seq: u32,
+    /// One past the last sequence number, FIN included.
+    pub(crate) end_seq: u32,
+    /// Payload bytes.
+    pub(crate) len: u32,
+    /// It ends the stream.
+    pub(crate) is_fin: bool,
+    /// Nothing waits behind it.
+    pub(crate) is_last: bool,
+}
+
+impl Scoreboard {
+    /// Whether something waits to be sent for the first time. Linux: `tcp_send_head`.
+    #[inline]
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.queue.send_head() != NIL
+    }
+
+    /// What is to be sent first.
+    #[inline]
+    pub(crate) fn first_unsent(&self) -> Option<Unsent> {
+        let head = self.queue.send_head();
+        if head == NIL {
+            return None;
+        }
+        let skb = &self.queue[head];
+        Some(Unsent {
+            seq: skb.seq,
+            end_seq: skb.end_seq,
+            len: skb.len(),
+            is_fin: skb.flags & flag::FIN != 0,
+            is_last: skb.next == NIL,
+        })
+    }
+
+    /// Payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
+    #[inline]
+    pub(crate) fn last_unsent_len(&self) -> Option<u32> {
+        let tail = self.queue.write_tail();
+        (tail != NIL).then(|| self.queue[tail].len())
+    }
+
+    /// Whether exactly one skb waits.
+    #[inline]
+    pub(crate) fn is_one_unsent(&self) -> bool {
+        self.queue.write_tail() == self.queue.send_head() && self.has_unsent()
+    }
+
+    /// An skb without bytes behind the last one.
+    pub(crate) fn open_unsent(&mut self, seq: u32) {
+        self.queue.push_unsent(Skb::empty_at(seq));
+        self.wmem_queued += OVERHEAD;
+    }
+
+    /// Fills `bytes` into the last unsent skb and returns its length; a new `send()` takes its PSH off.
+    #[inline]
+    pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
+        let tail = self.queue.write_tail();
+        let skb = &mut self.queue[tail];
+        if is_new_send {
+            skb.flags &= !flag::PSH;
+        }
+        skb.end_seq = skb.end_seq.wrapping_add(bytes);
+        self.wmem_queued += bytes;
+        skb.len()
+    }
+
+    /// The last unsent skb gets PSH. Linux: `tcp_mark_push`.
+    pub(crate) fn push_last(&mut self) {
+        let tail = self.queue.write_tail();
+        self.queue[tail].flags |= flag::PSH;
+    }
+
+    /// The first unsent skb gets PSH.
+    pub(crate) fn push_first(&mut self) {
+        let head = self.queue.send_head();
+        self.queue[head].flags |= flag::PSH;
+    }
+
+    /// A FIN behind the last byte, which has `seq`. Linux: `tcp_send_fin`.
+    pub(crate) fn append_fin(&mut self, seq: u32) {
+        let tail = self.queue.write_tail();
+        if tail == NIL {
+            let mut fin = Skb::empty_at(seq);
+            fin.flags = flag::FIN;
+            fin.end_seq = fin.end_seq.wrapping_add(1);
+            fin.pcount = 1;
+            self.queue.push_unsent(fin);
+            self.wmem_queued += OVERHEAD;
+        } else {
+            let skb = &mut self.queue[tail];
+            skb.flags |= flag::FIN;
+            skb.end_seq = skb.end_seq.wrapping_add(1);
+        }
+    }
+
+    /// Fills the first unsent skb up to `len` bytes from the one behind it, and returns it.
+    /// Linux: `tcp_grow_skb`.
+    pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Unsent {
+        self.fill_first_unsent(len);
+        self.first_unsent().expect("it was there before")
+    }
+
+    fn fill_first_unsent(&mut self, len: u32) {
+        let head = self.queue.send_head();
+        let next = self.queue[head].next;
+        if next == NIL {
+            return;
+        }
+        let moved = (len - self.queue[head].len()).min(self.queue[next].len());
+        if moved == 0 {
+            return;
+        }
+        self.queue[head].end_seq = self.queue[head].end_seq.wrapping_add(moved);
+        self.queue[next].seq = self.queue[next].seq.wrapping_add(moved);
+        if self.queue[next].len() == 0 {
+            let eaten = self.queue[next];
+            let skb = &mut self.queue[head];
+            skb.end_seq = eaten.end_seq;
+            skb.flags |= eaten.flags;
+            self.queue.remove_unsent(next);
+            self.wmem_queued -= OVERHEAD;
+        }
+    }
+
+    /// Takes the first unsent skb, or its first `limit` bytes if it is longer: to be sent, and then
+    /// [added](Self::add_to_flight) to what is in flight.
+    #[inline]
+    pub(crate) fn take_unsent(&mut self, limit: u32, mss: u32) -> Cursor {
+        let head = self.queue.send_head();
+        if self.queue[head].len() > limit {
+            self.cut_unsent(limit, mss)
+        } else {
+            Cursor(self.queue.take_send_head(mss))
+        }
+    }
+
+    /// Takes the first `len` bytes of the first unsent skb, which stays, if only to hold the FIN.
+    #[inline]
+    pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
+        self.wmem_queued += OVERHEAD;
+        Cursor(self.queue.cut_send_head(len, mss))
+    }
+}
