@@ -400,10 +400,10 @@ impl Sender {
     /// Linux: `tcp_data_snd_check`.
     #[inline]
     fn data_snd_check(&mut self, host: &mut impl Host) {
-        if !self.board.has_unsent() {
-            self.limits.note_stop(Stop::Limited(Limit::App));
-        } else {
+        if self.board.has_unsent() {
             self.push_pending_frames(self.nonagle(), host);
+        } else {
+            self.limits.note_stop(Stop::Limited(Limit::App));
         }
         self.check_space();
     }
