@@ -430,4 +430,21 @@ mod tests {
         check_app_limited(&mut conn, Backlog { unsent_bytes: 1447, ..Backlog::default() });
         assert_eq!(conn.ctl.app_limited, 10);
     }
+
+    #[test]
+    fn who_waits_for_something_else_is_not_application_limited() {
+        let is_limited = |inflight, backlog| {
+            let mut conn = Conn { mss: 1448, inflight, delivered: 7, ..Conn::default() };
+            conn.ctl.cwnd = 10;
+            check_app_limited(&mut conn, backlog);
+            conn.ctl.app_limited != 0
+        };
+        let all_repaired = Backlog { lost_out: 2, retrans_out: 2, ..Backlog::default() };
+        assert!(is_limited(9, all_repaired));
+        assert!(!is_limited(10, all_repaired), "for cwnd");
+        assert!(!is_limited(9, Backlog { retrans_out: 1, ..all_repaired }), "for a repair");
+        let in_host = |wmem_alloc| Backlog { wmem_alloc, ..Backlog::default() };
+        assert!(is_limited(9, in_host(SKB_TRUESIZE_1 - 1)));
+        assert!(!is_limited(9, in_host(SKB_TRUESIZE_1)), "for the host's own queue");
+    }
 }

@@ -164,6 +164,15 @@ mod tests {
     }
 
     #[test]
+    fn no_rtt_makes_the_timeout_longer_than_two_minutes() {
+        let mut rtt = RttEstimator::new(0, RTO_MIN_US);
+        rtt.sample(39_000_000, 0, 1);
+        assert_eq!(rtt.rto_jiffies(1000), 117_000);
+        rtt.sample(100_000_000, 1, 2);
+        assert_eq!(rtt.rto_jiffies(1000), 120_000);
+    }
+
+    #[test]
     fn minimum_ignores_what_a_delayed_ack_lengthened() {
         let mut rtt = RttEstimator::new(0, RTO_MIN_US);
         rtt.update_min(40_000, true, 0, 1000);

@@ -1,7 +1,7 @@
 //! Transcripts of the sender in the manner of packetdrill: what happens to it, and what it does.
 //!
 //! Each file of `sender_transcripts/` tells in its first line what it shows. A line with a time is an input:
-//! `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `90 close`; the test runs them and the timers between
+//! `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `90 close`; the test runs them and the timers between
 //! them, and writes below each moment the segments sent (`>`) and the state (`=`) that results. The file has
 //! to come out as it is. `UPDATE_EXPECT=1` writes it anew: read the difference like code.
 
@@ -212,6 +212,15 @@ impl Play {
             "unlimited" => self.sender.write_unlimited(now, &mut self.bench),
             "close" => self.sender.close(now, &mut self.bench),
             "wait" => {}
+            "app_limited" => {
+                let until = self.sender.conn().ctl.app_limited;
+                match until {
+                    0 => self.text.push_str("    not app-limited\n"),
+                    _ => writeln!(self.text, "    app-limited until {until} are delivered")
+                        .expect("a string"),
+                }
+                return;
+            }
             "<" => {
                 let segment = parse_segment(&words[1..], &mut self.wnd, self.config.timestamps);
                 self.sender.on_segment(now, &segment, &mut self.bench);
