@@ -6,6 +6,7 @@
 mod builds_agree;
 mod circles;
 mod dependencies;
+mod mutants;
 mod pages;
 mod rooms;
 mod source;
@@ -14,11 +15,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench>
+const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench|mutants>
   check   format, room map, lints, all tests, documents, debug and release builds agree
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
-  bench   the speed table";
+  bench   the speed table
+  mutants how many random changes of the code the tests notice; outside of `check`";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         "rooms" => map(),
         "bless" => cargo(&["test", "--workspace"], &[("UPDATE_EXPECT", "1")]),
         "bench" => cargo(&["run", "--release", "--quiet", "-p", "bbrlab-cli", "--", "bench"], &[]),
+        "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

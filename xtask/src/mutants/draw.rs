@@ -1,0 +1,50 @@
+//! A sample without replacement: the same seed and list give the same sample, in the same order.
+
+/// Splitmix64: all that a draw needs, and the same on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        let bound = u128::try_from(bound).expect("a length");
+        usize::try_from((u128::from(self.next()) * bound) >> 64).expect("below a length")
+    }
+}
+
+/// `count` of `all`, or all of them if there are fewer.
+pub(super) fn sample<T>(mut all: Vec<T>, count: usize, seed: u64) -> Vec<T> {
+    let mut dice = Dice(seed);
+    let count = count.min(all.len());
+    for at in 0..count {
+        let other = at + dice.below(all.len() - at);
+        all.swap(at, other);
+    }
+    all.truncate(count);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sample;
+
+    #[test]
+    fn a_seed_draws_the_same_ones_each_once() {
+        let drawn = sample((0..1000).collect(), 60, 7);
+        assert_eq!(drawn, sample((0..1000).collect(), 60, 7));
+        assert_ne!(drawn, sample((0..1000).collect(), 60, 8));
+        // A longer sample begins with the shorter one.
+        assert_eq!(drawn, sample((0..1000).collect(), 80, 7)[..60]);
+        let mut sorted = drawn;
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 60);
+        assert_eq!(sample(vec![1, 2, 3], 60, 7).len(), 3);
+    }
+}

@@ -1,0 +1,174 @@
+//! `cargo xtask mutants --sample N --seed S`: how many of so many random changes of the code do the tests notice?
+//!
+//! cargo-mutants names every change that it knows in the product code; a seed draws some of them. Each is made in
+//! a copy of the project under `target/mutants/`, and the tests run that hold the changed crate: its own first, then
+//! those of the crates above it, until one fails. What survives is printed with its place: it wants a test, or a
+//! sentence why no test can tell the difference.
+//!
+//! Outside of the gate: sixty mutants take an hour or two. `--shard 1/3` takes every third one of the sample.
+
+mod draw;
+mod list;
+mod rooms_above;
+mod run;
+mod tree;
+
+use std::path::Path;
+use std::time::Instant;
+
+use self::list::Mutant;
+use self::rooms_above::RoomsAbove;
+use self::run::{Limits, Outcome};
+use self::tree::Tree;
+
+/// Crates whose code is mutated; those that are not there yet, or no longer, are passed over.
+const PRODUCT: &[&str] = &[
+    "bbrlab-cc",
+    "bbrlab-link",
+    "bbrlab-net",
+    "bbrlab-run",
+    "bbrlab-scenario",
+    "bbrlab-sim",
+    "bbrlab-tcp",
+];
+
+const USAGE: &str = "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--list]
+  --sample N   how many mutants
+  --seed S     which ones: the same seed draws the same ones from the same code
+  --shard K/N  only every Nth of them, beginning with the Kth (from 1)
+  --list       only say which they are";
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq)]
+struct Options {
+    sample: usize,
+    seed: u64,
+    shard: (usize, usize),
+    only_list: bool,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self, String> {
+        let (mut sample, mut seed) = (None, None);
+        let (mut shard, mut only_list) = ((1, 1), false);
+        let mut words = args.iter();
+        while let Some(word) = words.next() {
+            if word == "--list" {
+                only_list = true;
+                continue;
+            }
+            let value = words.next().map(String::as_str);
+            let known = match (word.as_str(), value) {
+                ("--sample", Some(n)) => n.parse().map(|n| sample = Some(n)).is_ok(),
+                ("--seed", Some(n)) => n.parse().map(|n| seed = Some(n)).is_ok(),
+                ("--shard", Some(text)) => {
+                    let parts = text.split_once('/');
+                    let parts = parts.and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+                    shard = parts.unwrap_or((0, 0));
+                    (1..=shard.1).contains(&shard.0)
+                }
+                _ => false,
+            };
+            if !known {
+                return Err(USAGE.to_owned());
+            }
+        }
+        match (sample, seed) {
+            (Some(sample), Some(seed)) => Ok(Self { sample, seed, shard, only_list }),
+            _ => Err(USAGE.to_owned()),
+        }
+    }
+}
+
+/// Draws, tries and counts.
+#[expect(clippy::disallowed_methods, reason = "tells how long a mutant took")]
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
+    let options = Options::parse(args)?;
+    list::install()?;
+    let all = list::of_packages(root, PRODUCT)?;
+    let total = all.len();
+    let sample = draw::sample(all, options.sample, options.seed);
+    let (first, step) = (options.shard.0 - 1, options.shard.1);
+    let mine: Vec<&Mutant> = sample.iter().skip(first).step_by(step).collect();
+    println!("{} of {total} mutants, seed {}: {} here", sample.len(), options.seed, mine.len());
+    if options.only_list {
+        for mutant in mine {
+            println!("{}", mutant.name);
+        }
+        return Ok(());
+    }
+    let tree = Tree::copy(root)?;
+    let above = RoomsAbove::read(root)?;
+    let mut limits = Limits::default();
+    let mut outcomes = Vec::new();
+    for (number, &mutant) in (1..).zip(&mine) {
+        let start = Instant::now();
+        let outcome = try_one(&tree, mutant, &above, &mut limits)?;
+        let seconds = start.elapsed().as_secs();
+        println!("[{number}/{}] {outcome} ({seconds} s): {}", mine.len(), mutant.name);
+        outcomes.push(outcome);
+    }
+    report(&mine, &outcomes);
+    Ok(())
+}
+
+fn try_one(
+    tree: &Tree,
+    mutant: &Mutant,
+    above: &RoomsAbove,
+    limits: &mut Limits,
+) -> Result<Outcome, String> {
+    let rooms = above.of(&mutant.package);
+    for (number, room) in rooms.iter().enumerate() {
+        // The limit comes from the tests as they are, measured once.
+        limits.measure(tree, room)?;
+        let changed = tree.change(mutant)?;
+        if number == 0 && !run::builds(tree, room)? {
+            return Ok(Outcome::Unviable);
+        }
+        let outcome = run::tests(tree, room, limits.of(room))?;
+        drop(changed);
+        if outcome != Outcome::Missed {
+            return Ok(outcome);
+        }
+    }
+    Ok(Outcome::Missed)
+}
+
+fn report(mutants: &[&Mutant], outcomes: &[Outcome]) {
+    let count = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|one| wanted(one)).count();
+    let caught = count(|one| matches!(one, Outcome::Caught(_)));
+    let timeouts = count(|one| matches!(one, Outcome::Timeout(_)));
+    let missed = count(|one| matches!(one, Outcome::Missed));
+    let unviable = count(|one| matches!(one, Outcome::Unviable));
+    println!("{caught} caught, {missed} missed, {timeouts} timed out, {unviable} unviable");
+    let viable = caught + timeouts + missed;
+    if let Some(per_mille) = ((caught + timeouts) * 1000).checked_div(viable) {
+        println!("score {}.{} % of {viable}", per_mille / 10, per_mille % 10);
+    }
+    for (mutant, outcome) in mutants.iter().zip(outcomes) {
+        if *outcome == Outcome::Missed {
+            println!("\nmissed: {}\n{}", mutant.name, mutant.change());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    fn parse(line: &str) -> Option<Options> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).ok()
+    }
+
+    #[test]
+    fn what_the_command_line_asks_for() {
+        let plain = Options { sample: 60, seed: 7, shard: (1, 1), only_list: false };
+        assert_eq!(parse("--sample 60 --seed 7"), Some(plain));
+        let third = Options { sample: 5, seed: 1, shard: (3, 3), only_list: true };
+        assert_eq!(parse("--list --shard 3/3 --seed 1 --sample 5"), Some(third));
+        for wrong in ["", "--sample 5", "--sample x --seed 1", "--sample 1 --seed 1 --shard 4/3"] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+}

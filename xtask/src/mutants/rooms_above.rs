@@ -1,0 +1,63 @@
+//! Which crates' tests run a crate's code: its own, then those of the crates that import it, nearest first.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::source;
+
+/// By crate, the crates that import it, in their code or in their tests.
+pub(super) struct RoomsAbove {
+    importers: BTreeMap<String, Vec<String>>,
+}
+
+impl RoomsAbove {
+    pub(super) fn read(root: &Path) -> Result<Self, String> {
+        let mut importers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, folder) in source::crates(root)? {
+            let manifest = folder.join("Cargo.toml");
+            let table: toml::Table = source::read(&manifest)?
+                .parse()
+                .map_err(|error| format!("{}: {error}", manifest.display()))?;
+            for section in ["dependencies", "dev-dependencies"] {
+                let imports = table.get(section).and_then(toml::Value::as_table);
+                for import in imports.into_iter().flat_map(toml::Table::keys) {
+                    importers.entry(import.clone()).or_default().push(name.clone());
+                }
+            }
+        }
+        Ok(Self { importers })
+    }
+
+    /// The crate itself, and all above it.
+    pub(super) fn of(&self, package: &str) -> Vec<String> {
+        let mut found = vec![package.to_owned()];
+        let mut at = 0;
+        while at < found.len() {
+            for importer in self.importers.get(&found[at]).into_iter().flatten() {
+                if !found.contains(importer) {
+                    found.push(importer.clone());
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::RoomsAbove;
+
+    #[test]
+    fn the_sender_is_held_by_its_own_tests_then_by_oracle_and_sim() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let rooms = RoomsAbove::read(root).unwrap().of("bbrlab-tcp");
+        let at = |room: &str| rooms.iter().position(|found| found == room).unwrap();
+        assert_eq!(at("bbrlab-tcp"), 0);
+        assert!(at("bbrlab-oracle") < at("bbrlab-lab") && at("bbrlab-sim") < at("bbrlab-lab"));
+        assert!(at("bbrlab-lab") < at("bbrlab-cli"));
+        assert!(!rooms.contains(&"bbrlab-net".to_owned()), "it does not import tcp");
+    }
+}

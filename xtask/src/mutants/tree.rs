@@ -1,0 +1,69 @@
+//! A copy of the project to make changes in; the project itself is never touched.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::list::Mutant;
+use crate::source;
+
+/// The copy. It stays between calls, with what was built in it, so that only the first call builds everything.
+pub(super) struct Tree {
+    pub(super) root: PathBuf,
+    pub(super) target: PathBuf,
+}
+
+/// A change that is taken back when this goes out of scope.
+pub(super) struct Changed {
+    path: PathBuf,
+    text: String,
+}
+
+impl Drop for Changed {
+    fn drop(&mut self) {
+        fs::write(&self.path, &self.text).expect("what was written can be written again");
+    }
+}
+
+impl Tree {
+    /// Brings the copy up to date with the work tree; files that are the same keep their times.
+    pub(super) fn copy(root: &Path) -> Result<Self, String> {
+        let folder = root.join("target/mutants");
+        let tree = Self { root: folder.join("tree"), target: folder.join("target") };
+        let output = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(root)
+            .output()
+            .map_err(|error| format!("git ls-files: {error}"))?;
+        let names = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut wanted = BTreeSet::new();
+        for name in names.split('\0').filter(|name| !name.is_empty()) {
+            // A file that was deleted and not yet committed is still listed.
+            if let Ok(bytes) = fs::read(root.join(name)) {
+                let to = tree.root.join(name);
+                if fs::read(&to).ok().as_ref() != Some(&bytes) {
+                    let error = |error: std::io::Error| format!("{}: {error}", to.display());
+                    fs::create_dir_all(to.parent().expect("it lies in the copy")).map_err(error)?;
+                    fs::write(&to, &bytes).map_err(error)?;
+                }
+                wanted.insert(to);
+            }
+        }
+        for path in source::files(&tree.root.join("crates"), "rs")? {
+            if !wanted.contains(&path) {
+                fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Makes a change.
+    pub(super) fn change(&self, mutant: &Mutant) -> Result<Changed, String> {
+        let path = self.root.join(&mutant.file);
+        let text = source::read(&path)?;
+        let changed = mutant.applied_to(&text)?;
+        fs::write(&path, changed).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Changed { path, text })
+    }
+}
