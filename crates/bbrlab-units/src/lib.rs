@@ -1,7 +1,7 @@
-//! Integers with a name: the quantities that cross the borders between rooms.
+//! Integers with a name: the quantities that pass from one crate to another.
 //!
-//! The engine is integer nanoseconds and bytes. A newtype says which; inside a file that follows the
-//! kernel bit for bit, plain integers of the kernel's width are used instead, with the unit in the name.
+//! The engine computes in integer nanoseconds and bytes. A newtype says which; a file that follows the
+//! kernel bit for bit uses plain integers of the kernel's width instead, with the unit in the name.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -13,7 +13,7 @@ pub const NS_PER_MS: u64 = 1_000_000;
 /// Nanoseconds in a microsecond.
 pub const NS_PER_US: u64 = 1_000;
 
-/// A moment: nanoseconds since the start of the run.
+/// A point in time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
@@ -39,13 +39,13 @@ impl Time {
     /// Later than every event of every run.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The span from `earlier` to here; zero if `earlier` is later.
+    /// The span from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// Seconds, for people and tables.
+    /// The value in seconds, for display.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     pub fn as_secs_f64(self) -> f64 {
@@ -75,7 +75,7 @@ impl Span {
         Self(s * NS_PER_S)
     }
 
-    /// Seconds, for people and tables.
+    /// The value in seconds, for display.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     pub fn as_secs_f64(self) -> f64 {
