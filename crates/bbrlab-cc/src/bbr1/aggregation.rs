@@ -1,11 +1,11 @@
-//! ACK aggregation: room in the window for ACKs that come late and all at once.
+//! ACK aggregation: an allowance in the window for ACKs that come late and all at once.
 //!
 //! Wi-Fi, cable modems and offloading receivers hold ACKs back. With a window of two BDPs the sender
-//! would fall silent between two bunches. So the window gets as much more as was lately acknowledged
-//! beyond what the bandwidth estimate explains: the maximum of 5 to 10 rounds.
+//! would fall silent between two bunches. So the window is enlarged by what was acknowledged beyond what
+//! the bandwidth estimate explains: the maximum of the last 5 to 10 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
-//! Deviations: none; `extra_acked` has 16 bits there, and here.
+//! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
 
 use crate::linux_int::{stamp_us_delta, trunc_u32};
 use crate::{Conn, RateSample};
@@ -15,10 +15,10 @@ use super::control::BW_SCALE;
 /// Length of one of the two slots in rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
-/// The slot's age has five bits there.
+/// The slot's age has five bits in the kernel.
 const SLOT_AGE_MAX: u8 = 31;
 
-/// Packets in an epoch that make it too old. Linux: `bbr_ack_epoch_acked_reset_thresh`.
+/// An epoch with this many packets is too old. Linux: `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
 /// The allowance is at most what the bandwidth delivers in this time. Linux: `bbr_extra_acked_max_us`.
@@ -40,7 +40,7 @@ impl Aggregation {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// After an idle time the silence is ours, not the path's.
+    /// Begins an epoch at `now_us`, also after an idle time: that silence is the sender's, not the path's.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;
@@ -73,7 +73,7 @@ impl Aggregation {
         }
     }
 
-    /// A round has begun: after five, the older slot makes room for a new one.
+    /// A round has begun: after five, a new slot replaces the older one.
     #[inline(never)]
     fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);

@@ -1,4 +1,4 @@
-//! BBR-ACD, BBR with advanced congestion detection: asks the RTT whether a loss was congestion.
+//! BBR-ACD, BBR with advanced congestion detection: judges by the RTT whether a loss was congestion.
 //!
 //! BBR v1 treats every loss alike. A full queue shows in the RTT: it is long, or it stays the same from
 //! ACK to ACK because the queue cannot grow. So the path is congested when
@@ -9,16 +9,16 @@
 //! ```
 //!
 //! A recovery that begins while the path is congested halves cwnd, to one BDP at most, holds it for a round
-//! trip, and does not let it beyond one BDP until it is over. Any other loss is taken for a fault of the
-//! line and changes nothing. After recovery cwnd is at least what it was before.
+//! trip, and keeps it at or below one BDP until the recovery is over. Any other loss is taken as a
+//! transmission error and changes nothing. After recovery cwnd is at least what it was before.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text leaves
 //! open and for the parameters `halving` and `detection`.
 //! Deviations:
 //! 1. One BDP is BBR v1's inflight target with gain 1, with the budget for three bursts ([acd-linux]).
-//! 2. RTTs at or below the minimum are never "identical" ([acd-linux]): else any loss on a path without
+//! 2. RTTs at or below the minimum are never "identical" ([acd-linux]); otherwise any loss on a path without
 //!    a queue would be congestion.
-//! 3. ACKs without an RTT sample are no events.
+//! 3. ACKs without an RTT sample are ignored.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -26,8 +26,8 @@ use super::recovery::{Recovered, without_losses};
 use super::variant::Variant;
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
-/// Coincidences of neighbouring samples that make three samples identical.
-const COINCIDENCES: u8 = 2;
+/// Matches between neighbouring samples that make three samples identical.
+const MATCHES: u8 = 2;
 
 /// How often a recovery halves cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ enum Halving {
     Once,
     /// At every ACK of its first round trip: [acd-linux].
     Round,
-    /// At every ACK of it: [acd-ns3].
+    /// At every ACK of the recovery: [acd-ns3].
     Recovery,
 }
 
@@ -45,7 +45,7 @@ enum Halving {
 enum Detection {
     /// When the RTT says so: the paper.
     Rtt,
-    /// Always: in [acd-ns3] the tests never count, and every recovery halves.
+    /// Always: in [acd-ns3] the tests have no effect, and every recovery halves cwnd.
     Inert,
 }
 
@@ -55,14 +55,14 @@ pub struct BbrAcd {
     alpha_us: u32,
     halving: Halving,
     detection: Detection,
-    /// The sample before.
+    /// The previous sample.
     last_rtt_us: u32,
-    /// Coincidences in a row.
+    /// Matches in a row.
     identical_cnt: u8,
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.
     is_cutting: bool,
-    /// After [acd-ns3] has halved, its window aims at one BDP until `PROBE_BW` begins again.
+    /// Set once [acd-ns3] has halved: the window aims at one BDP until `PROBE_BW` begins again.
     is_gain_one: bool,
 }
 
@@ -115,15 +115,14 @@ impl BbrAcd {
     fn on_rtt(&mut self, rtt_us: u32, min_rtt_us: u32) {
         let is_identical =
             rtt_us > min_rtt_us && rtt_us.abs_diff(self.last_rtt_us) <= self.alpha_us;
-        self.identical_cnt =
-            if is_identical { (self.identical_cnt + 1).min(COINCIDENCES) } else { 0 };
+        self.identical_cnt = if is_identical { (self.identical_cnt + 1).min(MATCHES) } else { 0 };
         self.is_rtt_long = u64::from(rtt_us) > 2 * u64::from(min_rtt_us);
         self.last_rtt_us = rtt_us;
     }
 
     fn is_congested(&self) -> bool {
         match self.detection {
-            Detection::Rtt => self.identical_cnt >= COINCIDENCES || self.is_rtt_long,
+            Detection::Rtt => self.identical_cnt >= MATCHES || self.is_rtt_long,
             Detection::Inert => true,
         }
     }

@@ -1,20 +1,20 @@
 //! BBR+, tuned for high-speed rail. Not to be confused with "BBRPlus" (`bbrplus`).
 //!
-//! A train at 300 km/h changes the cell every few seconds: bandwidth comes and goes, and the RTT varies
-//! for reasons that are no queue. So BBR+ probes harder, and allows for the variation:
+//! A train at 300 km/h changes cells every few seconds: bandwidth comes and goes, and the RTT varies for
+//! reasons other than a queue. So BBR+ probes harder, and allows for the variation:
 //!
 //! ```text
 //! gains  = 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The minimum is kept apart from the second term. Compared with the sum, as in the thesis's code, nearly
-//! every sample would be a new minimum, and PROBE_RTT would hardly ever come.
+//! The minimum is kept apart from the second term. If samples were compared with the sum, as in the thesis's
+//! code, nearly every one would be a new minimum, and PROBE_RTT would hardly ever come.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
 //! 1. The variance is that of the last 5 to 10 s, in two halves as Linux windows its aggregation
-//!    estimate, and the term is renewed once a round trip, not at every ACK.
+//!    estimate, and the term is updated once a round trip, not at every ACK.
 //! 2. `lambda` is a multiple of 1/65536, the root is rounded down to a microsecond.
 
 use crate::linux_int::trunc_u32;
@@ -27,7 +27,7 @@ use super::variant::Variant;
 /// Half of the window of the minimum, in seconds.
 const HALF_WINDOW_S: u32 = 5;
 
-/// RTTs above 268 s count as that, so that no sum can overflow.
+/// RTTs above 268 s count as 268 s, so that no sum can overflow.
 const RTT_US_MAX: u32 = (1 << 28) - 1;
 
 /// "BBR+". Differs from BBR v1 in the gain cycle and in `rtprop`.
@@ -76,7 +76,7 @@ impl BbrHsr {
         self.newer.add(rtt_us);
     }
 
-    fn renew_margin(&mut self) {
+    fn update_margin(&mut self) {
         let deviation_us = self.newer.and(self.older).standard_deviation();
         self.margin_us = trunc_u32((u64::from(deviation_us) * u64::from(self.lambda_q16)) >> 16);
     }
@@ -91,7 +91,7 @@ impl Variant for BbrHsr {
             bbr.variant.on_rtt(conn, rtt_us);
         }
         if bbr.model.is_round_start() {
-            bbr.variant.renew_margin();
+            bbr.variant.update_margin();
         }
     }
 
@@ -115,7 +115,7 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // Half a billion ACKs per second for five seconds: stop counting rather than wrap.
+        // Reached at half a billion ACKs per second for five seconds: stop counting rather than wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
             self.sum += rtt_us;
@@ -131,7 +131,7 @@ impl Moments {
         }
     }
 
-    /// Of the population, in microseconds, rounded down; 0 without samples.
+    /// That of the population, in microseconds, rounded down; 0 without samples.
     fn standard_deviation(self) -> u32 {
         let count = u128::from(self.count);
         let sum = u128::from(self.sum);

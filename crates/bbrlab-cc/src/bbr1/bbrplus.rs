@@ -1,15 +1,16 @@
 //! BBRPlus: gain cycles of random length, and a drain as soon as something is lost. Not to be confused
 //! with "BBR+" (`bbr_hsr`).
 //!
-//! A cycle lasts 2 to 8 minimum RTTs, drawn anew each time: it begins with 1.25, goes on with 0.75 when
-//! inflight has exceeded 1.25 BDP or a packet was lost, and with 1 when inflight is down to the BDP.
+//! A cycle lasts 2 to 8 minimum RTTs, drawn for each cycle. It begins with a gain of 1.25, goes on with 0.75
+//! when inflight has exceeded 1.25 BDP or a packet was lost, and with 1 when inflight is down to the BDP.
 //!
-//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is alike.
+//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is similar.
 //! Deviations:
 //! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with the
 //!    budget for three bursts.
-//! 2. `PROBE_BW` begins in the 1 phase with a cycle drawn; the listing does not say. The Linux module
-//!    does it so, and it keeps the flows' phases apart, as BBR v1's random first phase does.
+//! 2. `PROBE_BW` begins in the phase with gain 1 and a cycle length just drawn; the listing does not say.
+//!    The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's random first phase
+//!    does.
 
 use crate::{Conn, Control, Draw, RateSample};
 
@@ -42,9 +43,9 @@ impl BbrPlus {
 }
 
 impl Variant for BbrPlus {
-    /// The listing's tests, in its order and without a return between the second and the third: so a
-    /// loss prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes
-    /// straight on to 0.75. While the gain is 1, a loss changes nothing.
+    /// The listing's tests, in its order and without a return between the second and the third. So a loss
+    /// prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes straight on
+    /// to 0.75. While the gain is 1, a loss changes nothing.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,

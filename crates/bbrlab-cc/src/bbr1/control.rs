@@ -2,7 +2,7 @@
 //!
 //! Sources: [linux] `tcp_bbr.c`: `bbr_rate_bytes_per_sec`, `bbr_set_pacing_rate`, `bbr_tso_segs_goal`,
 //! `bbr_bdp`, `bbr_quantization_budget`, `bbr_packets_in_net_at_edt`, `bbr_set_cwnd`.
-//! Deviations: none. Products of 64 bits wrap as they do there; an MSS of 0, which the kernel cannot
+//! Deviations: none. Products of 64 bits wrap as in the kernel; an MSS of 0, which the kernel cannot
 //! have, counts as 1.
 
 use crate::linux_int::trunc_u32;
@@ -16,7 +16,8 @@ use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
 /// Bandwidth is in packets per microsecond, shifted by this. Linux: `BW_SCALE`.
 pub(super) const BW_SCALE: u32 = 24;
 
-/// Pacing goes 1 % below the estimate, so that the queue shrinks on average. Linux: `bbr_pacing_margin_percent`.
+/// The pacing rate stays 1 % below the estimate, so that the queue shrinks on average.
+/// Linux: `bbr_pacing_margin_percent`.
 const PACED_US_PER_SEC: u64 = 1_000_000 / 100 * (100 - 1);
 
 /// The nominal RTT for the initial pacing rate, where none was measured.
@@ -28,13 +29,13 @@ const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
 /// Bytes of the largest burst: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
 const TSO_BYTES_MAX: u64 = 65536 - 1 - 320;
 
-/// Packets of the largest burst that BBR reckons with.
+/// Packets of the largest burst that BBR plans for.
 const TSO_SEGS_MAX: u32 = 127;
 
 /// Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// A bandwidth with a gain as bytes per second to pace at. Linux: `bbr_rate_bytes_per_sec`.
+/// The pacing rate, in bytes per second, for a bandwidth and a gain. Linux: `bbr_rate_bytes_per_sec`.
 #[inline]
 pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32) -> u64 {
     let rate = u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain_q8)) >> 8;
@@ -61,7 +62,7 @@ impl<V: Variant> Bbr<V> {
         if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
     }
 
-    /// cwnd over RTT, faster by the high gain. Linux: `bbr_init_pacing_rate_from_rtt`.
+    /// Paces at one cwnd per RTT, times the high gain. Linux: `bbr_init_pacing_rate_from_rtt`.
     #[inline(never)]
     pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
         let rtt_us = if conn.srtt_us == 0 {
@@ -103,8 +104,8 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Room for a burst in the sender's queue, one in its offload engine and one in the receiver's; made
-    /// even for receivers that acknowledge every other packet. Linux: `bbr_quantization_budget`.
+    /// Adds a burst in the sender's queue, one in its offload engine and one in the receiver's, and makes the
+    /// sum even for receivers that acknowledge every other packet. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1;
@@ -116,7 +117,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether the phase of the cycle is one that looks for bandwidth: in BBR v1 the first.
+    /// Whether this phase of the cycle looks for more bandwidth: in BBR v1 the first phase does.
     #[inline]
     fn is_probing_phase(&self) -> bool {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
@@ -128,9 +129,9 @@ impl<V: Variant> Bbr<V> {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
     }
 
-    /// What will be in the network when the next packet leaves it to pacing: packets that are scheduled
-    /// but not yet gone are not there, and some that are will have arrived. While inflight is meant to
-    /// grow, the next burst counts too. Linux: `bbr_packets_in_net_at_edt`.
+    /// How many packets will be in the network at the departure time that pacing gives the next one: what
+    /// is in flight now, less what the bandwidth delivers until then. While inflight is meant to grow, the
+    /// next burst counts too. Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(super) fn packets_in_net_at_edt(
         &self,
@@ -145,7 +146,8 @@ impl<V: Variant> Bbr<V> {
         inflight_now.wrapping_add(burst).saturating_sub(trunc_u32(delivered))
     }
 
-    /// The window: towards the target by what was acknowledged, down to it at once. Linux: `bbr_set_cwnd`.
+    /// The window grows towards its target by what was acknowledged, and drops to it at once.
+    /// Linux: `bbr_set_cwnd`.
     #[inline]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {
         let acked = rs.acked_sacked;

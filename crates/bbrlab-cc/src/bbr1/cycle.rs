@@ -1,7 +1,7 @@
-//! PROBE_BW's gain cycle: find more bandwidth, give back what that queued, cruise.
+//! PROBE_BW's gain cycle: find more bandwidth, drain what that queued, cruise.
 //!
 //! A phase lasts a minimum RTT by the clock, with two exceptions. The 1.25 phase goes on until inflight
-//! has really reached 1.25 BDP, which a short path may take longer for, or until something is lost: then
+//! has really reached 1.25 BDP, which may take longer on a short path, or until something is lost: then
 //! the buffer is too small to hold that much. The 0.75 phase ends early when inflight is down to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
@@ -23,14 +23,14 @@ const CYCLE_RAND: u32 = 7;
 /// Where in the cycle we are, and since when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GainCycle {
-    /// Microseconds, of the clock of `delivered_mstamp`. Linux: `cycle_mstamp`.
+    /// Start of the phase in microseconds, on the clock of `delivered_mstamp`. Linux: `cycle_mstamp`.
     pub(super) mstamp: u64,
-    /// `0..8`. Linux: `cycle_idx`.
+    /// The phase, `0..8`. Linux: `cycle_idx`.
     pub(super) idx: u8,
 }
 
 impl GainCycle {
-    /// A random phase but the second, which drains. Linux: `bbr_reset_probe_bw_mode`.
+    /// Starts at any phase but the second, which drains, at random. Linux: `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(CYCLE_RAND)).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;

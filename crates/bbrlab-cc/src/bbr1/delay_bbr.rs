@@ -7,20 +7,20 @@
 //! congested  = srtt > beta base_rtt, in PROBE_BW       (beta = 1.2)
 //! ```
 //!
-//! A back-off is a visit of PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the window
-//! at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested, or, as in BBR v1,
-//! when the minimum RTT is 10 s old; but there a sample within 1/8 of the minimum is enough to keep it.
+//! A back-off is a visit to PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the window
+//! at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested or, as in BBR v1, when
+//! the minimum RTT is 10 s old; unlike there, any sample within 1/8 of the minimum resets that age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
-//! 1. A sample counts when its packet was sent after the last back-off, and after its end or that of
-//!    DRAIN: `srtt` starts anew at both. The listing resets on entry, the text of 3.3.4 at the end, the
-//!    thesis's code after DRAIN; each without the other two would take the old queue for a new one.
+//! 1. Only samples of packets sent since the latest of these count: the start of a back-off, its end, the end
+//!    of DRAIN; `srtt` is reset at each. The listing resets at the start, the text of 3.3.4 at the end, the
+//!    thesis's code after DRAIN; any one of these alone would mistake the old queue for a new one.
 //! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP below
 //!    four packets counts as four, the smallest window that BBR aims at.
-//! 3. A visit ends after 200 ms and a round trip at the latest, as BBR v1's. If it was due because the
-//!    minimum had expired, the smallest RTT of the visit is the new minimum then; no listing ever raises it,
-//!    and with a longer path inflight would never be below the old BDP.
+//! 3. A visit ends after 200 ms and a round trip at the latest, as in BBR v1. If it lasted that long and was
+//!    made because the minimum had expired, its smallest RTT becomes the new minimum; no listing ever raises
+//!    the minimum, and on a path that has become longer inflight would never fall below the old BDP.
 //! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of 1/65536.
 
@@ -54,9 +54,9 @@ pub struct DelayBbr {
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
-    /// Whether the visit of `PROBE_RTT` was due because the minimum had expired.
+    /// Whether the visit to `PROBE_RTT` was made because the minimum had expired.
     is_min_expired: bool,
-    /// `delivered` that a packet must have seen when it was sent, for its sample to count.
+    /// A sample counts only if `delivered` was at least this when its packet was sent.
     since_delivered: u32,
 }
 
@@ -119,7 +119,7 @@ impl DelayBbr {
             return;
         }
         self.srtt_q8 = Some(self.srtt_q8.map_or(rtt_q8, |srtt_q8| {
-            // 40 bits of RTT and 16 of the weight.
+            // 40 bits of RTT and 16 of the weight fit.
             let alpha = u64::from(self.alpha_q16);
             (srtt_q8 * (GAIN_ONE_Q16 - alpha) + rtt_q8 * alpha) >> 16
         }));
@@ -136,13 +136,13 @@ impl DelayBbr {
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// Until inflight is below the BDP, but no longer than BBR v1 would hold its four packets.
+    /// Holds until inflight is below the BDP, but no longer than BBR v1 would hold its four packets.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Three quarters of the bandwidth fill more than the BDP: the path has become longer.
+            // Three quarters of the bandwidth still fill more than the BDP: the path has become longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }
@@ -159,7 +159,7 @@ impl Variant for DelayBbr {
         let Ok(rtt_us) = u32::try_from(rs.rtt_us) else {
             return;
         };
-        // A similar sample keeps the minimum.
+        // A similar sample shows that the minimum is still valid.
         if u64::from(rtt_us) * 8 <= u64::from(bbr.min_rtt.us) * 9 {
             bbr.min_rtt.stamp = conn.jiffies;
         }

@@ -9,7 +9,7 @@
 
 use crate::linux_int::trunc_u32;
 
-/// Growth that still counts as growth: 1.25, in gain `<< 8`. Linux: `bbr_full_bw_thresh`.
+/// The smallest factor that counts as growth: 1.25, in gain `<< 8`. Linux: `bbr_full_bw_thresh`.
 const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 
 /// Flat rounds, in packet-timed round trips, that mean "full". Linux: `bbr_full_bw_cnt`.
@@ -33,7 +33,7 @@ impl FullPipe {
 
     /// The state after one more round, which ended with the bandwidth estimate `max_bw`.
     ///
-    /// Skip application-limited rounds: they tell what was written, not what the path can carry.
+    /// Skip application-limited rounds: they show what was written, not what the path can carry.
     #[inline(never)]
     pub(super) fn after_round(self, max_bw: u32) -> Self {
         if self.is_full() {
@@ -46,7 +46,7 @@ impl FullPipe {
         Self { full_bw_cnt, full_bw_reached: full_bw_cnt >= FULL_BW_CNT, ..self }
     }
 
-    /// The state after a spurious loss: look for the plateau anew, but a full pipe stays full.
+    /// The state after a spurious loss: the search for the plateau restarts, but a full pipe stays full.
     /// Linux: `bbr_undo_cwnd`.
     pub(super) fn after_undo(self) -> Self {
         Self { full_bw: 0, full_bw_cnt: 0, ..self }

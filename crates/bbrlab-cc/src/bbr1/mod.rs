@@ -1,6 +1,6 @@
 //! `bbr1`: BBR v1, the bandwidth and round-trip model of congestion.
 //!
-//! At every ACK the model of the path is renewed, and what may be sent follows from it:
+//! Every ACK updates the model of the path, and what may be sent follows from the model:
 //!
 //! ```text
 //! bw          = max over 10 round trips of (delivered / interval)
@@ -117,7 +117,7 @@ impl State {
 /// BBR v1 as Linux has it.
 pub type Bbr1 = Bbr<Plain>;
 
-/// BBR v1 with the steps of `V` in the place of its own. Linux: `struct bbr`, grouped by idea.
+/// BBR v1 with some steps replaced by those of `V`. Linux: `struct bbr`, grouped by idea.
 #[derive(Clone, Debug)]
 pub struct Bbr<V> {
     state: State,
@@ -131,7 +131,7 @@ pub struct Bbr<V> {
     recovery: Recovery,
     policer: Policer,
     aggregation: Aggregation,
-    /// Sending again after an application-limited idle time; lasts until something is delivered.
+    /// Set when sending resumes after an application-limited idle time, until something is delivered.
     idle_restart: bool,
     /// Whether the initial pacing rate came from a measured RTT.
     has_seen_rtt: bool,
@@ -139,7 +139,7 @@ pub struct Bbr<V> {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// The state before `init`: all zero but the variant's parameters.
+    /// The state before `init`: all zero except the variant's parameters.
     pub fn new(variant: V) -> Self {
         Self {
             state: State::default(),
@@ -159,7 +159,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// What an ACK tells about the path, in the kernel's order. Linux: `bbr_update_model`.
+    /// What an ACK says about the path, in the kernel's order. Linux: `bbr_update_model`.
     #[inline]
     fn update_model(
         &mut self,
@@ -188,7 +188,7 @@ impl<V: Variant> Bbr<V> {
         self.update_gains();
     }
 
-    /// A valid sample for policer and bandwidth. Linux: `bbr_update_bw`, the rest of it.
+    /// Gives a valid sample to the policer model and the bandwidth filter. Linux: the rest of `bbr_update_bw`.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         if self.model.is_round_start() {
@@ -275,7 +275,7 @@ impl<V: Variant> Bbr<V> {
 
     /// Linux: `bbr_reset_mode`.
     fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
-        assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends so");
+        assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends this way");
         self.min_rtt.stamp = conn.jiffies;
         ctl.cwnd = ctl.cwnd.max(self.recovery.prior_cwnd);
         if self.full_pipe.is_full() {

@@ -1,9 +1,9 @@
-//! The model of the path: maximum bandwidth, minimum RTT, and the rounds that give both their time.
+//! The model of the path: maximum bandwidth, minimum RTT, and the counting of rounds.
 //!
-//! A round trip is counted in packets, not in seconds: it ends when a packet is acknowledged that was
-//! sent after the round began. So a round lasts as long as the path needs, and an idle sender has none.
+//! A round trip is counted in packets, not in seconds: it ends when a packet that was sent after the round
+//! began is acknowledged. So a round lasts as long as the path needs, and an idle sender has none.
 //!
-//! An application-limited sample says what was written, not what the path can carry, and may only raise
+//! An application-limited sample shows what was written, not what the path can carry, and may only raise
 //! the bandwidth estimate.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_bw`, `bbr_update_min_rtt`.
@@ -37,7 +37,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Nothing is known, and the first round ends with what is sent from now on.
+    /// Nothing is known; the first round ends when something sent from now on is delivered.
     pub(super) fn starting_at(delivered: u32) -> Self {
         Self { next_rtt_delivered: delivered, ..Self::default() }
     }
@@ -54,12 +54,12 @@ impl Model {
         self.round_start
     }
 
-    /// Calls this moment the beginning of a round, for those who ask, without counting it.
+    /// Marks this moment as the beginning of a round, without counting a round.
     pub(super) fn start_round(&mut self) {
         self.round_start = true;
     }
 
-    /// Lets the current round end with what is sent from now on.
+    /// The current round now ends when something sent from now on is delivered.
     pub(super) fn restart_round(&mut self, delivered: u32) {
         self.next_rtt_delivered = delivered;
     }
@@ -79,7 +79,7 @@ impl Model {
         true
     }
 
-    /// Takes a valid sample into the bandwidth filter.
+    /// Adds a valid sample to the bandwidth filter.
     #[inline]
     pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
         // The ratio is far below one on most paths, hence the shift before the division.
@@ -123,7 +123,7 @@ impl MinRtt {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
     }
 
-    /// Takes a smaller sample, or any that was not delayed if the minimum has expired.
+    /// Takes a sample if it is smaller or, once the minimum has expired, if its ACK was not delayed.
     #[inline]
     pub(super) fn on_sample(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
         let is_new = rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed);

@@ -1,16 +1,16 @@
 //! The policer model: "long-term" bandwidth behind a token bucket.
 //!
 //! A policer lets a burst through and then drops whatever exceeds its rate. The bandwidth filter would
-//! remember the burst and go on losing packets. Two sampling intervals in a row, each with at least 20 %
-//! loss and nearly the same throughput, are taken for a policer, and their mean throughput is used as
-//! bandwidth for 48 rounds, after which the path is probed anew.
+//! remember the burst and go on losing packets. Two sampling intervals in a row with at least 20 % loss
+//! each and nearly the same throughput are the sign of a policer. Their mean throughput is then used as
+//! bandwidth for 48 rounds, after which the path is probed again.
 //!
 //! An interval begins at the first loss, when the tokens have run out, ends with a loss, and lasts 4 to
 //! 16 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.
-//! Deviations: none; products of 32 bits wrap as they do there.
+//! Deviations: none. Products of 32 bits wrap as in the kernel.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
@@ -27,13 +27,13 @@ const INTERVAL_MAX_ROUNDS: u8 = 4 * INTERVAL_MIN_ROUNDS;
 /// Share of lost packets that makes an interval lossy: 50/256, 20 %. Linux: `bbr_lt_loss_thresh`.
 const LOSS_THRESH_Q8: u32 = 50;
 
-/// Two bandwidths are the same if they differ by at most 1/8 ... Linux: `bbr_lt_bw_ratio`.
+/// Two bandwidths count as the same if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
 const BW_RATIO_Q8: u32 = 256 / 8;
 
-/// ... or by at most 4 kbit/s, here in bytes per second. Linux: `bbr_lt_bw_diff`.
+/// They also do if they differ by at most 4 kbit/s, here in bytes per second. Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
-/// Rounds for which a policed rate is believed. Linux: `bbr_lt_bw_max_rtts`.
+/// Rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.
 const USE_ROUNDS: u8 = 48;
 
 /// What a sample has changed.
@@ -75,7 +75,7 @@ impl Policer {
         }
     }
 
-    /// Whether the long-term bandwidth takes the place of the maximum filter's.
+    /// Whether the long-term bandwidth is used instead of the filter's maximum.
     #[inline]
     pub(super) fn is_in_use(&self) -> bool {
         self.use_bw

@@ -1,12 +1,12 @@
 //! PROBE_RTT: entering, holding and leaving the dip that makes the minimum RTT visible.
 //!
 //! The dip lasts 200 ms and a round trip, counted from the moment when no more than four packets are in
-//! flight. Flows that share a queue see it empty together, take the same minimum, and so dip together
-//! again ten seconds later.
+//! flight. Flows that share a queue see it empty together, find the minimum at the same time, and so dip
+//! together again ten seconds later.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`.
-//! Deviations: none. The dip begins even if the sample that finds the minimum expired renews it; a
-//! `done_stamp` that happens to be 0 counts as unset; both as in the kernel.
+//! Deviations: none. As in the kernel, the dip begins even if the sample that finds the minimum expired also
+//! renews it, and a `done_stamp` that happens to be 0 counts as unset.
 
 use crate::linux_int::{after, msecs_to_jiffies};
 use crate::{Conn, Control, Draw};
@@ -14,10 +14,10 @@ use crate::{Conn, Control, Draw};
 use super::variant::Variant;
 use super::{Bbr, CWND_MIN_TARGET, State};
 
-/// How long the small window is held, at least. Linux: `bbr_probe_rtt_mode_ms`.
+/// The shortest time for which the small window is held. Linux: `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT_MS: u32 = 200;
 
-/// How far the dip has come. Linux keeps both after it.
+/// How far the dip has progressed. As in Linux, both values stay when it is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// Jiffies when the dip may end; 0 while inflight has not come down. Linux: `probe_rtt_done_stamp`.
@@ -75,7 +75,7 @@ impl<V: Variant> Bbr<V> {
         self.model.restart_round(conn.delivered);
     }
 
-    /// Whether they are over.
+    /// Whether the 200 ms and the round trip are over.
     pub(super) fn is_probe_rtt_over(&mut self, conn: &Conn) -> bool {
         self.probe_rtt.round_done |= self.model.is_round_start();
         self.probe_rtt.round_done && self.probe_rtt.is_done(conn)
@@ -94,7 +94,7 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// The low rates of the dip are its own doing and must not count as what the path can carry.
+/// The dip itself causes its low rates, which must not count as what the path can carry.
 pub(super) fn mark_app_limited(conn: &Conn, ctl: &mut Control) {
     ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
 }

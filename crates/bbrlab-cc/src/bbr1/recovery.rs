@@ -1,8 +1,8 @@
 //! Loss recovery: conserve packets for a round, and give the window back afterwards.
 //!
-//! BBR does not take a loss for a reason to slow down, but for one to be careful: in the first round of
-//! a recovery as many packets leave as arrive, after it at most twice as many. What cwnd was before a
-//! recovery, a timeout or PROBE_RTT is remembered and restored.
+//! To BBR a loss is a reason to be careful, not to slow down: in the first round of a recovery it sends as
+//! many packets as are delivered, after that at most twice as many. The cwnd from before a recovery, a
+//! timeout or PROBE_RTT is remembered and restored.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.
@@ -20,19 +20,19 @@ pub(super) struct Recovery {
     pub(super) prior_cwnd: u32,
     /// State at the last ACK that delivered something. Linux: `prev_ca_state`.
     pub(super) prev_ca_state: CaState,
-    /// Whether this round sends what arrives. Linux: `packet_conservation`.
+    /// Whether this round sends only as much as is delivered. Linux: `packet_conservation`.
     pub(super) packet_conservation: bool,
 }
 
 impl Recovery {
-    /// Notes cwnd, or if a recovery or PROBE_RTT may have cut it, the larger of it and the one noted.
+    /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
     /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
     pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State) {
         let is_cut = self.prev_ca_state >= CaState::Recovery || state == State::ProbeRtt;
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
-    /// Whether there is a recovery, or there was one at the ACK before.
+    /// Whether a recovery is under way, or was at the previous ACK.
     #[inline]
     fn is_on(self, conn: &Conn) -> bool {
         self.packet_conservation
@@ -59,17 +59,17 @@ impl Recovery {
     }
 }
 
-/// What recovery makes of cwnd at an ACK.
+/// What recovery does to cwnd at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
-    /// This is cwnd, in packets: no growth.
+    /// cwnd is this, in packets, without growth.
     Hold(u32),
     /// cwnd may grow from here, in packets.
     Grow(u32),
 }
 
 impl<V: Variant> Bbr<V> {
-    /// What this ACK makes of `cwnd`. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// What recovery does to `cwnd` at this ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
         &mut self,
@@ -91,7 +91,7 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             self.model.restart_round(conn.delivered);
-            // What the window held beyond this was not in use.
+            // The window was not in use beyond this.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);
@@ -106,7 +106,7 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// An ACK for p packets releases at most 2 p: what was lost goes off before the window grows.
+/// An ACK for p packets releases at most 2 p: losses are subtracted before the window grows.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
     if losses > 0 {

@@ -1,6 +1,6 @@
 //! Whole-algorithm tests: BBR v1 and its variants on a path of one packet per millisecond and 20 ms, so
-//! that one BDP is 20 packets. One ACK for one packet comes every millisecond; how much is in flight,
-//! what the RTT is and what was lost is up to the test.
+//! that one BDP is 20 packets. One ACK for one packet comes every millisecond; each test decides how much
+//! is in flight, what the RTT is and what was lost.
 //!
 //! With the budget for three bursts of two packets, inflight targets are 26 (gain 1) and 34 (1.25, with
 //! the two packets of a probing phase); cwnd is 50 while probing, one packet of aggregation included.
@@ -13,7 +13,7 @@ use expect_test::{Expect, expect};
 use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, State, Variant};
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
-/// Draws that a test hands in, 0 when there are none left.
+/// Draws that a test chooses; 0 when none are left.
 #[derive(Default)]
 struct Draws(VecDeque<u32>);
 
@@ -118,7 +118,7 @@ impl<V: Variant> Flow<V> {
         self.conn.ca_state = CaState::Open;
     }
 
-    /// The pacing gain now, and how many of these ACKs it lasts; the ACK that changes it included.
+    /// The pacing gain now, and for how many of these ACKs it lasts, including the one that changes it.
     fn phase(&mut self, ack: Ack) -> String {
         let gain_q8 = self.bbr.pacing_gain_q8;
         let before = self.bbr.cycle;
@@ -241,7 +241,7 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
 }
 
 #[test]
-fn rate_may_come_to_zero_on_a_hopeless_path() {
+fn rate_may_reach_zero_on_a_hopeless_path() {
     // A packet in 17 s is less than one unit of bandwidth.
     let mut flow = Flow::in_probe_bw(Plain, &[0]);
     let rs = RateSample {
@@ -473,7 +473,7 @@ fn bbr_acd_halves_when_three_rtts_are_alike() {
 }
 
 #[test]
-fn bbr_acd_takes_a_loss_without_a_queue_for_a_fault_of_the_line() {
+fn bbr_acd_takes_a_loss_without_a_queue_as_a_transmission_error() {
     assert_eq!(recovery_cwnds(&Vec::new(), &[CALM]), [48, 48, 48, 48, 48]);
 }
 

@@ -3,7 +3,7 @@
 //! A variant is a type that overrides what its paper changes; the defaults are BBR v1 itself. Everything
 //! is resolved at compile time: `Bbr<Plain>` holds no trace of this trait.
 //!
-//! Nine hooks are enough. A variant that needs a tenth is an algorithm of its own and gets its folder.
+//! Nine hooks are enough. A variant that needs a tenth is an algorithm of its own and gets its own folder.
 
 use std::fmt::Debug;
 
@@ -18,10 +18,10 @@ pub trait Variant: Clone + Debug + Sized {
     /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
-    /// The phases with a gain above 1, a bit each. Follows from the gains; not to be overridden.
+    /// The phases with a gain above 1, one bit each. Follows from the gains; not to be overridden.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
-    /// What the variant notes of an ACK, after rounds, bandwidth and aggregation and before the rest.
+    /// Lets the variant see an ACK, after rounds, bandwidth and aggregation and before the rest.
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
@@ -45,7 +45,7 @@ pub trait Variant: Clone + Debug + Sized {
         }
     }
 
-    /// PROBE_BW begins, or begins anew.
+    /// PROBE_BW begins or restarts.
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
         bbr.cycle.start(conn, draw);
     }
@@ -74,7 +74,7 @@ pub trait Variant: Clone + Debug + Sized {
         CWND_MIN_TARGET
     }
 
-    /// What loss recovery makes of cwnd.
+    /// What loss recovery does to cwnd.
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
         bbr.recover_or_restore(conn, rs, ctl.cwnd)
