@@ -1,4 +1,4 @@
-//! What the round delivered, lost and had marked; the lower bounds; the average of marks.
+//! What was delivered, lost and marked in the round; the lower bounds; the average share of marks.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -7,7 +7,7 @@ use crate::bbr_bounded::{Sock, UNSET};
 use crate::linux_int::before;
 
 impl<V: Variant> Bbr2<V> {
-    /// Takes an ACK into the round's signals; at the end of a loss round, adapts the lower bounds.
+    /// Updates the round's signals from an ACK; at the end of a loss round, adapts the lower bounds.
     /// Linux: `bbr2_update_congestion_signals`.
     pub(super) fn update_congestion_signals(
         &mut self,
@@ -35,7 +35,7 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Cuts the lower bounds for loss and marks; the deeper cut of `inflight_lo` holds.
+    /// Cuts the lower bounds for loss and for marks; where both cut a bound, the deeper cut applies.
     /// Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
@@ -43,8 +43,8 @@ impl<V: Variant> Bbr2<V> {
         }
         let mut ecn_inflight_lo = UNSET;
         let mut ecn_bw_lo = UNSET;
-        let heeds_marks = self.model.ecn.ecn_eligible && self.model.params.ecn_factor != 0;
-        if self.model.signals.ecn_in_round && heeds_marks {
+        let marks_count = self.model.ecn.ecn_eligible && self.model.params.ecn_factor != 0;
+        if self.model.signals.ecn_in_round && marks_count {
             ecn_bw_lo = V::bw_lo_after_marks(&mut self.model);
             ecn_inflight_lo = self.model.inflight_lo_after_marks(sk);
         }
@@ -56,7 +56,7 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Once a round, takes its marks into the average. Marks are heeded once the path has turned out
+    /// Once a round, updates the average share of marks. Marks count once the path has turned out to be
     /// short enough. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

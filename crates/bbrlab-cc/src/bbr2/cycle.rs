@@ -6,7 +6,7 @@ use crate::bbr_bounded::{Mode, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<V: Variant> Bbr2<V> {
-    /// Adapts the upper bounds once the pipe is full, then sees whether the phase is over.
+    /// Adapts the upper bounds once the pipe is full, then checks whether the phase is over.
     /// Linux: `bbr2_update_cycle_phase`.
     pub(super) fn update_cycle_phase(
         &mut self,
@@ -52,7 +52,7 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Whether UP ends for a reason other than excess: it has reached the `inflight_hi` at which the last
-    /// probe met excess; or a minimum RTT has passed and a queue of a quarter BDP stands.
+    /// probe met excess; or a minimum RTT has passed and a queue of a quarter BDP has built up.
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {
         let model = &mut self.model;
         let inflight = model.packets_in_net_at_edt(sk, rs.prior_in_flight);

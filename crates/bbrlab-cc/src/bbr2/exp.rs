@@ -4,13 +4,13 @@
 //!
 //! - in each round with marks `bw_lo` falls by the same factor as `inflight_lo`;
 //! - a second, long-term bound `bw_hi` caps the bandwidth. A probe with excess cuts it, unless the same
-//!   probe had a safe sample before; safe samples raise it to what they delivered.
+//!   probe had a safe sample before; safe samples raise it to their own bandwidth.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is `ecn_factor = 128`.
 //! Deviations:
 //! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`, `bw_hi + bw_hi/RTprop`; the
 //!    kernel's file instead starts the slope of `inflight_hi` at `ecn_reprobe_gain` of it, off by default.
-//!    This follows the kernel's file. Set `ecn_reprobe_gain` and `refill_add_inc` for the like of it.
+//!    This follows the kernel's file. `ecn_reprobe_gain` and `refill_add_inc` give something similar.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
@@ -18,7 +18,7 @@ use crate::bbr_bounded::{Model, UNSET, scaled};
 /// BBRv2-EXP. Its `bw_hi` is the model's ceiling of the bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exp {
-    /// Whether a sample of the present probe was safe.
+    /// Whether a sample of the current probe was safe.
     got_ok_bw_probe_sample: bool,
 }
 

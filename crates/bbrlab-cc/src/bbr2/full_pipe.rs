@@ -9,7 +9,7 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Looks for the plateau, once a round. Application-limited rounds tell what was written, not what
+    /// Looks for the plateau, once a round. Application-limited rounds show what was written, not what
     /// the path can carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
@@ -23,25 +23,25 @@ impl<V: Variant> Bbr2<V> {
             model.full_bw_cnt = 0;
             return;
         }
-        // Two bits in the kernel.
+        // The kernel's field has two bits.
         model.full_bw_cnt = (model.full_bw_cnt + 1) & 3;
         model.full_bw_reached = model.full_bw_cnt >= model.params.full_bw_cnt;
     }
 
-    /// Looks for the plateau anew; a full pipe stays full.
+    /// Restarts the search for the plateau; a full pipe stays full.
     pub(super) fn reset_full_bw(&mut self) {
         self.model.full_bw = 0;
         self.model.full_bw_cnt = 0;
     }
 
-    /// Sees whether loss ends STARTUP.
+    /// Checks whether loss ends STARTUP.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);
         }
     }
 
-    /// STARTUP has overfilled the pipe: what the path bears is its BDP.
+    /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP.
     /// Linux: `bbr2_handle_queue_too_high_in_startup`.
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

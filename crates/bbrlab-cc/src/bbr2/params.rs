@@ -9,7 +9,7 @@ const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 /// `GSO_MAX_SIZE` in bytes of the trees that the alpha was written for, before 5.19.
 const GSO_MAX_SIZE: u32 = 65_536;
 
-/// 1.25: the gain of UP, and the growth that still counts as growth.
+/// 1.25: the gain of UP, and the smallest factor that counts as growth.
 const FIVE_QUARTERS: u16 = 320;
 
 /// 2/ln 2, rounded up: the smallest gain at which the rate can double each round.
@@ -20,12 +20,12 @@ const HIGH_GAIN: u16 = 739;
 pub(super) struct Module {
     /// What `init` copies into the connection.
     pub(super) params: ModelParams,
-    /// Whether marks are heeded. The module's own switch: it holds before `init` as well.
+    /// Whether ECN marks count. It is a switch of the module, so it applies before `init` as well.
     pub(super) ecn_enable: bool,
 }
 
 impl Module {
-    /// The numbers of a connection before `init`: all zero, but for what is never copied.
+    /// The numbers of a connection before `init`: all zero, except what is never copied.
     pub(super) fn params_before_init() -> ModelParams {
         ModelParams {
             min_tso_rate: MIN_TSO_RATE,
@@ -34,7 +34,7 @@ impl Module {
         }
     }
 
-    /// The module with the values of a scenario; those that it does not name have the list's defaults.
+    /// The module with the values of a scenario; parameters that it does not name have the list's defaults.
     pub(super) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(MODULE_PARAMS, params);
         let byte = |name, max: u8| {
@@ -85,7 +85,7 @@ impl Module {
             bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
             bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
             bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
-            // The kernel's random function has no answer below 0.
+            // A random number below a bound of 0 does not exist.
             bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),

@@ -1,4 +1,4 @@
-//! `inflight_hi`: what the path bore the last time it was probed.
+//! `inflight_hi`: the inflight that the path tolerated when it was last probed.
 //!
 //! It is set to the flight at which a probe met too much loss or too many marks, and raised whenever a
 //! larger flight turns out to be safe.
@@ -9,7 +9,7 @@ use crate::bbr_bounded::{BBR_UNIT, Flight, Phase, Sock, scaled};
 use crate::{Draw, RateSample};
 
 impl<V: Variant> Bbr2<V> {
-    /// Adapts the bound; returns whether that decided a change of phase.
+    /// Adapts the bound; returns whether that changed the phase.
     /// Linux: `bbr2_adapt_upper_bounds`.
     pub(super) fn adapt_upper_bounds(
         &mut self,
@@ -33,7 +33,7 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not much
-    /// below the BDP, and UP ends. Application-limited flights do not tell what the path bears.
+    /// below the BDP, and UP ends. Application-limited flights do not show what the path tolerates.
     /// Linux: `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(
         &mut self,
@@ -53,7 +53,7 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// The flight was safe: bounds below it rise.
+    /// The flight was safe: raises the bounds that are below it.
     fn raise_upper_bounds(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) {
         if !self.form.safe_sample(&mut self.model, sample_bw) {
             return;
@@ -64,12 +64,12 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// UP is safe so far: raises `inflight_hi`, if it is what limits the flow, by a growth that doubles in
+    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that doubles
     /// each round. Linux: `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
         if !sk.conn.is_cwnd_limited || sk.ctl.cwnd < model.inflight_hi {
-            // What was not used is not saved up.
+            // Unused growth is not saved up.
             model.probing.bw_probe_up_acks = 0;
             return;
         }

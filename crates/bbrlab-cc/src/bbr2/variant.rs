@@ -5,12 +5,12 @@ use std::fmt::Debug;
 use crate::bbr_bounded::{Model, UNSET};
 use crate::ecn_flags;
 
-/// What a form of BBRv2 does in its own way; the implementing type holds the state for it.
+/// The steps in which forms of BBRv2 differ; the implementing type holds the form's own state.
 pub trait Variant: Clone + Debug + Default {
     /// The traces' names of the two slots of the bandwidth filter.
     const FILTER_NAMES: [&'static str; 2] = ["bw_hi0", "bw_hi1"];
 
-    /// The bandwidth's ceiling before `init`, where the block is all zero; unset for a form without one.
+    /// The ceiling of the bandwidth before `init`, when the block is all zero; unset for a form without one.
     const CEILING_BEFORE_INIT: u32 = UNSET;
 
     /// The flag by which the sender sets ECT on retransmissions and pure ACKs too, if ECN is negotiated.
@@ -31,7 +31,7 @@ pub trait Variant: Clone + Debug + Default {
     /// REFILL begins.
     fn refill(&mut self) {}
 
-    /// A probe that was not application-limited met excess; `inflight_hi` is cut already.
+    /// A probe that was not application-limited met excess; `inflight_hi` has already been cut.
     fn probe_too_high(&mut self, _model: &mut Model) {}
 
     /// A flight was safe. Returns whether there are upper bounds to raise.

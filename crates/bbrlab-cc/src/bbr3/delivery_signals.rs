@@ -1,7 +1,7 @@
-//! What the round delivered, lost and had marked; the lower bounds; the average of marks.
+//! What was delivered, lost and marked in the round; the lower bounds; the average share of marks.
 //!
-//! Other than in v2 the round's maxima are kept on the fast path too, and until the call is over: what
-//! ends STARTUP, or judges a tail loss, still sees the old round's.
+//! Unlike v2, it updates the round's maxima on the fast path too, and restarts them only at the end of the
+//! call: the code that ends STARTUP, or judges a tail loss, still sees those of the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -10,7 +10,7 @@ use crate::bbr_bounded::{Sock, UNSET};
 use crate::linux_int::before;
 
 impl Bbr3 {
-    /// Raises the round's maxima, and sees whether a loss round begins.
+    /// Raises the round's maxima, and checks whether a loss round begins.
     /// Linux: `bbr_update_latest_delivery_signals`.
     pub(super) fn update_latest_delivery_signals(
         &mut self,
@@ -30,8 +30,8 @@ impl Bbr3 {
         }
     }
 
-    /// Restarts the maxima for the round that has begun; not if the ACK is that of a tail-loss probe,
-    /// so that it is known what the path delivered before the tail was lost.
+    /// Restarts the maxima for the round that has begun, except at the ACK of a tail-loss probe, so that what
+    /// the path delivered before the tail was lost remains known.
     /// Linux: `bbr_advance_latest_delivery_signals`.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.model.signals.loss_round_start && !rs.is_tlp_ack {
@@ -39,7 +39,7 @@ impl Bbr3 {
         }
     }
 
-    /// Takes an ACK into the model; at the end of a loss round, adapts the lower bounds.
+    /// Updates the model from an ACK; at the end of a loss round, adapts the lower bounds.
     /// Linux: `bbr_update_congestion_signals`.
     pub(super) fn update_congestion_signals(
         &mut self,
@@ -61,7 +61,7 @@ impl Bbr3 {
         }
     }
 
-    /// Cuts the lower bounds for loss and marks; the deeper cut of `inflight_lo` holds.
+    /// Cuts the lower bounds for loss and for marks; where both cut `inflight_lo`, the deeper cut applies.
     /// Linux: `bbr_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
@@ -79,7 +79,7 @@ impl Bbr3 {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Once a round, takes its marks into the average, if they are heeded: once the path has turned out
+    /// Once a round, updates the average share of marks, if marks count: once the path has turned out to be
     /// short enough. Linux: `bbr_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

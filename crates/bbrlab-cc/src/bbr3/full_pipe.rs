@@ -1,15 +1,15 @@
 //! The plateau of the bandwidth: has STARTUP, or a probe, found all there is?
 //!
-//! Three rounds in a row in which no sample reaches 1.25 times the last plateau mean a full pipe. Other
-//! than in v2 it is each ACK's sample that is looked at, not the filter at the round's start; only the
-//! counting is by round. The first time it ends STARTUP, later on each UP.
+//! Three rounds in a row in which no sample reaches 1.25 times the last plateau mean a full pipe. Unlike v2,
+//! it looks at the sample of every ACK, not at the filter at the start of a round; only the counting is by
+//! round. The first plateau ends STARTUP, each later one an UP.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl Bbr3 {
-    /// Looks for the plateau. Application-limited samples tell what was written, not what the path can
+    /// Looks for the plateau. Application-limited samples show what was written, not what the path can
     /// carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.full_bw_now || rs.is_app_limited {
@@ -23,32 +23,32 @@ impl Bbr3 {
         if !self.model.round.round_start {
             return;
         }
-        // Two bits in the kernel.
+        // The kernel's field has two bits.
         self.model.full_bw_cnt = (self.model.full_bw_cnt + 1) & 3;
         self.full_bw_now = self.model.full_bw_cnt >= self.model.params.full_bw_cnt;
         self.model.full_bw_reached |= self.full_bw_now;
     }
 
-    /// Looks for the plateau anew, from here on; a pipe that was full counts as full for good.
+    /// Restarts the search for the plateau from `full_bw`; a pipe once judged full stays full.
     pub(super) fn restart_full_bw(&mut self, full_bw: u32) {
         self.model.full_bw = full_bw;
         self.model.full_bw_cnt = 0;
         self.full_bw_now = false;
     }
 
-    /// Looks for the plateau anew, from any bandwidth.
+    /// Restarts the search for the plateau from zero.
     pub(super) fn reset_full_bw(&mut self) {
         self.restart_full_bw(0);
     }
 
-    /// Sees whether loss ends STARTUP.
+    /// Checks whether loss ends STARTUP.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);
         }
     }
 
-    /// STARTUP has overfilled the pipe: what the path bears is its BDP, or what it delivered if that was
+    /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP, or what the path delivered if that was
     /// more. Linux: `bbr_handle_queue_too_high_in_startup`.
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

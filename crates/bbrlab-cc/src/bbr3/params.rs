@@ -2,7 +2,7 @@
 
 use crate::bbr_bounded::Params;
 
-/// 1.25: the gain of UP, and the growth that still counts as growth.
+/// 1.25: the gain of UP, and the smallest factor that counts as growth.
 const FIVE_QUARTERS: u16 = 320;
 
 /// BBRv3 as Linux has it.
@@ -46,7 +46,7 @@ pub(super) const LINUX: Params = Params {
     ecn_reprobe_gain: 128,
     precise_ece_ack: true,
 
-    // Not a rule of v3: UP ends on a plateau.
+    // Not used by v3, where UP ends on a plateau.
     bw_probe_pif_gain: 0,
     bw_probe_reno_gain: 256,
     bw_probe_max_rounds: 63,
@@ -56,7 +56,7 @@ pub(super) const LINUX: Params = Params {
     refill_add_inc: 0,
     drain_to_target: true,
 
-    // Bursts have the sysctl's two packets at any rate.
+    // Bursts have at least the sysctl's two packets, however low the rate.
     min_tso_rate: 0,
     // `GSO_LEGACY_MAX_SIZE`.
     gso_max_size: 65_536,

@@ -1,22 +1,23 @@
 //! ACK aggregation: how many more packets than expected are acknowledged at once.
 //!
-//! Wi-Fi, cable and receivers that coalesce acknowledge in bursts, with silence between them. To keep
-//! sending in the silence, cwnd needs as much more as a burst exceeds what the bandwidth would have
-//! delivered. The excess is measured per epoch and kept as a maximum over two slots of rounds.
+//! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with silence between them. To
+//! keep the sender going in the silence, cwnd is enlarged by what a burst acknowledges beyond what the
+//! bandwidth would have delivered. This excess is measured per epoch; its maximum over two slots of rounds
+//! is kept.
 
 use super::Sock;
 use super::rate::delivered_in;
 use crate::RateSample;
 use crate::linux_int::stamp_us_delta;
 
-/// An epoch this long is old: start another one.
+/// An epoch with this many packets is too old: another one begins.
 const ACK_EPOCH_ACKED_RESET_THRESH: u32 = 1 << 20;
-/// Most packets that the kernel's 20 bits hold.
+/// The most packets that the kernel's 20 bits hold.
 const ACK_EPOCH_ACKED_MAX: u32 = 0xf_ffff;
-/// Most rounds that the kernel's 5 bits hold.
+/// The most rounds that the kernel's 5 bits hold.
 const WIN_RTTS_MAX: u8 = 31;
 
-/// The present epoch, and the greatest excess of the last rounds.
+/// The current epoch, and the greatest excess of the last rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.
@@ -25,9 +26,9 @@ pub(crate) struct AckAggregation {
     pub(super) ack_epoch_acked: u32,
     /// The greatest excess in each slot, in packets.
     pub(super) extra_acked: [u16; 2],
-    /// Age of the present slot in rounds.
+    /// Age of the current slot in rounds.
     pub(super) extra_acked_win_rtts: u8,
-    /// The present slot.
+    /// The current slot.
     pub(super) extra_acked_win_idx: u8,
 }
 
@@ -53,7 +54,7 @@ impl AckAggregation {
         }
     }
 
-    /// Takes an ACK into the epoch, given the bandwidth `bw`. The kernel keeps 16 bits of the excess.
+    /// Adds an ACK to the epoch, given the bandwidth `bw`. The kernel keeps 16 bits of the excess.
     pub(super) fn count(&mut self, sk: &Sock<'_>, rs: &RateSample, bw: u32) {
         let epoch_us = stamp_us_delta(sk.conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = delivered_in(bw, u64::from(epoch_us));

@@ -1,19 +1,19 @@
 //! What this round trip delivered and lost, and the short-term lower bounds that follow from it.
 //!
-//! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor, though not
-//! below what the round delivered: that much the path demonstrably bears.
+//! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor; after loss, not
+//! below what the round delivered, since the path has just carried that much.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Sock, UNSET};
 use crate::RateSample;
 
-/// Signals of the present loss round and of the present probing cycle.
+/// Signals of the current loss round and of the current probing cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {
     /// Greatest bandwidth sample of the round.
     pub(crate) bw_latest: u32,
-    /// Most packets delivered over a sample's interval in the round.
+    /// The most packets delivered over a sample's interval in the round.
     pub(crate) inflight_latest: u32,
     /// `delivered` count whose ACK ends the loss round.
     pub(crate) loss_round_delivered: u32,
@@ -55,7 +55,8 @@ impl Signals {
         self.inflight_latest = 0;
     }
 
-    /// A packet was lost. The first loss begins a round of its own, to see all of what the path delivers.
+    /// A packet was lost. The first loss of a round begins a new loss round, which then sees everything that
+    /// the path delivers in a round trip.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
             self.loss_round_delivered = delivered;
@@ -64,7 +65,7 @@ impl Signals {
         self.loss_in_cycle = true;
     }
 
-    /// Counts an ACK that reports loss. Four bits in the kernel, saturating.
+    /// Counts an ACK that reports loss. The kernel's field has four bits and saturates.
     pub(super) fn count_loss_event(&mut self) {
         self.loss_events_in_round = (self.loss_events_in_round + 1).min(15);
     }
@@ -73,9 +74,9 @@ impl Signals {
 /// Short-term bounds, unset unless loss or marks were seen since the last probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LowerBounds {
-    /// Bound of the bandwidth, as a bandwidth.
+    /// Bound on the bandwidth, in units of a bandwidth.
     pub(crate) bw_lo: u32,
-    /// Bound of inflight, in packets.
+    /// Bound on inflight, in packets.
     pub(crate) inflight_lo: u32,
 }
 
@@ -85,14 +86,14 @@ impl LowerBounds {
 }
 
 impl Model {
-    /// Lets an unset `bw_lo` begin at the maximum bandwidth.
+    /// Starts an unset `bw_lo` at the maximum bandwidth.
     pub(crate) fn init_bw_lo(&mut self) {
         if self.lower.bw_lo == UNSET {
             self.lower.bw_lo = self.max_bw.get();
         }
     }
 
-    /// Lets an unset `inflight_lo` begin at cwnd.
+    /// Starts an unset `inflight_lo` at cwnd.
     pub(crate) fn init_inflight_lo(&mut self, sk: &Sock<'_>) {
         if self.lower.inflight_lo == UNSET {
             self.lower.inflight_lo = sk.ctl.cwnd;

@@ -7,7 +7,7 @@ use crate::RateSample;
 /// ACK aggregation may add at most what the bandwidth delivers in this time, in microseconds.
 const EXTRA_ACKED_MAX_US: u64 = 100_000;
 
-/// Pacing and cwnd gain of PROBE_RTT: 1; what makes inflight small there is a bound of cwnd.
+/// Pacing and cwnd gain of PROBE_RTT: 1. A bound on cwnd is what makes inflight small there.
 const PROBE_RTT_GAIN: u16 = 256;
 
 impl Model {
@@ -54,7 +54,7 @@ impl Model {
             && !self.signals.ecn_in_round
     }
 
-    /// Takes an ACK into the measurement of aggregation. Linux: `bbr_update_ack_aggregation`.
+    /// Adds an ACK to the measurement of aggregation. Linux: `bbr_update_ack_aggregation`.
     pub(crate) fn update_ack_aggregation(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let p = &self.params;
         let is_valid = rs.acked_sacked > 0 && rs.delivered >= 0 && rs.interval_us > 0;
@@ -97,7 +97,7 @@ impl Model {
             self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd());
         let target = self.with_burst_budget(sk, target);
         let mut cwnd = sk.ctl.cwnd;
-        // What has reached its target needs no new look at the next application-limited ACK.
+        // A cwnd at its target need not be computed again at the next application-limited ACK.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);
@@ -131,8 +131,8 @@ impl Model {
         sk.ctl.cwnd = sk.ctl.cwnd.min(cap);
     }
 
-    /// Data leaves after an idle time that the application chose: pace at the estimate, no faster is
-    /// needed; and a visit of PROBE_RTT may have ended while nothing was sent.
+    /// Sending resumes after an application-limited idle time: pacing at the estimate is fast enough, and a
+    /// visit to PROBE_RTT may have ended while nothing was sent.
     pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
         if sk.ctl.app_limited == 0 {
             return;

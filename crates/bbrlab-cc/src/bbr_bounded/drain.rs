@@ -4,8 +4,8 @@ use super::{BBR_UNIT, EcnExcess, Mode, Model, Sock};
 use crate::{CaState, Draw, RateSample};
 
 impl Model {
-    /// Whether loss ends STARTUP: it is judged at the end of a round in recovery, when it is known how
-    /// much was lost and how much is to be drained. Linux: `bbr_check_loss_too_high_in_startup`.
+    /// Whether loss ends STARTUP. This is decided at the end of a round in recovery, when it is known how
+    /// much was lost and how much has to be drained. Linux: `bbr_check_loss_too_high_in_startup`.
     pub(crate) fn loss_ends_startup(
         &mut self,
         sk: &Sock<'_>,
@@ -39,7 +39,7 @@ impl Model {
     }
 
     /// STARTUP to DRAIN when the pipe is full, DRAIN to PROBE_BW when the queue is gone; both may happen
-    /// in one ACK. ssthresh shows the world outside that STARTUP is over. Linux: `bbr_check_drain`.
+    /// at one ACK. ssthresh shows outside observers that STARTUP is over. Linux: `bbr_check_drain`.
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         if self.mode == Mode::Startup && self.full_bw_reached {
             self.mode = Mode::Drain;

@@ -1,6 +1,6 @@
 //! ECN as in DCTCP: the share of marked packets as a moving average, and an exact echo of marks.
 //!
-//! The receiver's half acknowledges runs of packets with equal CE state by themselves; the sender's half
+//! The receiver's half acknowledges each run of packets with equal CE state separately; the sender's half
 //! averages, once a round, the share of delivered packets that were marked.
 
 use super::{BBR_UNIT, Params, Sock};
@@ -14,7 +14,7 @@ const ACK_NOW: u8 = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
-    /// Whether marks are heeded on this connection. Once true, it stays true.
+    /// Whether marks count on this connection. Once true, it stays true.
     pub(crate) ecn_eligible: bool,
     /// The averaged share of marked packets, in 1/256.
     pub(super) ecn_alpha: u16,
@@ -26,13 +26,13 @@ pub(crate) struct Ecn {
     pub(super) alpha_last_delivered_ce: u32,
     /// Receiver: whether the latest data was marked.
     pub(super) ce_state: bool,
-    /// Receiver: `rcv_nxt` when that was noted.
+    /// Receiver: `rcv_nxt` when that was recorded.
     pub(super) prior_rcv_nxt: u32,
 }
 
 impl Ecn {
-    /// The packets delivered and those of them marked since the last update; `None` if there is nothing
-    /// to divide by, or a counter seems to have gone back.
+    /// The packets delivered since the last update, and how many of them were marked; `None` if there is
+    /// nothing to divide by, or a counter seems to have gone back.
     pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
         let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
         let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);
@@ -40,7 +40,7 @@ impl Ecn {
         sane.then_some((delivered, delivered_ce))
     }
 
-    /// Takes a round into the average; returns the round's own share in 1/256.
+    /// Adds a round to the average; returns the round's own share in 1/256.
     pub(crate) fn update_alpha(
         &mut self,
         sk: &Sock<'_>,
@@ -63,7 +63,7 @@ impl Ecn {
             return false;
         }
         let many = ce_ratio >= u32::from(params.ecn_thresh);
-        // Two bits in the kernel.
+        // The kernel's field has two bits.
         self.startup_ecn_rounds = if many { (self.startup_ecn_rounds + 1) & 3 } else { 0 };
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }

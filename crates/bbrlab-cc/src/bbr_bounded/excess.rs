@@ -14,8 +14,8 @@ pub(crate) enum EcnExcess {
     AboveThreshold,
 }
 
-/// A flight of packets, as far as the question of excess goes: a rate sample, or what is pieced together
-/// for a packet that was lost.
+/// What must be known of a flight of packets to judge whether it was too large: from a rate sample, or
+/// reconstructed for a packet that was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
@@ -25,7 +25,7 @@ pub(crate) struct Flight {
     pub(crate) lost: i32,
     /// Packets delivered since then.
     pub(crate) delivered: i32,
-    /// Of them, with a mark.
+    /// How many of them were marked.
     pub(crate) delivered_ce: i32,
     /// Whether it was sent application-limited.
     pub(crate) is_app_limited: bool,
@@ -81,13 +81,13 @@ impl Model {
     /// Whether loss or marks say that the flight was too large. Linux: `bbr_is_inflight_too_high`.
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {
-            let bearable = scaled(flight.tx_in_flight, u32::from(self.params.loss_thresh));
-            if flight.lost.cast_unsigned() > bearable {
+            let tolerable = scaled(flight.tx_in_flight, u32::from(self.params.loss_thresh));
+            if flight.lost.cast_unsigned() > tolerable {
                 return true;
             }
         }
-        let heeds_marks = self.ecn.ecn_eligible && self.params.ecn_thresh != 0;
-        if heeds_marks && flight.delivered_ce > 0 && flight.delivered > 0 {
+        let marks_count = self.ecn.ecn_eligible && self.params.ecn_thresh != 0;
+        if marks_count && flight.delivered_ce > 0 && flight.delivered > 0 {
             let delivered = flight.delivered.cast_unsigned();
             let thresh = scaled(delivered, u32::from(self.params.ecn_thresh));
             let marked = flight.delivered_ce.cast_unsigned();
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
-        // 80 packets before the burst bear 2 losses (1.56 rounded up); the burst's first two use them up.
+        // 80 packets before the burst allow 2 losses (1.56 rounded up); the burst's first two use them up.
         let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
         assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
     }

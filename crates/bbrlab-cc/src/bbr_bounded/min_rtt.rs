@@ -1,7 +1,7 @@
 //! The minimum RTT: two filters; entering, holding and leaving PROBE_RTT.
 //!
-//! The short filter times the visits of PROBE_RTT: if five seconds bring no smaller RTT, the flow may be
-//! sitting on its own queue, and looks for itself. The long one, of ten seconds, is what the model uses.
+//! The short filter schedules the visits to PROBE_RTT: if five seconds bring no smaller RTT, the flow may be
+//! measuring its own queue, and goes there to find out. The model uses the long filter, of ten seconds.
 
 use super::congestion::LowerBounds;
 use super::{AckPhase, Mode, Model, Params, Sock};
@@ -25,7 +25,7 @@ pub(crate) struct MinRtt {
     pub(crate) min_rtt_us: u32,
     /// When it was seen.
     pub(super) min_rtt_stamp: u32,
-    /// What times PROBE_RTT, in microseconds.
+    /// What schedules PROBE_RTT, in microseconds.
     pub(super) probe_rtt_min_us: u32,
     /// When it was seen, or PROBE_RTT was left.
     pub(super) probe_rtt_min_stamp: u32,
@@ -68,7 +68,7 @@ impl MinRtt {
     }
 }
 
-/// The visit of PROBE_RTT.
+/// The visit to PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// Jiffies at which inflight will have been small for long enough; 0 while it is not small yet.
@@ -78,7 +78,7 @@ pub(super) struct ProbeRtt {
 }
 
 impl Model {
-    /// Takes an RTT sample, and sees whether to enter or leave PROBE_RTT. Linux: `bbr_update_min_rtt`.
+    /// Takes an RTT sample, and checks whether to enter or leave PROBE_RTT. Linux: `bbr_update_min_rtt`.
     pub(crate) fn update_min_rtt(
         &mut self,
         sk: &mut Sock<'_>,
@@ -109,7 +109,7 @@ impl Model {
         self.round.restart(sk.conn.delivered);
     }
 
-    /// Keeps inflight small for 200 ms and a round. Samples of that time tell little of the bandwidth.
+    /// Keeps inflight small for 200 ms and a round. Samples from that time say little about the bandwidth.
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;
         sk.ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
@@ -139,8 +139,8 @@ impl Model {
         self.exit_probe_rtt(sk, draw);
     }
 
-    /// Back to probing for bandwidth. More inflight may cause loss, so the clock of the probes starts
-    /// anew; and inflight is small, so cruising is in order. Linux: `bbr_exit_probe_rtt`.
+    /// Back to probing for bandwidth. More inflight may cause loss, so the wait for the next probe starts
+    /// over; and inflight is small, so the flow can cruise. Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

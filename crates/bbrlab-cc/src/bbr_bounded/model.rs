@@ -13,19 +13,19 @@ use super::{BBR_UNIT, Mode, Params, Phase, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, PacingStatus};
 
-/// Most packets that the kernel's 7 bits hold of the initial cwnd.
+/// The largest initial cwnd that the kernel's 7 bits hold, in packets.
 const INIT_CWND_MAX: u32 = 0x7f;
 /// Bytes that a burst leaves for headers. Linux: `MAX_TCP_HEADER`.
 const MAX_TCP_HEADER: u32 = 320;
 /// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The connection during one callback: what may be read, and the writable fields as they stand.
+/// The connection during one callback: what may be read, and the current writable fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sock<'a> {
     /// The connection before the callback.
     pub(crate) conn: &'a Conn,
-    /// Its writable fields as they are by now.
+    /// Its writable fields, as changed so far.
     pub(crate) ctl: Control,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Sock<'a> {
     }
 }
 
-/// The state that BBRv2 and BBRv3 have in common, by idea. Fields and stale values are the kernel's.
+/// The state that BBRv2 and BBRv3 share, grouped by idea. Fields and stale values are the kernel's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub struct Model {
@@ -57,7 +57,7 @@ pub struct Model {
     pub(crate) round: Round,
     /// Maximum of the bandwidth.
     pub(crate) max_bw: MaxBw,
-    /// A bound of the bandwidth from above; unset but in v2-EXP, which calls it `bw_hi`.
+    /// Upper bound of the bandwidth; set only in v2-EXP, which calls it `bw_hi`.
     pub(crate) bw_ceiling: u32,
     /// Short-term bounds.
     pub(crate) lower: LowerBounds,
@@ -73,18 +73,18 @@ pub struct Model {
     pub(crate) probing: Probing,
     /// Minimum RTT.
     pub(crate) min_rtt: MinRtt,
-    /// The visit of PROBE_RTT.
+    /// The visit to PROBE_RTT.
     pub(super) probe_rtt: ProbeRtt,
-    /// What a loss episode may bring back.
+    /// What is restored after a loss episode.
     pub(crate) recovery: Recovery,
 
     /// The plateau of the bandwidth; v2 and v3 find it in their own ways.
     pub(crate) full_bw: u32,
-    /// Rounds on the plateau. Two bits in the kernel.
+    /// Rounds on the plateau. The kernel's field has two bits.
     pub(crate) full_bw_cnt: u8,
     /// Whether the pipe has been judged full. Once true, it stays true.
     pub(crate) full_bw_reached: bool,
-    /// Whether an RTT has been seen, to derive the first pacing rate from.
+    /// Whether an RTT has been seen from which to derive the first pacing rate.
     pub(super) has_seen_rtt: bool,
     /// cwnd at `init`, at most 127 packets.
     pub(super) init_cwnd: u8,
@@ -166,8 +166,8 @@ impl Model {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
     }
 
-    /// Room for three bursts: one in the sender's queue, one in its offload engine, one in the receiver's.
-    /// In UP two packets more, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
+    /// Allows for three bursts: in the sender's queue, in its offload engine and in the receiver's. In UP it
+    /// adds two packets, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
     pub(super) fn with_burst_budget(&self, sk: &Sock<'_>, cwnd: u32) -> u32 {
         let bursts = self.tso_segs_goal(sk).wrapping_mul(3);
         let cwnd = if self.params.cwnd_tso_budget {
@@ -178,7 +178,7 @@ impl Model {
         if self.is_in(Phase::Up) { cwnd.wrapping_add(2) } else { cwnd }
     }
 
-    /// The burst to plan with, in packets. Linux: `bbr_tso_segs_goal`.
+    /// The burst to plan for, in packets. Linux: `bbr_tso_segs_goal`.
     fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
         self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
     }
@@ -199,7 +199,7 @@ impl Model {
     }
 
     /// How many packets will be in the network when the next one departs: packets that have a departure
-    /// time in the future are in flight, but not out yet. Linux: `bbr_packets_in_net_at_edt`.
+    /// time in the future count as in flight, but have not left yet. Linux: `bbr_packets_in_net_at_edt`.
     pub(crate) fn packets_in_net_at_edt(&self, sk: &Sock<'_>, inflight_now: u32) -> u32 {
         let ahead_us = sk.conn.wstamp_ns.saturating_sub(sk.conn.clock_ns) / 1000;
         let delivered_until = delivered_in(self.bw(), ahead_us);

@@ -1,4 +1,4 @@
-//! The numbers that BBRv2 lets a module parameter set and BBRv3 has as constants.
+//! The numbers that are module parameters in BBRv2 and constants in BBRv3.
 //!
 //! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in 1/256.
 
@@ -30,11 +30,11 @@ pub(crate) struct Params {
     /// Pacing gains of PROBE_BW, by the number of the phase: UP, DOWN, CRUISE, REFILL.
     pub(crate) pacing_gain: [u16; 4],
 
-    /// Growth of the bandwidth in a round that still counts as growth.
+    /// The smallest factor in a round that counts as growth of the bandwidth.
     pub(crate) full_bw_thresh: u16,
     /// Rounds without growth that mean a full pipe.
     pub(crate) full_bw_cnt: u8,
-    /// ACKs that report loss in one round, in STARTUP, that may end it; 0 switches the exit off.
+    /// This many ACKs with loss in one round of STARTUP may end it; 0 switches the exit off.
     pub(crate) full_loss_cnt: u8,
     /// Rounds with many marks that end STARTUP; 0 switches the exit off.
     pub(crate) full_ecn_cnt: u8,
@@ -61,20 +61,20 @@ pub(crate) struct Params {
     pub(crate) ecn_factor: u8,
     /// Marks on this share of a flight are too many; 0 switches the test off.
     pub(crate) ecn_thresh: u8,
-    /// Largest minimum RTT at which marks are heeded, in microseconds; 0 means any.
+    /// Largest minimum RTT at which marks count, in microseconds; 0 means any.
     pub(crate) ecn_max_rtt_us: u32,
     /// If marks have ceased in a cycle without loss, probe at once, by this share of `inflight_hi`; 0 means no.
     pub(crate) ecn_reprobe_gain: u16,
-    /// Whether the receiver acknowledges runs of equal CE state by themselves, as DCTCP does.
+    /// Whether the receiver acknowledges each run of equal CE state separately, as DCTCP does.
     pub(crate) precise_ece_ack: bool,
 
     /// Inflight, as a multiple of the BDP, that ends v2's UP.
     pub(crate) bw_probe_pif_gain: u16,
     /// Rounds between probes as a multiple of the inflight in packets; 0 means just `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
-    /// Most rounds between probes.
+    /// The most rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,
-    /// Bound of the random head start of that count.
+    /// Bound of the random value at which that count starts.
     pub(crate) bw_probe_rand_rounds: u8,
     /// Shortest time between probes in microseconds.
     pub(crate) bw_probe_base_us: u32,
@@ -82,14 +82,14 @@ pub(crate) struct Params {
     pub(crate) bw_probe_rand_us: u32,
     /// What REFILL adds to a set `inflight_hi`, in packets.
     pub(crate) refill_add_inc: u8,
-    /// Whether DOWN lasts until the queue is drained, or at most one minimum RTT.
+    /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).
     pub(crate) drain_to_target: bool,
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
     pub(crate) min_tso_rate: u32,
     /// The burst allowance for short paths halves per 2^this microseconds of minimum RTT; 0 means none.
     pub(crate) tso_rtt_shift: u8,
-    /// The burst allowance on the shortest paths, and the largest burst to plan with, in bytes.
+    /// The burst allowance on the shortest paths, and the largest burst to plan for, in bytes.
     pub(crate) gso_max_size: u32,
     /// Whether three bursts are cwnd's floor (true), or are added to it as in v1.
     pub(crate) cwnd_tso_budget: bool,
@@ -97,6 +97,6 @@ pub(crate) struct Params {
     pub(crate) usage_based_cwnd: bool,
     /// Whether application-limited ACKs without news skip the model.
     pub(crate) fast_path: bool,
-    /// Whether a spurious loss episode brings bounds and cwnd back.
+    /// Whether bounds and cwnd are restored after a spurious loss episode.
     pub(crate) undo: bool,
 }

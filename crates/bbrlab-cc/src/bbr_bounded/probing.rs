@@ -9,17 +9,17 @@ use super::{AckPhase, BBR_UNIT, Mode, Model, Phase, Sock, UNSET};
 use crate::linux_int::stamp_us_delta;
 use crate::{CaState, Draw, RateSample};
 
-/// Most rounds of growth that are told apart: the growth doubles in each.
+/// The growth doubles in each round, up to this many rounds.
 const UP_ROUNDS_MAX: u8 = 30;
 
-/// The present probe and the wait for the next one.
+/// The current probe and the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
-    /// Start of the phase, in microseconds; CRUISE and REFILL keep that of the phase before.
+    /// Start of the phase, in microseconds; CRUISE and REFILL keep that of the previous phase.
     pub(super) cycle_mstamp: u64,
     /// Time between DOWN and the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
-    /// Rounds since the last probe, with a random head start.
+    /// Rounds since the last probe, counted from a random start.
     pub(super) rounds_since_probe: u8,
     /// How the ACKs relate to the probe.
     pub(crate) ack_phase: AckPhase,
@@ -27,7 +27,7 @@ pub(crate) struct Probing {
     pub(crate) bw_probe_samples: bool,
     /// Whether the last probe went too high.
     pub(crate) prev_probe_too_high: bool,
-    /// Whether the last probe stopped at `inflight_hi` because of that.
+    /// Whether the latest probe stopped at `inflight_hi` because the one before went too high.
     pub(crate) stopped_risky_probe: bool,
     /// Rounds in which `inflight_hi` has grown in this UP.
     pub(super) bw_probe_up_rounds: u8,
@@ -43,7 +43,7 @@ impl Probing {
         self.bw_probe_up_cnt = UNSET;
     }
 
-    /// Counts a round. Eight bits in the kernel, saturating.
+    /// Counts a round. The kernel's field has eight bits and saturates.
     pub(crate) fn count_round(&mut self) {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
     }
@@ -54,7 +54,7 @@ impl Probing {
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
     }
 
-    /// A probe met too much loss or too many marks. It is reacted to once per probe.
+    /// A probe met too much loss or too many marks. Only the first such event of a probe counts.
     pub(crate) fn note_excess(&mut self) {
         self.prev_probe_too_high = true;
         self.bw_probe_samples = false;
@@ -79,9 +79,9 @@ impl Probing {
 }
 
 impl Model {
-    /// At a round's start: where in the feedback of the probe are we? At its end the cycle's bandwidth is
-    /// known best, so the cycle before is forgotten. Returns whether to probe again at once: the probe
-    /// stopped at `inflight_hi` out of caution, but met no excess.
+    /// At the start of a round, moves on in the feedback of the probe. At the end of the feedback the cycle's
+    /// bandwidth is known best, so the previous cycle is forgotten. Returns whether to probe again at once:
+    /// the probe stopped at `inflight_hi` out of caution, but met no excess.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -101,7 +101,7 @@ impl Model {
         self.probing.stopped_risky_probe && !self.probing.prev_probe_too_high
     }
 
-    /// Enters a phase; it needs cwnd and pacing rate of its own.
+    /// Enters a phase, which needs its own cwnd and pacing rate.
     fn set_cycle_idx(&mut self, phase: Phase) {
         self.cycle_idx = phase;
         self.try_fast_path = false;
@@ -160,13 +160,13 @@ impl Model {
         stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
     }
 
-    /// If it is time to probe: with how many rounds of growth to begin.
+    /// `Some` if it is time to probe: how many rounds of growth to begin with.
     /// Linux: `bbr_check_time_to_probe_bw`.
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
         if self.marks_have_ceased(sk) {
             let growth =
                 (u64::from(self.inflight_hi) * u64::from(self.params.ecn_reprobe_gain)) >> 8;
-            // Five bits in the kernel, whose logarithm of 0 is -1.
+            // The kernel's field has five bits, and its logarithm of 0 is -1.
             return Some((growth.checked_ilog2().unwrap_or(31) & 31) as u8);
         }
         let is_due = self.has_elapsed_in_phase(sk, self.probing.probe_wait_us)
@@ -174,7 +174,7 @@ impl Model {
         is_due.then_some(0)
     }
 
-    /// Whether a cycle had marks, no loss, and recovery is not going on: cross traffic may have left.
+    /// Whether the cycle had marks but no loss, and no recovery is under way: cross traffic may have left.
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
             && self.ecn.ecn_eligible

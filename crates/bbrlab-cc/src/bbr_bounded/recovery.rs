@@ -1,4 +1,4 @@
-//! What is saved before a loss episode, and brought back after it.
+//! What is saved before a loss episode, and restored after it.
 
 use super::{Mode, Model, Sock, UNSET};
 use crate::CaState;
@@ -8,7 +8,7 @@ use crate::CaState;
 pub(crate) struct Recovery {
     /// The state of recovery at the previous ACK.
     pub(crate) prev_ca_state: CaState,
-    /// The last cwnd that was good enough, in packets.
+    /// The last cwnd that recovery and PROBE_RTT had not cut, in packets.
     pub(crate) prior_cwnd: u32,
     /// `bw_lo` before the latest losses.
     pub(super) undo_bw_lo: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Recovery {
 }
 
 impl Model {
-    /// Notes cwnd, unless recovery or PROBE_RTT have cut it: then the larger one stands.
+    /// Saves cwnd or, if recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
     /// Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
         let is_good =
@@ -28,7 +28,7 @@ impl Model {
         self.recovery.prior_cwnd = kept.max(sk.ctl.cwnd);
     }
 
-    /// A loss episode begins: notes what an undo would bring back. Linux: `bbr_ssthresh`.
+    /// A loss episode begins: saves what an undo would restore. Linux: `bbr_ssthresh`.
     pub(crate) fn save_for_undo(&mut self, sk: &Sock<'_>) {
         self.save_cwnd(sk);
         self.recovery.undo_bw_lo = self.lower.bw_lo;
@@ -36,7 +36,7 @@ impl Model {
         self.recovery.undo_inflight_hi = self.inflight_hi;
     }
 
-    /// The episode was spurious: brings the bounds back.
+    /// The episode was spurious: restores the bounds.
     pub(crate) fn undo_bounds(&mut self) {
         self.lower.bw_lo = self.lower.bw_lo.max(self.recovery.undo_bw_lo);
         self.lower.inflight_lo = self.lower.inflight_lo.max(self.recovery.undo_inflight_lo);
@@ -51,7 +51,7 @@ impl Model {
         }
     }
 
-    /// The timeout's episode is over: cwnd comes back. Linux: `bbr_exit_loss_recovery`.
+    /// The timeout's episode is over: restores cwnd. Linux: `bbr_exit_loss_recovery`.
     pub(crate) fn exit_loss(&mut self, sk: &mut Sock<'_>) {
         sk.ctl.cwnd = sk.ctl.cwnd.max(self.recovery.prior_cwnd);
         self.try_fast_path = false;

@@ -3,7 +3,7 @@
 use crate::RateSample;
 use crate::linux_int::before;
 
-/// Where the present round ends.
+/// Where the current round ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     /// A sample of a packet sent at or after this count of delivered packets begins a new round.
@@ -13,7 +13,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Sees whether this ACK begins a round; `delivered` counts it already.
+    /// Checks whether this ACK begins a round; `delivered` already includes it.
     /// Linux: `bbr_update_round_start`.
     pub(crate) fn update(&mut self, rs: &RateSample, delivered: u32) {
         self.round_start =
@@ -23,7 +23,7 @@ impl Round {
         }
     }
 
-    /// Lets a round begin with the packets sent from now on.
+    /// Starts a round with the packets sent from now on.
     pub(crate) fn restart(&mut self, delivered: u32) {
         self.next_rtt_delivered = delivered;
     }

@@ -5,7 +5,7 @@ use super::{Model, UNSET, state};
 use crate::{Conn, Info};
 
 impl Model {
-    /// Hands out every field but those that a version keeps itself; `filter` is what the version calls
+    /// Reports every field except those that a version keeps itself; `filter` holds the version's names for
     /// the slots of the bandwidth filter.
     pub(crate) fn snapshot(
         &self,

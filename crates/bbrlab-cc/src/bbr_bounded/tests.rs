@@ -55,8 +55,8 @@ impl Path {
         Self { conn, rate_pps: 864 }
     }
 
-    /// A round later: what the window and the pacing rate allowed was sent, and delivered at the
-    /// bottleneck's rate at most.
+    /// One round: what the window and the pacing rate allow is sent, and delivered at the bottleneck's rate
+    /// at most.
     fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
         let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
         let cwnd = self.conn.ctl.cwnd.min(u32::try_from(paced).unwrap_or(u32::MAX)).max(1);
