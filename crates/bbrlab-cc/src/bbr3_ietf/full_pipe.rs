@@ -1,11 +1,11 @@
 //! 5.3.1.2: has the delivery rate stopped growing?
 //!
 //! Three rounds that are not application-limited, each less than a quarter above the last plateau, mean
-//! that the pipe is full. Startup ends for good then, and so does each UP.
+//! that the pipe is full. That ends Startup for good, and later each UP.
 
 use super::sample::Sample;
 
-/// Growth that still counts as growth, in percent.
+/// The smallest factor that counts as growth, in percent.
 const GROWTH_PERCENT: u64 = 125;
 /// Flat rounds that mean "full".
 const FULL_BW_COUNT: u8 = 3;
@@ -39,7 +39,7 @@ impl FullPipe {
 
     /// Draft: `CheckFullBWReached`. Only the ACK that starts a round is looked at.
     pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
-        // Deviation 6: no rate, no round.
+        // Deviation 6: a round without a rate does not count.
         if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {
             return;
         }

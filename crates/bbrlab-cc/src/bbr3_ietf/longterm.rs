@@ -1,4 +1,4 @@
-//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, what the path bore the last time it was probed.
+//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, what the path tolerated when it was last probed.
 
 use super::model::percent_of;
 use super::probe_bw::AckPhase;
@@ -21,7 +21,7 @@ pub(super) struct LongTerm {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `AdaptLongTermModel`; whether it decided a change of state.
+    /// Draft: `AdaptLongTermModel`. Returns whether it changed the state.
     pub(super) fn adapt_long_term_model(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.rounds.round_start && self.note_ack_phase(c, rs) {
             return true;
@@ -36,7 +36,7 @@ impl Bbr3Ietf {
         false
     }
 
-    /// The part of `AdaptLongTermModel` that begins a round.
+    /// The part of `AdaptLongTermModel` that runs at the start of a round.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_passed_the_threshold() {
-        // 980 bytes before it bear 19.6 lost ones; the burst's first 20 use them up.
+        // 980 bytes before it allow 19.6 lost ones; the burst's first 20 use them up.
         assert_eq!(inflight_at_loss(&flight(1080, 100), 100), 1000);
     }
 

@@ -3,32 +3,32 @@
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 
-/// Quanta in flight on the two hosts: queued, being cut into packets, being put together again.
+/// Quanta in flight on the two hosts: queued, being cut into packets, being reassembled.
 const OFFLOAD_QUANTA: u64 = 3;
 /// `BBR.MinPipeCwnd` in segments: two in flight, and ACKs for two, with delayed ACKs.
 const MIN_PIPE_CWND_SEGMENTS: u64 = 4;
 
-/// `BBR.max_bw_filter`: the maxima of the previous cycle and of the present one, in bytes per second.
+/// `BBR.max_bw_filter`: the maxima of the previous cycle and of the current one, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MaxBw {
     previous: u64,
-    present: u64,
+    current: u64,
 }
 
 impl MaxBw {
     /// `BBR.max_bw`.
     pub(super) fn get(self) -> u64 {
-        self.previous.max(self.present)
+        self.previous.max(self.current)
     }
 
     /// Draft: `AdvanceMaxBwFilter`.
     pub(super) fn advance(&mut self) {
-        self.previous = self.present;
-        self.present = 0;
+        self.previous = self.current;
+        self.current = 0;
     }
 
     fn take(&mut self, delivery_rate: u64) {
-        self.present = self.present.max(delivery_rate);
+        self.current = self.current.max(delivery_rate);
     }
 }
 
@@ -42,8 +42,8 @@ impl Bbr3Ietf {
     /// too low.
     pub(super) fn update_max_bw(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.update_round(c, rs);
-        let is_telling = rs.delivery_rate >= self.max_bw.get() || !rs.is_app_limited;
-        if rs.delivery_rate > 0 && is_telling {
+        let is_informative = rs.delivery_rate >= self.max_bw.get() || !rs.is_app_limited;
+        if rs.delivery_rate > 0 && is_informative {
             self.max_bw.take(rs.delivery_rate);
         }
     }
@@ -86,7 +86,7 @@ impl Bbr3Ietf {
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
     }
 
-    /// Draft: `Inflight(gain)`; called there with a bandwidth as well, which it is defined without.
+    /// Draft: `Inflight(gain)`, defined there with the gain alone but called with a bandwidth as well.
     pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }

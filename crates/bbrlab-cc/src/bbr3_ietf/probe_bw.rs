@@ -4,13 +4,13 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::Draw;
 
-/// Shortest time between probes in microseconds, and the bound of what is drawn on top.
+/// Shortest time between probes in microseconds, and the bound of the random part added to it.
 const PROBE_WAIT_BASE_US: u64 = 2_000_000;
 const PROBE_WAIT_RAND_US: u32 = 1_000_000;
-/// Most rounds between probes; the count starts at 0 or 1.
+/// The most rounds between probes; the count starts at 0 or 1.
 const PROBE_MAX_ROUNDS: u64 = 63;
 const PROBE_RAND_ROUNDS: u32 = 2;
-/// Most rounds of growth that are told apart.
+/// The growth doubles in each round, up to this many rounds.
 const PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 /// `BBR.ack_phase`.
@@ -25,7 +25,7 @@ pub(super) enum AckPhase {
     ProbeStopping = 4,
 }
 
-/// The present probe and the wait for the next one.
+/// The current probe and the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probing {
     pub(super) ack_phase: AckPhase,

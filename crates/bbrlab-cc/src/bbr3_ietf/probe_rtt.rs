@@ -14,7 +14,7 @@ const PROBE_RTT_DURATION_US: u64 = 200_000;
 /// `BBR.ProbeRTTCwndGain` in percent.
 pub(super) const PROBE_RTT_CWND_GAIN_PERCENT: u64 = 50;
 
-/// The two filters and the visit of ProbeRTT. Times in microseconds.
+/// The two filters and the visit to ProbeRTT. Times in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct MinRtt {
@@ -30,7 +30,7 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// Draft: `OnInit`, which leaves `probe_rtt_min_delay` and its stamp open.
+    /// Draft: `OnInit`, which leaves `probe_rtt_min_delay` and its stamp unspecified.
     pub(super) fn new(c: &Transport<'_>) -> Self {
         let srtt_us = u64::from(c.conn.srtt_us >> 3);
         let min_rtt_us = if srtt_us == 0 { INFINITY } else { srtt_us };
@@ -135,7 +135,7 @@ impl Bbr3Ietf {
         self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN_PERCENT).max(Self::min_pipe_cwnd(c))
     }
 
-    /// Draft: `HandleRestartFromIdle`. The sender calls it when data leaves and nothing is in flight.
+    /// Draft: `HandleRestartFromIdle`. The sender calls it when it sends data and nothing is in flight.
     pub(super) fn handle_restart_from_idle(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
         if c.ctl.app_limited == 0 {
             return;

@@ -1,6 +1,6 @@
 //! The draft's RS and C, in its units: where packets become bytes.
 //!
-//! The sender counts in packets of one size, and notes per packet what the draft's sampler notes. Volumes
+//! The sender counts in packets of one size, and records per packet what the draft's sampler records. Volumes
 //! are multiplied by the segment size here, once per ACK; the counts whose wrapping comparison matters
 //! (`C.delivered` as the end of a round) stay the sender's 32-bit ones.
 
@@ -9,7 +9,7 @@ use crate::{Conn, LostSkb, RateSample};
 /// What the draft calls RS, the sample of an ACK. Volumes in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Whether a packet was delivered from which to take a sample. Draft: `RS.has_data`.
+    /// Whether a delivered packet gives a sample. Draft: `RS.has_data`.
     pub(super) has_data: bool,
     /// Bytes per second; 0 without a reliable sample.
     pub(super) delivery_rate: u64,
@@ -50,8 +50,8 @@ impl Sample {
         }
     }
 
-    /// The sample that the draft pieces together for a packet that was lost: of the flight that it was
-    /// sent in. Draft: `HandleLostPacket`.
+    /// The sample that the draft constructs for a lost packet, from the flight that it was sent in.
+    /// Draft: `HandleLostPacket`.
     pub(super) fn of_lost(conn: &Conn, packet: &LostSkb) -> Self {
         let mss = u64::from(conn.mss);
         Self {
@@ -76,16 +76,16 @@ fn rate(bytes: u64, interval_us: i64) -> u64 {
 pub(super) struct Transport<'a> {
     /// The connection before the call.
     pub(super) conn: &'a Conn,
-    /// Its writable fields as they are by now, but for cwnd.
+    /// Its writable fields, as changed so far, except cwnd.
     pub(super) ctl: crate::Control,
     /// Congestion window in bytes.
     pub(super) cwnd: u64,
 }
 
 impl<'a> Transport<'a> {
-    /// At the beginning of a call, given the cwnd that the last one left behind. The sender has it in
-    /// whole packets; unless it has changed it since, the bytes beyond them still count: a cwnd that is
-    /// bounded by `inflight_longterm` has to compare as equal to it.
+    /// At the beginning of a call, given the cwnd in bytes that the last call left. The sender keeps whole
+    /// packets; unless it has changed cwnd since, the bytes beyond them still count: a cwnd that is bounded
+    /// by `inflight_longterm` must compare equal to it.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);
@@ -108,7 +108,7 @@ impl<'a> Transport<'a> {
         self.conn.tcp_mstamp()
     }
 
-    /// What the call leaves behind: cwnd in whole packets.
+    /// The result of the call, with cwnd in whole packets.
     pub(super) fn control(&self) -> crate::Control {
         let packets = u32::try_from(self.cwnd / self.smss().max(1)).unwrap_or(u32::MAX);
         crate::Control { cwnd: packets.min(self.ctl.cwnd_clamp).max(1), ..self.ctl }

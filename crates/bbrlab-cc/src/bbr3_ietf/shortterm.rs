@@ -1,4 +1,4 @@
-//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, what the path bears since loss was seen.
+//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, what the path has tolerated since loss was seen.
 
 use super::longterm::BETA_PERCENT;
 use super::model::percent_of;
@@ -6,7 +6,7 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY};
 use crate::linux_int::before;
 
-/// The bounds, and what the present loss round delivered and lost.
+/// The bounds, and what the current loss round delivered and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortTerm {
     /// Bytes per second.

@@ -7,10 +7,10 @@ use crate::{CaState, Draw, LostSkb};
 
 /// `BBRStartupFullLossCnt`: ranges of lost packets in a round that may end Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
-/// Rounds in Drain after which it ends whatever is in flight.
+/// Rounds in Drain after which it ends, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
 
-/// What Startup and Drain keep for themselves.
+/// The state that only Startup and Drain need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Startup {
     /// `BBR.drain_start_round`.
@@ -24,7 +24,7 @@ pub(super) struct Startup {
 }
 
 impl Startup {
-    /// Counts a lost packet's range, unless it joins the one before.
+    /// Counts a lost packet's range, unless it adjoins the previous one.
     pub(super) fn count_range(&mut self, packet: &LostSkb) {
         match &mut self.last_range {
             Some((_, end)) if *end == packet.seq => *end = packet.end_seq,
@@ -62,7 +62,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `CheckStartupHighLoss`, 5.3.1.3, which is prose: a full round in fast recovery, more than
+    /// Draft: `CheckStartupHighLoss`, given as prose in 5.3.1.3: a full round in fast recovery, more than
     /// 2 % of a round's packets lost, in at least six places. The round is the loss round.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {

@@ -1,4 +1,4 @@
-//! Whole-algorithm tests on the draft's own words.
+//! Tests of the algorithm as a whole.
 
 use super::Bbr3Ietf;
 

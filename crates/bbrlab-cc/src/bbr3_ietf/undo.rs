@@ -1,4 +1,4 @@
-//! 5.5.11, 5.6.4.4: what is saved before a loss episode, and brought back after it.
+//! 5.5.11, 5.6.4.4: what is saved before a loss episode, and restored after it.
 
 use super::sample::Transport;
 use super::{Bbr3Ietf, State};
@@ -14,7 +14,7 @@ pub(super) struct Undo {
     pub(super) inflight_longterm: u64,
     /// `BBR.prior_cwnd` in bytes.
     pub(super) prior_cwnd: u64,
-    /// Whether the present episode's state has been saved already (deviation 2).
+    /// Whether the current episode's state has been saved already (deviation 2).
     pub(super) is_saved: bool,
 }
 
@@ -47,7 +47,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Loss recovery is over: cwnd comes back, and the next loss begins a new episode.
+    /// Loss recovery is over: cwnd is restored, and the next loss begins a new episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;
