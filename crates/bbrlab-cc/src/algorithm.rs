@@ -24,7 +24,7 @@ use crate::{
 /// Builds an instance from a table of parameters.
 type Constructor = fn(&Params) -> Result<Cc, ParamError>;
 
-/// What the list says of an algorithm.
+/// What the list says about an algorithm.
 struct Entry {
     name: &'static str,
     title: &'static str,
@@ -252,7 +252,7 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// The algorithm of that name; `newreno` is an alias of `reno`.
+    /// The algorithm with that name; `newreno` is an alias of `reno`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name == "newreno" { "reno" } else { name };

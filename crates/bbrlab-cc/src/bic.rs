@@ -1,7 +1,7 @@
 //! `bic`: a binary search for the window of the last loss.
 //!
 //! ```text
-//! below Wmax: a quarter of the way to it per round trip, at most 16 packets, at the end a packet per 5
+//! below Wmax: a quarter of the way per round trip, at most 16 packets; near it a packet per 5 round trips
 //! above Wmax: slowly at first, then faster, at most 16 packets per round trip
 //! on loss:    Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.8 cwnd
 //! ```
@@ -47,13 +47,13 @@ pub const PARAMS: &[ParamSpec] = &[
 /// 1 in `beta`. Linux: `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u32 = 1024;
 
-/// A step of the search goes this fraction of the way. Linux: `BICTCP_B`.
+/// A step of the search covers one part in this many of the distance. Linux: `BICTCP_B`.
 const STEP: u32 = 4;
 
 /// Packets per ACK are kept in 1/16. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Without an earlier loss to aim at: 5 % per round trip at most.
+/// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// BIC as Linux has it. Linux: `struct bictcp`.
@@ -144,7 +144,7 @@ impl Bic {
         if self.last_max_cwnd == 0 {
             self.cnt = self.cnt.min(CNT_WITHOUT_WMAX);
         }
-        // Half the packets per ACK are half the growth per ACK.
+        // For delayed ACKs: the more packets an ACK covers, the fewer are needed per packet of growth.
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 
@@ -164,7 +164,7 @@ impl Bic {
         } else if cwnd < last_max.wrapping_add(STEP) {
             cwnd.wrapping_mul(smooth_part) / STEP
         } else if cwnd < last_max.wrapping_add(max_increment * (STEP - 1)) {
-            // At least STEP above, by the branch before, unless the sum there has wrapped.
+            // By the previous branch cwnd is at least STEP above, unless the sum there has wrapped.
             cwnd.wrapping_mul(STEP - 1) / (cwnd - last_max).max(1)
         } else {
             cwnd / max_increment

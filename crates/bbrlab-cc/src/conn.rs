@@ -101,9 +101,9 @@ pub struct Conn {
     pub hz: u32,
     /// State of loss recovery.
     pub ca_state: CaState,
-    /// Whether the sender was limited by cwnd lately. Linux: `is_cwnd_limited`.
+    /// Whether the sender was recently limited by cwnd. Linux: `is_cwnd_limited`.
     pub is_cwnd_limited: bool,
-    /// Whether the packet that a tail-loss probe repeated was sent application-limited.
+    /// Whether the packet that a tail-loss probe retransmitted was sent application-limited.
     pub tlp_orig_app_limited: bool,
     /// cwnd before the last reduction, in packets.
     pub prior_cwnd: u32,
@@ -121,7 +121,7 @@ pub struct Conn {
     pub lost: u32,
     /// Packets in flight. Linux: `tcp_packets_in_flight`.
     pub inflight: u32,
-    /// Most packets out in the last window.
+    /// The most packets outstanding in the last window.
     pub max_packets_out: u32,
     /// First unacknowledged byte.
     pub snd_una: u32,
@@ -129,7 +129,7 @@ pub struct Conn {
     pub snd_nxt: u32,
     /// Next byte expected from the peer.
     pub rcv_nxt: u32,
-    /// Jiffies of the last data sent.
+    /// When data was last sent, in jiffies.
     pub lsndtime: u32,
     /// `sk_pacing_shift`, 10 by default.
     pub pacing_shift: u32,
@@ -144,7 +144,7 @@ impl Conn {
         self.clock_ns / 1000
     }
 
-    /// cwnd below ssthresh. Linux: `tcp_in_slow_start`.
+    /// Whether cwnd is below ssthresh. Linux: `tcp_in_slow_start`.
     #[must_use]
     pub const fn in_slow_start(&self) -> bool {
         self.ctl.cwnd < self.ctl.ssthresh
@@ -157,7 +157,7 @@ impl Conn {
 pub struct RateSample {
     /// Packets delivered over the interval; -1 for an invalid sample.
     pub delivered: i32,
-    /// Of them, with a CE mark.
+    /// How many of them carried a CE mark.
     pub delivered_ce: i32,
     /// Length of the interval in microseconds; -1 for an invalid sample.
     pub interval_us: i64,
@@ -171,7 +171,7 @@ pub struct RateSample {
     pub acked_sacked: u32,
     /// Packets in flight before this ACK.
     pub prior_in_flight: u32,
-    /// `delivered` when the sampled packet was sent.
+    /// The connection's `delivered` when the sampled packet was sent.
     pub prior_delivered: u32,
     /// Packets in flight just after the sampled packet was sent (v2, v3).
     pub tx_in_flight: u32,
@@ -196,7 +196,7 @@ pub struct AckSample {
     pub in_flight: u32,
 }
 
-/// A packet that was marked lost, as it was when it was sent.
+/// A packet that was marked lost, with what was recorded when it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostSkb {
     /// Its first sequence number.
@@ -207,7 +207,7 @@ pub struct LostSkb {
     pub pcount: u32,
     /// Packets in flight just after it was sent, itself included.
     pub in_flight: u32,
-    /// `lost` when it was sent.
+    /// The connection's `lost` when it was sent.
     pub lost: u32,
     /// Whether it was sent application-limited.
     pub is_app_limited: bool,

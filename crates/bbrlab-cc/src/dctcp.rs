@@ -5,13 +5,14 @@
 //! on a mark: cwnd -= alpha / 2 cwnd, once per window; on a loss: cwnd / 2; growth is Reno's
 //! ```
 //!
-//! Its receiver tells every change of the CE mark at once, so that the sender can count. Alpha is `<< 10`.
+//! Its receiver reports every change of the CE mark at once, so that the sender can count the marks. Alpha
+//! is `<< 10`.
 //!
 //! Sources: [linux] `net/ipv4/tcp_dctcp.c`, `net/ipv4/tcp_dctcp.h`; [rfc8257].
 //! Deviations:
 //! 1. No PLB: off by default in Linux, and there are no paths to choose from.
-//! 2. The extra ACK that the kernel sends for what came before a change of the mark, if one was delayed, is
-//!    the receiver's to send: it sees `ack_pending` change.
+//! 2. If the mark changes while an ACK is delayed, the kernel sends an extra ACK for what came before the
+//!    change. Here the receiver sends it: it sees `ack_pending` change.
 
 use crate::linux_int::before;
 use crate::params::ParamTable;
@@ -43,12 +44,12 @@ const ACK_NOW: u8 = 16;
 pub struct Dctcp {
     shift_g: u32,
     alpha_on_init: u32,
-    /// The peer does not do ECN: Reno from the start. Linux: `dctcp_reno`.
+    /// Whether the peer does not do ECN: then it is Reno from the start. Linux: `dctcp_reno`.
     is_reno: bool,
     /// Packets delivered, and those with a mark, at the start of the window.
     old_delivered: u32,
     old_delivered_ce: u32,
-    /// What was received up to the latest change of the mark.
+    /// `rcv_nxt` when the mark of the latest packet was recorded.
     prior_rcv_nxt: u32,
     /// The share of marks, `<< 10`.
     alpha: u32,
@@ -84,7 +85,7 @@ impl Dctcp {
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // What is too small for the shift goes at once, or alpha would never come to zero.
+        // An alpha too small for the shift drops to zero at once; otherwise it would never get there.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,
@@ -98,14 +99,14 @@ impl Dctcp {
         self.begin_window(conn);
     }
 
-    /// A loss is not a mark: half. Linux: `dctcp_react_to_loss`.
+    /// A loss, unlike a mark, costs half the window. Linux: `dctcp_react_to_loss`.
     fn react_to_loss(&mut self, ctl: &mut Control) {
         self.loss_cwnd = ctl.cwnd;
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
     }
 
-    /// A packet with or without a mark came in: a change is acknowledged at once, and ECE follows the mark.
-    /// Linux: `dctcp_ece_ack_update`.
+    /// A packet arrived, marked or not: a change of the mark is acknowledged at once, and ECE follows the
+    /// mark. Linux: `dctcp_ece_ack_update`.
     fn echo(&mut self, conn: &Conn, is_ce: bool) -> Control {
         let mut ctl = conn.ctl;
         if self.ce_state != is_ce {
@@ -154,7 +155,7 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // A timeout is dealt with at its event, so that it reduces once.
+        // A timeout is handled at its own event, so that it reduces only once.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }
@@ -222,7 +223,7 @@ mod tests {
             conn.delivered_ce += 10;
             dctcp.in_ack_event(&conn, 0);
         }
-        // A tenth of the packets is marked: a twentieth less.
+        // With a tenth of the packets marked, the window shrinks by a twentieth.
         assert_eq!(dctcp.ssthresh(&conn), 95);
     }
 

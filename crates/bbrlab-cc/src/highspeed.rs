@@ -1,8 +1,8 @@
 //! `highspeed`: HighSpeed TCP. The larger the window, the faster it grows and the less a loss costs.
 //!
-//! Up to 38 packets it is Reno. Above, a row of the table says how many packets per window it grows, from 1
-//! up to 38 to 72 above 84,035, and what share a loss costs, from a half to a tenth: chosen so that 10 Gbit/s are
-//! reached at a loss rate that occurs.
+//! Up to 38 packets it is Reno. Above that a table gives, row by row, the growth in packets per window (up
+//! to 72 above 84,035 packets) and the share of cwnd that a loss costs (from a half down to a tenth). They
+//! are chosen so that 10 Gbit/s can be reached at a loss rate that occurs in practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.
@@ -10,8 +10,8 @@
 use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Up to which cwnd a row holds, in packets, and the share of cwnd that a loss costs, in 1/256. The row's
-/// number, from 1, is the growth in packets per window. [rfc3649] appendix B.
+/// Per row: the largest cwnd to which it applies, in packets, and the share of cwnd that a loss costs, in
+/// 1/256. The row's number, from 1, is the growth in packets per window. [rfc3649] appendix B.
 #[rustfmt::skip]
 const ROWS: [(u32, u32); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89),
@@ -28,7 +28,7 @@ const ROWS: [(u32, u32); 72] = [
     (68113, 28), (71617, 27), (75401, 26), (79517, 26), (84035, 25), (89053, 24),
 ];
 
-/// The clamp at which the kernel's arithmetic still fits.
+/// The largest clamp at which the kernel's arithmetic does not overflow.
 const CLAMP_MAX: u32 = u32::MAX / 128;
 
 /// HighSpeed TCP as Linux has it. Linux: `struct hstcp`.
@@ -39,7 +39,7 @@ pub struct Highspeed {
 }
 
 impl Highspeed {
-    /// Moves to the row of `cwnd`, from the current one, which is near.
+    /// Moves from the current row to that of `cwnd`, which is near.
     fn move_to_row_of(&mut self, cwnd: u32) {
         while cwnd > ROWS[self.ai].0 && self.ai + 1 < ROWS.len() {
             self.ai += 1;

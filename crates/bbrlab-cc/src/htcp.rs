@@ -1,7 +1,7 @@
 //! `htcp`: H-TCP. The increase grows with the time since the last loss, the decrease follows the RTT.
 //!
 //! ```text
-//! alpha = 2 (1 - beta) (1 + 10 D + D^2 / 4)      D = seconds since the last loss, less one; else 1
+//! alpha = 2 (1 - beta) (1 + 10 D + D^2 / 4)      D = seconds since the last loss, less one; at least 0
 //! beta  = min RTT / max RTT, from 0.5 to 0.8; 0.5 if the throughput changed by more than 20 %
 //! cwnd += alpha / cwnd per acknowledged packet       cwnd *= beta on loss
 //! ```
@@ -42,7 +42,7 @@ const BETA: (u8, u8) = (1 << 6, 102);
 /// The largest step of the maximum RTT, in milliseconds.
 const MAX_RTT_STEP_MS: u32 = 20;
 
-/// Paths shorter than this always halve, in milliseconds.
+/// If the minimum RTT is at most this, in milliseconds, a loss always halves cwnd.
 const ADAPTIVE_RTT_MS: u32 = 10;
 
 /// H-TCP as Linux has it. Linux: `struct htcp`.
@@ -56,19 +56,19 @@ pub struct Htcp {
     beta: u8,
     /// Whether beta may follow the RTT: after the first congestion.
     modeswitch: bool,
-    /// Packets of the latest ACK, cut to 16 bits; 1 once used.
+    /// Packets covered by the latest ACK, cut to 16 bits; 1 once used.
     pkts_acked: u16,
     throughput: Throughput,
     /// Lowest RTT ever, in jiffies; 0 for none.
     min_rtt: u32,
-    /// Highest RTT of late, in jiffies.
+    /// Highest recent RTT, in jiffies.
     max_rtt: u32,
     /// Jiffies at the end of the latest congestion.
     last_cong: u32,
     undo: Undo,
 }
 
-/// What a spurious reduction gives back; `last_cong` 0 for nothing.
+/// What is restored after a spurious reduction; nothing if `last_cong` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Undo {
     last_cong: u32,
@@ -82,7 +82,7 @@ struct Throughput {
     /// Packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
-    /// Highest since the last congestion, and before it.
+    /// Highest since the last congestion, and highest before that.
     max_b: u32,
     old_max_b: u32,
     /// Smoothed. Linux: `Bi`.
@@ -153,7 +153,7 @@ impl Htcp {
             let Throughput { max_b, old_max_b, .. } = self.throughput;
             self.throughput.old_max_b = max_b;
             let (low, high) = (old_max_b.wrapping_mul(4), old_max_b.wrapping_mul(6));
-            // 0.8 to 1.2 times the old one, on a circle of 32 bits. Linux: `between`.
+            // Whether it is outside 0.8 to 1.2 times the old one, in wrapping 32-bit numbers. Linux: `between`.
             if high.wrapping_sub(low) < max_b.wrapping_mul(5).wrapping_sub(low) {
                 self.beta = BETA.0;
                 self.modeswitch = false;
@@ -164,7 +164,7 @@ impl Htcp {
             && self.min_rtt > msecs_to_jiffies(ADAPTIVE_RTT_MS, hz)
             && self.max_rtt != 0
         {
-            // The kernel's field has 8 bits, and takes the low ones.
+            // The kernel's field keeps the low 8 bits.
             let [beta, ..] = ((self.min_rtt << 7) / self.max_rtt).to_le_bytes();
             self.beta = beta.clamp(BETA.0, BETA.1);
         } else {
@@ -184,7 +184,7 @@ impl Htcp {
             factor = (since.wrapping_mul(10).wrapping_add(square) / hz).wrapping_add(1);
         }
         if self.use_rtt_scaling && self.min_rtt != 0 {
-            // 100 ms count as 1; from 0.5 to 10, `<< 3`.
+            // 100 ms count as 1; bounded to 0.5 and 10, `<< 3`.
             let scale = ((hz << 3) / self.min_rtt.wrapping_mul(10).max(1)).clamp(1 << 2, 10 << 3);
             factor = ((factor << 3) / scale).max(1);
         }
@@ -239,7 +239,7 @@ impl CongestionControl for Htcp {
         let (min_rtt, max_rtt) = (self.min_rtt, self.max_rtt);
         self.update_beta(conn.hz);
         self.update_alpha(conn);
-        // The maximum fades, so that a change of the route is noticed.
+        // The maximum decays, so that a change of route is noticed.
         if min_rtt > 0 && max_rtt > min_rtt {
             self.max_rtt = min_rtt.wrapping_add((max_rtt - min_rtt).wrapping_mul(95) / 100);
         }

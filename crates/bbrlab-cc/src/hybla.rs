@@ -1,12 +1,12 @@
-//! `hybla`: makes long paths grow as fast as one of 25 ms would.
+//! `hybla`: makes cwnd on a long path grow as fast as on a path of 25 ms.
 //!
 //! ```text
 //! rho = srtt / 25 ms, at least 1
 //! slow start: cwnd += 2^rho - 1 per ACK      congestion avoidance: cwnd += rho^2 / cwnd per ACK
 //! ```
 //!
-//! For satellites. Rho follows the lowest smoothed RTT; outside the Open state it is Reno. Fractions of a
-//! packet are in 1/128.
+//! Meant for satellites. Rho follows the lowest smoothed RTT; outside the Open state it is Reno. Fractions
+//! of a packet are in 1/128.
 //!
 //! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla].
 //! Deviations: none. As in the kernel, growth is per ACK, however many packets it covers.
@@ -21,13 +21,13 @@ use crate::{
 pub const PARAMS: &[ParamSpec] =
     &[ParamSpec { name: "rtt0", default: "25", summary: "the RTT to grow like, in milliseconds" }];
 
-/// 2 to the power of the eighths, in 1/128.
+/// 2 to the power of 0/8, 1/8, ... 7/8, in 1/128.
 const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
 /// Largest exponent of slow start.
 const RHO_MAX: u32 = 16;
 
-/// The window's bound that init sets, in packets.
+/// The clamp that `init` sets, in packets.
 const CLAMP: u32 = 65_535;
 
 /// Hybla as Linux has it. Linux: `struct hybla`.
@@ -37,9 +37,9 @@ pub struct Hybla {
     rtt0_us: u32,
     /// Whether the state is Open.
     hybla_en: bool,
-    /// What cwnd has grown by less than a packet, in 1/128.
+    /// The fraction of a packet that cwnd has grown by, in 1/128.
     snd_cwnd_cents: u32,
-    /// Rho as whole number and in eighths, its square as whole number and in 1/128.
+    /// Rho and its square as whole numbers; then rho in eighths, and its square in 1/128.
     rho: u32,
     rho2: u32,
     rho_3ls: u32,
@@ -60,7 +60,7 @@ impl Hybla {
 
     /// Linux: `hybla_recalc_param`.
     fn update_rho(&mut self, conn: &Conn) {
-        // The smoothed RTT is kept times eight, and so rho comes in eighths.
+        // `srtt_us` is the smoothed RTT times eight, so the quotient is rho in eighths.
         self.rho_3ls = (conn.srtt_us / self.rtt0_us).max(8);
         self.rho = self.rho_3ls >> 3;
         self.rho2_7ls = self.rho_3ls.wrapping_mul(self.rho_3ls) << 1;

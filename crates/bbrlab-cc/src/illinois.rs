@@ -1,13 +1,13 @@
 //! `illinois`: TCP-Illinois. Increase and decrease follow the queueing delay.
 //!
 //! ```text
-//! da = average, dm = highest RTT of late, less the lowest
+//! da = average RTT of the round trip, dm = highest RTT ever, each less the lowest
 //! alpha: 10 while da is below a hundredth of dm, falling like a hyperbola to 0.3 at dm
 //! beta:  1/8 up to a tenth of dm, 1/2 from eight tenths on, linear in between
 //! cwnd += alpha / cwnd per acknowledged packet       cwnd -= beta cwnd on loss
 //! ```
 //!
-//! Judged once per round trip; below 15 packets it is Reno.
+//! Alpha and beta are set once per round trip; below 15 packets it is Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_illinois.c`; [illinois].
 //! Deviations: none.
@@ -64,7 +64,7 @@ pub struct Illinois {
     alpha: u32,
     /// Share of cwnd that a loss costs, `<< 6`.
     beta: u32,
-    /// Packets of the latest ACK, cut to 16 bits; 1 once used.
+    /// Packets covered by the latest ACK, cut to 16 bits; 1 once used.
     acked: u16,
     /// Whether the delay has been above its low threshold.
     rtt_above: bool,

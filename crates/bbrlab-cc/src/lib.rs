@@ -2,8 +2,8 @@
 //!
 //! An algorithm knows no clock but the one it is handed, no socket and no simulator: what it may read
 //! comes as a [`Conn`], a [`RateSample`], an [`AckSample`] or a [`LostSkb`]; what it may write goes back
-//! as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. So one and the same
-//! code serves the simulator, the replay of kernel traces, an ns-3 module, a C interface and a notebook.
+//! as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. The same code can
+//! therefore serve the simulator, the replay of kernel traces, an ns-3 module, a C interface and a notebook.
 //!
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
@@ -45,7 +45,7 @@ pub use reno::Reno;
 pub use vegas::Vegas;
 pub use windowed_filter::WindowedFilter;
 
-/// Where an algorithm gets its random integers from. A replay hands in the kernel's draws.
+/// The source of an algorithm's random integers. A replay supplies the kernel's draws.
 pub trait Draw {
     /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
@@ -60,7 +60,7 @@ pub trait Draw {
     reason = "one fact per callback, independent of each other"
 )]
 pub struct Hooks {
-    /// `cong_control` takes the place of `cong_avoid` and of PRR.
+    /// `cong_control`, which replaces `cong_avoid` and PRR.
     pub cong_control: bool,
     /// `pkts_acked`.
     pub pkts_acked: bool,
@@ -68,20 +68,20 @@ pub struct Hooks {
     pub in_ack_event: bool,
     /// `skb_marked_lost` (BBRv2 and v3).
     pub skb_marked_lost: bool,
-    /// `tso_segs` (BBRv2 and v3): the whole burst size.
+    /// `tso_segs` (BBRv2 and v3): the burst size itself.
     pub tso_segs: bool,
-    /// `min_tso_segs` (BBRv1): its lower bound.
+    /// `min_tso_segs` (BBRv1): only a lower bound of the burst size.
     pub min_tso_segs: bool,
     /// `TCP_CONG_NEEDS_ECN`: negotiates ECN by itself and sets ECT on every packet (DCTCP).
     pub needs_ecn: bool,
-    /// Runs in a tree whose sampler notes `lost` and in-flight per packet (BBRv2 and v3).
+    /// Comes from a kernel tree whose sampler records `lost` and the flight for each packet (BBRv2 and v3).
     pub notes_in_flight: bool,
 }
 
 /// A snapshot for time series and pictures. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
-    /// The state's name as the series spells it, `""` for algorithms without states.
+    /// The state's name as time series spell it; `""` for algorithms without states.
     pub state: &'static str,
     /// Bandwidth estimate in payload bytes per second.
     pub bw: Option<u64>,
@@ -99,14 +99,14 @@ pub struct Info {
 
 /// One congestion control: Linux's `tcp_congestion_ops` as a state machine.
 ///
-/// Every method is handed the connection as it stands before the call and returns what the connection's
-/// writable fields are after it; a method that writes nothing returns `conn.ctl`. The defaults are the
+/// Every method receives the connection as it is before the call and returns the connection's writable
+/// fields as they are after it; a method that writes nothing returns `conn.ctl`. The defaults are the
 /// kernel's behaviour for a null callback.
 pub trait CongestionControl {
     /// Which callbacks exist.
     fn hooks(&self) -> Hooks;
 
-    /// The connection is established (or the private block was zeroed before).
+    /// The connection is established. The kernel zeroes the private block before this call.
     fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control;
 
     /// Something happened that is not an ACK.
@@ -175,6 +175,6 @@ pub trait CongestionControl {
         Info::default()
     }
 
-    /// The whole private state, field by field under the kernel's names (without the traces' `s_`).
+    /// The whole private state, field by field, under the kernel's names (without the traces' prefix `s_`).
     fn snapshot(&self, _field: &mut dyn FnMut(&'static str, i64)) {}
 }

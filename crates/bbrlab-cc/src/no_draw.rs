@@ -1,8 +1,8 @@
-//! For tests: a source of random integers that nobody may ask.
+//! For tests of algorithms that draw nothing: a source of random integers that must not be used.
 
 use crate::Draw;
 
-/// Panics when asked.
+/// Panics on every draw.
 pub(crate) struct NoDraw;
 
 impl Draw for NoDraw {

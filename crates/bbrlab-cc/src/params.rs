@@ -19,7 +19,7 @@ pub enum ParamValue {
 /// The parameters that a scenario sets, by name.
 pub type Params = Vec<(String, ParamValue)>;
 
-/// What a parameter is.
+/// A parameter that an algorithm has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParamSpec {
     /// Its name in `cc_params`.
@@ -58,7 +58,7 @@ impl fmt::Display for ParamValue {
     }
 }
 
-/// The values of an algorithm's parameters: what the scenario sets, else the defaults of the list.
+/// The values of an algorithm's parameters: those that the scenario sets, defaults for the rest.
 pub(crate) struct ParamTable<'a> {
     specs: &'static [ParamSpec],
     given: &'a Params,
@@ -70,7 +70,7 @@ impl<'a> ParamTable<'a> {
         Self { specs, given }
     }
 
-    /// A ratio as fixed point, `<< 16`. The algorithms compute in integers; this is where a decimal ends.
+    /// A ratio in fixed point, `<< 16`. Algorithms compute in integers; decimals are converted here.
     pub(crate) fn ratio_q16(
         &self,
         name: &str,
@@ -135,7 +135,7 @@ impl<'a> ParamTable<'a> {
         })
     }
 
-    /// The value as given, else the default of the list.
+    /// The given value, or the default.
     fn value(&self, name: &str) -> ParamValue {
         let given = self.given.iter().rev().find(|(given, _)| given == name);
         given.map_or_else(|| self.default_of(name), |(_, value)| value.clone())

@@ -11,7 +11,7 @@ use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 /// Acknowledged packets per packet of growth, at most. Linux: `TCP_SCALABLE_AI_CNT`.
 pub(crate) const AI_CNT: u32 = 100;
 
-/// log2 of the share of cwnd that a loss costs. Linux: `TCP_SCALABLE_MD_SCALE`.
+/// cwnd shifted right by this is what a loss costs. Linux: `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 
 /// Scalable TCP has no state of its own.

@@ -1,7 +1,7 @@
 //! `vegas`: keeps two to four packets queued, judged by the RTT.
 //!
 //! ```text
-//! diff = cwnd (rtt - base_rtt) / base_rtt      packets of ours in the queue, once per round trip
+//! diff = cwnd (rtt - base_rtt) / base_rtt      this flow's packets in the queue, once per round trip
 //! diff < alpha: cwnd + 1      diff > beta: cwnd - 1      else hold
 //! slow start ends when diff > gamma
 //! ```
@@ -42,13 +42,13 @@ pub const PARAMS: &[ParamSpec] = &[
 /// No RTT sample yet.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// Samples that a round trip must exceed to be judged: fewer may all come from delayed ACKs.
+/// A round trip is judged only if it has more samples than this: fewer may all come from delayed ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
-/// RTT samples of a round trip and the lowest ever. Linux: `struct vegas`; YeAH samples alike.
+/// RTT samples of a round trip and the lowest ever. Linux: `struct vegas`, which YeAH uses too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
-    /// Whether samples are worth something: set in the Open state.
+    /// Whether samples count: true in the Open state.
     pub doing_vegas_now: bool,
     /// The round trip ends when this is acknowledged.
     pub beg_snd_nxt: u32,
@@ -61,7 +61,7 @@ pub struct RttRound {
 }
 
 impl RttRound {
-    /// Forgets everything and begins. Linux: `tcp_vegas_init`.
+    /// Forgets everything and starts afresh. Linux: `tcp_vegas_init`.
     pub fn restart(&mut self, conn: &Conn) {
         self.base_rtt_us = NO_RTT_US;
         self.enable(conn);
@@ -73,7 +73,7 @@ impl RttRound {
         self.clear();
     }
 
-    /// The next round trip has no samples yet.
+    /// Begins a round trip, without samples.
     pub fn clear(&mut self) {
         self.cnt_rtt = 0;
         self.min_rtt_us = NO_RTT_US;
@@ -84,7 +84,7 @@ impl RttRound {
         if sample.rtt_us < 0 {
             return;
         }
-        // One more, so that it is never zero.
+        // Plus one microsecond, so that it is never zero.
         let rtt_us = sample.rtt_us.cast_unsigned().wrapping_add(1);
         self.base_rtt_us = self.base_rtt_us.min(rtt_us);
         self.min_rtt_us = self.min_rtt_us.min(rtt_us);
@@ -100,14 +100,14 @@ impl RttRound {
         }
     }
 
-    /// After an idle time nothing is known. Linux: `tcp_vegas_cwnd_event`.
+    /// After an idle time everything learnt is out of date. Linux: `tcp_vegas_cwnd_event`.
     pub fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent) {
         if matches!(event, CwndEvent::CwndRestart | CwndEvent::TxStart) {
             self.restart(conn);
         }
     }
 
-    /// Whether there are samples enough to judge the round trip.
+    /// Whether there are enough samples to judge the round trip.
     #[must_use]
     pub fn has_enough(&self) -> bool {
         self.cnt_rtt > RTT_SAMPLES_MIN
@@ -160,7 +160,7 @@ impl Vegas {
 
         if conn.in_slow_start() {
             if diff > self.gamma {
-                // One more than the path holds: the division has cut something off.
+                // Plus one, because the division has rounded down.
                 ctl.cwnd = cwnd.min(target.wrapping_add(1));
                 ctl.ssthresh = ctl.ssthresh.min(ctl.cwnd);
             } else {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Sources: [linux] `net/ipv4/tcp_veno.c`; [veno].
-//! Deviations: none. As in the kernel, the lowest RTT is reset at every ACK, so it is the latest one's.
+//! Deviations: none. As in the kernel, the lowest RTT is reset at every ACK, so it is that of the latest ACK.
 
 use crate::linux_int::trunc_u32;
 use crate::reno;
@@ -24,7 +24,7 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 /// Veno as Linux has it. Linux: `struct veno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Veno {
-    /// Whether samples are worth something: set in the Open state.
+    /// Whether samples count: true in the Open state.
     doing_veno_now: bool,
     /// Samples so far.
     cnt_rtt: u16,

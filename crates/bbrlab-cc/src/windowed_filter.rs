@@ -1,8 +1,9 @@
 //! Running maximum or minimum over a sliding window, in three samples of memory.
 //!
-//! Keeping every sample of the window would give the exact extreme; keeping the best, the best since
-//! then and the best since that gives an extreme that never leaves the window and is nearly exact. BBR v1
-//! keeps its bandwidth so (time = rounds), the stack its minimum RTT (time = jiffies).
+//! Keeping every sample of the window would give the exact extreme. This filter keeps three: the best,
+//! the best since that one, and the best since the second. Its extreme is never older than the window and
+//! nearly exact. BBR v1 filters its bandwidth this way (time in rounds), the stack its minimum RTT (time
+//! in jiffies).
 //!
 //! Time is a 32-bit counter that wraps. One filter is used for maxima or for minima, never for both.
 //!
@@ -14,11 +15,12 @@
 pub struct Sample {
     /// When, in the caller's unit of time; wraps. Linux: `t`.
     pub t: u32,
-    /// What. Linux: `v`.
+    /// The value. Linux: `v`.
     pub v: u32,
 }
 
-/// The best three samples of the window, each newer than the one before or the same. Linux: `struct minmax`.
+/// The best three samples of the window; each is newer than the one before it, or the same sample.
+/// Linux: `struct minmax`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowedFilter {
     samples: [Sample; 3],
@@ -55,22 +57,23 @@ impl WindowedFilter {
         v
     }
 
-    /// Takes `v`, measured at `t`, into a maximum over `window`; returns the maximum.
+    /// Adds `v`, measured at `t`, to a maximum over `window`; returns the maximum.
     /// Linux: `minmax_running_max`.
     #[inline]
     pub fn running_max(&mut self, window: u32, t: u32, v: u32) -> u32 {
         self.running(window, Sample { t, v }, |new, old| new >= old)
     }
 
-    /// Takes `v`, measured at `t`, into a minimum over `window`; returns the minimum.
+    /// Adds `v`, measured at `t`, to a minimum over `window`; returns the minimum.
     /// Linux: `minmax_running_min`.
     #[inline]
     pub fn running_min(&mut self, window: u32, t: u32, v: u32) -> u32 {
         self.running(window, Sample { t, v }, |new, old| new <= old)
     }
 
-    /// A new best (ties count: the newer sample stays longer), or a window in which nothing is left,
-    /// starts afresh; a new second or third best displaces the ones it is at least as good as.
+    /// The filter starts afresh from a new best (ties included, since the newer sample lasts longer) and
+    /// when the window holds no sample any more; otherwise `new` displaces the second and third best if it
+    /// is at least as good as the second, or the third alone.
     #[inline]
     fn running(
         &mut self,
@@ -92,8 +95,8 @@ impl WindowedFilter {
         self.get()
     }
 
-    /// Lets the best go when it leaves the window, and sees to it that the second and third best come
-    /// from later parts of the window, so that there is something left to fall back on.
+    /// Drops the best when it leaves the window, and makes sure that the second and third best come from
+    /// later parts of the window, so that there is always a sample to fall back on.
     #[inline]
     fn expire(&mut self, window: u32, new: Sample) {
         let [best, second, third] = &mut self.samples;
@@ -112,7 +115,7 @@ impl WindowedFilter {
         }
     }
 
-    /// Everyone moves up by one, and `new` becomes the third.
+    /// The second and third best move up by one, and `new` becomes the third.
     fn shift(&mut self, new: Sample) {
         let [_, second, third] = self.samples;
         self.samples = [second, third, new];

@@ -1,10 +1,10 @@
 //! `yeah`: `YeAH-TCP`. Scalable while the queue is short, Reno otherwise.
 //!
 //! ```text
-//! queue = cwnd (rtt - base_rtt) / rtt      packets of ours in the queue, once per round trip
+//! queue = cwnd (rtt - base_rtt) / rtt      this flow's packets in the queue, once per round trip
 //! queue <= 80 and delay <= base_rtt / 8: fast mode, grow like Scalable TCP
-//! else: slow mode, grow like Reno; above 80 the queue is taken out of cwnd, not below Reno's window
-//! on loss: cwnd - queue (1/8 to 1/2) if alone; cwnd / 2 after 16 slow rounds, when there is competition
+//! else: slow mode, grow like Reno; a queue above 80 is subtracted from cwnd, but not below Reno's window
+//! on loss: cwnd less the queue (1/8 to 1/2 of cwnd); cwnd / 2 after 16 slow rounds (competition)
 //! ```
 //!
 //! Sources: [linux] `net/ipv4/tcp_yeah.c`, `net/ipv4/tcp_vegas.c` (RTT samples); [yeah].
@@ -16,16 +16,17 @@ use crate::scalable::AI_CNT;
 use crate::vegas::RttRound;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
 
-/// Packets queued that are too many. Linux: `TCP_YEAH_ALPHA`.
+/// More packets than this in the queue are too many. Linux: `TCP_YEAH_ALPHA`.
 const QUEUE_MAX: u32 = 80;
 
-/// log2 of the least share of cwnd that a loss costs. Linux: `TCP_YEAH_DELTA`.
+/// cwnd shifted right by this is the least that a loss costs. Linux: `TCP_YEAH_DELTA`.
 const LOSS_SHIFT: u32 = 3;
 
-/// log2 of the most that is taken out of cwnd before a loss. Linux: `TCP_YEAH_EPSILON`.
+/// cwnd shifted right by this is the most that is subtracted from it without a loss.
+/// Linux: `TCP_YEAH_EPSILON`.
 const DECONGESTION_SHIFT: u32 = 1;
 
-/// The share of the lowest RTT that is too much delay. Linux: `TCP_YEAH_PHY`.
+/// More delay than the lowest RTT divided by this is too much. Linux: `TCP_YEAH_PHY`.
 const DELAY_DIVISOR: u32 = 8;
 
 /// Slow rounds in a row that mean competition. Linux: `TCP_YEAH_RHO`.
@@ -34,14 +35,14 @@ const SLOW_ROUNDS: u32 = 16;
 /// Fast rounds after which Reno's window is forgotten. Linux: `TCP_YEAH_ZETA`.
 const FAST_ROUNDS: u32 = 50;
 
-/// The clamp at which the kernel's arithmetic still fits.
+/// The largest clamp at which the kernel's arithmetic does not overflow.
 const CLAMP_MAX: u32 = u32::MAX / 128;
 
 /// `YeAH` as Linux has it. Linux: `struct yeah`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First byte of the last round, and cwnd at its end: kept, but not used.
+    /// First byte of the last round, and cwnd at its end: recorded, but not used.
     beg_snd_una: u32,
     beg_snd_cwnd: u32,
     /// Packets in the queue at the last judgement.
@@ -120,7 +121,7 @@ impl CongestionControl for Yeah {
         };
         self.fast_count = 0;
         self.reno_count = (self.reno_count >> 1).max(2);
-        // The kernel compares as signed here.
+        // The kernel compares signed numbers here.
         cwnd.wrapping_sub(reduction).cast_signed().max(2).cast_unsigned()
     }
 

@@ -1,11 +1,11 @@
 //! CUBIC's integer cube root: a table for the leading bits, then one step of Newton's method.
 //!
 //! The result is within a few tenths of a percent, and that error is part of the algorithm: the window
-//! follows it.
+//! depends on it.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted: for 8 and above
-//! each entry is the only byte with which the recorded roots (`golden/core/cubicroot`, 12,500 arguments)
-//! come out; below 8, where an entry only decides the root of that number, it is the root times 64, less 10.
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted: from 8 on, each
+//! entry is the only byte that reproduces the recorded roots (`golden/core/cubicroot`, 12,500 arguments);
+//! below 8, where an entry decides the root of one number only, it is the root times 64, less 10.
 //! Deviations: none.
 
 use crate::linux_int::trunc_u32;
@@ -25,7 +25,7 @@ pub fn cube_root(a: u64) -> u32 {
     if bits < 7 {
         return (root_of_leading(a) + 35) >> 6;
     }
-    // A third of the bits: 84/256 stands for 1/3, and is exact for all numbers of bits there are.
+    // A third of the bits: 84/256 stands for 1/3, and is exact for every possible number of bits.
     let third = ((bits * 84) >> 8) - 1;
     let first = ((root_of_leading(a >> (third * 3)) + 10) << third) >> 6;
     let square = u64::from(first) * (u64::from(first) - 1);

@@ -4,7 +4,7 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `bictcp_update`, `cubictcp_recalc_ssthresh`,
 //! `cubictcp_cwnd_event`.
-//! Deviations: 1. as in the header of the folder.
+//! Deviations: number 1 in `mod.rs`.
 
 use super::cube_root::cube_root;
 use super::params::{BETA_SCALE, CubicParams};
@@ -14,7 +14,7 @@ use crate::linux_int::{after, trunc_u32, usecs_to_jiffies};
 /// Time on the curve is in 1/1024 s. Linux: `BICTCP_HZ`.
 const TIME_SHIFT: u32 = 10;
 
-/// Without an earlier loss to aim at: 5 % per round trip at most.
+/// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// At most half a packet per acknowledged packet.
@@ -56,7 +56,7 @@ impl Epoch {
         self.epoch_start != 0 && age < conn.hz.cast_signed()
     }
 
-    /// Data leaves after an idle time: the curve waits meanwhile. Linux: `cubictcp_cwnd_event`.
+    /// Sending resumes after an idle time, in which the curve stands still. Linux: `cubictcp_cwnd_event`.
     pub(super) fn skip_idle(&mut self, conn: &Conn) {
         let idle = conn.jiffies.wrapping_sub(conn.lsndtime).cast_signed();
         if self.epoch_start != 0 && idle > 0 {
@@ -67,7 +67,7 @@ impl Epoch {
         }
     }
 
-    /// A loss at `cwnd`: notes Wmax, ends the epoch, and answers the new ssthresh.
+    /// A loss at `cwnd`: records Wmax, ends the epoch, and returns the new ssthresh.
     /// Linux: `cubictcp_recalc_ssthresh`.
     pub(super) fn end(&mut self, cwnd: u32, params: &CubicParams) -> u32 {
         self.epoch_start = 0;
@@ -90,12 +90,12 @@ impl Epoch {
     ) {
         let now = conn.jiffies;
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
-        // Thirty-two times a second is enough while the window stands.
+        // While the window does not change, 32 times a second is enough.
         let since = now.wrapping_sub(self.last_time).cast_signed();
         if self.last_cwnd == cwnd && since <= (conn.hz / 32).cast_signed() {
             return;
         }
-        // The curve moves once a jiffy; Reno's estimate at every ACK.
+        // The curve is evaluated once a jiffy, Reno's estimate at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -152,7 +152,7 @@ impl Epoch {
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // A step is due only when more than it is there, so a remainder of zero is a whole step.
+            // A step is taken only while more than a step is left, so a whole step may remain.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);

@@ -1,9 +1,9 @@
 //! HyStart: slow start ends before it overruns the path.
 //!
-//! Two signs, looked for from a window of 16 packets on. *ACK train*: ACKs that follow each other within
+//! From a window of 16 packets on, it looks for two signs. *ACK train*: ACKs that follow each other within
 //! 2 ms have been coming for as long as the minimum RTT, so a whole round trip is in flight. *Delay*: after
 //! the first eight samples of a round its lowest RTT exceeds the connection's lowest by an eighth of that
-//! (4 to 16 ms), so a queue builds up.
+//! (4 to 16 ms), so a queue is building up.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -12,7 +12,7 @@ use super::params::CubicParams;
 use crate::linux_int::{after, trunc_u32};
 use crate::{Conn, PacingStatus};
 
-/// Samples of a round that are only collected. Linux: `HYSTART_MIN_SAMPLES`.
+/// The first samples of a round, which are collected but not judged. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
 /// Bounds of the delay that counts as a queue, in microseconds. Linux: `HYSTART_DELAY_MIN`, `_MAX`.
@@ -63,7 +63,7 @@ impl HyStart {
         if conn.ctl.cwnd < params.hystart_low_window {
             return false;
         }
-        // Both look, whatever the first one found: their state moves on.
+        // Both tests run, whatever the first one finds, because each updates its state.
         if params.hystart_ack_train && self.is_train_long(conn, delay_min_us, params) {
             self.found = true;
         }
@@ -80,7 +80,7 @@ impl HyStart {
         }
         self.last_ack_us = now_us;
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing a window leaves as a burst, and its ACKs take half the time.
+        // Without pacing, a window leaves as a burst and its ACKs take half the time.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }
@@ -108,8 +108,8 @@ impl HyStart {
     }
 }
 
-/// What large bursts add to the time that a train of ACKs takes: four of the largest, at the pacing rate,
-/// which slow start doubles. Linux: `hystart_ack_delay`.
+/// How much large bursts lengthen a train of ACKs: the time that four of the largest take at the pacing
+/// rate, which slow start doubles. Linux: `hystart_ack_delay`.
 fn ack_delay_us(conn: &Conn) -> u32 {
     let burst = u64::from(conn.gso_max_size) * 4 * 1_000_000;
     trunc_u32(burst.checked_div(conn.ctl.pacing_rate).unwrap_or(0).min(ACK_DELAY_US_MAX))

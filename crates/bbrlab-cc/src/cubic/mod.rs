@@ -6,7 +6,7 @@
 //! on loss: Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.7 cwnd
 //! ```
 //!
-//! So it returns fast to the window of the last loss, lingers around it, and then probes ever faster.
+//! So it quickly returns to the window of the last loss, lingers around it, and then probes ever faster.
 //! Growth depends on time, not on the RTT. HyStart ends slow start before the loss, when ACKs show that a
 //! whole round trip's worth of packets is in flight or that a queue builds up.
 //!
@@ -117,7 +117,7 @@ impl CongestionControl for Cubic {
 
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
         let mut ctl = conn.ctl;
-        // Delays right after a reduction tell of the queue that led to it.
+        // Delays right after a reduction still come from the queue that led to it.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
             return ctl;
         }

@@ -59,7 +59,7 @@ fn a_timeout_forgets_the_curve() {
     cubic.set_state(&conn, CaState::Loss, &mut NoDraw);
     conn.ctl.cwnd = 50;
     cubic.cong_avoid(&conn, 0, 1);
-    // Without a Wmax growth is at most 5 % per round trip.
+    // Without a Wmax, growth is at least 5 % per round trip.
     assert_eq!(cubic.epoch.cnt(), 20);
 }
 
@@ -85,7 +85,7 @@ fn idle_time_does_not_move_the_window_along_the_curve() {
 }
 
 #[test]
-fn a_window_beyond_all_bounds_ends_no_loop() {
+fn a_window_beyond_all_bounds_does_not_loop_forever() {
     let mut cubic = Cubic::default();
     // 15 * cwnd wraps to 7: less than a step of one packet.
     let conn = conn(0x8888_8889);
