@@ -1,16 +1,16 @@
 //! What every congestion control owes its sender, whatever the network does to it.
 //!
-//! One list of algorithms (`Algorithm::ALL`), every property for each: a new algorithm is tested from the
-//! moment it is built. Two kinds of test:
+//! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered as soon
+//! as it is listed. There are two kinds of test:
 //!
 //! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses, timeouts,
-//!   spurious ones, idle times of ten minutes, application limits, marks, rates from 1 kbit/s to
+//!   spurious reductions, idle times of ten minutes, application limits, marks, rates from 1 kbit/s to
 //!   100 Gbit/s, counters about to wrap. After every call: cwnd is at least 1 and within its clamp, the
-//!   pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1 may come to 0, which means
-//!   that nobody paces), a burst is at least one packet. No panic and no overflow anywhere.
+//!   pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1 may reach 0, which means
+//!   no pacing), a burst is at least one packet. No panic and no overflow anywhere.
 //! * one flow on a clean path after something terrible: it must fill the path again.
 //!
-//! Histories that once failed are kept in [`KEPT`]; proptest saves new ones in
+//! Histories that once failed are kept in [`FORMER_FAILURES`]; proptest saves new ones in
 //! `contract.proptest-regressions` beside this file and prints them.
 //! `BBRLAB_SLOW=1` runs a hundred times as many.
 
@@ -51,8 +51,8 @@ enum Op {
     AppLimit,
     /// A CE-marked packet arrives, or an unmarked one.
     Mark { ce: bool },
-    /// A bottleneck that delivers two packets per `gap_us`, with a queue before it that holds the rest of
-    /// the window, for so many ACKs.
+    /// For `acks` ACKs: a bottleneck that delivers two packets per `gap_us`, with a queue before it that
+    /// holds the rest of the window.
     Bottleneck { acks: u16, gap_us: u64 },
     /// `rounds` times: a window leaves, and is acknowledged after `rtt_us`.
     Rounds { rounds: u8, rtt_us: u64 },
@@ -63,7 +63,7 @@ impl Op {
         match self {
             Self::Advance { us } => sender.advance(us * 1000),
             Self::Send { packets } => {
-                for _ in 0..u32::from(packets).min(sender.room()) {
+                for _ in 0..u32::from(packets).min(sender.sendable()) {
                     sender.send();
                 }
             }
@@ -79,7 +79,7 @@ impl Op {
             Self::Mark { ce } => sender.receive_mark(ce),
             Self::Bottleneck { acks, gap_us } => {
                 for _ in 0..acks {
-                    for _ in 0..sender.room().min(500) {
+                    for _ in 0..sender.sendable().min(500) {
                         sender.send();
                     }
                     sender.advance(gap_us * 1000);
@@ -88,7 +88,7 @@ impl Op {
             }
             Self::Rounds { rounds, rtt_us } => {
                 for _ in 0..rounds {
-                    for _ in 0..sender.room().min(500) {
+                    for _ in 0..sender.sendable().min(500) {
                         sender.send();
                     }
                     sender.advance(rtt_us * 1000);
@@ -102,7 +102,7 @@ impl Op {
 }
 
 fn any_op() -> impl Strategy<Value = Op> {
-    // From a microsecond to ten minutes, each decade as likely as the other.
+    // From a microsecond to ten minutes, all decades equally likely.
     let any_us = (0u32..=9, 1u64..10).prop_map(|(decade, digit)| digit * 10u64.pow(decade));
     let any_us = any_us.prop_map(|us| us.min(600_000_000));
     prop_oneof![
@@ -164,7 +164,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
 ];
 
 /// Every algorithm with its defaults; then the other settings.
-fn built() -> impl Iterator<Item = (Algorithm, Params)> {
+fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
         let algorithm = Algorithm::from_name(name).expect("a name of the list");
@@ -173,7 +173,7 @@ fn built() -> impl Iterator<Item = (Algorithm, Params)> {
     defaults.chain(others)
 }
 
-/// A value as a scenario would read it; what is in quotes, or nothing else, is a name.
+/// A value as a scenario would read it; what is neither a switch nor a number is a name.
 fn setting(value: &str) -> ParamValue {
     if let Ok(switch) = value.parse() {
         return ParamValue::Bool(switch);
@@ -184,9 +184,9 @@ fn setting(value: &str) -> ParamValue {
     value.parse().map_or(ParamValue::Text(value.trim_matches('"').to_owned()), ParamValue::Float)
 }
 
-/// Lives through one history under every algorithm.
-fn live_through(start: Start, ops: &[Op]) {
-    for (algorithm, params) in built() {
+/// Runs one history under every algorithm.
+fn run_history(start: Start, ops: &[Op]) {
+    for (algorithm, params) in configurations() {
         let mut sender = Sender::new(algorithm, &params, start);
         for op in ops {
             op.apply(&mut sender);
@@ -215,14 +215,13 @@ fn config() -> Config {
 fn contract_holds_under_hostile_but_legal_histories() {
     TestRunner::new(config())
         .run(&any_history(), |(start, ops)| {
-            live_through(start, &ops);
+            run_history(start, &ops);
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// A test of the test: tame histories would prove nothing.
-/// The states that some hundred histories lead through.
+/// The states that 400 histories lead through. A test of the test: tame histories would prove nothing.
 fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
@@ -260,13 +259,13 @@ fn histories_reach_every_state_of_bbr2_and_bbr3() {
 }
 
 /// Histories that failed once, each with what it showed.
-const KEPT: &[(&str, &[Op])] = &[];
+const FORMER_FAILURES: &[(&str, &[Op])] = &[];
 
 #[test]
-fn histories_that_failed_once_stay_mended() {
-    for (what, ops) in KEPT {
+fn histories_that_failed_once_stay_fixed() {
+    for (what, ops) in FORMER_FAILURES {
         println!("{what}");
-        live_through(Start::default(), ops);
+        run_history(Start::default(), ops);
     }
 }
 
@@ -279,7 +278,7 @@ fn same_history_gives_the_same_connection() {
         Op::Ack { packets: 50, ce: false },
         Op::Rounds { rounds: 20, rtt_us: 30_000 },
     ];
-    for (algorithm, params) in built() {
+    for (algorithm, params) in configurations() {
         let run = || {
             let mut sender = Sender::new(algorithm, &params, Start::default());
             for op in ops {
@@ -296,16 +295,16 @@ const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts:
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a clean path carries in the last 10 of 30 s, as a share of its capacity.
+/// What a clean path carries in the last 10 of the 30 s after `disruption`, as a share of its capacity.
 fn share_after(
     algorithm: Algorithm,
     params: &Params,
     link: Link,
-    terror: impl Fn(&mut Sender, &mut Path),
+    disruption: impl Fn(&mut Sender, &mut Path),
 ) -> f64 {
     let mut sender = Sender::new(algorithm, params, Start::default());
     let mut path = Path::new(link, &sender);
-    terror(&mut sender, &mut path);
+    disruption(&mut sender, &mut path);
     let start_ns = sender.conn.clock_ns;
     path.run(&mut sender, start_ns + 20 * SECOND_NS);
     let before = sender.delivered_total;
@@ -315,11 +314,12 @@ fn share_after(
     f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
 }
 
-/// Nine tenths: BBR's PROBE_RTT costs two hundredths, Reno's halving a window of three BDPs nothing.
-fn check_fills_the_path(what: &str, terror: impl Fn(&mut Sender, &mut Path)) {
+/// At least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses nothing by halving a window of
+/// three BDPs.
+fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();
-    for (algorithm, params) in built() {
-        let share = share_after(algorithm, &params, EASY, &terror);
+    for (algorithm, params) in configurations() {
+        let share = share_after(algorithm, &params, EASY, &disruption);
         if share < 0.9 {
             failures.push(format!("{} {params:?}: {share:.3}", algorithm.name()));
         }
@@ -378,9 +378,9 @@ fn fills_the_path_after_undone_recoveries() {
     });
 }
 
-/// Runs a path for a while; the calls are checked on the way.
+/// Runs a path for a while; the sender checks every call.
 fn check_survives(link: Link, mss: u32, run_ns: u64) {
-    for (algorithm, params) in built() {
+    for (algorithm, params) in configurations() {
         let start = Start { mss, has_rtt: false, ..Start::default() };
         let mut sender = Sender::new(algorithm, &params, start);
         let mut path = Path::new(link, &sender);

@@ -1,4 +1,4 @@
-//! The list of algorithms and the pages about them say the same.
+//! The list of algorithms and the pages about them agree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,11 +1,11 @@
-//! One flow over one bottleneck with a drop-tail queue: the least network in which a congestion control
+//! One flow over one bottleneck with a drop-tail queue: the simplest network in which a congestion control
 //! can show that it recovers from what was done to it.
 
 use std::collections::VecDeque;
 
 use super::sender::{Acked, Sender};
 
-/// A link, its buffer, and the way there and back.
+/// A link, its buffer, and the round trip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     pub(crate) rate_bps: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Link {
     pub(crate) buffer_pkts: usize,
 }
 
-/// What is on the way.
+/// The path and what is in transit on it.
 #[derive(Debug)]
 pub(crate) struct Path {
     link: Link,
@@ -48,7 +48,7 @@ impl Path {
     pub(crate) fn run(&mut self, sender: &mut Sender, until_ns: u64) {
         loop {
             let ack_ns = self.acks.front().map(|&(_, at_ns)| at_ns);
-            let can_send = sender.room() > 0;
+            let can_send = sender.sendable() > 0;
             let send_ns = self.next_send_ns.max(sender.conn.clock_ns);
             let is_send = can_send && ack_ns.is_none_or(|ack_ns| send_ns < ack_ns);
             let at_ns = if is_send { Some(send_ns) } else { ack_ns };
@@ -69,7 +69,7 @@ impl Path {
         sender.advance_to(until_ns.max(sender.conn.clock_ns));
     }
 
-    /// Lets everything arrive that is on the way; nothing new is sent.
+    /// Lets everything in transit arrive; nothing new is sent.
     pub(crate) fn drain(&mut self, sender: &mut Sender) {
         sender.app_limit();
         while let Some(&(_, at_ns)) = self.acks.front() {
@@ -83,7 +83,7 @@ impl Path {
         }
     }
 
-    /// Forgets what is on the way.
+    /// Forgets what is in transit.
     pub(crate) fn cut(&mut self) {
         self.acks.clear();
         self.dropped.clear();
@@ -104,7 +104,7 @@ impl Path {
         self.acks.push_back((number, self.free_at_ns + self.link.rtt_ns));
     }
 
-    /// One ACK for one packet; three packets beyond a hole show it.
+    /// One ACK for one packet; a dropped packet counts as lost at the ACK of the third packet after it.
     fn ack(&mut self, sender: &mut Sender) {
         let (number, _) = self.acks.pop_front().expect("the caller looked");
         let lost = self.dropped.iter().filter(|&&dropped| dropped + 3 <= number).count();

@@ -1,9 +1,9 @@
 //! A sender reduced to what a congestion control sees: it keeps the socket's counters, stamps packets,
-//! takes delivery-rate samples and makes the calls in the kernel's order. Every answer is checked
-//! against the contract on the way.
+//! takes delivery-rate samples and makes the calls in the kernel's order. The result of every call is
+//! checked against the contract.
 //!
-//! It is not the real sender (`bbrlab-tcp`): loss recovery is told, not detected, so that a test can
-//! make any legal history it likes.
+//! It is not the real sender (`bbrlab-tcp`): losses are dictated, not detected, so that a test can make any
+//! legal history it likes.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use bbrlab_cc::{
     PacingStatus, Params, RateSample, ecn_flags,
 };
 
-/// A generator that any platform reproduces.
+/// A generator that gives the same numbers on every platform.
 #[derive(Clone, Debug)]
 struct Xorshift(u64);
 
@@ -26,7 +26,7 @@ impl Draw for Xorshift {
     }
 }
 
-/// What is noted when a packet leaves.
+/// What is recorded when a packet is sent.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     number: u64,
@@ -40,7 +40,7 @@ struct Packet {
     is_app_limited: bool,
 }
 
-/// Where a connection starts: the corners that counters can be in.
+/// The state in which a connection starts, with its counters where a test wants them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) mss: u32,
@@ -75,7 +75,7 @@ pub(crate) enum Acked {
     Oldest(usize),
     /// The one with this number.
     Number(u64),
-    /// Those whose number is a multiple, as SACK blocks would have it.
+    /// Those whose number is a multiple of this, as SACK blocks would report them.
     EveryNth(u64),
 }
 
@@ -146,7 +146,7 @@ impl Sender {
         sender
     }
 
-    /// Whether the algorithm takes the place of the core's window reduction.
+    /// Whether the algorithm replaces the core's window reduction.
     fn has_cong_control(&self) -> bool {
         self.cc.hooks().cong_control
     }
@@ -156,15 +156,15 @@ impl Sender {
         name.starts_with("bbr2") || name.starts_with("bbr3")
     }
 
-    /// Stores what a call wrote, and holds it against the contract.
+    /// Stores what a call wrote, and checks it against the contract.
     fn take(&mut self, ctl: Control, call: &str) {
         let before = self.conn.ctl;
         self.conn.ctl = ctl;
         let name = self.algorithm.name();
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
-        // Only ACKs apply the clamp; the core itself goes beyond it after a timeout. Window-based algorithms
-        // do not come down to it (Westwood sets cwnd without asking for it), they only do not grow beyond,
-        // and Vegas and Veno keep two packets even where the clamp is one.
+        // Only ACKs apply the clamp; the core itself exceeds it after a timeout. Window-based algorithms do
+        // not shrink to it (Westwood sets cwnd without regard to it), they only do not grow beyond it, and
+        // Vegas and Veno keep two packets even where the clamp is one.
         let bound = match call {
             "cong_control" => ctl.cwnd_clamp,
             "cong_avoid" => ctl.cwnd_clamp.max(before.cwnd).max(2),
@@ -184,7 +184,7 @@ impl Sender {
         self.check_reports(call);
     }
 
-    /// The questions that change nothing have sane answers at any time.
+    /// The calls that change nothing give sane results at any time.
     fn check_reports(&self, call: &str) {
         let name = self.algorithm.name();
         let hooks = self.cc.hooks();
@@ -230,21 +230,21 @@ impl Sender {
         self.conn.inflight
     }
 
-    pub(crate) fn room(&self) -> u32 {
+    pub(crate) fn sendable(&self) -> u32 {
         self.conn.ctl.cwnd.saturating_sub(self.conn.inflight)
     }
 
     /// Nanoseconds that the pacer wants between two packets; 0 where nobody paces.
     pub(crate) fn pacing_gap_ns(&self) -> u64 {
         let ctl = self.conn.ctl;
-        // As the kernel: a rate of zero is no pacing.
+        // As in the kernel, a rate of zero means no pacing.
         if ctl.pacing_status == PacingStatus::None || ctl.pacing_rate == 0 {
             return 0;
         }
         u64::from(self.conn.mss) * 1_000_000_000 / ctl.pacing_rate
     }
 
-    /// A packet leaves now; answers its number.
+    /// Sends a packet now; returns its number.
     pub(crate) fn send(&mut self) -> u64 {
         if self.conn.inflight == 0 {
             let ctl = self.cc.cwnd_event(&self.conn, CwndEvent::TxStart, &mut self.draw);
@@ -285,8 +285,8 @@ impl Sender {
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. The algorithm hears of the episode at once, of
-    /// the number with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. The algorithm learns of the episode at once, of the
+    /// number with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {
@@ -417,7 +417,7 @@ impl Sender {
         }
     }
 
-    /// Takes the packets out; answers the one that was sent last.
+    /// Removes the packets; returns the one that was sent last.
     fn remove(&mut self, acked: Acked) -> Option<Packet> {
         match acked {
             Acked::Oldest(count) => {
@@ -442,7 +442,7 @@ impl Sender {
         }
     }
 
-    /// A recovery that nothing was lost for, as reordering causes it.
+    /// A recovery without a loss, as reordering causes it.
     pub(crate) fn pretend_recovery(&mut self) {
         if self.conn.ca_state < CaState::Recovery {
             self.begin_episode(CaState::Recovery);
@@ -520,7 +520,7 @@ impl Sender {
         }
     }
 
-    /// A marked packet came in, or one without a mark again.
+    /// A packet arrives, marked or unmarked.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;
