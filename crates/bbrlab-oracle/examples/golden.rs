@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Replays everything; answers the number of rows that differ.
+/// Replays everything; returns the number of rows that differ.
 fn run(dirs: &[PathBuf], only: &[String]) -> Result<u64, golden::GoldenError> {
     let mut traces = Vec::new();
     for dir in dirs {

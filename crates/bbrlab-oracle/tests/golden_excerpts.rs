@@ -1,5 +1,5 @@
 //! The excerpts of the kernel traces that come with the repository: our algorithms and services reproduce
-//! every row, and changed ones do not.
+//! every row, and altered ones do not.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn every_row_of_the_excerpts_is_reproduced() {
 }
 
 #[test]
-fn report_tells_what_was_compared() {
+fn report_lists_what_was_compared() {
     let traces = golden::plan(&excerpts(), &["prr".to_owned(), "cubic".to_owned()]).unwrap();
     let report = Report::from_outcomes(traces.iter().map(|trace| golden::replay(trace).unwrap()));
     expect![[r#"
@@ -119,7 +119,7 @@ struct DrawsOff {
     more: bool,
 }
 
-/// Answers without asking.
+/// Gives 0 without using up a recorded draw.
 struct NoDraw;
 
 impl Draw for NoDraw {

@@ -1,4 +1,4 @@
-//! Folders of traces with something wrong: each fault is told exactly, and never taken for a pass.
+//! Folders of traces with something wrong: each fault is reported exactly, and never counts as a pass.
 
 use std::fs;
 use std::io::Write as _;
@@ -91,14 +91,14 @@ fn good_trace_has_no_mismatch() {
 }
 
 #[test]
-fn missing_file_is_told() {
+fn missing_file_is_reported() {
     let folder = Folder::new("missing");
     fs::remove_file(folder.trace()).unwrap();
     folder.check(&expect!["reno/t.csv.gz: listed in the manifest, but not there"]);
 }
 
 #[test]
-fn truncated_file_is_told() {
+fn truncated_file_is_reported() {
     let folder = Folder::new("truncated");
     let packed = fs::read(folder.trace()).unwrap();
     fs::write(folder.trace(), &packed[..packed.len() - 9]).unwrap();
@@ -106,7 +106,7 @@ fn truncated_file_is_told() {
 }
 
 #[test]
-fn altered_file_is_told() {
+fn altered_file_is_reported() {
     let folder = Folder::new("altered");
     let mut packed = fs::read(folder.trace()).unwrap();
     packed[20] ^= 1;
@@ -117,7 +117,7 @@ fn altered_file_is_told() {
 }
 
 #[test]
-fn damaged_gzip_with_the_right_checksum_is_told() {
+fn damaged_gzip_with_the_right_checksum_is_reported() {
     let mut folder = Folder::new("damaged");
     let packed = fs::read(folder.trace()).unwrap();
     folder.put(&packed[..packed.len() - 12]);
@@ -125,42 +125,42 @@ fn damaged_gzip_with_the_right_checksum_is_told() {
 }
 
 #[test]
-fn wrong_number_of_rows_is_told() {
+fn wrong_number_of_rows_is_reported() {
     let mut folder = Folder::new("rows");
     folder.list(10, "4");
     folder.check(&expect!["reno/t.csv.gz: 3 rows, the manifest says 4"]);
 }
 
 #[test]
-fn unknown_column_is_told() {
+fn unknown_column_is_reported() {
     let text = RENO.replace("ca_acked", "ca_bytes");
     Folder::with("column", "reno", &text)
         .check(&expect!["reno/t.csv.gz: column `ca_bytes`: unknown input"]);
 }
 
 #[test]
-fn state_that_we_do_not_have_is_told() {
+fn state_that_we_do_not_have_is_reported() {
     let text = RENO.replace(",warn", ",s_cnt");
     Folder::with("state", "reno", &text)
         .check(&expect!["reno/t.csv.gz: column `s_cnt`: our state has no such field"]);
 }
 
 #[test]
-fn unknown_event_is_told() {
+fn unknown_event_is_reported() {
     let text = RENO.replace("\n5,", "\n99,");
     Folder::with("event", "reno", &text)
         .check(&expect!["reno/t.csv.gz: row 3: event 99 is not known"]);
 }
 
 #[test]
-fn refused_parameter_is_told() {
+fn refused_parameter_is_reported() {
     let mut folder = Folder::new("params");
     folder.list(9, "beta=3");
     folder.check(&expect!["reno/t.csv.gz: parameter `beta`: `reno` has no parameters"]);
 }
 
 #[test]
-fn folder_without_traces_is_told() {
+fn folder_without_traces_is_reported() {
     let folder = Folder::new("nothing");
     let empty = folder.root.join("empty");
     fs::create_dir_all(&empty).unwrap();
@@ -170,21 +170,21 @@ fn folder_without_traces_is_told() {
 }
 
 #[test]
-fn name_that_the_manifest_does_not_know_is_told() {
+fn name_that_the_manifest_does_not_know_is_reported() {
     let folder = Folder::new("only");
     let message = golden::plan(&folder.root, &["ren".to_owned()]).unwrap_err().to_string();
     expect!["`ren`: the manifest has no such name; it has reno"].assert_eq(&message);
 }
 
 #[test]
-fn manifest_with_another_header_is_told() {
+fn manifest_with_another_header_is_reported() {
     let folder = Folder::new("header");
     fs::write(folder.root.join("MANIFEST.csv"), "file,rows\n").unwrap();
     folder.check(&expect!["DIR/MANIFEST.csv:1: found `file,rows`, expected `file,kind,algorithm,source_version,trace_id,driver,scenario,seed,hz,params,rows,bytes,sha256`"]);
 }
 
 #[test]
-fn manifest_line_that_is_cut_short_is_told() {
+fn manifest_line_that_is_cut_short_is_reported() {
     let folder = Folder::new("cut");
     fs::write(folder.root.join("MANIFEST.csv"), format!("{HEADER}\nreno/t.csv.gz,cc\n")).unwrap();
     folder.check(&expect!["DIR/MANIFEST.csv:2: 2 cells, expected 13"]);

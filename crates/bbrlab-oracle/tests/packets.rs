@@ -48,14 +48,14 @@ fn table(dir: &Path) -> (String, u64) {
 }
 
 #[test]
-fn every_episode_of_the_reference_comes_out_packet_by_packet() {
+fn every_episode_of_the_reference_is_reproduced_packet_by_packet() {
     let Some(reference) = bbrlab_oracle::reference("packets") else { return };
     let (lines, mismatches) = table(&reference.join("linux-reference/packets"));
     assert_eq!(mismatches, 0, "{lines}");
 }
 
 #[test]
-fn the_selection_comes_out_packet_by_packet() {
+fn the_selection_is_reproduced_packet_by_packet() {
     let (lines, mismatches) = table(&selection());
     assert_eq!(mismatches, 0, "{lines}");
 }
@@ -67,7 +67,7 @@ fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
     dirs.extend(reference.map(|reference| reference.join("linux-reference/packets")));
     for dir in dirs {
         let all = packets::episodes(&dir).unwrap();
-        // With replies the state hangs on the sending half, which is not replayed here.
+        // With replies the state depends on the sending half, which is not replayed here.
         for episode in all.iter().filter(|episode| episode.reply_bytes == 0) {
             let (report, first) = packets::receiver_states(episode, &all).unwrap();
             assert_eq!(report.mismatches, 0, "{}: {first:?}", episode.name);
@@ -141,7 +141,7 @@ fn a_flipped_bit_is_found_by_the_checksum() {
 }
 
 #[test]
-fn rows_that_are_left_out_are_missed() {
+fn missing_rows_are_noticed() {
     let dir = copy_of("d_mid5_cubic", "rows");
     let path = dir.join("d_mid5_cubic.packets.csv.gz");
     edit(&path, |text| text.lines().take(20).collect::<Vec<_>>().join("\n") + "\n");
@@ -231,6 +231,6 @@ fn the_senders_inner_state_is_the_kernels_before_every_ack() {
         .unwrap();
     }
     assert_eq!(mismatches, 0, "{table}");
-    // The application acts one step of the clock sooner or later than the logged one in places.
+    // In places the application acts one step of the clock sooner or later than the logged one.
     assert!(by_a_step * 100 < rows, "{by_a_step} of {rows} rows differ by a step of the clock");
 }

@@ -56,7 +56,7 @@ impl<'t> Counter<'t> {
         }
     }
 
-    /// The count.
+    /// The counts of the whole trace.
     pub(super) fn finish(self) -> Tally {
         self.tally
     }

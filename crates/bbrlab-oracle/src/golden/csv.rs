@@ -5,7 +5,7 @@
 pub(super) struct Column {
     /// Its name, without the `+`.
     pub(super) name: String,
-    /// Whether its cells are differences to the row before.
+    /// Whether its cells are differences from the row before.
     is_difference: bool,
 }
 
@@ -43,7 +43,7 @@ impl Table {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// A reader that stands before the first row.
+    /// A reader positioned before the first row.
     pub(super) fn rows(&self) -> Rows<'_> {
         Rows {
             columns: &self.columns,
@@ -57,7 +57,7 @@ impl Table {
 
 /// Reads a trace row by row.
 ///
-/// Values are kept as 64 bits whose meaning is the column's: [`i128_of`] tells which columns are
+/// Values are kept as 64 bits whose meaning depends on the column: [`i128_of`] knows which columns are
 /// unsigned.
 pub(super) struct Rows<'t> {
     columns: &'t [Column],

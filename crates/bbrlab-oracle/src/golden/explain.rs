@@ -1,12 +1,12 @@
-//! Shows a row of a trace in full, for whoever looks for the step that went wrong.
+//! Shows a row of a trace in full, to help find the step that went wrong.
 
 use std::fmt::Write as _;
 
 use super::csv::i128_of;
 use super::{GoldenError, Trace, file};
 
-/// The columns of row `row` (from 1), one a line; where the value is not that of the row before, the line
-/// shows that one too.
+/// The columns of row `row` (from 1), one per line; where the value differs from that of the row before, the
+/// line shows both.
 ///
 /// # Errors
 /// If the trace cannot be read.
@@ -30,7 +30,7 @@ pub fn explain_row(trace: &Trace, row: u64) -> Result<String, GoldenError> {
         let name = &column.name;
         let (now, before) = (i128_of(name, now), i128_of(name, before));
         let was = if now == before { String::new() } else { format!("   (was {before})") };
-        writeln!(text, "{name:>26} {now}{was}").expect("a string takes all that is written to it");
+        writeln!(text, "{name:>26} {now}{was}").expect("writing to a string cannot fail");
     }
     Ok(text)
 }

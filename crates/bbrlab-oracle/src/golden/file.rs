@@ -1,4 +1,4 @@
-//! Loads a trace and holds it against the manifest: length, checksum, number of rows.
+//! Loads a trace and checks it against the manifest: length, checksum, number of rows.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -39,7 +39,7 @@ pub(super) fn load(trace: &Trace) -> Result<Table, GoldenError> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes all that is written to it");
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
         text
     })
 }

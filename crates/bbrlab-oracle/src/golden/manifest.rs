@@ -36,7 +36,7 @@ pub struct Trace {
 /// services. The manifest is the one in `dir`, or else in the nearest folder above it.
 ///
 /// # Errors
-/// If there is no manifest, it cannot be read, it lists nothing under `dir`, or it does not know a name.
+/// If there is no manifest, it cannot be read, it lists nothing under `dir`, or it lacks a name of `only`.
 pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<Trace>, GoldenError> {
     let dir = fs::canonicalize(dir).map_err(|error| GoldenError::Unreadable {
         path: dir.to_owned(),

@@ -1,4 +1,4 @@
-//! Call-by-call traces of the kernel's congestion controls and of the services that they lean on.
+//! Call-by-call traces of the kernel's congestion controls and of the services that they rely on.
 //!
 //! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzip'd CSV
 //! files. Each row is one call of one callback of the unmodified kernel code: every value that the call
@@ -31,7 +31,7 @@ pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, Verdict};
 /// Replays one trace.
 ///
 /// # Errors
-/// If the file is missing, differs from what the manifest says of it, or is not a trace that we can read.
+/// If the file is missing, differs from what the manifest says, or is not a trace that we can read.
 pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
     let table = file::load(trace)?;
     let tally = match trace.kind.as_str() {
@@ -42,8 +42,8 @@ pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 
-/// Replays a congestion control's trace with an algorithm of the caller's: `fresh` is an instance whose
-/// private block is all zero. For algorithms outside the list, and for changed ones in tests.
+/// Replays a congestion control's trace with the caller's own algorithm: `fresh` is an instance whose private
+/// block is all zero. For algorithms outside the list, and for tests with altered ones.
 ///
 /// # Errors
 /// As [`replay`].

@@ -1,8 +1,8 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
 //! The input columns become a [`Conn`] and the arguments of the event; `rnd*` is what the algorithm may
-//! draw; `ret`, `o_*`, the draws and `s_*` are compared. The only thing that lives across rows is the
-//! algorithm's own state.
+//! draw; `ret`, `o_*`, the draws and `s_*` are compared. Only the algorithm's own state persists from row
+//! to row.
 
 mod call;
 mod draws;
@@ -59,7 +59,7 @@ pub(super) fn replay_with<C: CongestionControl + Clone>(
     Ok(replay.counter.finish())
 }
 
-/// Which algorithm of ours, with which parameters, a trace is of.
+/// Which of our algorithms, with which parameters, a trace is for.
 fn recipe(trace: &Trace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
     let mut params = Params::new();
     let name = match trace.algorithm.as_str() {
@@ -164,8 +164,8 @@ struct Replay<'t, C> {
     fresh: &'t C,
     cc: C,
     call: Call,
-    /// The fields that a snapshot gives, in its order, with their columns: so that names are looked up
-    /// once a trace.
+    /// The fields that a snapshot gives, in its order, with their columns, so that names are looked up only
+    /// once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 

@@ -1,4 +1,4 @@
-//! What replays found: plain records, for whoever prints or keeps them.
+//! What replays found: plain records, for the caller to print or keep.
 
 /// The first difference of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]

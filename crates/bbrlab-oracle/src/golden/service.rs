@@ -24,7 +24,7 @@ trait Service {
     /// Columns that hold what the service made of them.
     const COMPARED: &'static [&'static str];
 
-    /// One row. `input` has the values of [`Self::INPUTS`], in order; `output` takes what is to be
+    /// One row. `input` has the values of [`Self::INPUTS`], in order; `output` receives what is to be
     /// compared, by name.
     fn step(
         &mut self,

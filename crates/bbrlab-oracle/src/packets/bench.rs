@@ -1,4 +1,4 @@
-//! A host for one end of a connection: keeps its timers and what it puts out.
+//! A host for one end of a connection: keeps its timers and what it sends.
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, Segment, TimerId};
@@ -6,7 +6,7 @@ use bbrlab_units::Time;
 
 use super::compare::Sent;
 
-/// The timers, in the order in which they are looked at if several are due at one moment.
+/// The timers, in the order in which they go off if several are due at the same moment.
 const TIMERS: [TimerId; TimerId::COUNT] =
     [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
 
@@ -15,14 +15,14 @@ const TIMERS: [TimerId; TimerId::COUNT] =
 pub(super) struct Bench {
     /// The present.
     pub(super) now: Time,
-    /// What was put out.
+    /// What was sent.
     pub(super) sent: Vec<Sent>,
     timers: [Time; TimerId::COUNT],
-    /// Where random integers come from: the log knows what the kernel drew.
+    /// The source of random integers: the log shows what the kernel drew.
     draws: Draws,
 }
 
-/// What the kernel drew: when `BBR` chose its phase, the one that it was in afterwards.
+/// What the kernel drew: whenever `BBR` chose a phase, the phase that it was in afterwards.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draws {
     /// Times and phases of the sender's states in `PROBE_BW`.
@@ -62,7 +62,7 @@ impl Bench {
         self.timers[timer as usize]
     }
 
-    /// The timer goes off: it is armed no more.
+    /// The timer goes off and is no longer armed.
     pub(super) fn fire(&mut self, timer: TimerId) {
         self.timers[timer as usize] = Time::NEVER;
     }

@@ -1,17 +1,17 @@
-//! An episode that has no logged beginning: run from the connect on in a simulated path.
+//! Runs an episode that has no logged beginning from the connect on, in a simulated path.
 //!
 //! The path is the reference's own: a rate with a queue in front of it, half of the round trip behind it,
 //! and half of the round trip back. What makes the run hard to follow is the machine's clock. It is read in
-//! steps of 256 ns, but a timer goes off between two steps, at a phase that is left over from all timers
-//! before it; if the step read then lies before the timer's time, the kernel sets it again and is a step
-//! late. One step can flip a microsecond of an RTT sample and with it a unit of BBR's bandwidth, which
+//! steps of 256 ns, but a timer goes off between two steps, at a phase that depends on all timers before
+//! it; if the step that is read then lies before the timer's time, the kernel sets the timer again and is a
+//! step late. One step can change an RTT sample by a microsecond and with it BBR's bandwidth by a unit, which
 //! shifts every burst of the next ten rounds.
 //!
-//! The rule is known and simulated here. The phase is not: timers that are not in the log (the sampler's,
-//! the kernel's own) push it on. So it is drawn anew with every tick of the sampler, and of
-//! [`SEQUENCES`] sequences of draws the one nearest to the log counts. The question asked is whether the
-//! log lies among what our stack does, ten seconds after the connect; for most sequences it is packets
-//! away.
+//! This rule is known and simulated here. The phase is not known: timers that are not in the log (the
+//! sampler's, the kernel's own) change it. So it is drawn again at every tick of the sampler, and of
+//! [`SEQUENCES`] sequences of draws the one nearest to the log counts. The question is whether the log is
+//! among the runs that our stack can produce, ten seconds after the connect; most sequences differ from it by
+//! several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux] `net/sched/sch_netem.c`,
 //! `kernel/time/hrtimer.c` (`hrtimer_interrupt`), `kernel/time/clockevents.c`
@@ -59,7 +59,7 @@ struct Clock {
     phase: u64,
     /// What the clock event is set for: the earliest timer, and when it really goes off.
     set: Option<(Time, u64)>,
-    /// State of the draws: a linear congruence (Knuth's constants) whose upper bits are used.
+    /// State of the generator: linear congruential (Knuth's constants), of which the upper bits are used.
     chance: u64,
 }
 
@@ -83,7 +83,7 @@ impl Clock {
         Time(at - at % CLOCK_STEP.0)
     }
 
-    /// Timers that are not simulated have pushed the phase on.
+    /// Timers that are not simulated have changed the phase.
     fn disturb(&mut self) {
         const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
         const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -99,8 +99,8 @@ impl Clock {
     }
 }
 
-/// Packets on their way, in order of arrival.
-type Way = VecDeque<(Time, Segment)>;
+/// Packets and when they arrive, in that order.
+type InTransit = VecDeque<(Time, Segment)>;
 
 /// The path between the hosts. Packets wait in it until a timer of their queue goes off.
 struct Path {
@@ -110,9 +110,9 @@ struct Path {
     half: Span,
     /// Until when the link is busy.
     busy_until: Time,
-    link: Way,
-    there: Way,
-    back: Way,
+    link: InTransit,
+    to_receiver: InTransit,
+    to_sender: InTransit,
 }
 
 impl Path {
@@ -122,9 +122,9 @@ impl Path {
             buffer_pkts: usize::try_from(episode.buffer_pkts).unwrap_or(usize::MAX),
             half: Span(episode.rtt.0 / 2),
             busy_until: Time::ZERO,
-            link: Way::new(),
-            there: Way::new(),
-            back: Way::new(),
+            link: InTransit::new(),
+            to_receiver: InTransit::new(),
+            to_sender: InTransit::new(),
         }
     }
 
@@ -142,24 +142,24 @@ impl Path {
 
     /// The receiver's packets enter.
     fn carry_back(&mut self, sent: &[Sent]) {
-        self.back.extend(sent.iter().map(|&(at, segment)| (at + self.half, segment)));
+        self.to_sender.extend(sent.iter().map(|&(at, segment)| (at + self.half, segment)));
     }
 
-    /// What has left the link by `now` goes on.
+    /// Sends on to the receiver what has left the link by `now`.
     fn forward(&mut self, now: Time) {
         while self.link.front().is_some_and(|&(at, _)| at <= now) {
             let (_, segment) = self.link.pop_front().expect("looked at");
-            self.there.push_back((now + self.half, segment));
+            self.to_receiver.push_back((now + self.half, segment));
         }
     }
 }
 
 /// When the next packet arrives.
-fn next_arrival(way: &Way) -> Time {
-    way.front().map_or(Time::NEVER, |&(at, _)| at)
+fn next_arrival(packets: &InTransit) -> Time {
+    packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
 
-/// The sender's host: its pacing timer is noticed late, too.
+/// The sender's host. Its pacing timer, too, is noticed late.
 struct SenderHost {
     sender: Sender,
     bench: Bench,
@@ -200,7 +200,7 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// The application's turn.
+    /// The application runs.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;
@@ -210,8 +210,8 @@ impl SenderHost {
         }
     }
 
-    /// After each event: whether the application is to be woken.
-    fn look(&mut self, now: Time) {
+    /// To be called after each event: wakes the application if it can write again.
+    fn wake_if_ready(&mut self, now: Time) {
         if self.wake == Time::NEVER && self.sender.app_is_ready() {
             self.wake = now + WAKE_DELAY;
         }
@@ -267,8 +267,8 @@ pub(super) fn run(
         path.carry_back(&rx.bench.sent[rx.taken..]);
         rx.taken = rx.bench.sent.len();
 
-        let data = next_arrival(&path.there);
-        let ack = next_arrival(&path.back);
+        let data = next_arrival(&path.to_receiver);
+        let ack = next_arrival(&path.to_sender);
         let (rx_timer, rx_timer_id) =
             rx.bench.next_timer().unwrap_or((Time::NEVER, TimerId::CompressedAck));
         let (tx_timer, tx_timer_id) =
@@ -283,7 +283,7 @@ pub(super) fn run(
                 clock.now = clock.now.max(call);
                 tx.bench.now = clock.now;
                 tx.call(call);
-                tx.look(clock.now);
+                tx.wake_if_ready(clock.now);
                 continue;
             }
             if Clock::reading(event) > episode.to {
@@ -301,10 +301,10 @@ pub(super) fn run(
         }
         path.forward(now);
         if data <= now {
-            let (_, segment) = path.there.pop_front().expect("one is due");
+            let (_, segment) = path.to_receiver.pop_front().expect("one is due");
             rx.arrive(now, &segment);
         } else if ack <= now {
-            let (_, segment) = path.back.pop_front().expect("one is due");
+            let (_, segment) = path.to_sender.pop_front().expect("one is due");
             tx.sender.on_segment(now, &segment, &mut tx.bench);
         } else if rx_timer <= now {
             rx.bench.fire(rx_timer_id);
@@ -316,7 +316,7 @@ pub(super) fn run(
                 rx.receiver.on_host_interrupt(now, &mut rx.bench);
             }
         }
-        tx.look(now);
+        tx.wake_if_ready(now);
     }
     Ok((tx.bench.sent, rx.bench.sent))
 }

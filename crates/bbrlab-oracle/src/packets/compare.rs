@@ -1,8 +1,8 @@
-//! Holds what our stack put out against what Linux put out.
+//! Compares what our stack sent with what Linux sent.
 //!
-//! Both lists are in order of time. After a difference the two are brought in step again at the
-//! nearest place where a packet of one equals a packet of the other, so one missing packet counts once
-//! and not as a shift of all that follow.
+//! Both lists are in order of time. After a difference the two are brought back into step at the nearest
+//! place where a packet of one equals a packet of the other, so one missing packet counts once and not as
+//! a shift of all that follow.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;
@@ -10,7 +10,7 @@ use bbrlab_units::Time;
 use super::report::FirstMismatch;
 use super::row::{flags_text, sack_text};
 
-/// The largest difference of time, in nanoseconds.
+/// The largest difference in time that is no mismatch, in nanoseconds.
 const TIME_TOLERANCE_NS: u64 = 1_000;
 /// How far to look for a place where both are in step again.
 const LOOK_AHEAD: usize = 64;

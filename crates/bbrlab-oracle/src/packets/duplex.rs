@@ -16,7 +16,7 @@ use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
 /// How long after a read the application answers.
 const REPLY_DELAY: Span = Span(256);
 
-/// What the two ends put out: the sender's packets, the receiver's.
+/// What the two ends send: the sender's packets, then the receiver's.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[Row],
@@ -31,7 +31,7 @@ pub(super) fn replay(
     let mut client = End {
         socket: Socket::active(
             sending_half(episode, opened)?,
-            // What was set at the receiver was set there only.
+            // The episode's receiver settings apply to the receiver only.
             Receiver::new(ReceiverConfig {
                 rcvbuf: ReceiverConfig::default().rcvbuf,
                 window_clamp: None,

@@ -15,10 +15,10 @@ const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolv
 pub enum App {
     /// Writes without end.
     Unlimited,
-    /// One `send()` of so many bytes at each moment.
+    /// At each of these times, one `send()` of so many bytes.
     Script(Vec<(Time, u64)>),
-    /// So many bytes on each of several connections, one after the other; both ends close 100 ms after
-    /// the receiver has read the last byte.
+    /// The same number of bytes on each of several connections, one after the other; both ends close 100 ms
+    /// after the receiver has read the last byte.
     Transfers {
         /// Connections.
         count: u32,
@@ -100,7 +100,7 @@ impl Episode {
 /// The episodes that `DIR/episodes.csv` lists.
 ///
 /// # Errors
-/// If the file is missing or says something that is not known.
+/// If the file is missing or contains something that is not known.
 pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
     let path = dir.join("episodes.csv");
     let table = Table::load(&path, COLUMNS)?;
@@ -229,7 +229,7 @@ fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), PacketsError> {
         } else if matches!(app, App::Transfers { .. })
             && part.starts_with("both applications close 100 ms after")
         {
-            // Part of what transfers are.
+            // All transfers do.
         } else {
             return Err(unknown());
         }

@@ -1,12 +1,12 @@
 //! Feeds our sender and our receiver what a real Linux host received, packet by packet, and compares
-//! what they put out.
+//! what they send.
 //!
 //! A folder of packet logs holds short episodes: each packet at the sender and at the receiver, with
-//! the hosts' own time stamps. Each `s,in` row is handed to our sender at its time, each `d,in` row to
-//! our receiver, and the application's calls at theirs; what comes out must be the `s,out` and `d,out`
-//! rows. No window and no rate is handed in. Three things are that the log cannot tell and the kernel
-//! took from elsewhere: BBR's random phase, the clock step at which a paced burst leaves, and to the
-//! receiver the expiries of our sender's pacing timer, since both hosts share a kernel.
+//! the hosts' own time stamps. Each `s,in` row goes to our sender at its time and each `d,in` row to our
+//! receiver, and the application's calls are made at theirs; what they send must be the `s,out` and `d,out`
+//! rows. No window and no rate is supplied. Three things are, because the packets that a host received do
+//! not determine them: BBR's random phase, the clock step at which a paced burst leaves, and, to the
+//! receiver, the expiries of our sender's pacing timer, since both hosts share a kernel.
 
 mod bench;
 mod closed;
@@ -112,7 +112,7 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     run_closed(episode, all, &rows)
 }
 
-/// Runs an episode in a simulated path, and takes the run that is nearest to the log.
+/// Runs an episode in a simulated path, and keeps the run that is nearest to the log.
 fn run_closed(
     episode: &Episode,
     all: &[Episode],
@@ -138,7 +138,7 @@ fn run_closed(
     Ok(nearest.expect("at least one sequence"))
 }
 
-/// Whether `other` is logged from the connect on and was, as long as nothing is forced, the same run.
+/// Whether `other` is logged from the connect on and was the same run, up to the first forced event.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc
@@ -176,7 +176,7 @@ fn sent(rows: &[Row], point: Point) -> Vec<Sent> {
     out.map(|row| (row.time, row.segment)).collect()
 }
 
-/// Compares one side from the episode's first moment on.
+/// Compares one side over the time that the episode covers.
 fn side(episode: &Episode, rows: &[Row], point: Point, ours: Vec<Sent>) -> (u64, Comparison) {
     let within = |sent: &Sent| sent.0 >= episode.from && sent.0 < episode.to;
     let expected: Vec<Sent> = sent(rows, point).into_iter().filter(within).collect();

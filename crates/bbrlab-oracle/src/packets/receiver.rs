@@ -38,13 +38,13 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// Makes timestamps relative to the one of the moment `first`.
+/// The offset that makes timestamps relative to that at the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()
 }
 
-/// When all of `bytes` had arrived at the receiver and was read, by the log.
+/// When, according to the log, all of `bytes` had arrived at the receiver and was read.
 pub(super) fn read_by(rows: &[Row], bytes: u64) -> Option<Time> {
     let mut waiting: Vec<(u32, u32)> = Vec::new();
     let mut next = 1_u32;
@@ -63,7 +63,7 @@ pub(super) fn read_by(rows: &[Row], bytes: u64) -> Option<Time> {
 /// Feeds one connection's `rows` (all `d,in`) to a receiver.
 ///
 /// `interrupts` are the moments at which the sender's pacing timer went off on the same machine.
-/// `watch` is told the socket's state just before each segment.
+/// `watch` sees the socket's state just before each segment.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[Row],
@@ -125,7 +125,7 @@ pub(super) fn replay(
     (bench.sent, used)
 }
 
-/// What is not a segment or a timer.
+/// What happens besides segments and the receiver's own timers.
 #[derive(Clone, Copy)]
 enum Call {
     Interrupt,
@@ -141,7 +141,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all there is, if it would wake up now.
+    /// Reads all there is, if the application would wake up now.
     fn read(&mut self, now: Time) {
         if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)
             || !self.receiver.wants_read()
@@ -152,7 +152,7 @@ impl Reader<'_> {
         loop {
             let before = self.bench.sent.len();
             let read = self.receiver.recv(at, self.bench);
-            // What a read sends leaves when it is done.
+            // What a read sends leaves when the read is done.
             for sent in &mut self.bench.sent[before..] {
                 sent.0 = read.until;
             }

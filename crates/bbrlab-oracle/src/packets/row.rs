@@ -9,7 +9,7 @@ use bbrlab_units::Time;
 use super::PacketsError;
 use super::table::Table;
 
-/// The columns of such a file.
+/// The columns of a packet log.
 const COLUMNS: &str = "time_ns,point,dir,flow,flags,seq,len,ack,wnd,sack,tsval,tsecr,ecn,lost";
 
 /// No packet is longer, however it is offloaded.
@@ -38,9 +38,9 @@ pub enum Point {
 /// A packet as a host sent or received it. Numbers are relative, as in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// When.
+    /// When it was sent or received.
     pub time: Time,
-    /// Where.
+    /// At which host.
     pub point: Point,
     /// Whether that host sent it.
     pub is_out: bool,

@@ -23,10 +23,10 @@ pub(super) const WAKE_DELAY: Span = Span(256);
 const NEXT_DELAY: Span = Span(1_792);
 /// The first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
-/// How late a paced burst may begin and still be taken at the logged time.
+/// How late the log may have a paced burst for its logged time to be used.
 const PACING_LATENESS: Span = Span(520);
 
-/// The columns that such a file begins with.
+/// The columns with which a file of sender states begins.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
 /// The episode's congestion control, if it is one of ours. The kernel calls BBR v1 `bbr`.
@@ -96,13 +96,13 @@ pub(super) fn draws(episode: &Episode) -> Result<Draws, PacketsError> {
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
-    /// Paced bursts whose logged time was taken.
+    /// Paced bursts whose logged time was used.
     pub(super) handed: u64,
     /// When the pacing timer went off.
     pub(super) pacing: Vec<Time>,
 }
 
-/// Feeds one connection's `s,in` rows to a sender. `rows` are all of the connection.
+/// Feeds one connection's `s,in` rows to a sender. `rows` are all rows of the connection.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[Row],
@@ -156,7 +156,7 @@ pub(super) fn replay(
             arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
         let timer = next_timer(&bench, &logged);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
-        // At one moment a segment comes before a timer, unless the log shows the burst first.
+        // At the same moment a segment comes before a timer, unless the log shows the burst first.
         let is_burst_first = timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
         let now = arrival.min(timer_at).min(call).min(wake);
@@ -195,7 +195,7 @@ pub(super) fn replay(
     Ok(result)
 }
 
-/// What is not a segment or a timer.
+/// A call of the application.
 #[derive(Clone, Copy)]
 enum Call {
     Connect,
@@ -209,14 +209,14 @@ enum Call {
 struct Due {
     at: Time,
     id: TimerId,
-    /// Where in the log the burst is whose time was taken.
+    /// The place in the log of the burst whose time was used.
     burst: Option<usize>,
 }
 
 /// The next timer.
 ///
-/// A paced burst leaves at one of the clock's steps after its time, which one is not in the log but for
-/// the burst itself; all other timers go off when they say.
+/// A paced burst leaves at one of the clock's steps after its time; only the burst itself shows in the log
+/// which one. All other timers go off when they are due.
 fn next_timer(bench: &Bench, logged: &[(Time, usize)]) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);
@@ -237,7 +237,7 @@ fn next_timer(bench: &Bench, logged: &[(Time, usize)]) -> Option<Due> {
     next
 }
 
-/// When the connection after one whose last byte was read at `read` is opened.
+/// When the next connection is opened, after one whose last byte was read at `read`.
 #[must_use]
 pub fn next_connect(read: Time) -> Time {
     read + Span::from_millis(100) + NEXT_DELAY

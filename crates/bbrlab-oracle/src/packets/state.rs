@@ -1,4 +1,4 @@
-//! Holds the receiver's inner state against the kernel's, segment by segment.
+//! Compares the receiver's internal state with the kernel's, segment by segment.
 //!
 //! What a receiver sends shows little of what it knows; the logs have the socket's fields just before
 //! each segment is processed. A difference here is one that some other episode would show on the wire.
@@ -11,11 +11,11 @@ use super::row::{Point, Row};
 use super::table::Table;
 use super::{FirstMismatch, PacketsError, SideReport, sent};
 
-/// The columns that such a file begins with.
+/// The columns with which such a file begins.
 const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
 /// Compares the receiver's state before each segment of the episode, one of `all` in its folder. Counts
-/// the rows in which any field differs; none are compared of an episode without a beginning.
+/// the rows in which any field differs; of an episode without a logged beginning, none are compared.
 ///
 /// # Errors
 /// If a file is missing or damaged.

@@ -33,7 +33,7 @@ impl Call {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }
 
-    /// Makes the call; answers what it returned (0 for nothing) and what it wrote.
+    /// Makes the call; returns its return value (0 for none) and what it wrote.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
         cc: &mut C,

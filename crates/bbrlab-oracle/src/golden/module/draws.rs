@@ -2,7 +2,7 @@
 
 use bbrlab_cc::Draw;
 
-/// Most draws of a call.
+/// The most draws in one call.
 const CAPACITY: usize = 8;
 
 /// The kernel's draws, and whether ours were the same.
@@ -12,14 +12,14 @@ pub(super) struct RecordedDraws {
     wrong: Option<WrongDraw>,
 }
 
-/// A draw that the kernel did not make, or made from another range.
+/// A draw that only one side made, or that the two made from different ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrongDraw {
     /// Which draw of the call, from 0.
     pub(super) index: usize,
     /// The recorded integer, -1 for none.
     pub(super) expected: i128,
-    /// What our draw came to, -1 for none.
+    /// What we drew, -1 for none.
     pub(super) got: i128,
 }
 
@@ -55,7 +55,7 @@ impl Draw for RecordedDraws {
         if let Some(draw) = u32::try_from(recorded).ok().filter(|&draw| draw < bound) {
             return draw;
         }
-        // A draw too many, or one from a smaller range than the kernel's: go on with something legal.
+        // One draw too many, or one from a smaller range than the kernel's: go on with something legal.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

@@ -1,4 +1,4 @@
-//! `minmax`: the windowed filter. Operation 1 and 3 work on the filter for maxima, 2 and 4 on the other.
+//! `minmax`: the windowed filter. Operations 1 and 3 use the filter for maxima, 2 and 4 the one for minima.
 
 use bbrlab_cc::WindowedFilter;
 
