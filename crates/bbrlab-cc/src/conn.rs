@@ -1,7 +1,7 @@
 //! What an algorithm may read and write: the socket's fields, as values.
 //!
 //! The field names are the kernel's; `Conn` and `Control` together are the input and output columns of
-//! the kernel traces. The sender keeps one `Conn` and updates it in place, so handing it out is free.
+//! the kernel traces. The sender keeps one `Conn` and updates it in place, so passing it on is free.
 //!
 //! Sources: [linux] `include/linux/tcp.h` `struct tcp_sock`, `include/net/tcp.h` `struct rate_sample`.
 

@@ -1,6 +1,6 @@
 //! Congestion controls as pure state machines.
 //!
-//! An algorithm knows no clock but the one it is handed, no socket and no simulator: what it may read
+//! An algorithm knows no clock but the one it is given, no socket and no simulator: what it may read
 //! comes as a [`Conn`], a [`RateSample`], an [`AckSample`] or a [`LostSkb`]; what it may write goes back
 //! as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. The same code can
 //! therefore serve the simulator, the replay of kernel traces, an ns-3 module, a C interface and a notebook.

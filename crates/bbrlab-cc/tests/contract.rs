@@ -33,7 +33,7 @@ use sender::{Acked, Sender, Start};
 enum Op {
     /// Time passes.
     Advance { us: u64 },
-    /// Packets leave, as many as the window allows up to this.
+    /// Sends as many packets as the window allows, up to this.
     Send { packets: u16 },
     /// An ACK for the oldest `packets` outstanding.
     Ack { packets: u16, ce: bool },

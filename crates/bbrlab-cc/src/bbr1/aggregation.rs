@@ -1,8 +1,8 @@
 //! ACK aggregation: an allowance in the window for ACKs that come late and all at once.
 //!
 //! Wi-Fi, cable modems and offloading receivers hold ACKs back. With a window of two BDPs the sender
-//! would fall silent between two bunches. So the window is enlarged by what was acknowledged beyond what
-//! the bandwidth estimate explains: the maximum of the last 5 to 10 rounds.
+//! would fall silent between two bunches. So the window is enlarged by the excess of acknowledged packets
+//! over what the bandwidth estimate explains: its maximum over the last 5 to 10 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.

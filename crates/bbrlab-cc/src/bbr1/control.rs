@@ -48,7 +48,7 @@ pub(super) fn min_tso_segs(pacing_rate: u64) -> u32 {
     if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
 }
 
-/// The burst that TCP will send at the pacing rate as it stands in `ctl`. Linux: `bbr_tso_segs_goal`.
+/// The burst that TCP will send at the pacing rate in `ctl`. Linux: `bbr_tso_segs_goal`.
 #[inline]
 fn tso_segs_goal(conn: &Conn, ctl: &Control) -> u32 {
     let bytes = trunc_u32(ctl.pacing_rate.wrapping_shr(conn.pacing_shift).min(TSO_BYTES_MAX));

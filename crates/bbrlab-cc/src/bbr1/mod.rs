@@ -85,7 +85,8 @@ const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
 /// Two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux: `bbr_cwnd_gain`.
 const CWND_GAIN_Q8: u32 = 256 * 2;
 
-/// The smallest window in which ACKs of every other packet keep the pipe running. Linux: `bbr_cwnd_min_target`.
+/// The smallest window with which ACKs of every other packet keep the pipe running.
+/// Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
 /// What BBR is doing. Linux: `enum bbr_mode`, same numbers.

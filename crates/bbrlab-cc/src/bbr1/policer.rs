@@ -47,7 +47,7 @@ pub(super) enum Verdict {
     TryAgain,
 }
 
-/// The sampling interval and what came of it. Fields as in the kernel (there with the prefix `lt_`).
+/// The sampling interval and its result. Fields as in the kernel (there with the prefix `lt_`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Policer {
     /// Bandwidth of the interval before, or the policed one; 0 for none.

@@ -29,7 +29,7 @@ impl Draw for Draws {
 #[derive(Clone, Copy)]
 struct Ack {
     rtt_us: i64,
-    /// Before and after the ACK alike.
+    /// The same before and after the ACK.
     inflight: u32,
     losses: i32,
 }

@@ -211,7 +211,7 @@ impl Model {
             return UNSET;
         }
         let headroom = scaled(self.inflight_hi, u32::from(self.params.inflight_headroom)).max(1);
-        // A signed maximum, so that an inflight_hi of 0 does not wrap into no bound.
+        // A signed maximum, so that an inflight_hi of 0 does not wrap to an unset bound.
         let left = self.inflight_hi.wrapping_sub(headroom).cast_signed();
         left.max(i32::from(self.params.cwnd_min_target)).cast_unsigned()
     }

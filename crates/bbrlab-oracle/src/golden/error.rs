@@ -104,7 +104,7 @@ pub enum GoldenError {
     BadParams {
         /// The file as listed.
         file: String,
-        /// The algorithm's answer.
+        /// The algorithm's own error.
         reason: ParamError,
     },
 }

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub file: String,
     /// The algorithm or service, by the manifest.
     pub algorithm: String,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
 }
 
@@ -81,7 +81,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds up outcomes. Their order decides which difference is the first, so keep the manifest's.
+    /// Adds up outcomes. Their order decides which difference is the first, so keep the manifest's order.
     #[must_use]
     pub fn from_outcomes(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut report = Self::default();

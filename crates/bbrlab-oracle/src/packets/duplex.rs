@@ -13,7 +13,7 @@ use super::receiver::{receiver_config, ts_offset};
 use super::row::{Point, Row};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
 
-/// How long after a read the application answers.
+/// How long after a read the application replies.
 const REPLY_DELAY: Span = Span(256);
 
 /// What the two ends send: the sender's packets, then the receiver's.
@@ -72,7 +72,7 @@ fn sending_half(episode: &Episode, opened: Time) -> Result<Sender, PacketsError>
 struct End {
     socket: Socket,
     bench: Bench,
-    /// What the application answers after each read.
+    /// What the application writes back after each read.
     reply_bytes: u64,
     /// When the application connects (`None`) or writes.
     calls: Vec<(Time, Option<u64>)>,
@@ -109,7 +109,7 @@ impl End {
         }
     }
 
-    /// The application reads all there is and answers.
+    /// The application reads all there is and replies.
     fn read(&mut self, now: Time) {
         if !self.socket.wants_read() {
             return;

@@ -43,7 +43,7 @@ pub struct Episode {
     pub buffer_pkts: u64,
     /// What the sending application does.
     pub app: App,
-    /// Bytes that the receiving application answers after each read; 0 for none.
+    /// Bytes that the receiving application writes back after each read; 0 for none.
     pub reply_bytes: u64,
     /// When the receiving application does not read.
     pub no_read: Option<(Time, Time)>,

@@ -1,4 +1,4 @@
-//! The random integers of a row, handed to the algorithm in the kernel's order.
+//! The random integers of a row, given to the algorithm in the kernel's order.
 
 use bbrlab_cc::Draw;
 
