@@ -41,10 +41,10 @@ pub(super) fn replay(
         ),
         bench: Bench::new(draws.clone()),
         reply_bytes: 0,
-        calls: vec![(opened, None)],
+        calls: vec![(opened, Call::Connect)],
     };
     if let App::Script(writes) = &episode.app {
-        let writes = writes.iter().map(|&(at, bytes)| (at + WRITE_DELAY, Some(bytes)));
+        let writes = writes.iter().map(|&(at, bytes)| (at + WRITE_DELAY, Call::Write(bytes)));
         client.calls.extend(writes);
     }
     let to_client = arrivals(Point::Sender);
@@ -68,14 +68,20 @@ fn sending_half(episode: &Episode, opened: Time) -> Result<Sender, PacketsError>
     Ok(Sender::new(&config, cc))
 }
 
+/// A call of the application.
+#[derive(Clone, Copy)]
+enum Call {
+    Connect,
+    Write(u64),
+}
+
 /// One end: its socket, its host and its application.
 struct End {
     socket: Socket,
     bench: Bench,
     /// What the application writes back after each read.
     reply_bytes: u64,
-    /// When the application connects (`None`) or writes.
-    calls: Vec<(Time, Option<u64>)>,
+    calls: Vec<(Time, Call)>,
 }
 
 impl End {
@@ -102,8 +108,8 @@ impl End {
             } else {
                 let due = self.calls.iter().position(|&(at, _)| at == now).expect("one is due");
                 match self.calls.remove(due).1 {
-                    None => self.socket.connect(now, &mut self.bench),
-                    Some(bytes) => self.socket.write(now, bytes, &mut self.bench),
+                    Call::Connect => self.socket.connect(now, &mut self.bench),
+                    Call::Write(bytes) => self.socket.write(now, bytes, &mut self.bench),
                 }
             }
         }
@@ -126,7 +132,7 @@ impl End {
                 return;
             }
             if self.reply_bytes > 0 {
-                self.calls.push((at + REPLY_DELAY, Some(self.reply_bytes)));
+                self.calls.push((at + REPLY_DELAY, Call::Write(self.reply_bytes)));
             }
         }
     }
