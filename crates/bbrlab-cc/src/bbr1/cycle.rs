@@ -30,7 +30,7 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts at any phase but the second, which drains, at random. Linux: `bbr_reset_probe_bw_mode`.
+    /// Starts at a random phase, but never the second, which drains. Linux: `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(CYCLE_RAND)).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;

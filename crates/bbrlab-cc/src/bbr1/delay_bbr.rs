@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A back-off is a visit to PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the window
-//! at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested or, as in BBR v1, when
-//! the minimum RTT is 10 s old; unlike there, any sample within 1/8 of the minimum resets that age.
+//! at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested or when the minimum
+//! RTT is 10 s old, as in BBR v1, except that any sample within 1/8 of the minimum resets that age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:

@@ -1,4 +1,4 @@
-//! Loss recovery: conserve packets for a round, and give the window back afterwards.
+//! Loss recovery: conserve packets for a round, and restore the window afterwards.
 //!
 //! To BBR a loss is a reason to be careful, not to slow down: in the first round of a recovery it sends as
 //! many packets as are delivered, after that at most twice as many. The cwnd from before a recovery, a
@@ -62,7 +62,7 @@ impl Recovery {
 /// What recovery does to cwnd at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
-    /// cwnd is this, in packets, without growth.
+    /// cwnd becomes this, in packets, and does not grow.
     Hold(u32),
     /// cwnd may grow from here, in packets.
     Grow(u32),

@@ -407,7 +407,7 @@ fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
 
 #[test]
 fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
-    // A base RTT and a beta that never call it congestion, so that only the expiry acts.
+    // With this beta no RTT is congestion, so that only the expiry acts.
     let params = param("beta", ParamValue::Int(64));
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
     let longer = Ack { rtt_us: 60_000, inflight: 60, losses: 0 };
@@ -421,7 +421,7 @@ fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
 
 #[test]
 fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
-    // alpha = 9/10 and beta = 6/5 in integers.
+    // In integers, alpha = 9/10 is 0 and beta = 6/5 is 1.
     let params =
         vec![("alpha".to_owned(), ParamValue::Int(0)), ("beta".to_owned(), ParamValue::Int(1))];
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
@@ -437,7 +437,7 @@ fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
     flow
 }
 
-/// The windows of the first ACKs of a recovery that began after `before`, and of the first after it.
+/// cwnd after each of the first ACKs of a recovery that follows the ACKs `before`, and after the next ACK.
 fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
     let mut flow = bbr_acd(params);
     for &ack in before {

@@ -15,7 +15,7 @@ pub(crate) struct Signals {
     pub(crate) bw_latest: u32,
     /// The most packets delivered over a sample's interval in the round.
     pub(crate) inflight_latest: u32,
-    /// `delivered` count whose ACK ends the loss round.
+    /// A sample of a packet sent at or after this count of delivered packets ends the loss round.
     pub(crate) loss_round_delivered: u32,
     /// Whether this ACK began a loss round.
     pub(crate) loss_round_start: bool,

@@ -2,7 +2,7 @@
 //!
 //! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in 1/256.
 
-/// The parameters of one connection. All zero is what a BBRv2 connection has before `init`.
+/// The parameters of one connection. The default is all zero, as a BBRv2 connection is before `init`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent switches")]
 pub(crate) struct Params {

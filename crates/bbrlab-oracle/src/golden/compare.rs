@@ -38,7 +38,7 @@ impl<'t> Counter<'t> {
         }
     }
 
-    /// Notes a difference in `field`.
+    /// Records a difference in `field`.
     #[cold]
     pub(super) fn wrong(&mut self, field: &str, expected: i128, got: i128) {
         if !self.is_wrong {

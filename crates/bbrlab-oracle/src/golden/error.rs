@@ -52,7 +52,7 @@ pub enum GoldenError {
     Truncated {
         /// The file as listed.
         file: String,
-        /// Bytes by the manifest.
+        /// Bytes, according to the manifest.
         expected: u64,
         /// Bytes found.
         found: u64,
@@ -61,7 +61,7 @@ pub enum GoldenError {
     Altered {
         /// The file as listed.
         file: String,
-        /// SHA-256 by the manifest.
+        /// SHA-256, according to the manifest.
         expected: String,
         /// SHA-256 of what was found.
         found: String,
@@ -73,11 +73,11 @@ pub enum GoldenError {
         /// What the decoder says.
         reason: String,
     },
-    /// A file has another number of rows than the manifest says.
+    /// A file has a different number of rows than the manifest says.
     WrongRows {
         /// The file as listed.
         file: String,
-        /// Rows by the manifest.
+        /// Rows, according to the manifest.
         expected: u64,
         /// Rows found.
         found: u64,

@@ -1,6 +1,6 @@
 //! Call-by-call traces of the kernel's congestion controls and of the services that they rely on.
 //!
-//! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzip'd CSV
+//! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped CSV
 //! files. Each row is one call of one callback of the unmodified kernel code: every value that the call
 //! could read, every random number that it drew, what it returned or wrote, and the module's private
 //! state afterwards. [`replay`] makes the same calls to our code and compares; there is no tolerance.

@@ -42,7 +42,7 @@ pub enum Verdict {
 pub struct Outcome {
     /// The file as the manifest lists it.
     pub file: String,
-    /// The algorithm or service, by the manifest.
+    /// The algorithm or service, as the manifest names it.
     pub algorithm: String,
     /// The result.
     pub verdict: Verdict,
@@ -51,7 +51,7 @@ pub struct Outcome {
 /// All traces of one algorithm or service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByAlgorithm {
-    /// Its name, by the manifest.
+    /// Its name in the manifest.
     pub name: String,
     /// Traces replayed.
     pub traces: u64,

@@ -37,7 +37,7 @@ impl Draws {
         self
     }
 
-    /// The draw in `0..bound` at `now`. BBR counts backwards from the drawn phase.
+    /// The draw in `0..bound` at `now`. BBR goes back by the draw from the end of the cycle.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);
         let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);

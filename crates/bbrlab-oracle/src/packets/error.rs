@@ -25,7 +25,7 @@ pub enum PacketsError {
         /// What the decoder says.
         reason: String,
     },
-    /// A file has other columns than such files have.
+    /// A file does not have the columns of its kind.
     BadHeader {
         /// The file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum PacketsError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file holds other counts than `episodes.csv` says: it was altered or cut off.
+    /// The counts in a file are not those of `episodes.csv`: it was altered or cut off.
     WrongCount {
         /// The file.
         path: PathBuf,

@@ -23,7 +23,7 @@ pub(super) const WAKE_DELAY: Span = Span(256);
 const NEXT_DELAY: Span = Span(1_792);
 /// The first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
-/// If the log has a burst at most this long after the pacing timer is due, the timer goes off at its time.
+/// If the log has a burst at most this long after the pacing timer is due, the timer goes off with the burst.
 const PACING_LATENESS: Span = Span(520);
 
 /// The columns with which a file of sender states begins.
