@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_costs_the_queue_alone_and_half_among_others() {
+    fn a_loss_costs_the_queue_when_alone_and_half_the_window_among_others() {
         let mut conn = Conn::default();
         conn.ctl.cwnd = 1000;
         let mut alone = Yeah { last_queue: 200, ..yeah(0) };

@@ -170,7 +170,7 @@ impl CongestionControl for DrawsOff {
 }
 
 #[test]
-fn a_draw_too_many_is_caught() {
+fn one_draw_too_many_is_caught() {
     let trace = trace("bbr1/c08_lowrate_hz250.csv.gz");
     let tally =
         golden::replay_with(&trace, &DrawsOff { bbr: Bbr::new(Plain), more: true }).unwrap();
@@ -178,7 +178,7 @@ fn a_draw_too_many_is_caught() {
 }
 
 #[test]
-fn a_draw_too_few_is_caught() {
+fn one_draw_too_few_is_caught() {
     let trace = trace("bbr1/c08_lowrate_hz250.csv.gz");
     let tally =
         golden::replay_with(&trace, &DrawsOff { bbr: Bbr::new(Plain), more: false }).unwrap();

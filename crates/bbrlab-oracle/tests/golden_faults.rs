@@ -191,7 +191,7 @@ fn manifest_line_that_is_cut_short_is_reported() {
 }
 
 #[test]
-fn manifest_of_a_folder_above_serves() {
+fn manifest_of_a_folder_above_is_used() {
     let folder = Folder::new("above");
     let traces = golden::plan(&folder.root.join("reno"), &[]).unwrap();
     assert_eq!(traces.len(), 1);

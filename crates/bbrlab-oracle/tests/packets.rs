@@ -200,7 +200,7 @@ fn a_changed_packet_is_one_mismatch() {
 }
 
 #[test]
-fn a_packet_too_many_is_one_mismatch_and_not_a_shift() {
+fn one_packet_too_many_is_one_mismatch_and_not_a_shift() {
     let dir = copy_of("d_mid5_cubic", "extra");
     let path = dir.join("d_mid5_cubic.packets.csv.gz");
     edit(&path, |text| {

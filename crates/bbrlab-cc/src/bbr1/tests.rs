@@ -491,7 +491,7 @@ fn bbr_acd_as_the_authors_ns3_code_halves_in_every_recovery() {
 }
 
 #[test]
-fn wrong_parameters_are_refused_with_what_would_be_right() {
+fn wrong_parameters_are_refused_with_the_values_accepted() {
     let refused = |name: &str, value| {
         let params = param(name, value);
         let hsr = BbrHsr::from_params(&params).map(|_| ());

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_without_a_rate_is_no_round() {
+    fn a_round_without_a_rate_does_not_count() {
         check(
             &[100, 100, 0, 0, 100, 100],
             &expect![[r#"
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_once_full_counts_as_full_while_the_next_plateau_is_looked_for() {
+    fn a_full_pipe_stays_full_while_the_next_plateau_is_looked_for() {
         let mut pipe = FullPipe { full_bw_now: true, full_bw_reached: true, ..FullPipe::default() };
         pipe.restart_from(100);
         assert!(!pipe.full_bw_now && pipe.full_bw_reached);

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_a_cell_too_few_is_refused() {
+    fn a_row_with_one_cell_too_few_is_refused() {
         check(
             "a,b\n1,2\n3\n",
             &expect![[r#"
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_a_cell_too_many_is_refused() {
+    fn a_row_with_one_cell_too_many_is_refused() {
         check("a,b\n1,2,3\n", &expect!["1: more than 2 cells\n"]);
     }
 

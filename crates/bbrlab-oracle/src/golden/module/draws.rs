@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_too_many_is_wrong() {
+    fn one_draw_too_many_is_wrong() {
         assert_eq!(after(&[3, -1], &[7, 7]), Some(WrongDraw { index: 1, expected: -1, got: 0 }));
     }
 
     #[test]
-    fn a_draw_too_few_is_wrong() {
+    fn one_draw_too_few_is_wrong() {
         assert_eq!(after(&[3, 1], &[7]), Some(WrongDraw { index: 1, expected: 1, got: -1 }));
     }
 
