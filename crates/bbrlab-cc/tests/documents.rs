@@ -49,7 +49,7 @@ fn a_page_has_its_algorithms_name_and_every_parameter() {
 fn the_index_is_the_list() {
     let mut text = String::from(
         "# Algorithms\n\n\
-         A page each; `bbrlab list algorithms` has the parameters with their defaults as well. This index is written by\n\
+         One page per algorithm; `bbrlab list algorithms` also has the parameters with their defaults. This index is written by\n\
          `crates/bbrlab-cc/tests/documents.rs` from the list in `crates/bbrlab-cc/src/algorithm.rs`.\n\n\
          | name | published as | what it does | source | parameters |\n| --- | --- | --- | --- | --- |\n",
     );
