@@ -16,9 +16,6 @@ const DEFENDED: &[(&str, &str)] = &[];
 
 /// Circles that were there when this check was built and that nobody defends. Only ever to grow shorter.
 const NOT_YET_BROKEN: &[&str] = &[
-    "bbrlab-cc: bbr1/control.rs -> bbr1/model.rs -> bbr1/control.rs",
-    "bbrlab-cc: bbr1/cycle.rs -> bbr1/variant.rs -> bbr1/cycle.rs",
-    "bbrlab-cc: bbr1/recovery.rs -> bbr1/variant.rs -> bbr1/recovery.rs",
     "bbrlab-cc: bbr_bounded/ack_aggregation.rs -> bbr_bounded/model.rs -> bbr_bounded/ack_aggregation.rs",
     "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/congestion.rs",
     "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/min_rtt.rs -> bbr_bounded/congestion.rs",

@@ -10,7 +10,7 @@
 use crate::linux_int::{stamp_us_delta, trunc_u32};
 use crate::{Conn, RateSample};
 
-use super::control::BW_SCALE;
+use super::model::BW_SCALE;
 
 /// Length of one of the two slots in rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;

@@ -22,8 +22,8 @@
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
-use super::recovery::{Recovered, without_losses};
-use super::variant::Variant;
+use super::recovery::without_losses;
+use super::variant::{Recovered, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
 /// Matches between neighbouring samples that make three samples identical.

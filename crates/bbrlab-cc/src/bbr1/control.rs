@@ -8,13 +8,9 @@
 use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, RateSample};
 
-use super::model::MinRtt;
-use super::recovery::Recovered;
-use super::variant::Variant;
+use super::model::{BW_SCALE, MinRtt};
+use super::variant::{Recovered, Variant};
 use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
-
-/// Bandwidth is in packets per microsecond, shifted by this. Linux: `BW_SCALE`.
-pub(super) const BW_SCALE: u32 = 24;
 
 /// The pacing rate stays 1 % below the estimate, so that the queue shrinks on average.
 /// Linux: `bbr_pacing_margin_percent`.

@@ -11,11 +11,8 @@
 use crate::linux_int::stamp_us_delta;
 use crate::{Conn, Control, Draw, RateSample};
 
-use super::variant::Variant;
+use super::variant::{CYCLE_LEN, Variant};
 use super::{Bbr, GAIN_UNIT};
-
-/// Phases of a cycle. Linux: `CYCLE_LEN`.
-pub(super) const CYCLE_LEN: u8 = 8;
 
 /// The cycle starts at a random phase, but never at the draining one. Linux: `bbr_cycle_rand`.
 const CYCLE_RAND: u32 = 7;

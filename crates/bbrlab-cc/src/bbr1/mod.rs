@@ -67,9 +67,8 @@ use full_pipe::FullPipe;
 use model::{MinRtt, Model};
 use policer::{Policer, Verdict};
 use probe_rtt::ProbeRtt;
-pub use recovery::Recovered;
 use recovery::Recovery;
-pub use variant::{Plain, Variant};
+pub use variant::{Plain, Recovered, Variant};
 
 use crate::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, RateSample};
 
@@ -378,7 +377,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     /// Without the pacing margin. Linux: `bbr_get_info`.
     fn bw(&self, conn: &Conn) -> u64 {
         u64::from(self.current_bw()).wrapping_mul(u64::from(conn.mss)).wrapping_mul(1_000_000)
-            >> control::BW_SCALE
+            >> model::BW_SCALE
     }
 
     fn info(&self, conn: &Conn) -> Info {

@@ -13,7 +13,8 @@ use crate::linux_int::{after, before, trunc_u32};
 use crate::windowed_filter::WindowedFilter;
 use crate::{Conn, RateSample};
 
-use super::control::BW_SCALE;
+/// Bandwidth is in packets per microsecond, shifted by this. Linux: `BW_SCALE`.
+pub(super) const BW_SCALE: u32 = 24;
 
 /// Window of the bandwidth filter in rounds: one gain cycle and two more. Linux: `bbr_bw_rtts`.
 const BW_ROUNDS: u32 = 10;

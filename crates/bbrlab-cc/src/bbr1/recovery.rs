@@ -11,7 +11,7 @@ use crate::{CaState, Conn, RateSample};
 
 use super::Bbr;
 use super::State;
-use super::variant::Variant;
+use super::variant::{Recovered, Variant};
 
 /// What recovery needs to remember.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,15 +57,6 @@ impl Recovery {
         field("prev_ca_state", self.prev_ca_state as i64);
         field("packet_conservation", self.packet_conservation.into());
     }
-}
-
-/// What recovery does to cwnd at an ACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovered {
-    /// cwnd becomes this, in packets, and does not grow.
-    Hold(u32),
-    /// cwnd may grow from here, in packets.
-    Grow(u32),
 }
 
 impl<V: Variant> Bbr<V> {

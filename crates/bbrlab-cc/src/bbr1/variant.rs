@@ -9,9 +9,19 @@ use std::fmt::Debug;
 
 use crate::{Conn, Control, Draw, RateSample};
 
-use super::cycle::CYCLE_LEN;
-use super::recovery::Recovered;
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
+
+/// Phases of a cycle. Linux: `CYCLE_LEN`.
+pub(super) const CYCLE_LEN: u8 = 8;
+
+/// What recovery does to cwnd at an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovered {
+    /// cwnd becomes this, in packets, and does not grow.
+    Hold(u32),
+    /// cwnd may grow from here, in packets.
+    Grow(u32),
+}
 
 /// What a variant may replace. Its own state and parameters are the implementing type's fields.
 pub trait Variant: Clone + Debug + Sized {
