@@ -18,10 +18,10 @@ impl<V: Variant> Bbr2<V> {
         if !self.model.full_bw_reached || self.adapt_upper_bounds(sk, rs, sample_bw, draw) {
             return;
         }
-        if self.model.mode != Mode::ProbeBw {
+        if self.model.state.mode() != Mode::ProbeBw {
             return;
         }
-        match self.model.cycle_idx {
+        match self.model.state.phase() {
             Phase::Cruise => {
                 if let Some(up_rounds) = self.model.time_to_probe(sk) {
                     self.start_refill(sk, up_rounds);

@@ -17,10 +17,10 @@ impl Bbr3 {
         if !self.model.full_bw_reached || self.adapt_upper_bounds(sk, rs, draw) {
             return;
         }
-        if self.model.mode != Mode::ProbeBw {
+        if self.model.state.mode() != Mode::ProbeBw {
             return;
         }
-        match self.model.cycle_idx {
+        match self.model.state.phase() {
             Phase::Cruise => {
                 if let Some(up_rounds) = self.model.time_to_probe(sk) {
                     self.model.start_refill(sk, up_rounds);

@@ -128,9 +128,10 @@ impl Bbr3 {
         sample_bw: u32,
         draw: &mut impl Draw,
     ) -> bool {
-        let before = (self.model.mode, self.model.min_rtt.min_rtt_us);
+        let before = (self.model.state.mode(), self.model.min_rtt.min_rtt_us);
         self.update_state(sk, rs, sample_bw, draw);
-        before == (self.model.mode, self.model.min_rtt.min_rtt_us) && self.model.try_fast_path
+        before == (self.model.state.mode(), self.model.min_rtt.min_rtt_us)
+            && self.model.try_fast_path
     }
 
     /// The sender follows the model.

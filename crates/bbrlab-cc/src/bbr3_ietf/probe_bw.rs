@@ -104,6 +104,14 @@ impl Bbr3Ietf {
 
     /// Draft: `StartProbeBW_DOWN`.
     pub(super) fn start_probe_bw_down(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
+        assert!(
+            matches!(self.state, State::Drain | State::ProbeBwUp | State::ProbeRtt),
+            "DOWN follows Drain, UP and ProbeRTT only"
+        );
+        assert!(
+            self.full_pipe.full_bw_reached,
+            "ProbeBW needs a bandwidth estimate to cycle around"
+        );
         self.shortterm.reset_congestion_signals();
         self.probing.stop_growing();
         self.probing.pick_probe_wait(draw);
@@ -116,12 +124,14 @@ impl Bbr3Ietf {
 
     /// Draft: `StartProbeBW_CRUISE`.
     pub(super) fn start_probe_bw_cruise(&mut self) {
+        assert!(self.state == State::ProbeBwDown, "CRUISE follows DOWN only");
         self.state = State::ProbeBwCruise;
         self.set_gains();
     }
 
     /// Draft: `StartProbeBW_REFILL`.
     pub(super) fn start_probe_bw_refill(&mut self, c: &Transport<'_>) {
+        assert!(self.state.is_probe_bw(), "REFILL is a phase of ProbeBW");
         self.shortterm.reset_model();
         self.probing.bw_probe_up_rounds = 0;
         self.probing.bw_probe_up_acked = 0;
@@ -134,6 +144,7 @@ impl Bbr3Ietf {
 
     /// Draft: `StartProbeBW_UP`.
     fn start_probe_bw_up(&mut self, c: &Transport<'_>, rs: &Sample) {
+        assert!(self.state == State::ProbeBwRefill, "UP follows REFILL only");
         self.probing.ack_phase = AckPhase::ProbeStarting;
         self.rounds.start(c);
         self.full_pipe.restart_from(rs.delivery_rate);

@@ -88,6 +88,7 @@ impl Bbr3Ietf {
 
     /// Draft: `EnterProbeRTT`.
     fn enter_probe_rtt(&mut self) {
+        assert!(self.state != State::ProbeRtt, "ProbeRTT is not entered twice");
         self.state = State::ProbeRtt;
         self.set_gains();
     }

@@ -50,6 +50,7 @@ impl Startup {
 impl Bbr3Ietf {
     /// Draft: `EnterStartup`.
     pub(super) fn enter_startup(&mut self) {
+        assert!(!self.full_pipe.full_bw_reached, "a full pipe needs no Startup");
         self.state = State::Startup;
         self.set_gains();
     }
@@ -85,6 +86,7 @@ impl Bbr3Ietf {
 
     /// Draft: `EnterDrain`.
     fn enter_drain(&mut self) {
+        assert!(self.state == State::Startup, "Drain follows Startup only");
         self.state = State::Drain;
         self.set_gains();
         self.startup.drain_start_round = self.rounds.round_count;

@@ -14,12 +14,12 @@ impl Model {
     /// The gains of the mode. Linux: `bbr_update_gains`.
     pub(crate) fn update_gains(&mut self) {
         let p = &self.params;
-        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+        (self.pacing_gain, self.cwnd_gain) = match self.state.mode() {
             Mode::Startup => (p.startup_pacing_gain, p.startup_cwnd_gain),
             Mode::Drain => (p.drain_gain, p.startup_cwnd_gain),
             Mode::ProbeBw => {
-                let up = if self.cycle_idx == Phase::Up { p.bw_probe_cwnd_gain } else { 0 };
-                (p.pacing_gain[self.cycle_idx as usize], p.cwnd_gain + up)
+                let up = if self.state.phase() == Phase::Up { p.bw_probe_cwnd_gain } else { 0 };
+                (p.pacing_gain[self.state.phase() as usize], p.cwnd_gain + up)
             }
             Mode::ProbeRtt => (PROBE_RTT_GAIN, PROBE_RTT_GAIN),
         };
@@ -87,7 +87,7 @@ impl Model {
             sk.ctl.cwnd = self.cwnd_towards_target(sk, rs.acked_sacked, bw);
         }
         sk.ctl.cwnd = sk.ctl.cwnd.min(sk.ctl.cwnd_clamp);
-        if self.mode == Mode::ProbeRtt {
+        if self.state.mode() == Mode::ProbeRtt {
             sk.ctl.cwnd = sk.ctl.cwnd.min(self.probe_rtt_cwnd());
         }
     }
@@ -122,7 +122,7 @@ impl Model {
         if !self.initialized {
             return;
         }
-        let cap = match (self.mode, self.cycle_idx) {
+        let cap = match (self.state.mode(), self.state.phase()) {
             (Mode::ProbeBw, Phase::Cruise) | (Mode::ProbeRtt, _) => self.inflight_with_headroom(),
             (Mode::ProbeBw, _) => self.inflight_hi,
             (Mode::Startup | Mode::Drain, _) => UNSET,
@@ -139,7 +139,7 @@ impl Model {
         }
         self.idle_restart = true;
         self.aggregation.restart(sk.conn.tcp_mstamp());
-        match self.mode {
+        match self.state.mode() {
             Mode::ProbeBw => self.set_pacing_rate(sk, self.bw(), BBR_UNIT),
             Mode::ProbeRtt => self.check_probe_rtt_done(sk, draw),
             Mode::Startup | Mode::Drain => {}

@@ -41,17 +41,16 @@ impl Model {
     /// STARTUP to DRAIN when the pipe is full, DRAIN to PROBE_BW when the queue is gone; both may happen
     /// at one ACK. ssthresh shows outside observers that STARTUP is over. Linux: `bbr_check_drain`.
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
-        if self.mode == Mode::Startup && self.full_bw_reached {
-            self.mode = Mode::Drain;
+        if self.state.mode() == Mode::Startup && self.full_bw_reached {
+            self.state.enter_drain();
             sk.ctl.ssthresh = self.inflight(sk, self.max_bw.get(), BBR_UNIT);
             self.signals.reset();
         }
-        if self.mode == Mode::Drain
+        if self.state.mode() == Mode::Drain
             && self.packets_in_net_at_edt(sk, sk.conn.inflight)
                 <= self.inflight(sk, self.max_bw.get(), BBR_UNIT)
         {
-            self.mode = Mode::ProbeBw;
-            self.start_down(sk, draw);
+            self.enter_probe_bw(sk, draw);
         }
     }
 }

@@ -88,10 +88,10 @@ impl Model {
     ) {
         let expired = self.min_rtt.update(sk, rs, &self.params, equal);
         let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
-        if expired && may_enter && self.mode != Mode::ProbeRtt {
+        if expired && may_enter && self.state.mode() != Mode::ProbeRtt {
             self.enter_probe_rtt(sk);
         }
-        if self.mode == Mode::ProbeRtt {
+        if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
         }
         // Idle ends only when data that was sent after it is delivered.
@@ -101,7 +101,7 @@ impl Model {
     }
 
     fn enter_probe_rtt(&mut self, sk: &Sock<'_>) {
-        self.mode = Mode::ProbeRtt;
+        self.state.enter_probe_rtt();
         // With the mode already set, as in the kernel: an earlier, larger cwnd survives.
         self.save_cwnd(sk);
         self.probe_rtt.probe_rtt_done_stamp = 0;
@@ -144,11 +144,10 @@ impl Model {
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {
-            self.mode = Mode::Startup;
+            self.state.return_to_startup();
             return;
         }
-        self.mode = Mode::ProbeBw;
-        self.start_down(sk, draw);
+        self.enter_probe_bw(sk, draw);
         self.start_cruise();
     }
 

@@ -28,6 +28,7 @@
 //! | `min_rtt.rs` | two minimum filters; entering, holding and leaving PROBE_RTT |
 //! | `control.rs` | model → gains → pacing rate and cwnd |
 //! | `recovery.rs` | what is saved before a loss episode, and restored after it |
+//! | `state.rs` | the states, and the transitions between them |
 //! | `snapshot.rs` | the state under the kernel's names |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c`; [linux-v3] `tcp_bbr.c`. Units are theirs: packets,
@@ -61,7 +62,7 @@ pub use model::Model;
 pub(crate) use model::Sock;
 pub(crate) use params::Params;
 pub(crate) use rate::{BBR_UNIT, sample_bw, scaled};
-use state::AckPhase;
+use state::{AckPhase, State};
 pub(crate) use state::{Mode, Phase};
 
 /// A bound that is not set. The kernel's `~0U`.

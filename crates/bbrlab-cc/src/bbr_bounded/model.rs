@@ -9,7 +9,7 @@ use super::probing::Probing;
 use super::rate::{self, delivered_in};
 use super::recovery::Recovery;
 use super::round::Round;
-use super::{BBR_UNIT, Mode, Params, Phase, UNSET};
+use super::{BBR_UNIT, Mode, Params, Phase, State, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, PacingStatus};
 
@@ -44,10 +44,8 @@ pub struct Model {
     pub(crate) params: Params,
     /// Whether `init` has run; an ACK can come before it.
     pub(crate) initialized: bool,
-    /// The state.
-    pub(crate) mode: Mode,
-    /// The phase of PROBE_BW; stale in the other modes.
-    pub(crate) cycle_idx: Phase,
+    /// Mode and phase.
+    pub(crate) state: State,
     /// Factor of the bandwidth in the pacing rate, in 1/256.
     pub(crate) pacing_gain: u16,
     /// Factor of the BDP in cwnd, in 1/256.
@@ -136,16 +134,16 @@ impl Model {
 
     /// Whether inflight is being pushed up, so that lower bounds do not apply.
     pub(crate) fn is_probing_bandwidth(&self) -> bool {
-        match self.mode {
+        match self.state.mode() {
             Mode::Startup => true,
-            Mode::ProbeBw => matches!(self.cycle_idx, Phase::Refill | Phase::Up),
+            Mode::ProbeBw => matches!(self.state.phase(), Phase::Refill | Phase::Up),
             Mode::Drain | Mode::ProbeRtt => false,
         }
     }
 
     /// Whether the connection is in this phase of PROBE_BW.
     pub(crate) fn is_in(&self, phase: Phase) -> bool {
-        self.mode == Mode::ProbeBw && self.cycle_idx == phase
+        self.state.is_in(phase)
     }
 
     /// `gain` times the BDP in packets; the initial cwnd while there is no RTT sample.

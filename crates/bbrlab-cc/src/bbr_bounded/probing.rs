@@ -92,7 +92,7 @@ impl Model {
         }
         probing.bw_probe_samples = false;
         probing.ack_phase = AckPhase::Init;
-        if self.mode != Mode::ProbeBw {
+        if self.state.mode() != Mode::ProbeBw {
             return false;
         }
         if !rs.is_app_limited {
@@ -102,9 +102,16 @@ impl Model {
     }
 
     /// Enters a phase, which needs its own cwnd and pacing rate.
-    fn set_cycle_idx(&mut self, phase: Phase) {
-        self.cycle_idx = phase;
+    fn enter_phase(&mut self, phase: Phase) {
+        self.state.enter_phase(phase);
         self.try_fast_path = false;
+    }
+
+    /// PROBE_BW begins with its DOWN.
+    pub(super) fn enter_probe_bw(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
+        assert!(self.full_bw_reached, "PROBE_BW needs a bandwidth estimate to cycle around");
+        self.state.enter_probe_bw();
+        self.start_down(sk, draw);
     }
 
     /// Fills the pipe at the estimated bandwidth. Without that, a probe into a shallow buffer meets loss
@@ -119,7 +126,7 @@ impl Model {
         self.probing.stopped_risky_probe = false;
         self.probing.ack_phase = AckPhase::Refilling;
         self.round.restart(sk.conn.delivered);
-        self.set_cycle_idx(Phase::Refill);
+        self.enter_phase(Phase::Refill);
     }
 
     /// Probes for more. Linux: `bbr_start_bw_probe_up`.
@@ -127,7 +134,7 @@ impl Model {
         self.probing.ack_phase = AckPhase::ProbeStarting;
         self.probing.cycle_mstamp = sk.conn.tcp_mstamp();
         self.round.restart(sk.conn.delivered);
-        self.set_cycle_idx(Phase::Up);
+        self.enter_phase(Phase::Up);
         self.probing.raise_slope(sk.ctl.cwnd);
     }
 
@@ -142,7 +149,7 @@ impl Model {
         self.probing.cycle_mstamp = sk.conn.tcp_mstamp();
         self.probing.ack_phase = AckPhase::ProbeStopping;
         self.round.restart(sk.conn.delivered);
-        self.set_cycle_idx(Phase::Down);
+        self.enter_phase(Phase::Down);
     }
 
     /// Keeps a neutral operating point. Linux: `bbr_start_bw_probe_cruise`.
@@ -150,7 +157,7 @@ impl Model {
         if self.lower.inflight_lo != UNSET {
             self.lower.inflight_lo = self.lower.inflight_lo.min(self.inflight_hi);
         }
-        self.set_cycle_idx(Phase::Cruise);
+        self.enter_phase(Phase::Cruise);
     }
 
     /// Whether more than `interval_us` has passed since the phase began.

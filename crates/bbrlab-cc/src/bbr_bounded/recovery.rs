@@ -23,7 +23,7 @@ impl Model {
     /// Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
         let is_good =
-            self.recovery.prev_ca_state < CaState::Recovery && self.mode != Mode::ProbeRtt;
+            self.recovery.prev_ca_state < CaState::Recovery && self.state.mode() != Mode::ProbeRtt;
         let kept = if is_good { 0 } else { self.recovery.prior_cwnd };
         self.recovery.prior_cwnd = kept.max(sk.ctl.cwnd);
     }

@@ -13,8 +13,8 @@ impl Model {
         field: &mut dyn FnMut(&'static str, i64),
     ) {
         let mut put = |name, value: u32| field(name, i64::from(value));
-        put("mode", self.mode as u32);
-        put("cycle_idx", self.cycle_idx as u32);
+        put("mode", self.state.mode() as u32);
+        put("cycle_idx", self.state.phase() as u32);
         put("pacing_gain", u32::from(self.pacing_gain));
         put("cwnd_gain", u32::from(self.cwnd_gain));
         put("bw", self.bw());
@@ -87,7 +87,7 @@ impl Model {
         let set = |value: u32| (value != UNSET).then_some(value);
         let rate = |bw: u32| bytes_per_sec(bw, conn.mss);
         Info {
-            state: state::name(self.mode, self.cycle_idx),
+            state: state::name(self.state.mode(), self.state.phase()),
             bw: Some(rate(self.bw())),
             min_rtt_us: set(self.min_rtt.min_rtt_us),
             inflight_hi: set(self.inflight_hi),

@@ -1,4 +1,4 @@
-//! The states, numbered as in the kernel.
+//! The states, numbered as in the kernel, and the ways from one to another.
 
 /// How BBR decides how fast to send. Linux: `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,74 @@ pub(crate) enum AckPhase {
     ProbeFeedback = 3,
     /// The probe is over, its ACKs still arrive.
     ProbeStopping = 4,
+}
+
+/// Where a connection stands: what it is in changes by the transitions below and by nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    mode: Mode,
+    /// The phase of PROBE_BW; stale in the other modes.
+    phase: Phase,
+}
+
+impl State {
+    /// The mode.
+    #[inline]
+    pub(crate) const fn mode(self) -> Mode {
+        self.mode
+    }
+
+    /// The phase of PROBE_BW, or the last one there was.
+    #[inline]
+    pub(crate) const fn phase(self) -> Phase {
+        self.phase
+    }
+
+    /// Whether the connection is in this phase of PROBE_BW.
+    #[inline]
+    pub(crate) fn is_in(self, phase: Phase) -> bool {
+        self.mode == Mode::ProbeBw && self.phase == phase
+    }
+
+    /// The pipe is full. Linux: in `bbr_check_drain`.
+    pub(super) fn enter_drain(&mut self) {
+        assert!(self.mode == Mode::Startup, "DRAIN follows STARTUP only");
+        self.mode = Mode::Drain;
+    }
+
+    /// The queue of STARTUP or the visit of PROBE_RTT is over; a phase has to be entered next.
+    pub(super) fn enter_probe_bw(&mut self) {
+        assert!(
+            matches!(self.mode, Mode::Drain | Mode::ProbeRtt),
+            "PROBE_BW follows DRAIN and PROBE_RTT only"
+        );
+        self.mode = Mode::ProbeBw;
+    }
+
+    /// It is time to look for the minimum RTT.
+    pub(super) fn enter_probe_rtt(&mut self) {
+        assert!(self.mode != Mode::ProbeRtt, "PROBE_RTT is not entered twice");
+        self.mode = Mode::ProbeRtt;
+    }
+
+    /// PROBE_RTT came before the pipe had been found full.
+    pub(super) fn return_to_startup(&mut self) {
+        assert!(self.mode == Mode::ProbeRtt, "STARTUP is returned to from PROBE_RTT only");
+        self.mode = Mode::Startup;
+    }
+
+    /// A phase of PROBE_BW begins.
+    pub(super) fn enter_phase(&mut self, phase: Phase) {
+        assert!(self.mode == Mode::ProbeBw, "phases are PROBE_BW's");
+        let follows = match phase {
+            Phase::Up => self.phase == Phase::Refill,
+            Phase::Cruise => self.phase == Phase::Down,
+            // DOWN also begins PROBE_BW, whatever the phase was that is stale; REFILL may interrupt any.
+            Phase::Down | Phase::Refill => true,
+        };
+        assert!(follows, "UP follows REFILL, and CRUISE follows DOWN");
+        self.phase = phase;
+    }
 }
 
 /// The state's name in time series.
