@@ -118,7 +118,7 @@ impl Sender {
             self.check_app_limited();
         }
         if before(ack, prior_snd_una) {
-            let max_window = u64::from(self.max_window).min(self.acked_bytes);
+            let max_window = u64::from(self.window.max()).min(self.counts.acked_bytes);
             let oldest = prior_snd_una
                 .wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
             if !before(ack, oldest) {
@@ -129,13 +129,13 @@ impl Sender {
         if after(ack, self.conn.snd_nxt) {
             return;
         }
-        let is_sack_reneg = self.is_sack_reneg;
+        let is_sack_reneg = self.episode.is_sack_reneg();
         let prior_packets = self.board.packets_out();
         let prior_delivered = self.conn.delivered;
         let prior_lost = self.conn.lost;
         if after(ack, prior_snd_una) {
             flag |= flags::SND_UNA_ADVANCED;
-            self.retransmits = 0;
+            self.timer.note_progress();
         }
         let prior_fack = if self.board.is_sack() {
             self.board.highest_sack_seq(&self.conn)
@@ -145,7 +145,7 @@ impl Sender {
         state.rate.rs.prior_in_flight = self.board.in_flight();
 
         if flag & (flags::SLOWPATH | flags::SND_UNA_ADVANCED) == flags::SND_UNA_ADVANCED {
-            self.snd_wl1 = segment.seq;
+            self.window.note_seq(segment.seq);
             self.update_snd_una(ack);
             flag |= flags::WIN_UPDATE;
         } else {
@@ -163,16 +163,16 @@ impl Sender {
                 self.count_delivered(state.sack_delivered, flag);
             }
         }
-        self.probes_out = 0;
+        self.timer.end_probes();
         if prior_packets == 0 {
             self.ack_without_queue(prior_snd_una, ack, flag, host);
             return;
         }
 
         flag |= self.clean_rtx_queue(prior_fack, prior_snd_una, flag, &mut state);
-        self.rack_update_reo_wnd(state.rate.rs.prior_delivered);
+        self.rack.update_reo_wnd(state.rate.rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);
-        if self.tlp.high_seq.is_some() {
+        if self.tlp.high_seq().is_some() {
             state.rate.rs.is_tlp_ack = self.process_tlp_ack(ack, flag, host);
         }
         let mut rexmit = Rexmit::None;
@@ -205,7 +205,7 @@ impl Sender {
             self.fastretrans_alert(prior_snd_una, 0, &mut flag, host);
         }
         self.ack_zero_window_probe(host);
-        if self.tlp.high_seq.is_some() {
+        if self.tlp.high_seq().is_some() {
             self.process_tlp_ack(ack, flag, host);
         }
     }
@@ -230,7 +230,7 @@ impl Sender {
     /// Linux: `tcp_snd_una_update`.
     #[inline]
     fn update_snd_una(&mut self, ack: u32) {
-        self.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
+        self.counts.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
         self.conn.snd_una = ack;
     }
 
@@ -238,19 +238,13 @@ impl Sender {
     fn update_window(&mut self, segment: &Segment, host: &mut impl Host) -> u32 {
         let mut flag = 0;
         let (ack, seq, wnd) = (segment.ack, segment.seq, segment.wnd);
-        if after(ack, self.conn.snd_una)
-            || after(seq, self.snd_wl1)
-            || (seq == self.snd_wl1 && (wnd > self.snd_wnd || wnd == 0))
-        {
+        if self.window.may_update(after(ack, self.conn.snd_una), seq, wnd) {
             flag = flags::WIN_UPDATE;
-            self.snd_wl1 = seq;
-            if self.snd_wnd != wnd {
-                self.snd_wnd = wnd;
+            if self.window.update(seq, wnd) {
                 if self.board.has_unsent() {
                     self.check_idle_restart(host);
                 }
-                if wnd > self.max_window {
-                    self.max_window = wnd;
+                if self.window.take_record() {
                     self.sync_mss();
                 }
             }
@@ -284,6 +278,7 @@ impl Sender {
         state: &mut AckState,
     ) -> u32 {
         let prior_sacked = self.board.sacked_out();
+        let now_us = self.clock.mstamp_us();
         let dropped = self.drop_acked(ack_flag, state);
         let mut flag = dropped.flag;
         if self.board.is_head_sacked() {
@@ -292,8 +287,8 @@ impl Sender {
 
         let (mut seq_rtt_us, mut sack_rtt_us, mut ca_rtt_us) = (None, None, None);
         if dropped.first_ackt != 0 && flag & flags::RETRANS_DATA_ACKED == 0 {
-            seq_rtt_us = Some(stamp_us_delta(self.mstamp_us, dropped.first_ackt));
-            ca_rtt_us = Some(stamp_us_delta(self.mstamp_us, dropped.last_ackt));
+            seq_rtt_us = Some(stamp_us_delta(now_us, dropped.first_ackt));
+            ca_rtt_us = Some(stamp_us_delta(now_us, dropped.last_ackt));
             if dropped.pkts_acked == 1
                 && dropped.is_fully_acked
                 && prior_sacked == 0
@@ -305,8 +300,8 @@ impl Sender {
             }
         }
         if state.first_sackt != 0 {
-            sack_rtt_us = Some(stamp_us_delta(self.mstamp_us, state.first_sackt));
-            ca_rtt_us = Some(stamp_us_delta(self.mstamp_us, state.last_sackt));
+            sack_rtt_us = Some(stamp_us_delta(now_us, state.first_sackt));
+            ca_rtt_us = Some(stamp_us_delta(now_us, state.last_sackt));
         }
         let is_rtt_updated = self.update_rtt(flag, seq_rtt_us, sack_rtt_us, ca_rtt_us, state);
 
@@ -323,7 +318,7 @@ impl Sender {
         } else if let Some(sack_rtt_us) = sack_rtt_us
             && is_rtt_updated
             && let Some(head) = self.board.head_sent()
-            && sack_rtt_us > stamp_us_delta(self.mstamp_us, head.sent_us())
+            && sack_rtt_us > stamp_us_delta(now_us, head.sent_us())
         {
             // The RTT comes from data sent after the head: the timeout may start anew.
             flag |= flags::SET_XMIT_TIMER;
@@ -337,6 +332,7 @@ impl Sender {
     /// The loop of [`Self::clean_rtx_queue`]: frees the skbs below `snd_una`.
     fn drop_acked(&mut self, ack_flag: u32, state: &mut AckState) -> Dropped {
         let snd_una = self.conn.snd_una;
+        let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped {
             first_ackt: 0,
             last_ackt: 0,
@@ -349,13 +345,12 @@ impl Sender {
             if let Some(skb) = self.board.pop_ordinary(snd_una) {
                 let sent_us = skb.sent_us();
                 self.sample_acked(&skb, state);
-                dropped.note_original(&skb, sent_us, self.high_seq);
+                dropped.note_original(&skb, sent_us, high_seq);
                 dropped.flag |= flags::DATA_ACKED;
                 dropped.pkts_acked += skb.pcount;
                 if self.board.is_sack() {
                     self.count_delivered(skb.pcount, ack_flag);
-                    let (now_us, min_rtt_us) = (self.mstamp_us, self.rtt.min_us());
-                    self.rack.advance(0, skb.end_seq, sent_us, now_us, min_rtt_us);
+                    self.rack.advance(0, skb.end_seq, sent_us, now);
                 }
                 continue;
             }
@@ -398,20 +393,19 @@ impl Sender {
         if skb.has(tag::ANY_RETRANS) {
             dropped.flag |= flags::RETRANS_DATA_ACKED;
         } else if !skb.has(tag::SACKED) {
-            dropped.note_original(skb, sent_us, self.high_seq);
+            dropped.note_original(skb, sent_us, self.episode.high_seq());
         }
         if !skb.has(tag::SACKED) && self.board.is_sack() {
             self.count_delivered(skb.pcount, ack_flag);
             if !self.is_spurious_retrans(skb) {
-                let (now_us, min_rtt_us) = (self.mstamp_us, self.rtt.min_us());
-                self.rack.advance(skb.tags, skb.end_seq, sent_us, now_us, min_rtt_us);
+                self.rack.advance(skb.tags, skb.end_seq, sent_us, self.rack_now());
             }
         }
         dropped.pkts_acked += skb.pcount;
         self.sample_acked(skb, state);
         if skb.is_syn {
             dropped.flag |= flags::SYN_ACKED;
-            self.retrans_stamp = None;
+            self.episode.forget_retransmission();
         } else {
             dropped.flag |= flags::DATA_ACKED;
         }
@@ -448,9 +442,8 @@ impl Sender {
         self.rtt_sample_us = Some(ca_rtt_us);
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
-        self.rto = self.rtt.rto_jiffies(self.conn.hz);
+        self.timer.restart_rto(self.rtt.rto_jiffies(self.conn.hz));
         self.update_probe_timeout();
-        self.backoff = 0;
     }
 
     /// The RTT that an echoed timestamp tells, in whole milliseconds. Linux: `tcp_rtt_tsopt_us`.
@@ -467,10 +460,10 @@ impl Sender {
         }
         if rexmit == Rexmit::New {
             self.push_pending_frames(Nonagle::Off, host);
-            if after(self.conn.snd_nxt, self.high_seq) {
+            if self.episode.is_passed(self.conn.snd_nxt) {
                 return;
             }
-            self.is_frto = false;
+            self.episode.set_frto(false);
         }
         self.retransmit_lost(host);
     }
@@ -482,8 +475,8 @@ impl Sender {
             let when = self.probe0_when();
             self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
         } else {
-            self.backoff = 0;
-            self.clear_timer();
+            self.timer.end_backoff();
+            self.timer.clear();
         }
     }
 }

@@ -22,9 +22,15 @@ const UNLIMITED_SEND: u64 = 1 << 20;
 /// Calls that are kept apart; later ones are joined to the last.
 const CALLS_MAX: usize = 1024;
 
-/// What the application still has.
-#[derive(Clone, Debug, Default)]
+/// What the application has written, and what it still has.
+#[derive(Clone, Debug)]
 pub(super) struct App {
+    /// Next byte that it will write.
+    pub(super) write_seq: u32,
+    /// End of what was last marked to be pushed.
+    pub(super) pushed_seq: u32,
+    /// Segments of a full skb. Linux: `gso_segs`.
+    gso_segs: u32,
     /// Bytes of the `send()` calls not completed yet, the current one first.
     calls: VecDeque<u64>,
     is_unlimited: bool,
@@ -33,6 +39,19 @@ pub(super) struct App {
 }
 
 impl App {
+    /// Nothing to write yet.
+    pub(super) fn new(isn: u32) -> Self {
+        Self {
+            write_seq: isn,
+            pushed_seq: isn,
+            gso_segs: 0,
+            calls: VecDeque::new(),
+            is_unlimited: false,
+            is_closing: false,
+            is_fin_queued: false,
+        }
+    }
+
     /// Whether there is more to hand over.
     pub(super) fn has_more(&self) -> bool {
         self.is_unlimited || !self.calls.is_empty() || (self.is_closing && !self.is_fin_queued)
@@ -59,7 +78,7 @@ impl Sender {
         } else {
             self.app.calls.push_back(bytes);
         }
-        if self.state == State::Established && is_first && !self.is_nospace {
+        if self.state == State::Established && is_first && !self.sndbuf.is_full() {
             self.run_app(now, host);
         }
     }
@@ -68,7 +87,7 @@ impl Sender {
     /// full and again when it is writable.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
-        if self.state == State::Established && !self.is_nospace {
+        if self.state == State::Established && !self.sndbuf.is_full() {
             self.run_app(now, host);
         }
     }
@@ -93,7 +112,7 @@ impl Sender {
     #[must_use]
     #[inline]
     pub fn app_is_ready(&self) -> bool {
-        !self.is_nospace && self.state == State::Established && self.app.has_more()
+        !self.sndbuf.is_full() && self.state == State::Established && self.app.has_more()
     }
 
     /// The application runs: it writes what it has until the buffer is full.
@@ -140,26 +159,26 @@ impl Sender {
             let mut room =
                 self.board.last_unsent_len().map_or(0, |len| size_goal.saturating_sub(len));
             if room == 0 {
-                if self.board.memory() >= self.sndbuf {
-                    self.is_nospace = true;
+                if self.board.memory() >= self.sndbuf.size() {
+                    self.sndbuf.note_full();
                     if left < bytes {
                         self.push(Nonagle::Push, size_goal, host);
                     }
                     break;
                 }
-                self.board.open_unsent(self.write_seq);
+                self.board.open_unsent(self.app.write_seq);
                 self.check_idle_restart(host);
                 room = size_goal;
             }
             let copied = u64::from(room).min(left);
             let copied_u32 = trunc_u32(copied);
             let is_full = self.board.append(copied_u32, left == bytes) >= size_goal;
-            self.write_seq = self.write_seq.wrapping_add(copied_u32);
+            self.app.write_seq = self.app.write_seq.wrapping_add(copied_u32);
             left -= copied;
             if left == 0 || !is_full {
                 continue;
             }
-            if after(self.write_seq, self.pushed_seq.wrapping_add(self.max_window >> 1)) {
+            if after(self.app.write_seq, self.app.pushed_seq.wrapping_add(self.window.max() >> 1)) {
                 self.mark_push();
                 self.push_pending_frames(Nonagle::Push, host);
             } else if self.board.is_one_unsent() {
@@ -185,7 +204,7 @@ impl Sender {
     /// The last unsent skb gets PSH. Linux: `tcp_mark_push`.
     fn mark_push(&mut self) {
         self.board.push_last();
-        self.pushed_seq = self.write_seq;
+        self.app.pushed_seq = self.app.write_seq;
     }
 
     /// Bytes to which an skb is filled: whole segments, at most half of the peer's largest window.
@@ -193,30 +212,23 @@ impl Sender {
     fn size_goal(&mut self) -> u32 {
         let mss = self.conn.mss;
         let goal = self.bound_to_half_window(self.conn.gso_max_size);
-        let segs = self.gso_segs;
+        let segs = self.app.gso_segs;
         if goal < segs * mss || goal >= (segs + 1) * mss {
-            self.gso_segs = goal / mss;
+            self.app.gso_segs = goal / mss;
         }
-        (self.gso_segs * mss).max(mss)
+        (self.app.gso_segs * mss).max(mss)
     }
 
     /// Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
-        /// Linux: `TCP_MSS_DEFAULT`.
-        const MSS_DEFAULT: u32 = 536;
-        let cutoff =
-            if self.max_window > MSS_DEFAULT { self.max_window >> 1 } else { self.max_window };
-        if cutoff == 0 || bytes <= cutoff {
-            return bytes;
-        }
         let header = if self.config.timestamps { 32 } else { 20 };
-        cutoff.max(68 - header)
+        self.window.bound_to_half(bytes, header)
     }
 
     /// Puts a FIN behind the last byte. Linux: `tcp_send_fin`.
     fn send_fin(&mut self, host: &mut impl Host) {
-        self.board.append_fin(self.write_seq);
-        self.write_seq = self.write_seq.wrapping_add(1);
+        self.board.append_fin(self.app.write_seq);
+        self.app.write_seq = self.app.write_seq.wrapping_add(1);
         self.push_pending_frames(Nonagle::Off, host);
     }
 }

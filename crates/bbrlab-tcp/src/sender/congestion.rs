@@ -41,10 +41,16 @@ impl Sender {
     /// What the parts own, as it is now, for those who look at the connection.
     #[inline]
     pub(super) fn refresh_conn(&mut self) {
-        self.conn.inflight = self.board.in_flight();
+        self.refresh_in_flight();
         self.conn.srtt_us = self.rtt.srtt_us;
         self.conn.min_rtt_us = self.rtt.min_us();
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
+    }
+
+    /// Packets in flight as they are now: of what the parts own, all that the rate sampler looks at.
+    #[inline]
+    pub(super) fn refresh_in_flight(&mut self) {
+        self.conn.inflight = self.board.in_flight();
     }
 
     /// The connection is established: the initial window, and the algorithm's `init`. What SYN timeouts did to
@@ -132,11 +138,8 @@ impl Sender {
 
     /// Linux: `tcp_may_raise_cwnd`.
     fn may_raise_cwnd(&self, flag: u32) -> bool {
-        let progress = if self.reordering > super::REORDERING {
-            flags::FORWARD_PROGRESS
-        } else {
-            flags::DATA_ACKED
-        };
+        let progress =
+            if self.reordering.is_wide() { flags::FORWARD_PROGRESS } else { flags::DATA_ACKED };
         flag & progress != 0
     }
 
@@ -167,13 +170,12 @@ impl Sender {
 
     /// Linux: `tcp_init_cwnd_reduction`.
     pub(super) fn init_cwnd_reduction(&mut self) {
-        self.high_seq = self.conn.snd_nxt;
-        self.tlp.high_seq = None;
+        self.episode.start_reduction(self.conn.snd_nxt);
+        self.tlp.forget();
         // The kernel sets these two before it asks for the threshold.
         self.conn.ctl.cwnd_cnt = 0;
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
         self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
-        self.prr = Prr::default();
         self.queue_cwr();
     }
 
@@ -185,8 +187,8 @@ impl Sender {
             return;
         }
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
-        let (delivered, lost) = (newly_delivered.cast_signed(), newly_lost.cast_signed());
-        if let Some(cwnd) = self.prr.on_ack(&self.conn, delivered, lost, has_advanced) {
+        let cwnd = self.episode.reduce(&self.conn, newly_delivered, newly_lost, has_advanced);
+        if let Some(cwnd) = cwnd {
             self.conn.ctl.cwnd = cwnd;
         }
     }
@@ -196,7 +198,7 @@ impl Sender {
         if self.hooks.cong_control {
             return;
         }
-        let can_undo = self.undo.marker.is_some() || !self.is_rack;
+        let can_undo = self.episode.undo.is_possible() || !self.is_rack;
         if let Some(cwnd) = Prr::leave(&self.conn, can_undo) {
             self.conn.ctl.cwnd = cwnd;
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
@@ -206,7 +208,7 @@ impl Sender {
 
     /// A timeout starts an episode: the threshold comes down. Linux: in `tcp_enter_loss`.
     pub(super) fn reduce_ssthresh_for_loss(&mut self, host: &mut impl Host) {
-        self.undo.prior_ssthresh = current_ssthresh(&self.conn);
+        self.episode.undo.keep_ssthresh(current_ssthresh(&self.conn));
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
         self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
         self.ca_event(CwndEvent::Loss, host);
@@ -221,10 +223,10 @@ impl Sender {
 
     /// An episode was needless: window and threshold come back. Linux: in `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
-        if self.undo.prior_ssthresh != 0 {
+        if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
-            if self.undo.prior_ssthresh > self.conn.ctl.ssthresh {
-                self.conn.ctl.ssthresh = self.undo.prior_ssthresh;
+            if prior_ssthresh > self.conn.ctl.ssthresh {
+                self.conn.ctl.ssthresh = prior_ssthresh;
                 self.withdraw_cwr();
             }
         }
@@ -235,9 +237,9 @@ impl Sender {
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
         let starving = Starving {
-            rto_jiffies: self.rto,
+            rto_jiffies: self.timer.rto(),
             init_cwnd: self.config.initial_cwnd,
-            is_sndbuf_full: self.is_nospace,
+            is_sndbuf_full: self.sndbuf.is_full(),
             has_cong_control: self.hooks.cong_control,
         };
         let decay =
@@ -253,11 +255,12 @@ impl Sender {
             return;
         }
         let idle = self.conn.jiffies.wrapping_sub(self.conn.lsndtime).cast_signed();
-        if idle <= self.rto.cast_signed() {
+        if idle <= self.timer.rto().cast_signed() {
             return;
         }
         self.ca_event(CwndEvent::CwndRestart, host);
-        let decay = self.usage.restart(&self.conn, idle, self.rto, self.config.initial_cwnd);
+        let decay =
+            self.usage.restart(&self.conn, idle, self.timer.rto(), self.config.initial_cwnd);
         self.store_decay(decay);
     }
 
@@ -268,9 +271,9 @@ impl Sender {
 
     /// Linux: `tcp_rate_check_app_limited`.
     pub(super) fn check_app_limited(&mut self) {
-        self.refresh_conn();
+        self.refresh_in_flight();
         let backlog = Backlog {
-            unsent_bytes: self.write_seq.wrapping_sub(self.conn.snd_nxt),
+            unsent_bytes: self.app.write_seq.wrapping_sub(self.conn.snd_nxt),
             wmem_alloc: self.wmem_alloc(),
             lost_out: self.board.lost_out(),
             retrans_out: self.board.retrans_out(),

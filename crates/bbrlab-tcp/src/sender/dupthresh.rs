@@ -25,9 +25,29 @@ const DUP_THRESH: u32 = 3;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DupThresh {
     /// The next retransmission leaves whatever cwnd says.
-    pub(super) is_send_forced: bool,
+    is_send_forced: bool,
     /// A partial ACK has restarted the timeout in this episode; further ones do not.
     is_rto_restarted: bool,
+}
+
+impl DupThresh {
+    /// An episode begins.
+    const START: Self = Self { is_send_forced: true, is_rto_restarted: false };
+
+    /// The next retransmission leaves whatever cwnd says.
+    pub(super) fn force_send(&mut self) {
+        self.is_send_forced = true;
+    }
+
+    /// Whether it does.
+    pub(super) const fn is_send_forced(self) -> bool {
+        self.is_send_forced
+    }
+
+    /// It has left.
+    pub(super) fn note_sent(&mut self) {
+        self.is_send_forced = false;
+    }
 }
 
 impl Sender {
@@ -38,7 +58,7 @@ impl Sender {
 
     /// An episode begins.
     pub(super) fn start_dup_thresh(&mut self) {
-        self.dup_thresh = DupThresh { is_send_forced: true, is_rto_restarted: false };
+        self.dup_thresh = DupThresh::START;
         self.board.restart_search();
     }
 

@@ -28,15 +28,15 @@ impl Sender {
         self.limits.start(now);
         self.state = State::SynSent;
         self.init_ecn();
-        self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rto_min_us);
-        self.retrans_stamp = Some(timestamp_ms(self.conn.clock_ns));
-        let syn = self.board.add_syn(self.write_seq);
-        self.write_seq = self.write_seq.wrapping_add(1);
+        self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rtt.rto_min_us);
+        self.episode.start_syn(timestamp_ms(self.conn.clock_ns));
+        let syn = self.board.add_syn(self.app.write_seq);
+        self.app.write_seq = self.app.write_seq.wrapping_add(1);
         self.transmit_skb(syn, host);
-        self.conn.snd_nxt = self.write_seq;
-        self.pushed_seq = self.write_seq;
-        self.snd_sml = self.write_seq;
-        let rto = self.rto;
+        self.conn.snd_nxt = self.app.write_seq;
+        self.app.pushed_seq = self.app.write_seq;
+        self.snd_sml = self.app.write_seq;
+        let rto = self.timer.rto();
         self.reset_timer(Pending::Retransmit, rto, host);
     }
 
@@ -48,16 +48,11 @@ impl Sender {
             return;
         }
         self.ecn_on_synack(segment);
-        self.snd_wl1 = segment.seq;
-        if self.undo.marker.is_some()
-            && self.retrans_stamp.is_some()
-            && self.retrans_stamp == self.rcv_tsecr
-        {
-            self.undo.marker = None;
-        }
+        self.window.note_seq(segment.seq);
+        self.episode.undo_spurious_syn(self.rcv_tsecr);
         self.ack(segment, flags::SLOWPATH, host);
         self.reverse.rcv_nxt = segment.seq.wrapping_add(1);
-        self.snd_wnd = segment.wnd;
+        self.window.open(segment.wnd);
         self.reverse.ts_recent = segment.tsval;
         self.sync_mss();
         self.finish_connect(host);
@@ -80,17 +75,15 @@ impl Sender {
         self.refresh_clock(now);
         self.limits.start(now);
         self.init_ecn();
-        self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rto_min_us);
-        self.write_seq = self.write_seq.wrapping_add(1);
-        self.conn.snd_una = self.write_seq;
-        self.conn.snd_nxt = self.write_seq;
-        self.pushed_seq = self.write_seq;
-        self.snd_sml = self.write_seq;
-        self.acked_bytes = 1;
+        self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rtt.rto_min_us);
+        self.app.write_seq = self.app.write_seq.wrapping_add(1);
+        self.conn.snd_una = self.app.write_seq;
+        self.conn.snd_nxt = self.app.write_seq;
+        self.app.pushed_seq = self.app.write_seq;
+        self.snd_sml = self.app.write_seq;
+        self.counts.acked_bytes = 1;
         self.conn.delivered = 1;
-        self.snd_wnd = segment.wnd;
-        self.max_window = segment.wnd;
-        self.snd_wl1 = segment.seq;
+        self.window.accept(segment.seq, segment.wnd);
         self.reverse.rcv_nxt = segment.seq;
         self.reverse.ts_recent = segment.tsval;
         if let Some(rtt_us) = rtt_us {
@@ -105,9 +98,9 @@ impl Sender {
     /// Linux: `tcp_finish_connect`, `tcp_init_transfer`, `tcp_init_buffer_space`.
     fn finish_connect(&mut self, host: &mut impl Host) {
         self.state = State::Established;
-        let is_twice_lost = self.syn_retrans > 1 && self.undo.marker.is_some();
+        let is_twice_lost = self.counts.syn_retrans > 1 && self.episode.undo.is_possible();
         self.init_metrics();
-        self.undo.prior_ssthresh = 0;
+        self.episode.undo.forget_ssthresh();
         self.init_congestion(is_twice_lost, host);
         self.expand_sndbuf();
         self.conn.lsndtime = self.conn.jiffies;
@@ -121,7 +114,7 @@ impl Sender {
             self.rtt.rttvar_us = fallback_us;
             self.rtt.mdev_us = fallback_us;
             self.rtt.mdev_max_us = fallback_us;
-            self.rto = TIMEOUT_FALLBACK_S * self.conn.hz;
+            self.timer.set_rto(TIMEOUT_FALLBACK_S * self.conn.hz);
         }
     }
 

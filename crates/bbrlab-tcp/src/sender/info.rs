@@ -98,36 +98,37 @@ impl Sender {
             srtt_us: self.rtt.srtt_us,
             mdev_us: self.rtt.mdev_us,
             rttvar_us: self.rtt.rttvar_us,
-            rto_us: self.rto * self.us_per_jiffy,
+            rto_us: self.timer.rto() * self.clock.us_per_jiffy(),
             snd_una: self.conn.snd_una,
             snd_nxt: self.conn.snd_nxt,
-            write_seq: self.write_seq,
-            high_seq: self.high_seq,
-            snd_wnd: self.snd_wnd,
+            write_seq: self.app.write_seq,
+            high_seq: self.episode.high_seq(),
+            snd_wnd: self.window.size(),
             prior_cwnd: self.conn.prior_cwnd,
-            prr_delivered: self.prr.delivered,
-            prr_out: self.prr.out,
-            undo_marker: self.undo.marker,
-            undo_retrans: self.undo.retrans,
-            reordering: self.reordering,
-            rack_rtt_us: self.rack.rtt_us,
-            rack_steps: self.rack.reo_wnd_steps,
-            tlp_high_seq: self.tlp.high_seq,
+            prr_delivered: self.episode.prr().delivered,
+            prr_out: self.episode.prr().out,
+            undo_marker: self.episode.undo.marker(),
+            undo_retrans: self.episode.undo.retrans(),
+            reordering: self.reordering.packets(),
+            rack_rtt_us: self.rack.rtt_us(),
+            rack_steps: self.rack.reo_wnd_steps(),
+            tlp_high_seq: self.tlp.high_seq(),
             lost: self.conn.lost,
             total_retrans: self.total_retrans(),
-            timer: self.timer.pending,
-            timer_jiffies: self.timer.timeout.wrapping_sub(self.conn.jiffies),
-            backoff: self.backoff,
-            retransmits: self.retransmits,
-            probes_out: self.probes_out,
-            dsack_dups: self.dsack_dups,
+            timer: self.timer.pending(),
+            timer_jiffies: self.timer.timeout().wrapping_sub(self.conn.jiffies),
+            backoff: self.timer.backoff(),
+            retransmits: self.timer.retransmits(),
+            probes_out: self.timer.probes_out(),
+            dsack_dups: self.counts.dsack_dups,
             wmem_queued: self.board.memory(),
-            sndbuf: self.sndbuf,
+            sndbuf: self.sndbuf.size(),
         }
     }
 
     /// Retransmissions so far. Linux: `total_retrans`.
     pub(super) fn total_retrans(&self) -> u32 {
-        bbrlab_cc::linux_int::trunc_u32(self.stats.retransmitted).wrapping_add(self.syn_retrans)
+        bbrlab_cc::linux_int::trunc_u32(self.stats.retransmitted)
+            .wrapping_add(self.counts.syn_retrans)
     }
 }

@@ -31,6 +31,7 @@ mod config;
 mod congestion;
 mod dupthresh;
 mod ecn;
+mod episode;
 mod fq;
 mod handshake;
 mod info;
@@ -39,6 +40,7 @@ mod output;
 mod probe;
 mod rack;
 mod recovery;
+mod reordering;
 mod retransmit;
 mod rto;
 mod sack;
@@ -48,6 +50,7 @@ mod timers;
 mod tlp;
 mod tso;
 mod undo;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -62,7 +65,6 @@ use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStat
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
-use crate::prr::Prr;
 use crate::rate::{Form, RateSampler};
 use crate::rtt::RttEstimator;
 use crate::segment::flag;
@@ -71,16 +73,16 @@ use crate::{Host, Segment, TimerId};
 use ack::flags;
 use app::App;
 use dupthresh::DupThresh;
+use episode::Episode;
 use fq::Fq;
 use limits::Stop;
 use rack::Rack;
+use reordering::Reordering;
 use scoreboard::Scoreboard;
-use timers::XmitTimer;
+use sndbuf::Sndbuf;
+use timers::{Clock, XmitTimer};
 use tlp::Tlp;
-use undo::Undo;
-
-/// Packets by which packets may overtake each other before that counts as loss. Linux: `tcp_reordering`.
-const REORDERING: u32 = 3;
+use window::PeerWindow;
 
 /// Most bytes of an skb. Linux: 65536 less `MAX_TCP_HEADER` and 1, `sk_dst_gso_max_size`.
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
@@ -137,31 +139,29 @@ pub struct Stats {
     pub undo_count: u32,
 }
 
+/// Counts that matter to the sender itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Bytes acknowledged, the SYN's one included.
+    acked_bytes: u64,
+    /// Segments that the peer reported as duplicates.
+    dsack_dups: u32,
+    /// Repetitions of the SYN.
+    syn_retrans: u32,
+}
+
 /// The sending half of a socket.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
     // Touched by every ACK and every packet.
     conn: Conn,
-    mstamp_us: u64,
-    next_tick: Time,
-    us_per_jiffy: u32,
+    clock: Clock,
     board: Scoreboard,
-    snd_wnd: u32,
-    snd_wl1: u32,
-    max_window: u32,
-    high_seq: u32,
-    /// Linux: `icsk_rto`, in jiffies.
-    rto: u32,
-    rto_min_us: u32,
-    rto_max: u32,
-    sndbuf: u32,
-    /// Bytes of the send buffer for each packet of cwnd.
-    sndbuf_per_seg: u32,
-    /// Packets that it was last sized for.
-    sndbuf_segs: u32,
-    reordering: u32,
-    reord_seen: u32,
+    window: PeerWindow,
+    episode: Episode,
+    reordering: Reordering,
+    /// End of the last segment that was not full. Linux: `snd_sml`.
     snd_sml: u32,
     /// The echoed timestamp of the segment at hand, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
@@ -171,12 +171,7 @@ pub struct Sender {
     state: State,
     /// Losses are found and repaired as in Linux, by RACK-TLP; else by counting.
     is_rack: bool,
-    is_nospace: bool,
-    /// The host's queueing discipline, if it has one.
-    fq: Option<Box<Fq>>,
     is_pacing_armed: bool,
-    is_frto: bool,
-    is_sack_reneg: bool,
     hooks: Hooks,
     timer: XmitTimer,
     rtt: RttEstimator,
@@ -185,27 +180,17 @@ pub struct Sender {
     tlp: Tlp,
     usage: CwndUsage,
     reverse: Reverse,
+    sndbuf: Sndbuf,
     cc: Cc,
     limits: Limits,
     stats: Stats,
-    acked_bytes: u64,
+    counts: Counts,
     // Written while the application writes.
-    write_seq: u32,
-    pushed_seq: u32,
-    gso_segs: u32,
     app: App,
-    // Used in recovery.
-    prr: Prr,
-    undo: Undo,
-    /// Timestamp of the first retransmission of an episode, in ms. Linux: `retrans_stamp`, 0 for none.
-    retrans_stamp: Option<u32>,
+    // Used with `fq` and with counting recovery.
+    /// The host's queueing discipline, if it has one.
+    fq: Option<Box<Fq>>,
     dup_thresh: DupThresh,
-    dsack_dups: u32,
-    retransmits: u32,
-    rto_total: u32,
-    syn_retrans: u32,
-    backoff: u32,
-    probes_out: u32,
     config: SenderConfig,
 }
 
@@ -221,7 +206,6 @@ impl Sender {
     pub fn new(config: &SenderConfig, cc: Cc) -> Self {
         let hooks = cc.hooks();
         let hz = config.tick.hz();
-        let rto_min_us = trunc_u32(config.min_rto.0 / 1000);
         let conn = Conn {
             ctl: Control {
                 cwnd: config.initial_cwnd,
@@ -242,66 +226,37 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        let sndbuf = match config.sndbuf {
-            SendBuffer::Auto { initial, .. } => initial,
-            SendBuffer::Fixed(bytes) => bytes,
-        };
         let form = if hooks.notes_in_flight { Form::V3 } else { Form::V1 };
         Self {
             conn,
-            mstamp_us: 0,
-            next_tick: Time::ZERO,
-            us_per_jiffy: 1_000_000 / hz,
+            clock: Clock::new(hz),
             board: Scoreboard::new(config.sack, hooks.notes_in_flight),
-            snd_wnd: 0,
-            snd_wl1: 0,
-            max_window: 0,
-            high_seq: config.isn,
-            rto: hz,
-            rto_min_us,
-            rto_max: timers::RTO_MAX_S * hz,
-            sndbuf,
-            sndbuf_per_seg: sndbuf::bytes_per_segment(config).wrapping_mul(cc.sndbuf_expand()),
-            sndbuf_segs: 0,
-            reordering: REORDERING,
-            reord_seen: 0,
+            window: PeerWindow::default(),
+            episode: Episode::new(config.isn),
+            reordering: Reordering::NONE,
             snd_sml: config.isn,
             rcv_tsecr: None,
             ts_offset: config.ts_offset.wrapping_sub(timestamp_ms(timers::CLOCK_START_NS)),
             rtt_sample_us: None,
             state: State::Closed,
             is_rack: config.recovery == Recovery::Linux,
-            is_nospace: false,
-            fq: (config.pacing == PacingStatus::Fq).then(Box::default),
             is_pacing_armed: false,
-            is_frto: false,
-            is_sack_reneg: false,
             hooks,
-            timer: XmitTimer::default(),
-            rtt: RttEstimator::new(0, rto_min_us),
+            timer: XmitTimer::new(hz),
+            rtt: RttEstimator::new(0, trunc_u32(config.min_rto.0 / 1000)),
             sampler: RateSampler { form, ..RateSampler::default() },
-            rack: Rack { reo_wnd_steps: 1, ..Rack::default() },
+            rack: Rack::new(),
             tlp: Tlp::default(),
             usage: CwndUsage::default(),
             reverse: Reverse { rcv_nxt: 0, wnd: config.rcv_wnd[1], ts_recent: 0, is_ece: false },
+            sndbuf: Sndbuf::new(config, cc.sndbuf_expand()),
             cc,
             limits: Limits::default(),
             stats: Stats::default(),
-            acked_bytes: 0,
-            write_seq: config.isn,
-            pushed_seq: config.isn,
-            gso_segs: 0,
-            app: App::default(),
-            prr: Prr::default(),
-            undo: Undo::NONE,
-            retrans_stamp: None,
+            counts: Counts::default(),
+            app: App::new(config.isn),
+            fq: (config.pacing == PacingStatus::Fq).then(Box::default),
             dup_thresh: DupThresh::default(),
-            dsack_dups: 0,
-            retransmits: 0,
-            rto_total: 0,
-            syn_retrans: 0,
-            backoff: 0,
-            probes_out: 0,
             config: *config,
         }
     }
@@ -350,7 +305,7 @@ impl Sender {
         if path != flags::SLOWPATH && segment.len > 0 {
             // Data as expected, and nothing acknowledged: no more than a note of the sequence number.
             if segment.ack == self.conn.snd_una {
-                self.snd_wl1 = segment.seq;
+                self.window.note_seq(segment.seq);
             } else {
                 self.ack(segment, flags::DATA, host);
             }
@@ -390,7 +345,7 @@ impl Sender {
     fn path_of(&self, segment: &Segment) -> u32 {
         let is_predicted = segment.flags & !flag::PSH == flag::ACK
             && segment.sack_count == 0
-            && segment.wnd == self.snd_wnd
+            && segment.wnd == self.window.size()
             && segment.seq == self.reverse.rcv_nxt
             && !before(segment.ack, self.conn.snd_una)
             && !after(segment.ack, self.conn.snd_nxt);
@@ -440,7 +395,7 @@ impl Sender {
 
     /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
     fn now_ms(&self) -> u32 {
-        trunc_u32(self.mstamp_us / 1000)
+        trunc_u32(self.clock.mstamp_us() / 1000)
     }
 
     /// Nagle as the application has set it.
@@ -491,7 +446,7 @@ impl Sender {
     /// The retransmission timeout in jiffies. Linux: `icsk_rto`.
     #[must_use]
     pub const fn rto(&self) -> u32 {
-        self.rto
+        self.timer.rto()
     }
 
     /// Whether the handshake is over.
@@ -504,13 +459,13 @@ impl Sender {
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         // The SYN counts in the sequence space.
-        self.acked_bytes.saturating_sub(1)
+        self.counts.acked_bytes.saturating_sub(1)
     }
 
     /// Whether all that the application has written was acknowledged, FIN included if it has closed.
     #[must_use]
     pub fn is_all_acked(&self) -> bool {
-        self.app.is_done() && self.conn.snd_una == self.write_seq
+        self.app.is_done() && self.conn.snd_una == self.app.write_seq
     }
 
     /// Packets in flight now. Linux: `tcp_packets_in_flight`.

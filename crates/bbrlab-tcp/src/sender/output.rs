@@ -51,7 +51,7 @@ impl Sender {
     /// End of the peer's window. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
-        self.conn.snd_una.wrapping_add(self.snd_wnd)
+        self.conn.snd_una.wrapping_add(self.window.size())
     }
 
     /// Whether the first segment of an skb fits into the peer's window. Linux: `tcp_snd_wnd_test`.
@@ -159,7 +159,7 @@ impl Sender {
             let room = self.window_end().wrapping_sub(first.seq);
             // A whole burst that cwnd and window allow goes at once; all else is looked at closely.
             if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
-                match self.choose_limit(first, (quota, max_segs), nonagle, push) {
+                match self.choose_limit(quota, max_segs, nonagle, push) {
                     Ok(chosen) => (len, limit) = chosen,
                     Err(reason) => {
                         is_cwnd_limited |= reason == Hold::Defer(Limit::Cwnd);
@@ -170,7 +170,11 @@ impl Sender {
             if self.is_small_queue_full(len.min(limit), 0) {
                 break Stop::Limited(Limit::Pacing);
             }
-            let at = self.board.take_unsent(limit, mss);
+            let at = if len > limit {
+                self.board.cut_unsent(limit, mss)
+            } else {
+                self.board.take_unsent(mss)
+            };
             self.transmit_skb_inline(at, host);
             let skb = self.new_data_sent(at, &mut is_rto_due);
             if skb.len < skb.pcount * mss {
@@ -187,7 +191,7 @@ impl Sender {
         }
         if sent_pkts > 0 {
             if self.is_in_cwnd_reduction() {
-                self.prr.out = self.prr.out.wrapping_add(sent_pkts);
+                self.episode.note_sent(sent_pkts);
             }
             self.restart_timer(is_rto_due, push != Push::LossProbe, host);
         }
@@ -197,15 +201,15 @@ impl Sender {
     /// The length of the first unsent skb, and how many bytes of it go; or why none does.
     fn choose_limit(
         &mut self,
-        mut skb: Unsent,
-        (quota, max_segs): (u32, u32),
+        quota: u32,
+        max_segs: u32,
         nonagle: Nonagle,
         push: Push,
     ) -> Result<(u32, u32), Hold> {
         let mss = self.conn.mss;
-        if skb.len < quota * mss {
-            skb = self.board.grow_first_unsent(quota * mss);
-        }
+        let Some(skb) = self.board.grow_first_unsent(quota * mss) else {
+            return Err(Hold::Now(Limit::App));
+        };
         if !self.fits_send_window(&skb) {
             return Err(Hold::Now(Limit::Rwnd));
         }
@@ -234,7 +238,7 @@ impl Sender {
         let skb = self.board.add_to_flight(at);
         self.conn.snd_nxt = skb.end_seq;
         self.check_space();
-        *is_rto_due |= prior_packets == 0 || self.timer.pending == Pending::LossProbe;
+        *is_rto_due |= prior_packets == 0 || self.timer.pending() == Pending::LossProbe;
         skb
     }
 
@@ -271,11 +275,11 @@ impl Sender {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         self.conn.wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         let wstamp_ns = self.conn.wstamp_ns;
-        let skb = self.board.depart(at, wstamp_ns);
-        let has_data = skb.len > 0;
-        if has_data && self.board.in_flight() == 0 {
+        if self.board.in_flight() == 0 && self.board.sent(at).len > 0 {
             self.ca_event(CwndEvent::TxStart, host);
         }
+        let skb = self.board.depart(at, wstamp_ns);
+        let has_data = skb.len > 0;
         self.put_on_wire(at, &skb, host);
         if has_data {
             self.conn.lsndtime = self.conn.jiffies;
@@ -291,7 +295,7 @@ impl Sender {
                 sent_before,
             );
         }
-        self.refresh_conn();
+        self.refresh_in_flight();
         let tx_mstamp = wstamp_ns / 1000;
         let packets_out = self.board.packets_out();
         let stamps = self.sampler.skb_sent(&mut self.conn, packets_out, skb.pcount, tx_mstamp);
@@ -349,17 +353,12 @@ impl Sender {
             host.transmit(segment);
             return;
         }
-        self.put_burst_on_wire(at, skb, segment, host);
+        self.put_burst_on_wire(at, segment, host);
     }
 
     /// An skb of several segments, which ends with PSH, or one that goes through the host's queue.
-    fn put_burst_on_wire(
-        &mut self,
-        at: Cursor,
-        skb: &Sent,
-        mut segment: Segment,
-        host: &mut impl Host,
-    ) {
+    fn put_burst_on_wire(&mut self, at: Cursor, mut segment: Segment, host: &mut impl Host) {
+        let skb = self.board.sent(at);
         if skb.gso_size != 0 {
             segment.flags |= flag::PSH;
         }

@@ -21,18 +21,18 @@ const RETRIES_2: u32 = 15;
 impl Sender {
     /// Linux: `tcp_probe0_base`.
     fn probe0_base(&self) -> u32 {
-        self.rto.max(self.us_to_jiffies(crate::rtt::RTO_MIN_US))
+        self.timer.rto().max(self.us_to_jiffies(crate::rtt::RTO_MIN_US))
     }
 
     /// Jiffies until the next probe. Linux: `tcp_probe0_when`.
     pub(super) fn probe0_when(&self) -> u32 {
-        let when = u64::from(self.probe0_base()) << self.backoff.min(BACKOFF_MAX);
+        let when = u64::from(self.probe0_base()) << self.timer.backoff().min(BACKOFF_MAX);
         u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)
     }
 
     /// Nothing is in flight, something waits, and no timer runs: probes. Linux: `tcp_check_probe_timer`.
     pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
-        if self.board.packets_out() == 0 && self.timer.pending == Pending::None {
+        if self.board.packets_out() == 0 && self.timer.pending() == Pending::None {
             let when = self.probe0_base();
             self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
         }
@@ -41,20 +41,17 @@ impl Sender {
     /// Linux: `tcp_probe_timer`, `tcp_send_probe0`.
     pub(super) fn zero_window_probe_timeout(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 || !self.board.has_unsent() {
-            self.probes_out = 0;
+            self.timer.end_probes();
             return;
         }
         let is_sent = self.write_wakeup(host);
         if self.board.packets_out() != 0 || !self.board.has_unsent() {
-            self.probes_out = 0;
-            self.backoff = 0;
+            self.timer.end_probes();
+            self.timer.end_backoff();
             return;
         }
-        self.probes_out += 1;
         debug_assert!(is_sent, "no local congestion");
-        if self.backoff < RETRIES_2 {
-            self.backoff += 1;
-        }
+        self.timer.back_off_probes(RETRIES_2);
         let when = self.probe0_when();
         self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
     }
@@ -68,8 +65,8 @@ impl Sender {
             self.transmit_bare(self.conn.snd_una.wrapping_sub(1), host);
             return true;
         }
-        if before(self.pushed_seq, skb.end_seq) {
-            self.pushed_seq = skb.end_seq;
+        if before(self.app.pushed_seq, skb.end_seq) {
+            self.app.pushed_seq = skb.end_seq;
         }
         let mss = self.conn.mss;
         let room = window_end.wrapping_sub(skb.seq);
@@ -77,7 +74,7 @@ impl Sender {
             self.board.push_first();
             self.board.cut_unsent(room.min(mss), mss)
         } else {
-            self.board.take_unsent(mss, mss)
+            self.board.take_unsent(mss)
         };
         self.board.push_now(at);
         self.transmit_skb(at, host);

@@ -6,49 +6,56 @@
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 
-use super::scoreboard::tag;
+use super::scoreboard::{Sent, tag};
 use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Sender, ack::flags};
 use crate::Host;
 
 /// Recoveries for which a widened reordering window lasts. Linux: `TCP_RACK_RECOVERY_THRESH`.
-pub(super) const RECOVERY_THRESH: u8 = 16;
+const RECOVERY_THRESH: u8 = 16;
 
 /// Linux: `struct tcp_rack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
     /// Latest transmission time among the delivered packets, in microseconds.
-    pub(super) mstamp_us: u64,
+    mstamp_us: u64,
     /// RTT of the latest delivery in microseconds.
-    pub(super) rtt_us: u32,
+    rtt_us: u32,
     /// End of the packet that `mstamp_us` belongs to.
-    pub(super) end_seq: u32,
+    end_seq: u32,
     /// `delivered` when the window was last widened.
-    pub(super) last_delivered: u32,
+    last_delivered: u32,
     /// Width of the reordering window in quarters of the minimum RTT.
-    pub(super) reo_wnd_steps: u8,
+    reo_wnd_steps: u8,
     /// Recoveries until the window is narrow again.
-    pub(super) reo_wnd_persist: u8,
+    reo_wnd_persist: u8,
     /// A DSACK came since the window was last adjusted.
-    pub(super) is_dsack_seen: bool,
+    is_dsack_seen: bool,
     /// Something was delivered since the last scan.
-    pub(super) is_advanced: bool,
+    is_advanced: bool,
 }
 
 impl Rack {
-    /// A packet was delivered: the yardstick may advance. Linux: `tcp_rack_advance`.
+    pub(super) fn new() -> Self {
+        Self { reo_wnd_steps: 1, ..Self::default() }
+    }
+
+    /// RTT of the latest delivery in microseconds.
+    pub(super) const fn rtt_us(&self) -> u32 {
+        self.rtt_us
+    }
+
+    /// Width of the reordering window in quarters of the minimum RTT.
+    pub(super) const fn reo_wnd_steps(&self) -> u8 {
+        self.reo_wnd_steps
+    }
+
+    /// A packet was delivered, sent at `sent_us`: the yardstick may advance. Linux: `tcp_rack_advance`.
     #[inline]
-    pub(super) fn advance(
-        &mut self,
-        tags: u8,
-        end_seq: u32,
-        sent_us: u64,
-        now_us: u64,
-        min_rtt_us: u32,
-    ) {
-        let rtt_us = stamp_us_delta(now_us, sent_us);
+    pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
+        let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
         // Too soon for the retransmission: it must have been the original.
-        if tags & tag::ANY_RETRANS != 0 && rtt_us < min_rtt_us {
+        if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
         }
         self.is_advanced = true;
@@ -58,6 +65,66 @@ impl Rack {
             self.end_seq = end_seq;
         }
     }
+
+    /// Whether something sent later than a packet was delivered.
+    fn is_overtaken(&self, skb: &Sent) -> bool {
+        sent_after(self.mstamp_us, skb.sent_us(), self.end_seq, skb.end_seq)
+    }
+
+    /// Microseconds until a packet counts as lost; at most 0 if it does. Linux: `tcp_rack_skb_timeout`.
+    pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
+        let age_us = stamp_us_delta(now_us, sent_us);
+        self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
+    }
+
+    /// A DSACK came that tells of reordering.
+    pub(super) fn note_dsack(&mut self) {
+        self.is_dsack_seen = true;
+    }
+
+    /// Losses were taken back: what is lost is to be found out anew.
+    pub(super) fn note_undo(&mut self) {
+        self.is_advanced = true;
+    }
+
+    /// A recovery was undone because of DSACKs: a widened window stays longer.
+    pub(super) fn note_undone_by_dsack(&mut self) {
+        self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(RECOVERY_THRESH);
+    }
+
+    /// A recovery was needed: a widened window lasts for one less.
+    pub(super) fn note_recovery(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+    }
+
+    /// Widens the reordering window after DSACKs, narrows it after enough recoveries.
+    /// Linux: `tcp_rack_update_reo_wnd`.
+    #[inline]
+    pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
+        if prior_delivered == 0 {
+            return;
+        }
+        if before(prior_delivered, self.last_delivered) {
+            self.is_dsack_seen = false;
+        }
+        if self.is_dsack_seen {
+            self.reo_wnd_steps = self.reo_wnd_steps.saturating_add(1);
+            self.is_dsack_seen = false;
+            self.last_delivered = delivered;
+            self.reo_wnd_persist = RECOVERY_THRESH;
+        } else if self.reo_wnd_persist == 0 {
+            self.reo_wnd_steps = 1;
+        }
+    }
+}
+
+/// What a delivery is measured by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RackNow {
+    /// The clock in microseconds.
+    pub(super) mstamp_us: u64,
+    /// The windowed minimum RTT in microseconds.
+    pub(super) min_rtt_us: u32,
 }
 
 /// Whether one packet was sent after another; those of one burst count by sequence.
@@ -67,11 +134,17 @@ fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool 
 }
 
 impl Sender {
+    /// What deliveries are measured by now.
+    #[inline]
+    pub(super) fn rack_now(&self) -> RackNow {
+        RackNow { mstamp_us: self.clock.mstamp_us(), min_rtt_us: self.rtt.min_us() }
+    }
+
     /// How long to wait for reordered packets, in microseconds. Linux: `tcp_rack_reo_wnd`.
     fn rack_reo_wnd_us(&self) -> u32 {
-        if self.reord_seen == 0
-            && (self.conn.ca_state >= CaState::Recovery
-                || self.board.sacked_out() >= self.reordering)
+        let is_recovering = self.conn.ca_state >= CaState::Recovery;
+        if !self.reordering.is_seen()
+            && (is_recovering || self.board.sacked_out() >= self.reordering.packets())
         {
             return 0;
         }
@@ -79,17 +152,12 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Microseconds until an skb counts as lost; at most 0 if it does. Linux: `tcp_rack_skb_timeout`.
-    pub(super) fn rack_timeout_us(&self, sent_us: u64, reo_wnd_us: u32) -> i32 {
-        let age_us = stamp_us_delta(self.mstamp_us, sent_us);
-        self.rack.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
-    }
-
     /// Marks what is lost; returns the longest wait of the rest, in microseconds.
     /// Linux: `tcp_rack_detect_loss`.
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let mut timeout_us = 0;
         let reo_wnd_us = self.rack_reo_wnd_us();
+        let now_us = self.clock.mstamp_us();
         let mut next = self.board.oldest();
         while let Some(at) = next {
             next = self.board.next_by_time(at);
@@ -97,10 +165,10 @@ impl Sender {
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
                 continue;
             }
-            if !sent_after(self.rack.mstamp_us, skb.sent_us(), self.rack.end_seq, skb.end_seq) {
+            if !self.rack.is_overtaken(&skb) {
                 break;
             }
-            let remaining = self.rack_timeout_us(skb.sent_us(), reo_wnd_us);
+            let remaining = self.rack.timeout_us(now_us, skb.sent_us(), reo_wnd_us);
             if remaining <= 0 {
                 self.mark_lost(at, host);
                 self.board.leave_time_order(at);
@@ -114,15 +182,15 @@ impl Sender {
     /// Scans for losses if something was delivered; true if the reordering timer was set.
     /// Linux: `tcp_rack_mark_lost`.
     fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
-        if !self.rack.is_advanced {
+        if !std::mem::take(&mut self.rack.is_advanced) {
             return false;
         }
-        self.rack.is_advanced = false;
         let timeout_us = self.rack_detect_loss(host);
         if timeout_us == 0 {
             return false;
         }
-        let timeout = self.us_to_jiffies(timeout_us.wrapping_add(TIMEOUT_MIN_US)).min(self.rto);
+        let timeout =
+            self.us_to_jiffies(timeout_us.wrapping_add(TIMEOUT_MIN_US)).min(self.timer.rto());
         self.reset_timer(Pending::Reordering, timeout, host);
         true
     }
@@ -163,29 +231,8 @@ impl Sender {
             }
             self.retransmit_lost(host);
         }
-        if self.timer.pending != Pending::Retransmit {
+        if self.timer.pending() != Pending::Retransmit {
             self.rearm_rto(host);
-        }
-    }
-
-    /// Widens the reordering window after DSACKs, narrows it after enough recoveries.
-    /// Linux: `tcp_rack_update_reo_wnd`.
-    #[inline]
-    pub(super) fn rack_update_reo_wnd(&mut self, prior_delivered: u32) {
-        if prior_delivered == 0 {
-            return;
-        }
-        let rack = &mut self.rack;
-        if before(prior_delivered, rack.last_delivered) {
-            rack.is_dsack_seen = false;
-        }
-        if rack.is_dsack_seen {
-            rack.reo_wnd_steps = rack.reo_wnd_steps.saturating_add(1);
-            rack.is_dsack_seen = false;
-            rack.last_delivered = self.conn.delivered;
-            rack.reo_wnd_persist = RECOVERY_THRESH;
-        } else if rack.reo_wnd_persist == 0 {
-            rack.reo_wnd_steps = 1;
         }
     }
 
@@ -193,7 +240,7 @@ impl Sender {
     /// Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;
-        if (state < CaState::Recovery && self.board.sacked_out() >= self.reordering)
+        if (state < CaState::Recovery && self.board.sacked_out() >= self.reordering.packets())
             || (state == CaState::Recovery && is_una_advanced)
         {
             let Some(head) = self.board.head() else { return };

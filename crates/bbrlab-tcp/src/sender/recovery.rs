@@ -9,12 +9,11 @@
 //! Deviations: none.
 
 use bbrlab_cc::CaState;
-use bbrlab_cc::linux_int::{after, before};
+use bbrlab_cc::linux_int::after;
 use bbrlab_cc::reno::current_ssthresh;
 
 use super::Sender;
 use super::ack::flags;
-use super::sack::MAX_REORDERING;
 use super::scoreboard::{Cursor, DupAcks};
 use super::timers::Pending;
 use crate::Host;
@@ -53,16 +52,16 @@ impl Sender {
             self.board.reset_sacked_out();
         }
         if is_ece {
-            self.undo.prior_ssthresh = 0;
+            self.episode.undo.forget_ssthresh();
         }
         if self.check_sack_reneging(ack_flag, host) {
             return Rexmit::None;
         }
         if self.conn.ca_state == CaState::Open {
-            self.retrans_stamp = None;
-        } else if !before(self.conn.snd_una, self.high_seq) {
+            self.episode.forget_retransmission();
+        } else if self.episode.is_acked(self.conn.snd_una) {
             match self.conn.ca_state {
-                CaState::Cwr if self.conn.snd_una != self.high_seq => {
+                CaState::Cwr if self.conn.snd_una != self.episode.high_seq() => {
                     self.end_cwnd_reduction(host);
                     self.set_ca_state(CaState::Open, host);
                 }
@@ -94,7 +93,9 @@ impl Sender {
                 self.identify_packet_loss(ack_flag, host);
                 if !self.is_rack {
                     self.dup_thresh_mark_lost(false, host);
-                    self.dup_thresh.is_send_forced |= flag & flags::SND_UNA_ADVANCED != 0;
+                    if flag & flags::SND_UNA_ADVANCED != 0 {
+                        self.dup_thresh.force_send();
+                    }
                 }
                 if self.conn.ca_state != CaState::Recovery {
                     if self.board.lost_out() == 0 {
@@ -164,13 +165,13 @@ impl Sender {
     /// Starts fast recovery. Linux: `tcp_enter_recovery`.
     pub(super) fn enter_recovery(&mut self, is_ece: bool, host: &mut impl Host) {
         if !self.board.is_any_retrans_done() {
-            self.retrans_stamp = None;
+            self.episode.forget_retransmission();
         }
-        self.undo.prior_ssthresh = 0;
+        self.episode.undo.forget_ssthresh();
         self.init_undo();
         if !self.is_in_cwnd_reduction() {
             if !is_ece {
-                self.undo.prior_ssthresh = current_ssthresh(&self.conn);
+                self.episode.undo.keep_ssthresh(current_ssthresh(&self.conn));
             }
             self.init_cwnd_reduction();
         }
@@ -182,9 +183,9 @@ impl Sender {
 
     /// Starts a reduction because of ECN. Linux: `tcp_enter_cwr`.
     pub(super) fn enter_cwr(&mut self, host: &mut impl Host) {
-        self.undo.prior_ssthresh = 0;
+        self.episode.undo.forget_ssthresh();
         if self.conn.ca_state < CaState::Cwr {
-            self.undo.marker = None;
+            self.episode.undo.stop();
             self.init_cwnd_reduction();
             self.set_ca_state(CaState::Cwr, host);
         }
@@ -197,14 +198,14 @@ impl Sender {
         let state = if is_disorder { CaState::Disorder } else { CaState::Open };
         if self.conn.ca_state != state {
             self.set_ca_state(state, host);
-            self.high_seq = self.conn.snd_nxt;
+            self.episode.reach_to(self.conn.snd_nxt);
         }
     }
 
     /// Linux: `tcp_try_to_open`.
     fn try_to_open(&mut self, flag: u32, host: &mut impl Host) {
         if !self.board.is_any_retrans_done() {
-            self.retrans_stamp = None;
+            self.episode.forget_retransmission();
         }
         if flag & flags::ECE != 0 {
             self.enter_cwr(host);
@@ -217,25 +218,25 @@ impl Sender {
     /// An ACK after a timeout. F-RTO first tries to find out whether the timeout was spurious, by sending
     /// new data. Linux: `tcp_process_loss`.
     fn process_loss(&mut self, flag: u32, num_dupack: u32, host: &mut impl Host) -> Rexmit {
-        let is_recovered = !before(self.conn.snd_una, self.high_seq);
+        let is_recovered = self.episode.is_acked(self.conn.snd_una);
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
         if has_advanced && self.try_undo_loss(false, host) {
             return Rexmit::None;
         }
-        if self.is_frto {
+        if self.episode.is_frto() {
             if flag & flags::ORIG_SACK_ACKED != 0 && self.try_undo_loss(true, host) {
                 return Rexmit::None;
             }
-            if after(self.conn.snd_nxt, self.high_seq) {
+            if self.episode.is_passed(self.conn.snd_nxt) {
                 if flag & flags::DATA_SACKED != 0 || num_dupack != 0 {
-                    self.is_frto = false;
+                    self.episode.set_frto(false);
                 }
             } else if has_advanced && !is_recovered {
-                self.high_seq = self.conn.snd_nxt;
+                self.episode.reach_to(self.conn.snd_nxt);
                 if self.board.has_unsent() && after(self.window_end(), self.conn.snd_nxt) {
                     return Rexmit::New;
                 }
-                self.is_frto = false;
+                self.episode.set_frto(false);
             }
         }
         if is_recovered {
@@ -243,7 +244,7 @@ impl Sender {
             return Rexmit::None;
         }
         if !self.board.is_sack() {
-            if after(self.conn.snd_nxt, self.high_seq) && num_dupack != 0 {
+            if self.episode.is_passed(self.conn.snd_nxt) && num_dupack != 0 {
                 self.add_reno_sack(num_dupack, flag);
             } else if has_advanced {
                 self.board.reset_sacked_out();
@@ -268,8 +269,7 @@ impl Sender {
 
     fn take_dup_acks(&mut self, dup_acks: DupAcks, flag: u32) {
         if let Some(metric) = dup_acks.reordering {
-            self.reordering = metric.min(MAX_REORDERING);
-            self.reord_seen += 1;
+            self.reordering.see_packets(metric);
         }
         self.count_delivered(dup_acks.delivered, flag);
     }

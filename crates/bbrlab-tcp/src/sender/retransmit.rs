@@ -35,7 +35,7 @@ impl Sender {
                 self.board.retransmit_from(at);
             }
             let mut room = self.conn.ctl.cwnd.wrapping_sub(self.board.in_flight()).cast_signed();
-            if self.dup_thresh.is_send_forced {
+            if self.dup_thresh.is_send_forced() {
                 room = room.max(1);
             }
             if room <= 0 {
@@ -55,15 +55,15 @@ impl Sender {
                     break Stop::Limited(Limit::Rwnd);
                 }
                 if self.is_in_cwnd_reduction() {
-                    self.prr.out = self.prr.out.wrapping_add(self.board.sent(at).pcount);
+                    self.episode.note_sent(self.board.sent(at).pcount);
                 }
-                self.dup_thresh.is_send_forced = false;
-                is_head_sent |= next == head && self.timer.pending != Pending::Reordering;
+                self.dup_thresh.note_sent();
+                is_head_sent |= next == head && self.timer.pending() != Pending::Reordering;
             }
             next = self.board.next(at);
         };
         if is_head_sent {
-            let rto = self.rto;
+            let rto = self.timer.rto();
             self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
         }
         stop
@@ -77,10 +77,7 @@ impl Sender {
             self.board.retransmitted(at);
         }
         let skb = self.board.sent(at);
-        if self.retrans_stamp.is_none() {
-            self.retrans_stamp = Some(timestamp_ms(skb.tstamp_ns));
-        }
-        self.undo.retrans = self.undo.retrans.max(0) + skb.pcount.cast_signed();
+        self.episode.note_retransmission(timestamp_ms(skb.tstamp_ns), skb.pcount);
         is_sent
     }
 
@@ -125,7 +122,7 @@ impl Sender {
         }
         let pcount = self.board.count_transmission(at);
         if skb.is_syn() {
-            self.syn_retrans += 1;
+            self.counts.syn_retrans += 1;
         } else {
             self.stats.retransmitted += u64::from(pcount);
         }

@@ -7,10 +7,9 @@
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
 use bbrlab_cc::CaState;
-use bbrlab_cc::linux_int::after;
 
 use super::timers::Pending;
-use super::{REORDERING, Sender, State};
+use super::{Sender, State};
 use crate::Host;
 
 /// SYN timeouts before the timeout starts to double. Linux: `tcp_syn_linear_timeouts`.
@@ -22,21 +21,19 @@ impl Sender {
         if self.board.packets_out() == 0 {
             return;
         }
-        let is_window_closed = self.snd_wnd == 0 && self.state != State::SynSent;
+        let is_window_closed = self.window.size() == 0 && self.state != State::SynSent;
         self.enter_loss(host);
         if !is_window_closed {
-            self.retransmits += 1;
-            self.rto_total += 1;
+            self.timer.note_timeout();
             self.stats.rto_count += 1;
         }
         if let Some(head) = self.board.head() {
             self.retransmit_skb(head, 1, host);
         }
-        if self.state != State::SynSent || self.rto_total > SYN_LINEAR_TIMEOUTS {
-            self.backoff += 1;
-            self.rto = crate::rtt::backed_off(self.rto, self.conn.hz);
+        if self.state != State::SynSent || self.stats.rto_count > SYN_LINEAR_TIMEOUTS {
+            self.timer.back_off(self.conn.hz);
         }
-        let rto = self.rto;
+        let rto = self.timer.rto();
         self.reset_timer(Pending::Retransmit, rto, host);
     }
 
@@ -46,21 +43,21 @@ impl Sender {
         let is_new = state < CaState::Recovery;
         self.timeout_mark_lost(host);
         if state <= CaState::Disorder
-            || !after(self.high_seq, self.conn.snd_una)
-            || (state == CaState::Loss && self.retransmits == 0)
+            || self.episode.is_acked(self.conn.snd_una)
+            || (state == CaState::Loss && self.timer.retransmits() == 0)
         {
             self.reduce_ssthresh_for_loss(host);
             self.init_undo();
         }
         self.collapse_cwnd();
-        if state <= CaState::Disorder && self.board.sacked_out() >= REORDERING {
-            self.reordering = self.reordering.min(REORDERING);
+        if state <= CaState::Disorder {
+            self.reordering.narrow(self.board.sacked_out());
         }
         self.set_ca_state(CaState::Loss, host);
-        self.high_seq = self.conn.snd_nxt;
-        self.tlp.high_seq = None;
+        self.episode.reach_to(self.conn.snd_nxt);
+        self.tlp.forget();
         self.queue_cwr();
-        self.is_frto = self.is_rack && (is_new || self.retransmits != 0);
+        self.episode.set_frto(self.is_rack && (is_new || self.timer.retransmits() != 0));
     }
 
     /// Marks what was sent long enough ago lost. A SACKed packet at the head means that the receiver has
@@ -70,7 +67,10 @@ impl Sender {
         if is_reneg || !self.board.is_sack() {
             self.board.reset_sacked_out();
         }
-        self.is_sack_reneg |= is_reneg;
+        if is_reneg {
+            self.episode.note_sack_reneg();
+        }
+        let now_us = self.clock.mstamp_us();
         let head = self.board.head();
         let mut next = head;
         while let Some(at) = next {
@@ -80,7 +80,7 @@ impl Sender {
                 self.board.unsack(at);
             } else if self.is_rack
                 && !is_head
-                && self.rack_timeout_us(self.board.sent(at).sent_us(), 0) > 0
+                && self.rack.timeout_us(now_us, self.board.sent(at).sent_us(), 0) > 0
             {
                 continue;
             }

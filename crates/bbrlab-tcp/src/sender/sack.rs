@@ -26,7 +26,7 @@ impl Sender {
         state.reord = self.conn.snd_nxt;
         let wire = segment.sack_blocks();
         let is_dsack = self.check_dsack(segment.ack, wire, prior_snd_una, state);
-        if before(segment.ack, prior_snd_una.wrapping_sub(self.max_window)) {
+        if before(segment.ack, prior_snd_una.wrapping_sub(self.window.max())) {
             return 0;
         }
         if self.board.packets_out() == 0 {
@@ -52,30 +52,32 @@ impl Sender {
         let dsack_index = is_dsack.then_some(first_index).flatten();
         self.tag_sacked(&blocks[..used], dsack_index, state);
 
-        if self.conn.ca_state != CaState::Loss || self.undo.marker.is_some() {
+        if self.conn.ca_state != CaState::Loss || self.episode.undo.is_possible() {
             self.check_sack_reordering(state.reord);
         }
         state.sack_flag
     }
 
     /// Has the scoreboard tag what `blocks` cover; all others hear of each piece from here.
+    #[inline]
     fn tag_sacked(
         &mut self,
         blocks: &[SackBlock],
         dsack_index: Option<usize>,
         state: &mut AckState,
     ) {
-        let Self { board, conn, undo, rack, sampler, rtt, .. } = self;
-        let (high_seq, mstamp_us) = (self.high_seq, self.mstamp_us);
+        let now = self.rack_now();
+        let Self { board, conn, episode, rack, sampler, .. } = self;
+        let high_seq = episode.high_seq();
         board.tag_sacked(conn, blocks, dsack_index, &mut |skb| {
             if skb.is_dup && skb.has(tag::ANY_RETRANS) {
-                undo.note_duplicate(skb.end, skb.pcount);
+                episode.undo.note_duplicate(skb.end, skb.pcount);
                 if skb.has(tag::SACKED) && before(skb.start, state.reord) {
                     state.reord = skb.start;
                 }
             }
             if after(skb.end, conn.snd_una) && !skb.has(tag::SACKED) {
-                rack.advance(skb.tags, skb.end, skb.sent_us(), mstamp_us, rtt.min_us());
+                rack.advance(skb.tags, skb.end, skb.sent_us(), now);
                 state.note_sacked(skb, high_seq);
             }
             if !skb.tx.is_used_up() {
@@ -95,14 +97,14 @@ impl Sender {
         if after(start, snd_una) {
             return true;
         }
-        let Some(marker) = self.undo.marker else { return false };
+        let Some(marker) = self.episode.undo.marker() else { return false };
         if !is_dsack || after(end, snd_una) {
             return false;
         }
         if !before(start, marker) {
             return true;
         }
-        after(end, marker) && !before(start, end.wrapping_sub(self.max_window))
+        after(end, marker) && !before(start, end.wrapping_sub(self.window.max()))
     }
 
     /// Whether the first block reports a duplicate. Linux: `tcp_check_dsack`.
@@ -125,7 +127,7 @@ impl Sender {
             return false;
         }
         if !after(first.end, prior_snd_una) {
-            self.undo.note_duplicate(first.end, dup_segs);
+            self.episode.undo.note_duplicate(first.end, dup_segs);
         }
         true
     }
@@ -136,21 +138,21 @@ impl Sender {
             return 0;
         }
         let len = block.end.wrapping_sub(block.start);
-        if len > self.max_window {
+        if len > self.window.max() {
             return 0;
         }
         let mut dup_segs = 1;
         if len > self.conn.mss {
             dup_segs = len.div_ceil(self.conn.mss);
-        } else if self.tlp.high_seq == Some(block.end) {
+        } else if self.tlp.high_seq() == Some(block.end) {
             state.sack_flag |= flags::DSACK_TLP;
         }
-        self.dsack_dups += dup_segs;
-        if self.dsack_dups > self.total_retrans() {
+        self.counts.dsack_dups += dup_segs;
+        if self.counts.dsack_dups > self.total_retrans() {
             return 0;
         }
-        if self.reord_seen != 0 && state.sack_flag & flags::DSACK_TLP == 0 {
-            self.rack.is_dsack_seen = true;
+        if self.reordering.is_seen() && state.sack_flag & flags::DSACK_TLP == 0 {
+            self.rack.note_dsack();
         }
         state.sack_flag |= flags::DSACKING_ACK;
         state.sack_delivered += dup_segs;
@@ -164,17 +166,9 @@ impl Sender {
         if !before(low_seq, highest) || !self.is_rack {
             return;
         }
-        let metric = highest.wrapping_sub(low_seq);
-        let mss = self.conn.mss;
-        if metric > self.reordering.saturating_mul(mss) && mss != 0 {
-            self.reordering = metric.div_ceil(mss).min(MAX_REORDERING);
-        }
-        self.reord_seen += 1;
+        self.reordering.see_bytes(highest.wrapping_sub(low_seq), self.conn.mss);
     }
 }
-
-/// Linux: `tcp_max_reordering`.
-pub(super) const MAX_REORDERING: u32 = 300;
 
 /// Sorts blocks by start (as the kernel does, stable for equal starts), following where the first goes.
 fn sort_blocks(blocks: &mut [SackBlock], first_index: &mut Option<usize>) {

@@ -23,31 +23,88 @@ const SK_BUFF: u32 = 256;
 const INIT_CWND: u32 = 10;
 
 /// Memory that a full segment may take, head and all: allocations are powers of two.
-pub(super) fn bytes_per_segment(config: &SenderConfig) -> u32 {
+fn bytes_per_segment(config: &SenderConfig) -> u32 {
     let timestamps = if config.timestamps { 12 } else { 0 };
     let mss_clamp = config.mss + timestamps;
     (mss_clamp + MAX_TCP_HEADER + SHARED_INFO).next_power_of_two() + SK_BUFF
+}
+
+/// The send buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sndbuf {
+    /// Bytes of memory. Linux: `sk_sndbuf`.
+    size: u32,
+    /// Bytes for each packet of cwnd.
+    per_seg: u32,
+    /// Packets that it was last sized for.
+    segs: u32,
+    /// The application waits for room. Linux: `SOCK_NOSPACE`.
+    is_full: bool,
+}
+
+impl Sndbuf {
+    /// As the settings have it; `expand` is the factor by which it exceeds the window.
+    pub(super) fn new(config: &SenderConfig, expand: u32) -> Self {
+        let size = match config.sndbuf {
+            SendBuffer::Auto { initial, .. } => initial,
+            SendBuffer::Fixed(bytes) => bytes,
+        };
+        let per_seg = bytes_per_segment(config).wrapping_mul(expand);
+        Self { size, per_seg, segs: 0, is_full: false }
+    }
+
+    /// Bytes of memory.
+    #[inline]
+    pub(super) const fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Whether the application waits for room.
+    #[inline]
+    pub(super) const fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The application waits for room from now on.
+    pub(super) fn note_full(&mut self) {
+        self.is_full = true;
+    }
+
+    /// Grows it for `segs` packets, up to `max` bytes.
+    #[inline]
+    fn expand(&mut self, segs: u32, max: u32) {
+        if segs <= self.segs {
+            return;
+        }
+        self.segs = segs;
+        let bytes = u64::from(self.per_seg) * u64::from(segs);
+        self.size = self.size.max(trunc_u32(bytes.min(u64::from(max))));
+    }
+
+    /// Tells the application if there is enough room again, `used` bytes being in use.
+    fn wake(&mut self, used: u32) {
+        let room = self.size.saturating_sub(used);
+        if room > 0 && room >= used >> 1 {
+            self.is_full = false;
+        }
+    }
 }
 
 impl Sender {
     /// Grows the buffer to a few windows. Linux: `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
-        let SendBuffer::Auto { max, .. } = self.config.sndbuf else { return };
-        let segs = INIT_CWND.max(self.conn.ctl.cwnd).max(self.reordering + 1);
-        if segs <= self.sndbuf_segs {
-            return;
+        if let SendBuffer::Auto { max, .. } = self.config.sndbuf {
+            let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
+            self.sndbuf.expand(INIT_CWND.max(segs), max);
         }
-        self.sndbuf_segs = segs;
-        let bytes = u64::from(self.sndbuf_per_seg) * u64::from(segs);
-        self.sndbuf = self.sndbuf.max(trunc_u32(bytes.min(u64::from(max))));
     }
 
     /// Space may have come free: tells the application if it waits. Linux: `tcp_check_space`,
     /// `tcp_new_space`, `sk_stream_write_space`.
     #[inline]
     pub(super) fn check_space(&mut self) {
-        if !self.is_nospace {
+        if !self.sndbuf.is_full() {
             return;
         }
         if self.board.in_flight() < self.conn.ctl.cwnd
@@ -56,9 +113,6 @@ impl Sender {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
-        let room = self.sndbuf.saturating_sub(self.board.memory());
-        if room > 0 && room >= self.board.memory() >> 1 {
-            self.is_nospace = false;
-        }
+        self.sndbuf.wake(self.board.memory());
     }
 }

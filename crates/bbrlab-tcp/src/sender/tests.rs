@@ -268,8 +268,8 @@ fn counts_hold_and_every_byte_arrives_through_a_bad_path() {
 /// A segment that no receiver of ours would send: numbers around those in use, and anything at all.
 fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     let near = |dice: &mut Dice| {
-        let base =
-            [sender.conn.snd_una, sender.conn.snd_nxt, sender.high_seq][dice.below(3) as usize];
+        let base = [sender.conn.snd_una, sender.conn.snd_nxt, sender.episode.high_seq()]
+            [dice.below(3) as usize];
         match dice.below(4) {
             0 => dice.below(u32::MAX),
             1 => base,

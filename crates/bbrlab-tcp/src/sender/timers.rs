@@ -39,17 +39,150 @@ pub(super) const RTO_MAX_S: u32 = 120;
 /// Linux: `TCP_TIMEOUT_MIN_US`.
 pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 
-/// The retransmission timer.
-#[derive(Clone, Copy, Debug, Default)]
+/// The host's clock beyond what the congestion control sees of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Linux: `tcp_mstamp`.
+    mstamp_us: u64,
+    next_tick: Time,
+    us_per_jiffy: u32,
+}
+
+impl Clock {
+    pub(super) const fn new(hz: u32) -> Self {
+        Self { mstamp_us: 0, next_tick: Time::ZERO, us_per_jiffy: 1_000_000 / hz }
+    }
+
+    /// The time of the event at hand in microseconds.
+    #[inline]
+    pub(super) const fn mstamp_us(&self) -> u64 {
+        self.mstamp_us
+    }
+
+    /// Microseconds of a jiffy.
+    #[inline]
+    pub(super) const fn us_per_jiffy(&self) -> u32 {
+        self.us_per_jiffy
+    }
+}
+
+/// The retransmission timer, its timeout, and how often it went off in vain.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct XmitTimer {
     /// Linux: `icsk_pending`.
-    pub(super) pending: Pending,
+    pending: Pending,
     /// The jiffy in question. Linux: `icsk_timeout`.
-    pub(super) timeout: u32,
+    timeout: u32,
     wheel: WheelTimer,
+    /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
+    rto: u32,
+    /// Doublings of the timeout. Linux: `icsk_backoff`.
+    backoff: u32,
+    /// Timeouts since the last progress. Linux: `icsk_retransmits`.
+    retransmits: u32,
+    /// Zero-window probes since the last ACK. Linux: `icsk_probes_out`.
+    probes_out: u32,
 }
 
 impl XmitTimer {
+    /// Not set; the timeout is a second.
+    pub(super) fn new(hz: u32) -> Self {
+        Self {
+            pending: Pending::None,
+            timeout: 0,
+            wheel: WheelTimer::default(),
+            rto: hz,
+            backoff: 0,
+            retransmits: 0,
+            probes_out: 0,
+        }
+    }
+
+    /// What it is set for.
+    #[inline]
+    pub(super) const fn pending(&self) -> Pending {
+        self.pending
+    }
+
+    /// The jiffy that it is set for.
+    pub(super) const fn timeout(&self) -> u32 {
+        self.timeout
+    }
+
+    /// It has no purpose any more; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
+    pub(super) fn clear(&mut self) {
+        self.pending = Pending::None;
+    }
+
+    /// The retransmission timeout in jiffies.
+    #[inline]
+    pub(super) const fn rto(&self) -> u32 {
+        self.rto
+    }
+
+    /// The timeout that follows from no RTT sample.
+    pub(super) fn set_rto(&mut self, rto: u32) {
+        self.rto = rto;
+    }
+
+    /// The timeout that follows from an RTT sample.
+    #[inline]
+    pub(super) fn restart_rto(&mut self, rto: u32) {
+        self.rto = rto;
+        self.backoff = 0;
+    }
+
+    /// The timeout doubles.
+    pub(super) fn back_off(&mut self, hz: u32) {
+        self.backoff += 1;
+        self.rto = crate::rtt::backed_off(self.rto, hz);
+    }
+
+    /// Doublings of the timeout.
+    pub(super) const fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    /// The next zero-window probe comes later, up to `most` doublings.
+    pub(super) fn back_off_probes(&mut self, most: u32) {
+        self.probes_out += 1;
+        if self.backoff < most {
+            self.backoff += 1;
+        }
+    }
+
+    /// Data of a probe left, or the window is open: the next probe comes soon.
+    pub(super) fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// Zero-window probes since the last ACK.
+    pub(super) const fn probes_out(&self) -> u32 {
+        self.probes_out
+    }
+
+    /// The peer has answered, or there is nothing to probe for.
+    #[inline]
+    pub(super) fn end_probes(&mut self) {
+        self.probes_out = 0;
+    }
+
+    /// A timeout brought nothing.
+    pub(super) fn note_timeout(&mut self) {
+        self.retransmits += 1;
+    }
+
+    /// Something new was acknowledged.
+    #[inline]
+    pub(super) fn note_progress(&mut self) {
+        self.retransmits = 0;
+    }
+
+    /// Timeouts since the last progress.
+    pub(super) const fn retransmits(&self) -> u32 {
+        self.retransmits
+    }
+
     /// The timer was set for another jiffy in between.
     #[inline]
     pub(super) fn forget_slot(&mut self) {
@@ -62,24 +195,24 @@ impl Sender {
     #[inline]
     pub(super) fn refresh_clock(&mut self, now: Time) {
         self.conn.clock_ns = now.0 + CLOCK_START_NS;
-        self.mstamp_us = self.conn.clock_ns / 1000;
-        if now >= self.next_tick {
+        self.clock.mstamp_us = self.conn.tcp_mstamp();
+        if now >= self.clock.next_tick {
             self.conn.jiffies = self.config.tick.jiffies(now);
-            self.next_tick = self.config.tick.next_tick(now);
+            self.clock.next_tick = self.config.tick.next_tick(now);
         }
     }
 
     /// Microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
     #[inline]
     pub(super) fn us_to_jiffies(&self, us: u32) -> u32 {
-        us.div_ceil(self.us_per_jiffy)
+        us.div_ceil(self.clock.us_per_jiffy)
     }
 
     /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
     #[inline]
     pub(super) fn reset_timer(&mut self, what: Pending, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
-        let timeout = jiffies.wrapping_add(when.min(self.rto_max));
+        let timeout = jiffies.wrapping_add(when.min(RTO_MAX_S * self.conn.hz));
         self.timer.pending = what;
         self.timer.timeout = timeout;
         if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
@@ -97,7 +230,7 @@ impl Sender {
         host: &mut impl Host,
     ) {
         let delay_ns = self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns);
-        let tick_ns = u64::from(self.us_per_jiffy) * 1000;
+        let tick_ns = u64::from(self.clock.us_per_jiffy) * 1000;
         let mut delay = 0;
         if delay_ns >= tick_ns {
             delay = u32::try_from(delay_ns / tick_ns).unwrap_or(u32::MAX);
@@ -108,13 +241,8 @@ impl Sender {
     /// The moment of a jiffy that lies ahead.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
-        let tick_ns = u64::from(self.us_per_jiffy) * 1000;
-        Time(self.next_tick.0 + u64::from(ahead) * tick_ns)
-    }
-
-    /// The timer has no purpose any more; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
-    pub(super) fn clear_timer(&mut self) {
-        self.timer.pending = Pending::None;
+        let tick_ns = u64::from(self.clock.us_per_jiffy) * 1000;
+        Time(self.clock.next_tick.0 + u64::from(ahead) * tick_ns)
     }
 
     /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.
@@ -151,18 +279,18 @@ impl Sender {
 
     /// Microseconds until the RTO of the first packet in flight; may be past. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
-        let rto_us = u64::from(self.rto) * u64::from(self.us_per_jiffy);
+        let rto_us = u64::from(self.timer.rto) * u64::from(self.clock.us_per_jiffy);
         let Some(head) = self.board.head_sent() else { return rto_us.cast_signed() };
-        (head.sent_us() + rto_us).wrapping_sub(self.mstamp_us).cast_signed()
+        (head.sent_us() + rto_us).wrapping_sub(self.clock.mstamp_us()).cast_signed()
     }
 
     /// Restarts the retransmission timeout after progress or a probe. Linux: `tcp_rearm_rto`.
     pub(super) fn rearm_rto(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 {
-            self.clear_timer();
+            self.timer.clear();
             return;
         }
-        let mut rto = self.rto;
+        let mut rto = self.timer.rto;
         if matches!(self.timer.pending, Pending::Reordering | Pending::LossProbe) {
             let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
             rto = self.us_to_jiffies(delta_us);

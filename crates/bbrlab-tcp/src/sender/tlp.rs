@@ -17,12 +17,30 @@ use crate::Host;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tlp {
     /// `snd_nxt` when it was sent. Linux: `tlp_high_seq`, 0 for none.
-    pub(super) high_seq: Option<u32>,
+    high_seq: Option<u32>,
     /// Whether it repeats sent data.
-    pub(super) is_retrans: bool,
+    is_retrans: bool,
     /// Two round trips and a bit, in jiffies and in microseconds.
     timeout: u32,
     timeout_us: u32,
+}
+
+impl Tlp {
+    /// `snd_nxt` when the probe was sent that is out.
+    #[inline]
+    pub(super) const fn high_seq(&self) -> Option<u32> {
+        self.high_seq
+    }
+
+    /// Whether a probe is out that repeats sent data.
+    pub(super) const fn is_retransmission_out(&self) -> bool {
+        self.high_seq.is_some() && self.is_retrans
+    }
+
+    /// What became of the probe does not matter any more.
+    pub(super) fn forget(&mut self) {
+        self.high_seq = None;
+    }
 }
 
 impl Sender {
@@ -51,7 +69,7 @@ impl Sender {
             (self.tlp.timeout, self.tlp.timeout_us)
         };
         if advancing_rto {
-            timeout = timeout.min(self.rto);
+            timeout = timeout.min(self.timer.rto());
         } else {
             // The kernel keeps the 64-bit difference in 32 bits: a past RTO would be a far one.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as there")]
@@ -71,7 +89,8 @@ impl Sender {
         if self.rtt.srtt_us == 0 {
             return (self.conn.hz, u32::MAX);
         }
-        let extra_us = if self.board.packets_out() == 1 { self.rto_min_us } else { TIMEOUT_MIN_US };
+        let extra_us =
+            if self.board.packets_out() == 1 { self.rtt.rto_min_us } else { TIMEOUT_MIN_US };
         let timeout_us = (self.rtt.srtt_us >> 2) + extra_us;
         (self.us_to_jiffies(timeout_us), timeout_us)
     }
@@ -88,10 +107,10 @@ impl Sender {
         if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {
             self.tlp.high_seq = Some(self.conn.snd_nxt);
             self.stats.tlp_count += 1;
-            self.timer.pending = Pending::None;
+            self.timer.clear();
         }
         if self.board.tail().is_none() {
-            self.timer.pending = Pending::None;
+            self.timer.clear();
             return;
         }
         self.rearm_rto(host);
@@ -132,7 +151,7 @@ impl Sender {
             return false;
         }
         if !self.tlp.is_retrans || flag & flags::DSACK_TLP != 0 {
-            self.tlp.high_seq = None;
+            self.tlp.forget();
         } else if after(ack, high_seq) {
             // The probe repaired a loss, which costs a reduction.
             if self.hooks.notes_in_flight {
@@ -143,7 +162,7 @@ impl Sender {
             self.end_cwnd_reduction(host);
             self.try_keep_open(host);
         } else if flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DATA_SACKED) == 0 {
-            self.tlp.high_seq = None;
+            self.tlp.forget();
         } else {
             return true;
         }

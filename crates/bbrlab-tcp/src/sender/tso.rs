@@ -63,7 +63,7 @@ impl Sender {
         if limit >= max_segs * conn.mss || (!skb.is_last && limit >= len) {
             return None;
         }
-        let window = self.snd_wnd.min(conn.ctl.cwnd.wrapping_mul(conn.mss));
+        let window = self.window.size().min(conn.ctl.cwnd.wrapping_mul(conn.mss));
         if limit >= window / TSO_WIN_DIVISOR {
             return None;
         }

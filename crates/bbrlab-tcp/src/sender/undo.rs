@@ -10,22 +10,58 @@ use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before};
 
 use super::scoreboard::{Acked, tag};
-use super::{Sender, State, rack};
+use super::{Sender, State};
 use crate::Host;
 
-/// What an undo needs to know.
+/// Whether an episode may be undone, and what for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// `snd_una` when the episode began; none if it cannot be undone. Linux: `undo_marker`.
-    pub(super) marker: Option<u32>,
+    marker: Option<u32>,
     /// Retransmissions not yet proven needless; 0 means all are, -1 none was made. Linux: `undo_retrans`.
-    pub(super) retrans: i32,
+    retrans: i32,
     /// ssthresh before the episode; 0 if it must not come back. Linux: `prior_ssthresh`.
-    pub(super) prior_ssthresh: u32,
+    prior_ssthresh: u32,
 }
 
 impl Undo {
     pub(super) const NONE: Self = Self { marker: None, retrans: -1, prior_ssthresh: 0 };
+
+    /// An episode begins at `snd_una` with `retrans_out` retransmissions in flight. Linux: `tcp_init_undo`.
+    fn start(&mut self, snd_una: u32, retrans_out: u32) {
+        self.marker = Some(snd_una);
+        self.retrans = if retrans_out == 0 { -1 } else { retrans_out.cast_signed() };
+    }
+
+    /// The episode cannot be undone any more.
+    pub(super) fn stop(&mut self) {
+        self.marker = None;
+    }
+
+    /// Whether it can be undone, given the proof.
+    pub(super) const fn is_possible(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// `snd_una` when the episode began, if it can be undone.
+    pub(super) const fn marker(&self) -> Option<u32> {
+        self.marker
+    }
+
+    /// Retransmissions not yet proven needless, as the kernel counts them.
+    pub(super) const fn retrans(&self) -> i32 {
+        self.retrans
+    }
+
+    /// Whether every retransmission was reported as a duplicate.
+    const fn is_all_duplicate(&self) -> bool {
+        self.marker.is_some() && self.retrans == 0
+    }
+
+    /// `packets` were sent again.
+    pub(super) fn note_retransmission(&mut self, packets: u32) {
+        self.retrans = self.retrans.max(0) + packets.cast_signed();
+    }
 
     /// The receiver has `segs` segments up to `end_seq` twice: as many retransmissions were needless.
     pub(super) fn note_duplicate(&mut self, end_seq: u32, segs: u32) {
@@ -33,21 +69,32 @@ impl Undo {
             self.retrans = (self.retrans - segs.cast_signed()).max(0);
         }
     }
+
+    /// The threshold that may come back.
+    pub(super) fn keep_ssthresh(&mut self, ssthresh: u32) {
+        self.prior_ssthresh = ssthresh;
+    }
+
+    /// No threshold comes back.
+    pub(super) fn forget_ssthresh(&mut self) {
+        self.prior_ssthresh = 0;
+    }
+
+    /// The threshold that may come back.
+    pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
+        if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
+    }
 }
 
 impl Sender {
     /// Linux: `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
-        if !self.is_rack {
-            self.undo.marker = None;
-            return;
+        if self.is_rack {
+            let probe = u32::from(self.tlp.is_retransmission_out());
+            self.episode.undo.start(self.conn.snd_una, self.board.retrans_out() + probe);
+        } else {
+            self.episode.undo.stop();
         }
-        self.undo.marker = Some(self.conn.snd_una);
-        let mut retrans = self.board.retrans_out().cast_signed();
-        if self.tlp.high_seq.is_some() && self.tlp.is_retrans {
-            retrans += 1;
-        }
-        self.undo.retrans = if retrans == 0 { -1 } else { retrans };
     }
 
     /// Whether the echoed timestamp is older than `when`. Linux: `tcp_tsopt_ecr_before`.
@@ -64,10 +111,10 @@ impl Sender {
 
     /// Linux: `tcp_packet_delayed`.
     fn is_packet_delayed(&self) -> bool {
-        if let Some(stamp) = self.retrans_stamp {
-            return self.is_echo_before(stamp);
+        if let Some(is_original) = self.episode.is_echo_of_original(self.rcv_tsecr) {
+            return is_original;
         }
-        if !self.board.is_sack() && !before(self.conn.snd_una, self.high_seq) {
+        if !self.board.is_sack() && self.episode.is_acked(self.conn.snd_una) {
             return false;
         }
         self.state != State::SynSent
@@ -79,24 +126,25 @@ impl Sender {
             self.board.unmark_losses();
         }
         self.restore_cwnd();
-        self.undo.marker = None;
-        self.rack.is_advanced = true;
+        self.episode.undo.stop();
+        self.rack.note_undo();
         self.stats.undo_count += 1;
     }
 
     /// Linux: `tcp_may_undo`.
     fn may_undo(&self) -> bool {
-        self.undo.marker.is_some() && (self.undo.retrans == 0 || self.is_packet_delayed())
+        let undo = &self.episode.undo;
+        undo.is_all_duplicate() || (undo.is_possible() && self.is_packet_delayed())
     }
 
     /// Without SACK the state is kept until something above `high_seq` is acknowledged.
     /// Linux: `tcp_is_non_sack_preventing_reopen`.
     fn is_reopen_prevented(&mut self) -> bool {
-        if self.conn.snd_una != self.high_seq || self.board.is_sack() {
+        if self.conn.snd_una != self.episode.high_seq() || self.board.is_sack() {
             return false;
         }
         if !self.board.is_any_retrans_done() {
-            self.retrans_stamp = None;
+            self.episode.forget_retransmission();
         }
         true
     }
@@ -106,23 +154,23 @@ impl Sender {
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
-        } else if self.rack.reo_wnd_persist != 0 {
-            self.rack.reo_wnd_persist -= 1;
+        } else {
+            self.rack.note_recovery();
         }
         if self.is_reopen_prevented() {
             return true;
         }
         self.set_ca_state(CaState::Open, host);
-        self.is_sack_reneg = false;
+        self.episode.end();
         false
     }
 
     /// Every retransmission was reported as a duplicate. Linux: `tcp_try_undo_dsack`.
     pub(super) fn try_undo_dsack(&mut self) -> bool {
-        if self.undo.marker.is_none() || self.undo.retrans != 0 {
+        if !self.episode.undo.is_all_duplicate() {
             return false;
         }
-        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(rack::RECOVERY_THRESH);
+        self.rack.note_undone_by_dsack();
         self.undo_cwnd_reduction(false);
         true
     }
@@ -133,13 +181,13 @@ impl Sender {
             return false;
         }
         self.undo_cwnd_reduction(true);
-        self.retransmits = 0;
+        self.timer.note_progress();
         if self.is_reopen_prevented() {
             return true;
         }
         if is_frto_undo || self.board.is_sack() {
             self.set_ca_state(CaState::Open, host);
-            self.is_sack_reneg = false;
+            self.episode.end();
         }
         true
     }
@@ -147,7 +195,7 @@ impl Sender {
     /// An ACK fills a part of the holes. True if recovery has nothing to do on this ACK.
     /// Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
-        if self.undo.marker.is_none() || !self.is_packet_delayed() {
+        if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;
         }
         self.check_sack_reordering(prior_snd_una);
@@ -155,7 +203,7 @@ impl Sender {
             return true;
         }
         if !self.board.is_any_retrans_done() {
-            self.retrans_stamp = None;
+            self.episode.forget_retransmission();
         }
         self.undo_cwnd_reduction(true);
         self.try_keep_open(host);

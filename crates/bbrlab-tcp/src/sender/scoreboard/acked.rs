@@ -88,11 +88,20 @@ impl Scoreboard {
 
     /// Takes off what is below `snd_una` of a first skb that is anything else: SACKed, marked or
     /// retransmitted, acknowledged in part, or the SYN.
+    #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
         let id = self.queue.head();
         if id == NIL {
             return None;
         }
+        let skb = &self.queue[id];
+        if after(skb.end_seq, snd_una) && (skb.pcount == 1 || !after(snd_una, skb.seq)) {
+            return None;
+        }
+        self.pop_touched(id, snd_una)
+    }
+
+    fn pop_touched(&mut self, id: SkbId, snd_una: u32) -> Option<Acked> {
         let skb = &self.queue[id];
         let mut acked = Acked {
             seq: skb.seq,
@@ -105,9 +114,6 @@ impl Scoreboard {
             is_whole: true,
         };
         if after(skb.end_seq, snd_una) {
-            if skb.pcount == 1 || !after(snd_una, skb.seq) {
-                return None;
-            }
             acked.pcount = self.trim_acked_head(id, snd_una);
             if acked.pcount == 0 {
                 return None;

@@ -120,8 +120,9 @@ impl Scoreboard {
         Cursor(self.queue.insert_sent(syn))
     }
 
-    /// An skb departs at `wstamp_ns`: what its header is made of.
-    #[inline]
+    /// An skb departs at `wstamp_ns`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
         let skb = &mut self.queue[at.0];
         skb.tstamp_ns = wstamp_ns;
@@ -130,23 +131,25 @@ impl Scoreboard {
     }
 
     /// It has departed, with the delivery counts `tx`: it is the newest by time.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps) {
         self.queue.move_to_newest(at.0);
         self.queue[at.0].tx = tx;
     }
 
     /// New data that has departed is in flight from now on. Linux: `tcp_event_new_data_sent`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor) -> Sent {
         let Cursor(id) = at;
         self.queue.push_sent(id);
-        let skb = &self.queue[id];
-        self.packets_out += u32::from(skb.pcount);
+        let sent = Sent::of(&self.queue[id]);
+        self.packets_out += sent.pcount;
         if self.highest_sack == NIL {
             self.highest_sack = id;
         }
-        Sent::of(skb)
+        sent
     }
 
     /// An skb not in flight yet gets PSH.

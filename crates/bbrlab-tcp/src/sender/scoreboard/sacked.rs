@@ -92,6 +92,7 @@ enum Shift {
 impl Scoreboard {
     /// Tags what `blocks`, in order of sequence, cover, and tells `hear` of each piece; one of them may be a
     /// DSACK. Blocks that the last ACK had are not looked at again. Linux: `tcp_sacktag_write_queue`.
+    #[inline]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
@@ -110,6 +111,7 @@ impl Scoreboard {
     }
 
     /// Walks the skbs below the blocks, past those that the last ACK's blocks covered.
+    #[inline]
     fn walk_blocks(
         &mut self,
         conn: &Conn,
@@ -245,11 +247,7 @@ impl Scoreboard {
         is_dup: bool,
         hear: &mut impl FnMut(&Covered),
     ) {
-        let mut covered = self.covered(id, conn, is_dup);
-        let tags = self.sacktag_one(conn, &covered);
-        covered.delivered.is_sacked = tags & tag::SACKED != 0;
-        covered.delivered.is_retrans = tags & tag::ANY_RETRANS != 0;
-        hear(&covered);
+        let tags = self.sacktag_one(id, conn, None, is_dup, hear);
         let skb = &mut self.queue[id];
         skb.tags = tags;
         if tags & tag::SACKED != 0 {
@@ -258,26 +256,6 @@ impl Scoreboard {
         }
         if !before(self.queue[id].seq, self.highest_sack_seq(conn)) {
             self.highest_sack = self.queue[id].next;
-        }
-    }
-
-    /// What is known of an skb that a block covers.
-    fn covered(&self, id: SkbId, conn: &Conn, is_dup: bool) -> Covered {
-        let skb = &self.queue[id];
-        Covered {
-            start: skb.seq,
-            end: skb.end_seq,
-            pcount: u32::from(skb.pcount),
-            tags: skb.tags,
-            is_dup,
-            is_below_highest: before(skb.seq, self.highest_sack_seq(conn)),
-            tx: skb.tx,
-            delivered: DeliveredSkb {
-                tx_mstamp: skb.sent_us(),
-                end_seq: skb.end_seq,
-                is_sacked: skb.has(tag::SACKED),
-                is_retrans: skb.has(tag::ANY_RETRANS),
-            },
         }
     }
 
@@ -311,34 +289,67 @@ impl Scoreboard {
         Some(starts_before)
     }
 
-    /// Keeps the counts for a covered range; returns its new tags. Linux: `tcp_sacktag_one`.
-    fn sacktag_one(&mut self, conn: &Conn, skb: &Covered) -> u8 {
-        let mut tags = skb.tags;
-        if !after(skb.end, conn.snd_una) {
-            return tags;
+    /// Keeps the counts for an skb that is covered, or the piece of it that is about to move, and tells of it;
+    /// returns its new tags. Linux: `tcp_sacktag_one`.
+    fn sacktag_one(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        piece: Option<Piece>,
+        is_dup: bool,
+        hear: &mut impl FnMut(&Covered),
+    ) -> u8 {
+        let skb = &self.queue[id];
+        let (mut end, mut pcount) = (skb.end_seq, u32::from(skb.pcount));
+        if let Some(piece) = piece {
+            (end, pcount) = (skb.seq.wrapping_add(piece.len), piece.pcount);
         }
-        if tags & tag::SACKED == 0 {
-            if tags & tag::RETRANS == 0 || tags & tag::LOST != 0 {
-                if tags & tag::LOST != 0 {
-                    self.lost_out -= skb.pcount;
+        let is_below_highest = before(skb.seq, self.highest_sack_seq(conn));
+        let (start, old_tags, tx) = (skb.seq, skb.tags, skb.tx);
+        let (end_seq, tx_mstamp) = (skb.end_seq, skb.sent_us());
+        let mut tags = old_tags;
+        if after(end, conn.snd_una) {
+            if tags & tag::SACKED == 0 {
+                if tags & tag::RETRANS == 0 || tags & tag::LOST != 0 {
+                    if tags & tag::LOST != 0 {
+                        self.lost_out -= pcount;
+                    }
+                    if tags & tag::RETRANS != 0 {
+                        self.retrans_out -= pcount;
+                    }
+                    tags &= !(tag::LOST | tag::RETRANS);
                 }
-                if tags & tag::RETRANS != 0 {
-                    self.retrans_out -= skb.pcount;
+                tags |= tag::SACKED;
+                tags &= !tag::UNSORTED_BY_RTO;
+                self.sacked_out += pcount;
+                let next = self.search.next;
+                if next != NIL && before(start, self.queue[next].seq) {
+                    self.search.sacked_below += pcount;
                 }
-                tags &= !(tag::LOST | tag::RETRANS);
             }
-            tags |= tag::SACKED;
-            tags &= !tag::UNSORTED_BY_RTO;
-            self.sacked_out += skb.pcount;
-            let next = self.search.next;
-            if next != NIL && before(skb.start, self.queue[next].seq) {
-                self.search.sacked_below += skb.pcount;
+            if is_dup && tags & tag::RETRANS != 0 {
+                tags &= !tag::RETRANS;
+                self.retrans_out -= pcount;
             }
         }
-        if skb.is_dup && tags & tag::RETRANS != 0 {
-            tags &= !tag::RETRANS;
-            self.retrans_out -= skb.pcount;
-        }
+        // Of a piece the sampler hears as of the skb that it leaves.
+        let heard_tags = if piece.is_some() { old_tags } else { tags };
+        let delivered = DeliveredSkb {
+            tx_mstamp,
+            end_seq,
+            is_sacked: heard_tags & tag::SACKED != 0,
+            is_retrans: heard_tags & tag::ANY_RETRANS != 0,
+        };
+        hear(&Covered {
+            start,
+            end,
+            pcount,
+            tags: old_tags,
+            is_dup,
+            is_below_highest,
+            tx,
+            delivered,
+        });
         tags
     }
 
@@ -425,11 +436,7 @@ impl Scoreboard {
         piece: Piece,
         hear: &mut impl FnMut(&Covered),
     ) -> bool {
-        let mut covered = self.covered(id, conn, piece.is_dup);
-        covered.end = covered.start.wrapping_add(piece.len);
-        covered.pcount = piece.pcount;
-        self.sacktag_one(conn, &covered);
-        hear(&covered);
+        self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
         let skb = &mut self.queue[id];
         if skb.has(tag::SACKED) {
             skb.tx.use_up();

@@ -108,11 +108,12 @@ impl Scoreboard {
         }
     }
 
-    /// Fills the first unsent skb up to `len` bytes from the one behind it, and returns it.
-    /// Linux: `tcp_grow_skb`.
-    pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Unsent {
-        self.fill_first_unsent(len);
-        self.first_unsent().expect("it was there before")
+    /// What is to be sent first, filled up to `len` bytes from what is behind it. Linux: `tcp_grow_skb`.
+    pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Option<Unsent> {
+        if self.first_unsent()?.len < len {
+            self.fill_first_unsent(len);
+        }
+        self.first_unsent()
     }
 
     fn fill_first_unsent(&mut self, len: u32) {
@@ -137,19 +138,13 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the first unsent skb, or its first `limit` bytes if it is longer: to be sent, and then
-    /// [added](Self::add_to_flight) to what is in flight.
+    /// Takes the first unsent skb: to be sent, and then [added](Self::add_to_flight) to what is in flight.
     #[inline]
-    pub(crate) fn take_unsent(&mut self, limit: u32, mss: u32) -> Cursor {
-        let head = self.queue.send_head();
-        if self.queue[head].len() > limit {
-            self.cut_unsent(limit, mss)
-        } else {
-            Cursor(self.queue.take_send_head(mss))
-        }
+    pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
+        Cursor(self.queue.take_send_head(mss))
     }
 
-    /// Takes the first `len` bytes of the first unsent skb, which stays, if only to hold the FIN.
+    /// The same with its first `len` bytes; the rest stays, if only to hold the FIN.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += OVERHEAD;
