@@ -11,72 +11,14 @@
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
 
+use super::ack_state::{AckState, flags};
 use super::recovery::Rexmit;
-use super::scoreboard::{Acked, Covered, tag};
+use super::scoreboard::{Acked, tag};
 use super::timers::Pending;
 use super::{Nonagle, Sender, State};
 use crate::Host;
-use crate::rate::{AckRate, DeliveredSkb};
+use crate::rate::DeliveredSkb;
 use crate::segment::{Segment, flag};
-
-/// What an ACK did. Linux: `FLAG_*` of `tcp_input.c`.
-pub(super) mod flags {
-    pub(crate) const DATA: u32 = 0x01;
-    pub(crate) const WIN_UPDATE: u32 = 0x02;
-    pub(crate) const DATA_ACKED: u32 = 0x04;
-    pub(crate) const RETRANS_DATA_ACKED: u32 = 0x08;
-    pub(crate) const SYN_ACKED: u32 = 0x10;
-    pub(crate) const DATA_SACKED: u32 = 0x20;
-    pub(crate) const ECE: u32 = 0x40;
-    pub(crate) const LOST_RETRANS: u32 = 0x80;
-    pub(crate) const SLOWPATH: u32 = 0x100;
-    pub(crate) const ORIG_SACK_ACKED: u32 = 0x200;
-    pub(crate) const SND_UNA_ADVANCED: u32 = 0x400;
-    pub(crate) const DSACKING_ACK: u32 = 0x800;
-    pub(crate) const SET_XMIT_TIMER: u32 = 0x1000;
-    pub(crate) const SACK_RENEGING: u32 = 0x2000;
-    pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x1_0000;
-    pub(crate) const DSACK_TLP: u32 = 0x2_0000;
-
-    pub(crate) const ACKED: u32 = DATA_ACKED | SYN_ACKED;
-    pub(crate) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
-    pub(crate) const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
-    pub(crate) const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
-}
-
-/// What is gathered while an ACK is handled. Linux: `struct tcp_sacktag_state` and locals of `tcp_ack`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AckState {
-    /// Send time of the first and of the last newly SACKed packet that was sent once; 0 for none.
-    pub(super) first_sackt: u64,
-    pub(super) last_sackt: u64,
-    /// Lowest sequence number newly delivered out of order.
-    pub(super) reord: u32,
-    /// Packets newly SACKed, and duplicates reported.
-    pub(super) sack_delivered: u32,
-    pub(super) sack_flag: u32,
-    pub(super) rate: AckRate,
-}
-
-impl AckState {
-    /// Something is SACKed that was not. Linux: `tcp_sacktag_one`.
-    pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
-        if !skb.has(tag::ANY_RETRANS) {
-            if skb.is_below_highest && before(skb.start, self.reord) {
-                self.reord = skb.start;
-            }
-            if !after(skb.end, high_seq) {
-                self.sack_flag |= flags::ORIG_SACK_ACKED;
-            }
-            if self.first_sackt == 0 {
-                self.first_sackt = skb.sent_us();
-            }
-            self.last_sackt = skb.sent_us();
-        }
-        self.sack_flag |= flags::DATA_SACKED;
-        self.sack_delivered += skb.pcount;
-    }
-}
 
 /// What left the queue on an ACK.
 struct Dropped {

@@ -15,7 +15,7 @@ use bbrlab_cc::{
     AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, ack_flags,
 };
 
-use super::ack::{AckState, flags};
+use super::ack_state::{AckState, flags};
 use super::{Recovery, Sender};
 use crate::Host;
 use crate::cwnd_validation::{Decay, Starving};

@@ -8,7 +8,7 @@
 
 use bbrlab_units::Time;
 
-use super::ack::flags;
+use super::ack_state::flags;
 use super::timers::Pending;
 use super::{Sender, State, timestamp_ms};
 use crate::Host;

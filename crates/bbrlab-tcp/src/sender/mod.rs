@@ -6,12 +6,13 @@
 //! An ACK passes through these steps, in the kernel's order; each has its file:
 //!
 //! ```text
-//! on_segment ── ack.rs ── window, sack.rs (scoreboard: skb.rs, queue.rs)
+//! on_segment ── ack.rs ── window.rs, sack.rs (ack_state.rs: what is known of the ACK)
 //!                │        drop what is acknowledged, RTT sample (crate::rtt)
 //!                │        tlp.rs: was the probe needed?
 //!                │        recovery.rs ── undo.rs, rack.rs: which state, what is lost
 //!                │        timers.rs: TLP or RTO anew
-//!                │        rate sample (crate::rate), congestion.rs: congestion control or PRR (crate::prr)
+//!                │        rate sample (crate::rate)
+//!                │        congestion.rs: congestion control, or PRR (crate::prr)
 //!                └─────── retransmit.rs: what is lost and may leave
 //!             output.rs ─ new data: cwnd, window, pacing, tso.rs (burst size, Nagle), ecn.rs
 //!             sndbuf.rs ─ room for the application (app.rs)
@@ -22,10 +23,16 @@
 //! connect ─── handshake.rs
 //! ```
 //!
+//! What the steps share is in parts that keep their fields to themselves: `scoreboard/` (what waits and what is
+//! in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`, `PeerWindow`, `Sndbuf`, `App`.
+//! [`Conn`] is what the congestion control sees: cwnd and the state of recovery are kept there, and what parts
+//! own is written into it before a call.
+//!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`: `struct tcp_sock`.
 //! Deviations: those numbered in the files.
 
 mod ack;
+mod ack_state;
 mod app;
 mod config;
 mod congestion;
@@ -70,7 +77,7 @@ use crate::rtt::RttEstimator;
 use crate::segment::flag;
 use crate::{Host, Segment, TimerId};
 
-use ack::flags;
+use ack_state::flags;
 use app::App;
 use dupthresh::DupThresh;
 use episode::Episode;

@@ -6,9 +6,10 @@
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 
+use super::Sender;
+use super::ack_state::flags;
 use super::scoreboard::{Sent, tag};
 use super::timers::{Pending, TIMEOUT_MIN_US};
-use super::{Sender, ack::flags};
 use crate::Host;
 
 /// Recoveries for which a widened reordering window lasts. Linux: `TCP_RACK_RECOVERY_THRESH`.

@@ -13,7 +13,7 @@ use bbrlab_cc::linux_int::after;
 use bbrlab_cc::reno::current_ssthresh;
 
 use super::Sender;
-use super::ack::flags;
+use super::ack_state::flags;
 use super::scoreboard::{Cursor, DupAcks};
 use super::timers::Pending;
 use crate::Host;

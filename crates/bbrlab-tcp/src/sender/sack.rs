@@ -9,7 +9,7 @@ use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before};
 
 use super::Sender;
-use super::ack::{AckState, flags};
+use super::ack_state::{AckState, flags};
 use super::scoreboard::{NUM_SACKS, tag};
 use crate::segment::{SackBlock, Segment};
 

@@ -7,7 +7,7 @@
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, CwndEvent};
 
-use super::ack::flags;
+use super::ack_state::flags;
 use super::output::Push;
 use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Nonagle, Sender};

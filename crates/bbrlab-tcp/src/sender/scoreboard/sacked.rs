@@ -71,7 +71,6 @@ struct Wanted {
 }
 
 /// A piece of an skb that is about to move into the one before it.
-#[derive(Clone, Copy)]
 struct Piece {
     len: u32,
     pcount: u32,
@@ -141,7 +140,7 @@ impl Scoreboard {
                 if before(start, known.start) {
                     id = self.sack_skip(id, start);
                     let head = SackBlock { start, end: known.start };
-                    id = self.sacktag_walk(id, conn, Wanted { block: head, ..wanted }, hear);
+                    id = self.sacktag_walk(id, conn, &Wanted { block: head, ..wanted }, hear);
                 }
                 if !after(end, known.end) {
                     i += 1;
@@ -166,7 +165,7 @@ impl Scoreboard {
                 }
                 id = self.sack_skip(id, start);
             }
-            id = self.sacktag_walk(id, conn, wanted, hear);
+            id = self.sacktag_walk(id, conn, &wanted, hear);
             i += 1;
         }
     }
@@ -192,7 +191,7 @@ impl Scoreboard {
             Some(dup) if before(dup.start, seq) => {
                 let id = self.sack_skip(id, dup.start);
                 let wanted = Wanted { block: dup, next_dup: None, is_dup: true };
-                self.sacktag_walk(id, conn, wanted, hear)
+                self.sacktag_walk(id, conn, &wanted, hear)
             }
             _ => id,
         }
@@ -204,7 +203,7 @@ impl Scoreboard {
         &mut self,
         mut id: SkbId,
         conn: &Conn,
-        wanted: Wanted,
+        wanted: &Wanted,
         hear: &mut impl FnMut(&Covered),
     ) -> SkbId {
         let block = wanted.block;
@@ -295,7 +294,7 @@ impl Scoreboard {
         &mut self,
         id: SkbId,
         conn: &Conn,
-        piece: Option<Piece>,
+        piece: Option<&Piece>,
         is_dup: bool,
         hear: &mut impl FnMut(&Covered),
     ) -> u8 {
@@ -402,7 +401,7 @@ impl Scoreboard {
         if !after(skb.seq.wrapping_add(len), conn.snd_una) || !self.may_merge(prev, len, pcount) {
             return Shift::Fallback;
         }
-        if !self.shifted(id, conn, Piece { len, pcount, mss, is_dup }, hear) {
+        if !self.shifted(id, conn, &Piece { len, pcount, mss, is_dup }, hear) {
             return Shift::Merged(prev);
         }
         // The hole is filled: what follows may be SACKed and merge as well.
@@ -415,7 +414,7 @@ impl Scoreboard {
                 && skb.seg_len() == mss
                 && self.may_merge(prev, len, pcount)
             {
-                self.shifted(next, conn, Piece { len, pcount, mss, is_dup: false }, hear);
+                self.shifted(next, conn, &Piece { len, pcount, mss, is_dup: false }, hear);
             }
         }
         Shift::Merged(prev)
@@ -433,7 +432,7 @@ impl Scoreboard {
         &mut self,
         id: SkbId,
         conn: &Conn,
-        piece: Piece,
+        piece: &Piece,
         hear: &mut impl FnMut(&Covered),
     ) -> bool {
         self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
