@@ -29,9 +29,6 @@ const NOT_YET_BROKEN: &[&str] = &[
     "bbrlab-net: link/server.rs -> link/token_bucket.rs -> link/server.rs",
     "bbrlab-scenario: buffer.rs -> lower.rs -> buffer.rs",
     "bbrlab-scenario: lower.rs -> route.rs -> lower.rs",
-    "bbrlab-tcp: sender/ack.rs -> sender/recovery.rs -> sender/ack.rs",
-    "bbrlab-tcp: sender/ack.rs -> sender/recovery.rs -> sender/sack.rs -> sender/ack.rs",
-    "bbrlab-tcp: sender/fq.rs -> sender/output.rs -> sender/fq.rs",
 ];
 
 /// Looks at every crate.
