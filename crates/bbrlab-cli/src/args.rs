@@ -71,6 +71,7 @@ pub(crate) enum Verb {
 
 /// What the commands that run scenarios have in common.
 #[derive(Args, Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Running {
     /// First seed, in place of the scenario's
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use bbrlab_lab::{BENCH_CASES, BenchCase, BenchResult, LabError, bench_case};
 use bbrlab_report::{Align, Table, count, figure, fixed};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
@@ -24,6 +24,12 @@ enum Counter {
     /// By simulating it: the case with the fewest packets only.
     Valgrind,
     None,
+}
+
+/// `bench --json`.
+#[derive(Serialize)]
+struct Document {
+    cases: Vec<BenchResult>,
 }
 
 pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
@@ -56,7 +62,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         results.push(result);
     }
     if args.json {
-        return output.json(&json!({ "cases": results }));
+        return output.json(&Document { cases: results });
     }
     output.text(&words(&results))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bbrlab_lab::{LabError, check_limit, processors};
 use bbrlab_report::{count, figure};
 use bbrlab_scenario::{Estimate, Scenario};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::output::{Output, Stopped, Verdict};
@@ -23,7 +23,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
                 let estimate = scenario.estimate();
                 let over = check_limit(&estimate, jobs, args.limit).err();
                 if args.json {
-                    documents.push(document(&scenario, &estimate, over.as_ref()));
+                    documents.push(of_scenario(&scenario, &estimate, over.as_ref()));
                 } else {
                     output.text(&words(&scenario, &estimate, jobs, over.as_ref()))?;
                 }
@@ -36,7 +36,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
         }
     }
     if args.json {
-        output.json(&json!({ "version": bbrlab_lab::VERSION, "scenarios": documents }))?;
+        output.json(&Document { version: bbrlab_lab::VERSION, scenarios: documents })?;
     }
     wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
 }
@@ -76,24 +76,50 @@ fn words(scenario: &Scenario, estimate: &Estimate, jobs: usize, over: Option<&La
     format!("{}: valid\n{text}", scenario.name())
 }
 
-fn document(scenario: &Scenario, estimate: &Estimate, over: Option<&LabError>) -> Value {
-    json!({
-        "scenario": scenario.name(),
-        "title": scenario.title(),
-        "hash": scenario.hash(),
-        "points": scenario.points(),
-        "seeds": scenario.repeat(),
-        "runs": estimate.runs,
-        "flows": estimate.flows,
-        "sim_s": estimate.sim_s,
-        "data_packets": estimate.data_packets,
-        "events": estimate.events,
-        "cpu_s": estimate.cpu_s,
-        "memory_bytes": estimate.memory_bytes,
-        "series_rows": estimate.series_rows,
-        "series_bytes": estimate.series_bytes,
-        "refused": over.map(ToString::to_string),
-    })
+/// `check --json`.
+#[derive(Serialize)]
+struct Document {
+    version: &'static str,
+    scenarios: Vec<OfScenario>,
+}
+
+#[derive(Serialize)]
+struct OfScenario {
+    scenario: String,
+    title: String,
+    hash: String,
+    points: u64,
+    seeds: u64,
+    runs: u64,
+    flows: u64,
+    sim_s: f64,
+    data_packets: u64,
+    events: u64,
+    cpu_s: f64,
+    memory_bytes: u64,
+    series_rows: u64,
+    series_bytes: u64,
+    refused: Option<String>,
+}
+
+fn of_scenario(scenario: &Scenario, estimate: &Estimate, over: Option<&LabError>) -> OfScenario {
+    OfScenario {
+        scenario: scenario.name().to_owned(),
+        title: scenario.title().to_owned(),
+        hash: scenario.hash().to_owned(),
+        points: scenario.points(),
+        seeds: scenario.repeat(),
+        runs: estimate.runs,
+        flows: estimate.flows,
+        sim_s: estimate.sim_s,
+        data_packets: estimate.data_packets,
+        events: estimate.events,
+        cpu_s: estimate.cpu_s,
+        memory_bytes: estimate.memory_bytes,
+        series_rows: estimate.series_rows,
+        series_bytes: estimate.series_bytes,
+        refused: over.map(ToString::to_string),
+    }
 }
 
 /// Two digits that count, with thousands set apart.

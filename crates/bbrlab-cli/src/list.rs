@@ -1,12 +1,14 @@
 //! `bbrlab list`: what there is.
 
+use bbrlab_lab::Paper;
 use bbrlab_report::{Align, Table};
-use bbrlab_run::Algorithm;
+use bbrlab_run::{Algorithm, FlowSummary, Kind, LinkSummary, OVER_FLOWS, Role, RunSummary};
 use bbrlab_scenario::{BUILTINS, Scenario};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::{ListArgs, What};
-use crate::output::{Output, Verdict};
+use crate::output::{Output, Verdict, value};
 
 pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
     let all = [What::Algorithms, What::Scenarios, What::Papers, What::Metrics];
@@ -46,49 +48,98 @@ fn words(what: What) -> String {
     }
 }
 
+/// An entry of `list algorithms --json`.
+#[derive(Serialize)]
+struct AlgorithmEntry {
+    name: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    parameters: Map<String, Value>,
+    source: &'static str,
+    built: bool,
+}
+
+#[derive(Serialize)]
+struct ParameterEntry {
+    default: &'static str,
+    summary: &'static str,
+}
+
+/// An entry of `list scenarios --json`.
+#[derive(Serialize)]
+struct ScenarioEntry {
+    id: &'static str,
+    title: String,
+    file: &'static str,
+}
+
+/// An entry of `list papers --json`.
+#[derive(Serialize)]
+struct PaperEntry {
+    key: &'static str,
+    title: &'static str,
+    year: i64,
+    venue: &'static str,
+    experiments: Vec<ExperimentEntry>,
+}
+
+#[derive(Serialize)]
+struct ExperimentEntry {
+    id: &'static str,
+    title: &'static str,
+    built: bool,
+}
+
+/// An entry of `list metrics --json`.
+#[derive(Serialize)]
+struct MetricEntry {
+    name: &'static str,
+    unit: &'static str,
+    definition: String,
+}
+
 fn document(what: What) -> Value {
     match what {
-        What::Algorithms => Algorithm::ALL
-            .iter()
-            .map(|algorithm| {
-                let parameters: Map<String, Value> = algorithm
-                    .params()
-                    .iter()
-                    .map(|p| (p.name.to_owned(), json!({ "default": p.default, "summary": p.summary })))
-                    .collect();
-                json!({
-                    "name": algorithm.name(),
-                    "title": algorithm.title(),
-                    "summary": algorithm.summary(),
-                    "parameters": parameters,
-                    "source": algorithm.source(),
-                    "built": true,
-                })
-            })
-            .collect(),
+        What::Algorithms => {
+            Algorithm::ALL.iter().copied().map(algorithm_entry).map(value).collect()
+        }
         What::Scenarios => BUILTINS
             .iter()
-            .map(|builtin| json!({ "id": builtin.id, "title": title(builtin.id), "file": builtin.file }))
-            .collect(),
-        What::Papers => bbrlab_lab::papers()
-            .iter()
-            .map(|paper| {
-                json!({
-                    "key": paper.key,
-                    "title": paper.title,
-                    "year": paper.year,
-                    "venue": paper.venue,
-                    "experiments": paper
-                        .experiments
-                        .iter()
-                        .map(|e| json!({ "id": e.id, "title": e.title, "built": e.is_built }))
-                        .collect::<Vec<_>>(),
-                })
+            .map(|builtin| ScenarioEntry {
+                id: builtin.id,
+                title: title(builtin.id),
+                file: builtin.file,
             })
+            .map(value)
             .collect(),
-        What::Metrics => METRICS
-            .iter()
-            .map(|(name, unit, definition)| json!({ "name": name, "unit": unit, "definition": definition }))
+        What::Papers => bbrlab_lab::papers().iter().map(paper_entry).map(value).collect(),
+        What::Metrics => metric_entries().into_iter().map(value).collect(),
+    }
+}
+
+fn algorithm_entry(algorithm: Algorithm) -> AlgorithmEntry {
+    let parameters = algorithm.params().iter().map(|p| {
+        (p.name.to_owned(), value(ParameterEntry { default: p.default, summary: p.summary }))
+    });
+    AlgorithmEntry {
+        name: algorithm.name(),
+        title: algorithm.title(),
+        summary: algorithm.summary(),
+        parameters: parameters.collect(),
+        source: algorithm.source(),
+        built: true,
+    }
+}
+
+fn paper_entry(paper: &'static Paper) -> PaperEntry {
+    let experiments = paper.experiments.iter();
+    PaperEntry {
+        key: &paper.key,
+        title: &paper.title,
+        year: paper.year,
+        venue: &paper.venue,
+        experiments: experiments
+            .map(|e| ExperimentEntry { id: &e.id, title: &e.title, built: e.is_built })
             .collect(),
     }
 }
@@ -140,38 +191,28 @@ fn metrics() -> String {
         .column("name", "", Align::Left)
         .column("unit", "", Align::Left)
         .column("definition", "", Align::Left);
-    for (name, unit, definition) in METRICS {
-        table.row(vec![(*name).to_owned(), (*unit).to_owned(), (*definition).to_owned()]);
+    for MetricEntry { name, unit, definition } in metric_entries() {
+        table.row(vec![name.to_owned(), unit.to_owned(), definition]);
     }
     table.render()
 }
 
-/// Every figure of a run's summary.
-const METRICS: &[(&str, &str, &str)] = &[
-    (
-        "throughput_mbps",
-        "Mbit/s",
-        "wire bytes that leave the flow's last link with a rate / active time",
-    ),
-    ("goodput_mbps", "Mbit/s", "bytes the receiving application gets in order / active time"),
-    ("goodput_ss_mbps", "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)"),
-    ("utilization", "share", "wire bytes that a link sent / its capacity, from the first start"),
-    ("jain", "index", "Jain's index over the flows' goodputs; jain_ss over goodput_ss_mbps"),
-    ("arrivals", "packets", "packets that arrived at a link"),
-    ("drops", "packets", "packets that a link's queue dropped; drop_ratio = drops / arrivals"),
-    ("marks", "packets", "packets that a link marked CE"),
-    ("queue_packets", "packets", "mean, std, p95, max over time; the one in service included"),
-    ("queue_delay_ms", "ms", "mean, p50, p95, p99 over packets: arrival to start of service"),
-    ("sent_packets", "packets", "data packets sent, retransmissions included"),
-    ("delivered_packets", "packets", "data packets new to the receiver"),
-    ("lost_packets", "packets", "data packets that the sender marked lost"),
-    ("retransmitted_packets", "packets", "retransmissions among the sent packets"),
-    ("rto_count", "", "retransmission timeouts"),
-    ("rtt_ms", "ms", "min, mean, p50, p95, p99, max of every RTT sample"),
-    ("srtt_ms", "ms", "mean, p95 of the smoothed RTT at the series' period"),
-    ("cwnd_packets", "packets", "mean over time and max of the congestion window"),
-    ("limited_by", "share", "what held the sender: cwnd, pacing, rwnd, sndbuf, app; sum 1"),
-    ("fct_ms", "ms", "of transfers: connect to the receiver's reading the last byte"),
-    ("data_packets", "packets", "data packets that left the bottleneck (the unit of speed)"),
-    ("digest", "hash", "over the life of every packet and ACK; the same on every machine"),
-];
+/// Every result in the records of flows, links and runs, and what groups have beside them.
+fn metric_entries() -> Vec<MetricEntry> {
+    let figures = [FlowSummary::FIGURES, LinkSummary::FIGURES, RunSummary::FIGURES].into_iter();
+    let results = figures
+        .flatten()
+        .filter(|figure| figure.role == Role::Result && figure.kind != Kind::Many)
+        .map(|figure| {
+            let parts: Vec<&str> = figure.parts.iter().map(|part| part.name).collect();
+            let definition = [parts.join(", "), figure.meaning.to_owned()].join(" ");
+            let definition = definition.trim_start().to_owned();
+            MetricEntry { name: figure.name, unit: figure.unit, definition }
+        });
+    let over_flows = OVER_FLOWS.iter().map(|figure| MetricEntry {
+        name: figure.name,
+        unit: figure.unit,
+        definition: figure.meaning.to_owned(),
+    });
+    results.chain(over_flows).collect()
+}

@@ -26,6 +26,11 @@ impl From<LabError> for Stopped {
 /// What a verb comes to.
 pub(crate) type Verdict = Result<(), Stopped>;
 
+/// A record as a value in a map of a document.
+pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
+    serde_json::to_value(record).expect("records of plain values")
+}
+
 /// Standard output and standard error.
 pub(crate) struct Output {
     out: io::BufWriter<io::Stdout>,

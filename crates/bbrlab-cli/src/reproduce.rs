@@ -1,11 +1,14 @@
 //! `bbrlab reproduce`: the papers' experiments, published beside measured.
 
+use std::path::Path;
+
 use bbrlab_lab::{COMMIT, LabError, NO_KEY, ReproduceOptions, Reproduced, VERSION, select};
-use bbrlab_report::published_table;
-use serde_json::{Map, Value, json};
+use bbrlab_report::{PublishedRow, published_table};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::ReproduceArgs;
-use crate::output::{Output, Stopped, Verdict};
+use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 use crate::run::{jobs, on_interrupt};
 
@@ -102,59 +105,83 @@ fn wrapped(text: &str) -> String {
     lines
 }
 
-fn document(done: &[Reproduced]) -> Value {
-    let experiments: Vec<Value> = done.iter().map(experiment).collect();
-    json!({
-        "version": VERSION,
-        "commit": COMMIT,
-        "claims": [],
-        "experiments": experiments,
-        "cpu_s": done.iter().map(|reproduced| reproduced.cpu_s).sum::<f64>(),
-    })
+/// `reproduce --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'a str,
+    commit: &'a str,
+    claims: [(); 0],
+    experiments: Vec<OfExperiment<'a>>,
+    cpu_s: f64,
 }
 
-fn experiment(reproduced: &Reproduced) -> Value {
-    let rows: Vec<Value> = reproduced
-        .rows
-        .iter()
-        .zip(reproduced.seeds.iter().zip(&reproduced.hashes))
-        .map(|(row, (seeds, hash))| {
-            let at: Map<String, Value> = row
-                .keys
-                .iter()
-                .filter(|(_, value)| value != NO_KEY)
-                .map(|(key, value)| {
-                    let value =
-                        value.parse::<f64>().map_or_else(|_| value.clone().into(), Value::from);
-                    (key.clone(), value)
-                })
-                .collect();
-            let metrics: Map<String, Value> = row
-                .cells
-                .iter()
-                .map(|cell| {
-                    let interval =
-                        cell.measured.zip(cell.half).map(|(mean, half)| [mean - half, mean + half]);
-                    let of_it = json!({
-                        "unit": cell.unit,
-                        "published": cell.published,
-                        "measured": cell.measured,
-                        "interval": interval,
-                    });
-                    (cell.metric.clone(), of_it)
-                })
-                .collect();
-            json!({ "at": at, "scenario_hash": hash, "seeds": seeds, "metrics": metrics })
-        })
-        .collect();
-    json!({
-        "id": reproduced.id,
-        "title": reproduced.title,
-        "source": reproduced.source,
-        "hash": reproduced.scenario_hash,
-        "note": reproduced.note,
-        "rows": rows,
-        "cpu_s": reproduced.cpu_s,
-        "out": reproduced.out,
-    })
+#[derive(Serialize)]
+struct OfExperiment<'a> {
+    id: &'a str,
+    title: &'a str,
+    source: &'a [String],
+    hash: &'a str,
+    note: &'a str,
+    rows: Vec<OfRow<'a>>,
+    cpu_s: f64,
+    out: &'a Path,
+}
+
+#[derive(Serialize)]
+struct OfRow<'a> {
+    at: Map<String, Value>,
+    scenario_hash: &'a str,
+    seeds: u64,
+    metrics: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct OfCell<'a> {
+    unit: &'a str,
+    published: Option<f64>,
+    measured: Option<f64>,
+    interval: Option<[f64; 2]>,
+}
+
+fn document(done: &[Reproduced]) -> Document<'_> {
+    Document {
+        version: VERSION,
+        commit: COMMIT,
+        claims: [],
+        experiments: done.iter().map(of_experiment).collect(),
+        cpu_s: done.iter().map(|reproduced| reproduced.cpu_s).sum(),
+    }
+}
+
+fn of_experiment(reproduced: &Reproduced) -> OfExperiment<'_> {
+    let seeds_and_hashes = reproduced.seeds.iter().zip(&reproduced.hashes);
+    let rows = reproduced.rows.iter().zip(seeds_and_hashes);
+    OfExperiment {
+        id: &reproduced.id,
+        title: &reproduced.title,
+        source: &reproduced.source,
+        hash: &reproduced.scenario_hash,
+        note: reproduced.note,
+        rows: rows.map(|(row, (&seeds, hash))| of_row(row, seeds, hash)).collect(),
+        cpu_s: reproduced.cpu_s,
+        out: &reproduced.out,
+    }
+}
+
+fn of_row<'a>(row: &PublishedRow, seeds: u64, scenario_hash: &'a str) -> OfRow<'a> {
+    let at = row.keys.iter().filter(|(_, word)| word != NO_KEY).map(|(key, word)| {
+        let word = word.parse::<f64>().map_or_else(|_| word.clone().into(), Value::from);
+        (key.clone(), word)
+    });
+    let metrics = row.cells.iter().map(|cell| {
+        let interval = cell.measured.zip(cell.half).map(|(mean, half)| [mean - half, mean + half]);
+        let of_it = OfCell {
+            unit: &cell.unit,
+            published: cell.published,
+            measured: cell.measured,
+            interval,
+        };
+        (cell.metric.clone(), value(of_it))
+    });
+    OfRow { at: at.collect(), scenario_hash, seeds, metrics: metrics.collect() }
 }

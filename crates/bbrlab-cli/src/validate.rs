@@ -4,10 +4,11 @@ mod packets;
 
 use bbrlab_lab::{Golden, LabError, processors, validate_golden, validate_packets};
 use bbrlab_report::{Align, Table, count};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::{Against, ValidateArgs};
-use crate::output::{Output, Stopped, Verdict};
+use crate::output::{Output, Stopped, Verdict, value};
 use crate::run::on_interrupt;
 
 /// Damaged files that are named one by one.
@@ -93,38 +94,61 @@ fn words(golden: &Golden) -> String {
     text
 }
 
-fn document(golden: &Golden) -> Value {
+/// `validate golden --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    traces: u64,
+    rows: u64,
+    mismatches: u64,
+    unsupported: &'a [String],
+    by_algorithm: Map<String, Value>,
+    first: Option<First<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfAlgorithm<'a> {
+    traces: u64,
+    rows: u64,
+    mismatches: u64,
+    columns: &'a [String],
+}
+
+/// The first difference.
+#[derive(Serialize)]
+struct First<'a> {
+    file: &'a str,
+    row: u64,
+    field: &'a str,
+    expected: Value,
+    got: Value,
+}
+
+fn document(golden: &Golden) -> Document<'_> {
     let report = &golden.report;
-    let by_algorithm: Map<String, Value> = report
-        .by_algorithm
-        .iter()
-        .map(|entry| {
-            let of_it = json!({
-                "traces": entry.traces,
-                "rows": entry.rows,
-                "mismatches": entry.mismatches,
-                "columns": entry.columns,
-            });
-            (entry.name.clone(), of_it)
-        })
-        .collect();
-    let first = report.first.as_ref().map(|first| {
-        json!({
-            "file": first.file,
-            "row": first.row,
-            "field": first.field,
-            "expected": number(first.expected),
-            "got": number(first.got),
-        })
+    let by_algorithm = report.by_algorithm.iter().map(|entry| {
+        let of_it = OfAlgorithm {
+            traces: entry.traces,
+            rows: entry.rows,
+            mismatches: entry.mismatches,
+            columns: &entry.columns,
+        };
+        (entry.name.clone(), value(of_it))
     });
-    json!({
-        "traces": report.traces,
-        "rows": report.rows,
-        "mismatches": report.mismatches,
-        "unsupported": report.unsupported,
-        "by_algorithm": by_algorithm,
-        "first": first,
-    })
+    let first = report.first.as_ref().map(|first| First {
+        file: &first.file,
+        row: first.row,
+        field: &first.field,
+        expected: number(first.expected),
+        got: number(first.got),
+    });
+    Document {
+        traces: report.traces,
+        rows: report.rows,
+        mismatches: report.mismatches,
+        unsupported: &report.unsupported,
+        by_algorithm: by_algorithm.collect(),
+        first,
+    }
 }
 
 /// The traces hold nothing beyond 64 bits; a wider number comes as text.

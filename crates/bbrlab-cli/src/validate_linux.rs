@@ -9,9 +9,10 @@ use bbrlab_lab::linux::{
 use bbrlab_lab::{LabError, processors};
 use bbrlab_report::{Align, Table};
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::output::{Output, Stopped, Verdict};
+use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 use crate::run::on_interrupt;
 
@@ -264,58 +265,98 @@ fn figure(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn document(report: &LinuxReport) -> Value {
-    let points: Vec<Value> = report
-        .points
-        .iter()
-        .map(|point| {
-            let metrics: Vec<Value> = point
-                .comparisons
-                .iter()
-                .map(|c| {
-                    json!({
-                        "metric": c.metric.name(),
-                        "flow": c.flow,
-                        "ours": c.ours,
-                        "linux": c.linux,
-                        "difference": c.difference,
-                        "tolerance": c.metric.tolerance(),
-                        "verdict": verdict(c),
-                    })
-                })
-                .collect();
-            let cwnd = point.cwnd.map(
-                |cwnd| json!({ "samples": cwnd.samples, "seeds": cwnd.seeds, "near": cwnd.share }),
-            );
-            json!({
-                "kernel": point.kernel,
-                "scenario": point.scenario,
-                "family": point.family,
-                "cc": point.cc,
-                "linux_seeds": point.linux_seeds,
-                "metrics": metrics,
-                "cwnd": cwnd,
-            })
-        })
-        .collect();
-    let skipped: Vec<Value> = report
-        .skipped
-        .iter()
-        .map(|(scenario, reason)| json!({ "scenario": scenario, "reason": reason }))
-        .collect();
-    let summary: Map<String, Value> = Metric::ALL
-        .into_iter()
-        .filter(|metric| *metric != Metric::Marks)
-        .map(|metric| {
-            let of_it = report.summary.iter().find(|(m, _)| *m == metric).map(|(_, s)| *s);
-            let value = json!({
-                "n": of_it.map_or(0, |s| s.n),
-                "median": of_it.map(|s| s.median),
-                "p95": of_it.map(|s| s.p95),
-                "worst": of_it.map(|s| s.worst),
-            });
-            (metric.name().to_owned(), value)
-        })
-        .collect();
-    json!({ "points": points, "skipped": skipped, "summary": summary })
+/// `validate linux --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    points: Vec<OfPoint<'a>>,
+    skipped: Vec<Skipped<'a>>,
+    summary: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct OfPoint<'a> {
+    kernel: &'a str,
+    scenario: &'a str,
+    family: &'a str,
+    cc: &'a [String],
+    linux_seeds: usize,
+    metrics: Vec<OfComparison>,
+    cwnd: Option<OfCwnd>,
+}
+
+#[derive(Serialize)]
+struct OfComparison {
+    metric: &'static str,
+    flow: Option<usize>,
+    ours: f64,
+    linux: f64,
+    difference: f64,
+    tolerance: f64,
+    verdict: &'static str,
+}
+
+#[derive(Serialize)]
+struct OfCwnd {
+    samples: usize,
+    seeds: u64,
+    near: f64,
+}
+
+#[derive(Serialize)]
+struct Skipped<'a> {
+    scenario: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct OfMetric {
+    n: usize,
+    median: Option<f64>,
+    p95: Option<f64>,
+    worst: Option<f64>,
+}
+
+fn document(report: &LinuxReport) -> Document<'_> {
+    let skipped = report.skipped.iter().map(|(scenario, reason)| Skipped { scenario, reason });
+    let metrics = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Marks);
+    let summary = metrics.map(|metric| {
+        let of_it = report.summary.iter().find(|(m, _)| *m == metric).map(|(_, s)| *s);
+        let of_it = OfMetric {
+            n: of_it.map_or(0, |s| s.n),
+            median: of_it.map(|s| s.median),
+            p95: of_it.map(|s| s.p95),
+            worst: of_it.map(|s| s.worst),
+        };
+        (metric.name().to_owned(), value(of_it))
+    });
+    Document {
+        points: report.points.iter().map(of_point).collect(),
+        skipped: skipped.collect(),
+        summary: summary.collect(),
+    }
+}
+
+fn of_point(point: &Point) -> OfPoint<'_> {
+    let metrics = point.comparisons.iter().map(|c| OfComparison {
+        metric: c.metric.name(),
+        flow: c.flow,
+        ours: c.ours,
+        linux: c.linux,
+        difference: c.difference,
+        tolerance: c.metric.tolerance(),
+        verdict: verdict(c),
+    });
+    OfPoint {
+        kernel: &point.kernel,
+        scenario: &point.scenario,
+        family: &point.family,
+        cc: &point.cc,
+        linux_seeds: point.linux_seeds,
+        metrics: metrics.collect(),
+        cwnd: point.cwnd.map(|cwnd| OfCwnd {
+            samples: cwnd.samples,
+            seeds: cwnd.seeds,
+            near: cwnd.share,
+        }),
+    }
 }

@@ -1,135 +1,139 @@
-//! Result records as the columns of the Parquet files, and the series' columns back as records.
+//! `summary.parquet`: the records of runs as columns, a row a flow.
 
-use bbrlab_report::flat_columns;
-use bbrlab_run::{QueueRow, QueueSeries, RunSummary, Series, SeriesRow, Transfers};
+use bbrlab_run::{
+    Cell, Column, Field, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values, leaves,
+};
 use serde_json::Value;
 
-use crate::parquet_file::{Column, Values};
 use crate::provenance::{COMMIT, VERSION};
 
-/// `series.parquet`.
-#[must_use]
-pub(crate) fn series_columns(series: &Series) -> Vec<Column> {
-    vec![
-        Column::new("time_s", Values::Float(series.time_s.clone())),
-        Column::new("flow", ints(&series.flow)),
-        Column::new("cwnd_packets", ints(&series.cwnd_packets)),
-        Column::new("ssthresh_packets", opt_ints(&series.ssthresh_packets)),
-        Column::new("inflight_packets", ints(&series.inflight_packets)),
-        Column::new("pacing_rate_bps", opt_ints(&series.pacing_rate_bps)),
-        Column::new("bw_bps", opt_ints(&series.bw_bps)),
-        Column::new("min_rtt_us", opt_ints(&series.min_rtt_us)),
-        Column::new("srtt_us", opt_ints(&series.srtt_us)),
-        Column::new("rtt_us", opt_ints(&series.rtt_us)),
-        Column::new("sent_packets", ints(&series.sent_packets)),
-        Column::new("delivered_packets", ints(&series.delivered_packets)),
-        Column::new("lost_packets", ints(&series.lost_packets)),
-        Column::new("retransmitted_packets", ints(&series.retransmitted_packets)),
-        Column::new("received_bytes", ints(&series.received_bytes)),
-        Column::new(
-            "state",
-            Values::Text(series.state.iter().map(|&state| state.to_owned()).collect()),
-        ),
-        Column::new("inflight_hi_packets", opt_ints(&series.inflight_hi_packets)),
-        Column::new("inflight_lo_packets", opt_ints(&series.inflight_lo_packets)),
-        Column::new("bw_hi_bps", opt_ints(&series.bw_hi_bps)),
-        Column::new("bw_lo_bps", opt_ints(&series.bw_lo_bps)),
-    ]
-}
-
-/// `queue.parquet`.
-#[must_use]
-pub(crate) fn queue_columns(queue: &QueueSeries) -> Vec<Column> {
-    vec![
-        Column::new("time_s", Values::Float(queue.time_s.clone())),
-        Column::new("link", ints(&queue.link)),
-        Column::new("packets", ints(&queue.packets)),
-        Column::new("bytes", ints(&queue.bytes)),
-        Column::new("drops", ints(&queue.drops)),
-        Column::new("marks", ints(&queue.marks)),
-    ]
-}
-
-/// `transfers.parquet`, of runs with flows that have a byte count or a train.
-#[must_use]
-pub(crate) fn transfer_columns(transfers: &Transfers) -> Vec<Column> {
-    vec![
-        Column::new("flow", ints(&transfers.flow)),
-        Column::new("n", ints(&transfers.n)),
-        Column::new("bytes", ints(&transfers.bytes)),
-        Column::new("start_s", Values::Float(transfers.start_s.clone())),
-        Column::new("fct_s", Values::OptFloat(transfers.fct_s.clone())),
-        Column::new("retransmitted_packets", ints(&transfers.retransmitted_packets)),
-    ]
-}
-
-/// `summary.parquet`: a row a flow. First what tells the run, the swept keys among it; then the flow's
-/// figures; then those of the run and of its bottleneck, the same in each row of a run.
+/// First what tells the run, the swept keys among it; then the flow's figures; then those of the run and of
+/// its bottleneck (the first link with a rate, failing it), the same in each row of a run.
 #[must_use]
 pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
-    let mut swept: Vec<&String> = Vec::new();
-    for key in runs.iter().flat_map(|run| run.point.keys()) {
-        if !swept.contains(&key) {
-            swept.push(key);
+    let rows: usize = runs.iter().map(|run| run.flows.len()).sum();
+    let of_run = of_run();
+    let cells_of_runs: Vec<Vec<Cell>> = runs.iter().map(cells).collect();
+    // A row a flow: each value of a run is there once a flow.
+    let of_runs = |at: usize| {
+        let per_run = runs.iter().zip(&cells_of_runs);
+        per_run.flat_map(move |(run, cells)| std::iter::repeat_n(&cells[at], run.flows.len()))
+    };
+    let names = |kind: Kind| {
+        let named = of_run
+            .iter()
+            .enumerate()
+            .filter(move |(_, leaf)| leaf.figure.role == Role::Name && leaf.figure.kind == kind);
+        named.map(|(at, leaf)| required(leaf, of_runs(at)))
+    };
+    let mut columns: Vec<Column> = names(Kind::Word).collect();
+    for (name, value) in [("version", VERSION), ("commit", COMMIT)] {
+        columns.push(Column::new(name, Values::Text(vec![value.to_owned(); rows])));
+    }
+    columns.extend(names(Kind::Whole));
+    columns.extend(swept(runs, &columns));
+    if rows == 0 {
+        return columns;
+    }
+    let flows: Vec<Vec<Cell>> = runs.iter().flat_map(|run| run.flows.iter().map(cells)).collect();
+    for (at, leaf) in of_flow().iter().enumerate() {
+        columns.push(optional(leaf, flows.iter().map(|cells| &cells[at])));
+    }
+    for (at, leaf) in of_run.iter().enumerate() {
+        if matches!(leaf.figure.role, Role::Given | Role::Result) {
+            columns.push(optional(leaf, of_runs(at)));
         }
     }
-    // A row a flow: each value of a run is there once a flow.
-    let per_flow = |value: &dyn Fn(&RunSummary) -> Value| -> Vec<Value> {
-        runs.iter().flat_map(|run| std::iter::repeat_n(value(run), run.flows.len())).collect()
-    };
-    let mut columns = vec![
-        text("scenario", &per_flow(&|run| run.scenario.clone().into())),
-        text("scenario_hash", &per_flow(&|run| run.scenario_hash.clone().into())),
-        text("profile", &per_flow(&|run| run.profile.clone().into())),
-        text("version", &per_flow(&|_| VERSION.into())),
-        text("commit", &per_flow(&|_| COMMIT.into())),
-        whole("seed", &per_flow(&|run| run.seed.into())),
-    ];
-    let reserved: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-    for key in swept.into_iter().filter(|key| !reserved.contains(key)) {
-        let values = per_flow(&|run| run.point.get(key).cloned().unwrap_or(Value::Null));
-        columns.push(by_kind(key, &values));
-    }
-    let rows: Vec<Vec<(String, Value)>> = runs
+    let of_link = of_link();
+    let links: Vec<Vec<Cell>> = runs
         .iter()
-        .flat_map(|run| run.flows.iter().map(move |flow| flat_columns(run, flow)))
+        .map(|run| bottleneck(run).map_or_else(|| vec![Cell::Nothing; of_link.len()], cells))
         .collect();
-    let names: Vec<String> = rows
-        .first()
-        .map_or_else(Vec::new, |row| row.iter().map(|(name, _)| name.clone()).collect());
-    for (at, name) in names.iter().enumerate() {
-        let values: Vec<Value> = rows
-            .iter()
-            .map(|row| row.get(at).map_or(Value::Null, |(_, value)| value.clone()))
-            .collect();
-        columns.push(by_kind(name, &values));
+    for (at, leaf) in of_link.iter().enumerate() {
+        let per_run = runs.iter().zip(&links);
+        let values =
+            per_run.flat_map(|(run, cells)| std::iter::repeat_n(&cells[at], run.flows.len()));
+        columns.push(optional(leaf, values));
     }
     columns
 }
 
-fn ints<T: Copy + TryInto<i64>>(values: &[T]) -> Values {
-    Values::Int(values.iter().map(|&value| int(value)).collect())
+fn of_run() -> Vec<Leaf> {
+    leaves(RunSummary::FIGURES, "", "_")
 }
 
-fn opt_ints<T: Copy + TryInto<i64>>(values: &[Option<T>]) -> Values {
-    Values::OptInt(values.iter().map(|value| value.map(int)).collect())
+fn of_flow() -> Vec<Leaf> {
+    let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
+    // Beside a run's columns its number needs a name that says of what.
+    let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
+    "flow".clone_into(&mut id.expect("flows are numbered").name);
+    leaves
+}
+
+fn of_link() -> Vec<Leaf> {
+    leaves(LinkSummary::FIGURES, "bottleneck_", "_")
+}
+
+fn bottleneck(run: &RunSummary) -> Option<&LinkSummary> {
+    run.links.iter().find(|link| link.name == "bottleneck").or_else(|| run.links.first())
+}
+
+fn cells(record: &impl Field) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    record.cells(&mut cells);
+    cells
+}
+
+/// The swept keys; none hides a column that is there already.
+fn swept(runs: &[RunSummary], taken: &[Column]) -> Vec<Column> {
+    let mut keys: Vec<&String> = Vec::new();
+    for key in runs.iter().flat_map(|run| run.point.keys()) {
+        if !keys.contains(&key) && taken.iter().all(|column| column.name != *key) {
+            keys.push(key);
+        }
+    }
+    let column = |key: &String| {
+        let per_flow = |run: &RunSummary| {
+            let value = run.point.get(key).cloned().unwrap_or(Value::Null);
+            std::iter::repeat_n(value, run.flows.len())
+        };
+        by_kind(key, &runs.iter().flat_map(per_flow).collect::<Vec<Value>>())
+    };
+    keys.into_iter().map(column).collect()
+}
+
+/// A figure that every run has.
+fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
+    let values = match optional(leaf, cells).values {
+        Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
+        Values::OptFloat(values) => Values::Float(values.into_iter().flatten().collect()),
+        Values::OptText(values) => Values::Text(values.into_iter().flatten().collect()),
+        values => values,
+    };
+    Column::new(leaf.name.as_str(), values)
+}
+
+/// A figure that may be missing.
+fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
+    let values = match leaf.figure.kind {
+        Kind::Whole => Values::OptInt(cells.map(whole).collect()),
+        Kind::Number => Values::OptFloat(cells.map(Cell::number).collect()),
+        Kind::Word | Kind::Record | Kind::Many => Values::OptText(cells.map(word).collect()),
+    };
+    Column::new(leaf.name.as_str(), values)
 }
 
 /// Beyond 63 bits the largest number stands for "more than can be".
-fn int<T: TryInto<i64>>(value: T) -> i64 {
-    value.try_into().unwrap_or(i64::MAX)
+fn whole(cell: &Cell) -> Option<i64> {
+    if let Cell::Whole(value) = cell {
+        Some(i64::try_from(*value).unwrap_or(i64::MAX))
+    } else {
+        None
+    }
 }
 
-fn text(name: &str, values: &[Value]) -> Column {
-    let words = values.iter().map(|value| value.as_str().unwrap_or_default().to_owned()).collect();
-    Column::new(name, Values::Text(words))
-}
-
-fn whole(name: &str, values: &[Value]) -> Column {
-    Column::new(
-        name,
-        Values::Int(values.iter().map(|value| int(value.as_u64().unwrap_or(0))).collect()),
-    )
+fn word(cell: &Cell) -> Option<String> {
+    if let Cell::Word(word) = cell { Some(word.clone()) } else { None }
 }
 
 /// Optional, as whole numbers if all that is there are whole numbers, else as numbers, else as words.
@@ -151,144 +155,17 @@ fn by_kind(name: &str, values: &[Value]) -> Column {
     Column::new(name, kind)
 }
 
-/// The series of a `series.parquet`.
-///
-/// # Errors
-/// If a column is missing or of another kind.
-pub(crate) fn series_from(columns: &[Column]) -> Result<Series, String> {
-    let time_s = floats_of(columns, "time_s")?;
-    let states = Names::of(texts_of(columns, "state")?);
-    let at = |name: &str| ints_of(columns, name);
-    let (flow, cwnd, ssthresh, inflight) =
-        (at("flow")?, at("cwnd_packets")?, at("ssthresh_packets")?, at("inflight_packets")?);
-    let (pacing_rate, bw, min_rtt, srtt, rtt) =
-        (at("pacing_rate_bps")?, at("bw_bps")?, at("min_rtt_us")?, at("srtt_us")?, at("rtt_us")?);
-    let (sent, delivered, lost, retransmitted, received) = (
-        at("sent_packets")?,
-        at("delivered_packets")?,
-        at("lost_packets")?,
-        at("retransmitted_packets")?,
-        at("received_bytes")?,
-    );
-    let (inflight_hi, inflight_lo, bw_hi, bw_lo) = (
-        at("inflight_hi_packets")?,
-        at("inflight_lo_packets")?,
-        at("bw_hi_bps")?,
-        at("bw_lo_bps")?,
-    );
-    let mut series = Series::default();
-    for (row, &time_s) in time_s.iter().enumerate() {
-        series.push(SeriesRow {
-            time_s,
-            flow: narrow(flow[row]).unwrap_or_default(),
-            cwnd_packets: narrow(cwnd[row]).unwrap_or_default(),
-            ssthresh_packets: narrow(ssthresh[row]),
-            inflight_packets: narrow(inflight[row]).unwrap_or_default(),
-            pacing_rate_bps: narrow(pacing_rate[row]),
-            bw_bps: narrow(bw[row]),
-            min_rtt_us: narrow(min_rtt[row]),
-            srtt_us: narrow(srtt[row]),
-            rtt_us: narrow(rtt[row]),
-            sent_packets: narrow(sent[row]).unwrap_or_default(),
-            delivered_packets: narrow(delivered[row]).unwrap_or_default(),
-            lost_packets: narrow(lost[row]).unwrap_or_default(),
-            retransmitted_packets: narrow(retransmitted[row]).unwrap_or_default(),
-            received_bytes: narrow(received[row]).unwrap_or_default(),
-            state: states.at(row),
-            inflight_hi_packets: narrow(inflight_hi[row]),
-            inflight_lo_packets: narrow(inflight_lo[row]),
-            bw_hi_bps: narrow(bw_hi[row]),
-            bw_lo_bps: narrow(bw_lo[row]),
-        });
-    }
-    Ok(series)
-}
-
-/// The queues of a `queue.parquet`.
-///
-/// # Errors
-/// If a column is missing or of another kind.
-pub(crate) fn queue_from(columns: &[Column]) -> Result<QueueSeries, String> {
-    let time_s = floats_of(columns, "time_s")?;
-    let at = |name: &str| ints_of(columns, name);
-    let (link, packets, bytes, drops, marks) =
-        (at("link")?, at("packets")?, at("bytes")?, at("drops")?, at("marks")?);
-    let mut queue = QueueSeries::default();
-    for (row, &time_s) in time_s.iter().enumerate() {
-        queue.push(QueueRow {
-            time_s,
-            link: narrow(link[row]).unwrap_or_default(),
-            packets: narrow(packets[row]).unwrap_or_default(),
-            bytes: narrow(bytes[row]).unwrap_or_default(),
-            drops: narrow(drops[row]).unwrap_or_default(),
-            marks: narrow(marks[row]).unwrap_or_default(),
-        });
-    }
-    Ok(queue)
-}
-
-fn narrow<T: TryFrom<i64>>(value: Option<i64>) -> Option<T> {
-    value.and_then(|value| T::try_from(value).ok())
-}
-
-fn column<'a>(columns: &'a [Column], name: &str) -> Result<&'a Values, String> {
-    let found = columns.iter().find(|column| column.name == name);
-    found.map(|column| &column.values).ok_or_else(|| format!("the column `{name}` is missing"))
-}
-
-fn ints_of(columns: &[Column], name: &str) -> Result<Vec<Option<i64>>, String> {
-    match column(columns, name)? {
-        Values::Int(values) => Ok(values.iter().copied().map(Some).collect()),
-        Values::OptInt(values) => Ok(values.clone()),
-        _ => Err(format!("the column `{name}` holds no integers")),
-    }
-}
-
-fn floats_of<'a>(columns: &'a [Column], name: &str) -> Result<&'a [f64], String> {
-    match column(columns, name)? {
-        Values::Float(values) => Ok(values),
-        _ => Err(format!("the column `{name}` holds no numbers")),
-    }
-}
-
-fn texts_of<'a>(columns: &'a [Column], name: &str) -> Result<&'a [String], String> {
-    match column(columns, name)? {
-        Values::Text(values) => Ok(values),
-        _ => Err(format!("the column `{name}` holds no words")),
-    }
-}
-
-/// States as the series hold them: names that live as long as the program. There are about ten.
-struct Names<'a> {
-    texts: &'a [String],
-    known: Vec<&'static str>,
-}
-
-impl<'a> Names<'a> {
-    fn of(texts: &'a [String]) -> Self {
-        /// Other names than a dozen or two come from no run of ours.
-        const KNOWN_MAX: usize = 64;
-        let mut known: Vec<&'static str> = vec![""];
-        for text in texts {
-            if known.len() < KNOWN_MAX && !known.contains(&text.as_str()) {
-                known.push(Box::leak(text.clone().into_boxed_str()));
-            }
-        }
-        Self { texts, known }
-    }
-
-    fn at(&self, row: usize) -> &'static str {
-        let text = self.texts.get(row).map_or("", String::as_str);
-        self.known.iter().find(|name| **name == text).copied().unwrap_or("")
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{queue_columns, queue_from, series_columns, series_from};
+    use std::fmt::Write as _;
+
+    use super::{of_flow, of_link, of_run, summary_columns};
     use crate::parquet_file::{decode, encode};
-    use bbrlab_run::{QueueRow, QueueSeries, Series, SeriesRow};
-    use expect_test::expect;
+    use bbrlab_run::{
+        Column, Figure, FlowSummary, Kind, LinkSummary, QueueRow, QueueSeries, Role, RunSummary,
+        Series, SeriesRow, Transfers, Values,
+    };
+    use expect_test::{expect, expect_file};
 
     #[test]
     fn series_and_queues_survive_the_way_through_a_file() {
@@ -300,34 +177,93 @@ mod tests {
                 cwnd_packets: 10 + row,
                 ssthresh_packets: (row > 2).then_some(7),
                 bw_bps: Some(50_000_000),
-                state: if row < 3 { "STARTUP" } else { "" },
+                state: if row < 3 { "STARTUP" } else { "" }.into(),
                 ..SeriesRow::default()
             });
         }
         let mut queue = QueueSeries::default();
         queue.push(QueueRow { time_s: 0.5, link: 0, packets: 3, bytes: 4542, drops: 1, marks: 0 });
-        assert_eq!(
-            series_from(&decode(encode(&series_columns(&series), &[])).unwrap()).unwrap(),
-            series
-        );
-        assert_eq!(
-            queue_from(&decode(encode(&queue_columns(&queue), &[])).unwrap()).unwrap(),
-            queue
-        );
+        let through = |columns: Vec<Column>| decode(encode(&columns, &[])).unwrap();
+        assert_eq!(Series::from_columns(&through(series.columns())).unwrap(), series);
+        assert_eq!(QueueSeries::from_columns(&through(queue.columns())).unwrap(), queue);
     }
 
     #[test]
-    fn the_series_have_the_columns_of_the_design() {
-        let names: Vec<String> =
-            series_columns(&Series::default()).into_iter().map(|column| column.name).collect();
+    fn a_column_that_is_missing_or_of_another_kind_is_named() {
+        let mut columns = Series::default().columns();
+        let time_s = columns.remove(0);
+        assert_eq!(Series::from_columns(&columns).unwrap_err(), "the column `time_s` is missing");
+        columns[0].values = Values::Float(Vec::new());
+        columns.insert(0, time_s);
+        assert_eq!(
+            Series::from_columns(&columns).unwrap_err(),
+            "the column `flow` holds no integers"
+        );
+    }
+
+    fn run(links: Vec<LinkSummary>) -> RunSummary {
+        let flow = FlowSummary { cc: "bbr1".to_owned(), sent_packets: 7, ..FlowSummary::default() };
+        RunSummary { seed: 3, links, flows: vec![flow], ..RunSummary::default() }
+    }
+
+    #[test]
+    fn the_columns_are_the_same_with_and_without_a_link() {
+        let kinds = |run: RunSummary| -> Vec<(String, std::mem::Discriminant<Values>)> {
+            let columns = summary_columns(&[run]).into_iter();
+            columns.map(|column| (column.name, std::mem::discriminant(&column.values))).collect()
+        };
+        let link = LinkSummary { name: "bottleneck".to_owned(), ..LinkSummary::default() };
+        let with = kinds(run(vec![link]));
+        assert_eq!(with, kinds(run(Vec::new())));
+        let names: Vec<&str> = with.iter().map(|(name, _)| name.as_str()).collect();
         expect![[r"
-            time_s, flow, cwnd_packets, ssthresh_packets, inflight_packets, pacing_rate_bps, bw_bps, min_rtt_us, srtt_us, rtt_us, sent_packets, delivered_packets, lost_packets, retransmitted_packets, received_bytes, state, inflight_hi_packets, inflight_lo_packets, bw_hi_bps, bw_lo_bps"]]
-        .assert_eq(&names.join(", "));
+            scenario scenario_hash profile version commit seed flow cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets lost_packets retransmitted_packets rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 sim_s events data_packets digest jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_drops bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99"]]
+        .assert_eq(&names.join(" "));
     }
 
+    /// A table of the page: name, kind, unit and meaning of each column.
+    fn table<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Figure)>) -> String {
+        let mut text =
+            format!("\n**{title}**\n\n| column | kind | unit | what |\n|---|---|---|---|\n");
+        for (name, figure) in rows {
+            let kind = match figure.kind {
+                Kind::Whole => "integer",
+                Kind::Number => "number",
+                _ => "text",
+            };
+            writeln!(text, "| `{name}` | {kind} | {} | {} |", figure.unit, figure.meaning).unwrap();
+        }
+        text
+    }
+
+    /// Where the page's tables begin and end.
+    const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` writes it anew. -->\n";
+    const TO: &str = "\n<!-- End of what is written from `record.rs`. -->";
+
     #[test]
-    fn a_missing_column_is_named() {
-        let columns = &series_columns(&Series::default())[1..];
-        assert_eq!(series_from(columns).unwrap_err(), "the column `time_s` is missing");
+    fn the_page_of_results_has_every_column() {
+        let named = |leaves: Vec<bbrlab_run::Leaf>| {
+            leaves
+                .into_iter()
+                .filter(|leaf| leaf.figure.role != Role::Cost)
+                .map(|leaf| (leaf.name, leaf.figure))
+        };
+        let own = |figures: &'static [Figure]| {
+            figures.iter().map(|figure| (figure.name.to_owned(), figure))
+        };
+        let tables = [
+            table("`summary.parquet`, of the run", named(of_run())),
+            table("`summary.parquet`, of the flow", named(of_flow())),
+            table("`summary.parquet`, of the run's bottleneck", named(of_link())),
+            table("`series.parquet`", own(Series::FIGURES)),
+            table("`queue.parquet`", own(QueueSeries::FIGURES)),
+            table("`transfers.parquet`", own(Transfers::FIGURES)),
+        ];
+        let page = include_str!("../../../docs/results.md");
+        let (before, rest) = page.split_once(FROM).expect("the page has the mark");
+        let (_, after) = rest.split_once(TO).expect("the page has the mark of the end");
+        let wanted = format!("{before}{FROM}{}{TO}{after}", tables.concat());
+        // It differs? `cargo xtask bless` writes the page.
+        expect_file!["../../../docs/results.md"].assert_eq(&wanted);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bbrlab_run::{Column, Values};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -17,55 +18,6 @@ use crate::provenance::VERSION;
 
 /// Rows of a row group: what a reader has to hold at once.
 const ROWS_PER_GROUP: usize = 1 << 20;
-
-/// A named column.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Column {
-    /// Its name.
-    pub name: String,
-    /// Its values.
-    pub values: Values,
-}
-
-/// Values of a column. All integers are written as 64 bits with sign, which every reader knows.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Values {
-    /// Integers.
-    Int(Vec<i64>),
-    /// Integers or nothing.
-    OptInt(Vec<Option<i64>>),
-    /// Floating point numbers.
-    Float(Vec<f64>),
-    /// Floating point numbers or nothing.
-    OptFloat(Vec<Option<f64>>),
-    /// Words.
-    Text(Vec<String>),
-    /// Words or nothing.
-    OptText(Vec<Option<String>>),
-}
-
-impl Values {
-    /// Rows.
-    #[must_use]
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Int(values) => values.len(),
-            Self::OptInt(values) => values.len(),
-            Self::Float(values) => values.len(),
-            Self::OptFloat(values) => values.len(),
-            Self::Text(values) => values.len(),
-            Self::OptText(values) => values.len(),
-        }
-    }
-}
-
-impl Column {
-    /// A column.
-    #[must_use]
-    pub(crate) fn new(name: impl Into<String>, values: Values) -> Self {
-        Self { name: name.into(), values }
-    }
-}
 
 /// What a file says of itself: pairs of a name and a text.
 pub(crate) type Origin<'a> = &'a [(&'a str, String)];

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
-use bbrlab_run::{Run, RunResult, RunsDocument, Series};
+use bbrlab_run::{Column, QueueSeries, Run, RunResult, RunsDocument, Series};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
-use crate::columns::{queue_from, series_from};
 use crate::error::LabError;
-use crate::parquet_file::{Column, decode};
+use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON};
 
@@ -82,7 +81,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
-    let queue = read_columns(&folder.join(QUEUE_PARQUET), queue_from)?;
+    let queue = read_columns(&folder.join(QUEUE_PARQUET), QueueSeries::from_columns)?;
     let made_by = made_by(&document.version, &document.commit);
     let picture =
         RunPicture { run: &run, summary, series: &series, queue: &queue, made_by: &made_by };
@@ -107,7 +106,7 @@ pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 
 /// The flows over time of a run's folder.
 pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
-    read_columns(&folder.join(SERIES_PARQUET), series_from)
+    read_columns(&folder.join(SERIES_PARQUET), Series::from_columns)
 }
 
 fn read_columns<T>(

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
-use crate::columns::{queue_columns, series_columns, summary_columns, transfer_columns};
+use crate::columns::summary_columns;
 use crate::error::LabError;
 use crate::machine;
 use crate::parquet_file::encode;
@@ -148,13 +148,13 @@ pub(crate) fn write_run(
         (SCENARIO, scenario_toml.as_bytes().to_vec()),
         (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
         (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)), &origin)),
-        (SERIES_PARQUET, encode(&series_columns(&result.series), &origin)),
-        (QUEUE_PARQUET, encode(&queue_columns(&result.queue), &origin)),
+        (SERIES_PARQUET, encode(&result.series.columns(), &origin)),
+        (QUEUE_PARQUET, encode(&result.queue.columns(), &origin)),
     ];
     if result.transfers.is_empty() {
         forget(&folder.join(TRANSFERS_PARQUET))?;
     } else {
-        files.push((TRANSFERS_PARQUET, encode(&transfer_columns(&result.transfers), &origin)));
+        files.push((TRANSFERS_PARQUET, encode(&result.transfers.columns(), &origin)));
     }
     let mut hashes = BTreeMap::new();
     for (name, bytes) in files {
@@ -252,17 +252,8 @@ mod tests {
             scenario: "made-up".to_owned(),
             scenario_hash: "aa".repeat(32),
             profile: "linux".to_owned(),
-            point: serde_json::Map::new(),
             seed: 3,
-            sim_s: 1.0,
-            cpu_s: None,
-            events: 10,
-            data_packets: 5,
-            digest: "00".to_owned(),
-            jain: None,
-            jain_ss: None,
-            links: Vec::new(),
-            flows: Vec::new(),
+            ..RunSummary::default()
         };
         RunResult {
             summary,

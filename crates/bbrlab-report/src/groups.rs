@@ -2,29 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use bbrlab_run::{Group, GroupMetric, RunSummary};
-use serde_json::{Map, Value};
+use bbrlab_run::{Field, Group, GroupMetric, Kind, OVER_FLOWS, Role, RunSummary, leaves};
+use serde_json::Map;
 
 use crate::student_t::interval;
 
 /// Above this the groups hold totals, and no metric per flow.
 const FLOWS_IN_GROUPS: usize = 1000;
-
-/// Leaves of a summary that name a run or describe its input, and are no results.
-const NOT_A_METRIC: &[&str] = &[
-    "scenario",
-    "scenario_hash",
-    "profile",
-    "point",
-    "seed",
-    "sim_s",
-    "cpu_s",
-    "digest",
-    "id",
-    "name",
-    "cc",
-    "rtt_base_ms",
-];
 
 /// The groups of some runs, in the order in which each group's first run appears.
 #[must_use]
@@ -69,30 +53,11 @@ fn group(runs: &[&RunSummary]) -> Group {
 /// The metrics of a run by name: those of the JSON document, such as `jain`, `links.bottleneck.utilization`
 /// or `flows.0.rtt_ms.mean`, and sums and means over the flows: `total.goodput_mbps`, `mean.rtt_ms`; where algorithms compete, their sums
 /// too: `cc.cubic.goodput_mbps` ...
-///
-/// # Panics
-/// Never: records are plain values.
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     let mut flat = Vec::new();
-    let total = |figure: fn(&bbrlab_run::FlowSummary) -> Option<f64>| {
-        run.flows
-            .iter()
-            .filter_map(figure)
-            .fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
-    };
-    #[expect(clippy::cast_precision_loss, reason = "a run sends fewer than 2^52 packets")]
-    let retransmitted = run.flows.iter().map(|flow| flow.retransmitted_packets).sum::<u64>() as f64;
-    #[expect(clippy::cast_precision_loss, reason = "numbers for people")]
-    let of_run = [("events", run.events as f64), ("data_packets", run.data_packets as f64)];
-    flat.extend(of_run.map(|(name, value)| (name.to_owned(), Some(value))));
-    flat.push(("jain".to_owned(), run.jain));
-    flat.push(("jain_ss".to_owned(), run.jain_ss));
-    flat.push(("total.throughput_mbps".to_owned(), total(|flow| flow.throughput_mbps)));
-    flat.push(("total.goodput_mbps".to_owned(), total(|flow| flow.goodput_mbps)));
-    flat.push(("total.goodput_ss_mbps".to_owned(), total(|flow| flow.goodput_ss_mbps)));
-    flat.push(("total.retransmitted_packets".to_owned(), Some(retransmitted)));
-    flat.push(("mean.rtt_ms".to_owned(), mean_rtt_ms(run)));
+    metrics("", run, &mut flat);
+    flat.extend(OVER_FLOWS.iter().map(|figure| (figure.name.to_owned(), (figure.of)(run))));
     let ccs = algorithms(run);
     if ccs.len() > 1 {
         for cc in ccs {
@@ -102,16 +67,25 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
         }
     }
     for link in &run.links {
-        let value = serde_json::to_value(link).expect("a record of plain values");
-        leaves(&format!("links.{}", link.name), &value, &mut flat);
+        metrics(&format!("links.{}.", link.name), link, &mut flat);
     }
     if run.flows.len() <= FLOWS_IN_GROUPS {
         for flow in &run.flows {
-            let value = serde_json::to_value(flow).expect("a record of plain values");
-            leaves(&format!("flows.{}", flow.id), &value, &mut flat);
+            metrics(&format!("flows.{}.", flow.id), flow, &mut flat);
         }
     }
     flat
+}
+
+/// The results of a record that are numbers.
+fn metrics<R: Field>(prefix: &str, record: &R, flat: &mut Vec<(String, Option<f64>)>) {
+    let mut cells = Vec::new();
+    record.cells(&mut cells);
+    for (leaf, cell) in leaves(R::PARTS, prefix, ".").into_iter().zip(cells) {
+        if leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word {
+            flat.push((leaf.name, cell.number()));
+        }
+    }
 }
 
 /// The algorithms of a run in the order of its flows.
@@ -123,24 +97,6 @@ pub(crate) fn algorithms(run: &RunSummary) -> Vec<&str> {
         }
     }
     ccs
-}
-
-/// The mean over the flows of their mean RTT samples.
-fn mean_rtt_ms(run: &RunSummary) -> Option<f64> {
-    let means: Vec<f64> = run.flows.iter().filter_map(|flow| flow.rtt_ms.mean).collect();
-    interval(&means).mean
-}
-
-fn leaves(path: &str, value: &Value, flat: &mut Vec<(String, Option<f64>)>) {
-    let Value::Object(fields) = value else {
-        flat.push((path.to_owned(), value.as_f64()));
-        return;
-    };
-    for (key, field) in fields {
-        if !NOT_A_METRIC.contains(&key.as_str()) {
-            leaves(&format!("{path}.{key}"), field, flat);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! fonts, so the same records give the same bytes everywhere. To keep that true across machines the
 //! arithmetic uses `+ - * /` and square roots only: the functions of a C library differ in the last bit.
 
-mod flat;
 mod groups;
 mod number;
 mod page;
@@ -12,7 +11,6 @@ mod picture;
 mod student_t;
 mod table;
 
-pub use flat::flat_columns;
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};

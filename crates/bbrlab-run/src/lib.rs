@@ -4,15 +4,19 @@
 //! into links and routes. `scenario` makes runs of scenario files, `sim` runs a `Run` and answers with a
 //! [`RunResult`]; whatever made it, our simulator, ns-3 or a kernel, the same records are judged and printed.
 
+mod column;
+mod figure;
 mod record;
 mod run;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
+pub use column::{Column, Values};
+pub use figure::{Cell, Field, Figure, Kind, Leaf, Role, leaves};
 pub use record::{
-    Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, QueueDelay, QueuePackets,
-    QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, Series, SeriesRow, Srtt,
-    TransferRow, Transfers,
+    Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, OVER_FLOWS, OverFlows,
+    QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
+    Series, SeriesRow, Srtt, TransferRow, Transfers,
 };
 pub use run::{
     Buffer, Burst, DelAck, Ecn, EcnThreshold, Flow, FlowClass, Hop, Jitter, Link, Loss, LossAt,

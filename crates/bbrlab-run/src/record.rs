@@ -1,11 +1,18 @@
-//! Results of a run as records: the JSON document and the columns of the time series.
+//! Results of a run as records: every figure and every column is written down here, once.
 //!
 //! Whatever made a result, our simulator, ns-3 or a kernel, it comes as these records, so that all are
 //! judged and printed by the same code. A figure without a meaning in a run is `None`, in JSON `null`;
 //! objects are always there, so that a reader can ask for `rtt_ms.mean` of every flow.
+//!
+//! A new figure is a row of a table here, with its formula where it follows from others; where it is measured,
+//! the back end that measures it fills it in. JSON, Parquet files, metrics of groups, `bbrlab list metrics`
+//! and the tables of `docs/results.md` have it by itself.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::figure::{columns, record};
 use crate::run::Point;
 
 /// What `--json` writes, and `summary.json` with one run.
@@ -22,179 +29,215 @@ pub struct RunsDocument {
     pub groups: Option<Vec<Group>>,
 }
 
-/// The figures of one run. Definitions: `docs/results.md`, and `bbrlab list metrics`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunSummary {
-    /// The scenario's name or id.
-    pub scenario: String,
-    /// Hash of the resolved scenario, without the seed.
-    pub scenario_hash: String,
-    /// `linux` or `ns3`.
-    pub profile: String,
-    /// Swept keys with their values.
-    pub point: Point,
-    /// The seed.
-    pub seed: u64,
-    /// Simulated seconds.
-    pub sim_s: f64,
-    /// CPU seconds; null in files, which are the same wherever they are made.
-    pub cpu_s: Option<f64>,
-    /// Events handled.
-    pub events: u64,
-    /// Data packets that left the bottleneck, or without one the last link of their path.
-    pub data_packets: u64,
-    /// Hash over the life of every packet, in hexadecimal.
-    pub digest: String,
-    /// Jain's index over the flows' goodputs.
-    pub jain: Option<f64>,
-    /// The same over the steady-state goodputs.
-    pub jain_ss: Option<f64>,
-    /// Every link with a rate.
-    pub links: Vec<LinkSummary>,
-    /// Every flow.
-    pub flows: Vec<FlowSummary>,
+record! {
+    /// The figures of one run.
+    RunSummary {
+        scenario: String, Name, "", "the scenario's name or id";
+        scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
+        profile: String, Name, "", "`linux` or `ns3`";
+        point: Point, Name, "", "swept keys with their values";
+        seed: u64, Name, "", "the seed";
+        sim_s: f64, Given, "s", "simulated time";
+        cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, which are the same wherever they are made";
+        events: u64, Result, "", "events that the simulator handled";
+        data_packets: u64, Result, "packets", "data packets that left the bottleneck, or without one the last link of their path (the unit of speed)";
+        digest: String, Result, "hash", "over the life of every packet and ACK; the same on every machine";
+        jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs",
+            = |run| jain(run.flows.iter().filter_map(|flow| flow.goodput_mbps));
+        jain_ss: Option<f64>, Result, "index", "the same over their goodputs in the steady state",
+            = |run| jain(run.flows.iter().filter_map(|flow| flow.goodput_ss_mbps));
+        links: Vec<LinkSummary>, Result, "", "every link with a rate";
+        flows: Vec<FlowSummary>, Result, "", "every flow";
+    }
 }
 
-/// The figures of a link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinkSummary {
-    /// Its name; the dumbbell's is `bottleneck`.
-    pub name: String,
-    /// Mean rate over the time from the first start, in Mbit/s.
-    pub rate_mbps: Option<f64>,
-    /// Wire bytes sent / capacity, from the first start.
-    pub utilization: Option<f64>,
-    /// Packets that arrived.
-    pub arrivals: u64,
-    /// Packets dropped by the queue.
-    pub drops: u64,
-    /// Drops / arrivals.
-    pub drop_ratio: Option<f64>,
-    /// Packets marked CE.
-    pub marks: u64,
-    /// The queue, the packet in service included.
-    pub queue_packets: QueuePackets,
-    /// The wait from arrival to the start of service.
-    pub queue_delay_ms: QueueDelay,
+record! {
+    /// The figures of a link.
+    LinkSummary {
+        name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
+        rate_mbps: Option<f64>, Result, "Mbit/s", "mean rate of a link from the first start";
+        utilization: Option<f64>, Result, "share", "wire bytes that a link sent / its capacity, from the first start";
+        arrivals: u64, Result, "packets", "packets that arrived at a link";
+        drops: u64, Result, "packets", "packets that a link's queue dropped";
+        drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
+            = |link| ratio(link.drops, link.arrivals);
+        marks: u64, Result, "packets", "packets that a link marked CE";
+        queue_packets: QueuePackets, Result, "packets", "over time; the one in service included";
+        queue_delay_ms: QueueDelay, Result, "ms", "over packets: arrival to start of service";
+    }
 }
 
-/// Time integrals of a queue's length in packets, from the first start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct QueuePackets {
-    /// Mean.
-    pub mean: Option<f64>,
-    /// Standard deviation.
-    pub std: Option<f64>,
-    /// 95th percentile.
-    pub p95: Option<f64>,
-    /// Maximum.
-    pub max: Option<f64>,
+record! {
+    /// A queue's length over time, from the first start.
+    #[derive(Copy)]
+    QueuePackets {
+        mean: Option<f64>, Result, "packets", "time integral / time";
+        std: Option<f64>, Result, "packets", "standard deviation";
+        p95: Option<f64>, Result, "packets", "95th percentile";
+        max: Option<f64>, Result, "packets", "maximum";
+    }
 }
 
-/// Queue delay over packets, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "mean and percentiles")]
-pub struct QueueDelay {
-    pub mean: Option<f64>,
-    pub p50: Option<f64>,
-    pub p95: Option<f64>,
-    pub p99: Option<f64>,
+record! {
+    /// Queue delay over packets.
+    #[derive(Copy)]
+    QueueDelay {
+        mean: Option<f64>, Result, "ms", "mean";
+        p50: Option<f64>, Result, "ms", "median";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        p99: Option<f64>, Result, "ms", "99th percentile";
+    }
 }
 
-/// The figures of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FlowSummary {
-    /// Its number, from 0.
-    pub id: u32,
-    /// Congestion control.
-    pub cc: String,
-    /// The connect.
-    pub start_s: f64,
-    /// The end of its active time.
-    pub stop_s: f64,
-    /// Base RTT, without serialisation.
-    pub rtt_base_ms: f64,
-    /// Wire bytes that leave the last link with a rate on its path, over the active time.
-    pub throughput_mbps: Option<f64>,
-    /// Bytes that the receiving application gets in order, over the active time.
-    pub goodput_mbps: Option<f64>,
-    /// Goodput in the steady state: from the last start + 10 s (5 s for runs up to 30 s).
-    pub goodput_ss_mbps: Option<f64>,
-    /// Data packets sent, retransmissions included.
-    pub sent_packets: u64,
-    /// Packets new to the receiver.
-    pub delivered_packets: u64,
-    /// Packets marked lost by the sender.
-    pub lost_packets: u64,
-    /// Retransmissions.
-    pub retransmitted_packets: u64,
-    /// Retransmission timeouts.
-    pub rto_count: u64,
-    /// Every RTT sample.
-    pub rtt_ms: Rtt,
-    /// The smoothed RTT, sampled at the series' period.
-    pub srtt_ms: Srtt,
+record! {
+    /// The figures of a flow.
+    FlowSummary {
+        id: u32, Name, "", "its number, from 0";
+        cc: String, Name, "", "congestion control";
+        start_s: f64, Result, "s", "the connect";
+        stop_s: f64, Result, "s", "the end of its active time";
+        rtt_base_ms: f64, Given, "ms", "base RTT, without serialisation";
+        throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes the receiving application gets in order / active time";
+        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
+        sent_packets: u64, Result, "packets", "data packets sent, retransmissions included";
+        delivered_packets: u64, Result, "packets", "data packets new to the receiver";
+        lost_packets: u64, Result, "packets", "data packets that the sender marked lost";
+        retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
+        rto_count: u64, Result, "", "retransmission timeouts";
+        rtt_ms: Rtt, Result, "ms", "of every RTT sample";
+        srtt_ms: Srtt, Result, "ms", "of the smoothed RTT at the series' period";
+        cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
+        limited_by: LimitedBy, Result, "share", "of the active time: what held the sender; sum 1";
+        fct_ms: Fct, Result, "ms", "of transfers: connect to the receiver's reading the last byte";
+    }
+}
+
+record! {
+    /// RTT samples.
+    #[derive(Copy)]
+    Rtt {
+        min: Option<f64>, Result, "ms", "minimum";
+        mean: Option<f64>, Result, "ms", "mean";
+        p50: Option<f64>, Result, "ms", "median";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        p99: Option<f64>, Result, "ms", "99th percentile";
+        max: Option<f64>, Result, "ms", "maximum";
+    }
+}
+
+record! {
+    /// Smoothed RTT.
+    #[derive(Copy)]
+    Srtt {
+        mean: Option<f64>, Result, "ms", "mean";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+    }
+}
+
+record! {
     /// Congestion window.
-    pub cwnd_packets: Cwnd,
-    /// What limited it.
-    pub limited_by: LimitedBy,
-    /// Completion times of byte counts and trains.
-    pub fct_ms: Fct,
+    #[derive(Copy)]
+    Cwnd {
+        mean: Option<f64>, Result, "packets", "mean over the active time";
+        max: Option<f64>, Result, "packets", "maximum";
+    }
 }
 
-/// RTT samples in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "mean and percentiles")]
-pub struct Rtt {
-    pub min: Option<f64>,
-    pub mean: Option<f64>,
-    pub p50: Option<f64>,
-    pub p95: Option<f64>,
-    pub p99: Option<f64>,
-    pub max: Option<f64>,
+record! {
+    /// What limited a flow: shares of its active time, whose sum is 1.
+    #[derive(Copy)]
+    LimitedBy {
+        cwnd: Option<f64>, Result, "share", "congestion window";
+        pacing: Option<f64>, Result, "share", "pacing";
+        rwnd: Option<f64>, Result, "share", "receive window";
+        sndbuf: Option<f64>, Result, "share", "send buffer";
+        app: Option<f64>, Result, "share", "nothing to send";
+    }
 }
 
-/// Smoothed RTT in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "mean and percentiles")]
-pub struct Srtt {
-    pub mean: Option<f64>,
-    pub p95: Option<f64>,
+record! {
+    /// Completion times, from the connect to the receiver's reading the last byte.
+    #[derive(Copy)]
+    Fct {
+        n: u64, Result, "transfers", "transfers completed";
+        mean: Option<f64>, Result, "ms", "mean";
+        p50: Option<f64>, Result, "ms", "median";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        p99: Option<f64>, Result, "ms", "99th percentile";
+    }
 }
 
-/// Congestion window in packets: time mean over the active time, and maximum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "mean and maximum")]
-pub struct Cwnd {
-    pub mean: Option<f64>,
-    pub max: Option<f64>,
+/// Jain's index: (sum x)^2 / (n sum x^2).
+fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
+    let shares: Vec<f64> = shares.collect();
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a count of flows")]
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// What limited a flow: shares of its active time, whose sum is 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LimitedBy {
-    /// Congestion window.
-    pub cwnd: Option<f64>,
-    /// Pacing.
-    pub pacing: Option<f64>,
-    /// Receive window.
-    pub rwnd: Option<f64>,
-    /// Send buffer.
-    pub sndbuf: Option<f64>,
-    /// Nothing to send.
-    pub app: Option<f64>,
+#[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Completion times in milliseconds, from the connect to the receiver's reading the last byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "mean and percentiles")]
-pub struct Fct {
-    /// Transfers completed.
-    pub n: u64,
-    pub mean: Option<f64>,
-    pub p50: Option<f64>,
-    pub p95: Option<f64>,
-    pub p99: Option<f64>,
+/// A figure over all flows of a run, which metrics of groups have beside those of the record.
+#[derive(Clone, Copy, Debug)]
+pub struct OverFlows {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+    /// Its formula.
+    pub of: fn(&RunSummary) -> Option<f64>,
+}
+
+/// Sums and means over the flows.
+pub const OVER_FLOWS: &[OverFlows] = &[
+    OverFlows {
+        name: "total.throughput_mbps",
+        unit: "Mbit/s",
+        meaning: "sum of throughput_mbps over the flows",
+        of: |run| sum(run.flows.iter().filter_map(|flow| flow.throughput_mbps)),
+    },
+    OverFlows {
+        name: "total.goodput_mbps",
+        unit: "Mbit/s",
+        meaning: "sum of goodput_mbps over the flows",
+        of: |run| sum(run.flows.iter().filter_map(|flow| flow.goodput_mbps)),
+    },
+    OverFlows {
+        name: "total.goodput_ss_mbps",
+        unit: "Mbit/s",
+        meaning: "sum of goodput_ss_mbps over the flows",
+        of: |run| sum(run.flows.iter().filter_map(|flow| flow.goodput_ss_mbps)),
+    },
+    OverFlows {
+        name: "total.retransmitted_packets",
+        unit: "packets",
+        meaning: "sum of retransmitted_packets over the flows",
+        #[expect(clippy::cast_precision_loss, reason = "a run sends fewer than 2^52 packets")]
+        of: |run| Some(run.flows.iter().map(|flow| flow.retransmitted_packets).sum::<u64>() as f64),
+    },
+    OverFlows {
+        name: "mean.rtt_ms",
+        unit: "ms",
+        meaning: "mean over the flows of their mean RTT samples",
+        of: |run| mean(run.flows.iter().filter_map(|flow| flow.rtt_ms.mean)),
+    },
+];
+
+fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of flows")]
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Runs that differ in the seed only.
@@ -238,102 +281,31 @@ pub struct RunResult {
     pub transfers: Transfers,
 }
 
-macro_rules! columns {
-    ($(#[$table_doc:meta])* $table:ident of $(#[$row_doc:meta])* $row:ident {
-        $($(#[$doc:meta])* $field:ident: $kind:ty,)*
-    }) => {
-        $(#[$row_doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq)]
-        pub struct $row {
-            $($(#[$doc])* pub $field: $kind,)*
-        }
-
-        $(#[$table_doc])*
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $table {
-            $($(#[$doc])* pub $field: Vec<$kind>,)*
-        }
-
-        impl $table {
-            /// Adds a row.
-            pub fn push(&mut self, row: $row) {
-                $(self.$field.push(row.$field);)*
-            }
-
-            /// Rows.
-            #[must_use]
-            pub fn len(&self) -> usize {
-                self.rows()
-            }
-
-            /// Whether there is no row.
-            #[must_use]
-            pub fn is_empty(&self) -> bool {
-                self.rows() == 0
-            }
-
-            /// The row at that place.
-            ///
-            /// # Panics
-            /// If there is none.
-            #[must_use]
-            pub fn row(&self, index: usize) -> $row {
-                $row { $($field: self.$field[index],)* }
-            }
-
-            #[expect(unreachable_code, reason = "the first column tells for all")]
-            fn rows(&self) -> usize {
-                $(return self.$field.len();)*
-            }
-        }
-    };
-}
-
 columns! {
     /// The columns of `series.parquet`, in the order of time, then flow.
     Series of
     /// A flow at a moment.
     SeriesRow {
-        /// Seconds since the start of the run.
-        time_s: f64,
-        /// The flow's number.
-        flow: u32,
-        /// Congestion window.
-        cwnd_packets: u32,
-        /// Slow start threshold; none while it is unlimited.
-        ssthresh_packets: Option<u32>,
-        /// Packets in flight.
-        inflight_packets: u32,
-        /// Pacing rate in bits of payload per second; none while there is no pacing.
-        pacing_rate_bps: Option<u64>,
-        /// The congestion control's bandwidth estimate in bits of payload per second.
-        bw_bps: Option<u64>,
-        /// Its minimum RTT; of the stack where it has none.
-        min_rtt_us: Option<u32>,
-        /// Smoothed RTT.
-        srtt_us: Option<u32>,
-        /// The last RTT sample.
-        rtt_us: Option<u32>,
-        /// Data packets sent so far.
-        sent_packets: u64,
-        /// Packets delivered so far, as the sender knows.
-        delivered_packets: u64,
-        /// Packets marked lost so far.
-        lost_packets: u64,
-        /// Retransmissions so far.
-        retransmitted_packets: u64,
-        /// Bytes that the receiving application has got so far.
-        received_bytes: u64,
-        /// State of the congestion control; empty for those without states.
-        state: &'static str,
-        /// `inflight_hi` of `bbr2` and `bbr3`; none while unset.
-        inflight_hi_packets: Option<u32>,
-        /// `inflight_lo` of `bbr2` and `bbr3`; none while unset.
-        inflight_lo_packets: Option<u32>,
-        /// `bw_hi` of `bbr2` and `bbr3`, in bits of payload per second.
-        bw_hi_bps: Option<u64>,
-        /// `bw_lo` of `bbr2` and `bbr3`, in bits of payload per second; none while unset.
-        bw_lo_bps: Option<u64>,
+        time_s: f64, "s", "time since the start of the run";
+        flow: u32, "", "the flow's number";
+        cwnd_packets: u32, "packets", "congestion window";
+        ssthresh_packets: Option<u32>, "packets", "slow start threshold; null while it is unlimited";
+        inflight_packets: u32, "packets", "packets in flight";
+        pacing_rate_bps: Option<u64>, "bit/s", "pacing rate, of payload; null while there is no pacing";
+        bw_bps: Option<u64>, "bit/s", "the congestion control's bandwidth estimate, of payload";
+        min_rtt_us: Option<u32>, "us", "its minimum RTT; of the stack where it has none";
+        srtt_us: Option<u32>, "us", "smoothed RTT";
+        rtt_us: Option<u32>, "us", "the last RTT sample";
+        sent_packets: u64, "packets", "data packets sent so far";
+        delivered_packets: u64, "packets", "packets delivered so far, as the sender knows";
+        lost_packets: u64, "packets", "packets marked lost so far";
+        retransmitted_packets: u64, "packets", "retransmissions so far";
+        received_bytes: u64, "bytes", "bytes that the receiving application has got so far";
+        state: Cow<'static, str>, "", "state of the congestion control; empty for those without states";
+        inflight_hi_packets: Option<u32>, "packets", "`inflight_hi` of `bbr2` and `bbr3`; null while unset";
+        inflight_lo_packets: Option<u32>, "packets", "`inflight_lo` of `bbr2` and `bbr3`; null while unset";
+        bw_hi_bps: Option<u64>, "bit/s", "`bw_hi` of `bbr2` and `bbr3`, of payload";
+        bw_lo_bps: Option<u64>, "bit/s", "`bw_lo` of `bbr2` and `bbr3`, of payload; null while unset";
     }
 }
 
@@ -342,18 +314,12 @@ columns! {
     QueueSeries of
     /// A link with a rate at a moment.
     QueueRow {
-        /// Seconds since the start of the run.
-        time_s: f64,
-        /// Its place in the summary's `links`.
-        link: u32,
-        /// Packets, the one in service included.
-        packets: u64,
-        /// Wire bytes of these packets.
-        bytes: u64,
-        /// Drops by the queue so far.
-        drops: u64,
-        /// Marks so far.
-        marks: u64,
+        time_s: f64, "s", "time since the start of the run";
+        link: u32, "", "its place in the summary's `links`";
+        packets: u64, "packets", "packets, the one in service included";
+        bytes: u64, "bytes", "wire bytes of these packets";
+        drops: u64, "packets", "drops by the queue so far";
+        marks: u64, "packets", "marks so far";
     }
 }
 
@@ -362,17 +328,11 @@ columns! {
     Transfers of
     /// A transfer.
     TransferRow {
-        /// The flow's number.
-        flow: u32,
-        /// Its place in the flow's train, from 0.
-        n: u32,
-        /// Payload bytes.
-        bytes: u64,
-        /// The connect.
-        start_s: f64,
-        /// From the connect to the receiver's reading the last byte; none if the run ended before.
-        fct_s: Option<f64>,
-        /// Retransmissions.
-        retransmitted_packets: u64,
+        flow: u32, "", "the flow's number";
+        n: u32, "", "its place in the flow's train, from 0";
+        bytes: u64, "bytes", "payload";
+        start_s: f64, "s", "the connect";
+        fct_s: Option<f64>, "s", "from the connect to the receiver's reading the last byte; null if the run ended before";
+        retransmitted_packets: u64, "packets", "retransmissions";
     }
 }

@@ -3,6 +3,11 @@
 //! A flow has a row from its start to its end, a link that is a flow's own until that flow's end: what is over costs
 //! nothing, not even a look.
 
+#![allow(
+    clippy::needless_update,
+    reason = "columns that follow from others are not filled in here"
+)]
+
 use bbrlab_cc::Control;
 use bbrlab_net::{DropTail, LinkStats, Network};
 use bbrlab_run::{QueueRow, QueueSeries, Run, Sample, Series, SeriesRow};
@@ -127,11 +132,12 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
         lost_packets: totals.lost,
         retransmitted_packets: totals.sender.retransmitted,
         received_bytes: totals.receiver.bytes_read,
-        state: info.state,
+        state: info.state.into(),
         inflight_hi_packets: info.inflight_hi,
         inflight_lo_packets: info.inflight_lo,
         bw_hi_bps: info.bw_hi.map(|bw| bw.saturating_mul(BITS)),
         bw_lo_bps: info.bw_lo.map(|bw| bw.saturating_mul(BITS)),
+        ..SeriesRow::default()
     }
 }
 
@@ -144,5 +150,6 @@ fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
         bytes: stats.backlog_bytes,
         drops: stats.drops_full + stats.drops_aqm,
         marks: stats.marks,
+        ..QueueRow::default()
     }
 }

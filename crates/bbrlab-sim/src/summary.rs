@@ -1,10 +1,17 @@
 //! The figures of a run, from the meters of its flows and the counts of its links.
 //!
-//! Floating point begins here: everything before it is integers.
+//! Floating point begins here: everything before it is integers. Figures that follow from others are not
+//! filled in here: the records' tables have their formulas.
+
+#![allow(
+    clippy::needless_update,
+    reason = "a record need not have a figure that follows from others"
+)]
 
 use bbrlab_net::{DropTail, LinkId, LinkStats, Network};
 use bbrlab_run::{
-    Cwnd, Fct, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt, RunSummary, Srtt,
+    Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
+    RunSummary, Srtt,
 };
 use bbrlab_run::{Profile, Run};
 use bbrlab_units::{Span, Time};
@@ -44,10 +51,7 @@ pub(crate) fn summarise(
     let steady = steady_from(run);
     let flow_summaries: Vec<FlowSummary> =
         flows.iter().enumerate().map(|(id, flow)| flow_summary(run, id, flow, steady)).collect();
-    let goodputs = |pick: fn(&FlowSummary) -> Option<f64>| -> Vec<f64> {
-        flow_summaries.iter().filter_map(pick).collect()
-    };
-    RunSummary {
+    let mut summary = RunSummary {
         scenario: run.scenario.clone(),
         scenario_hash: run.scenario_hash.clone(),
         profile: match run.profile {
@@ -62,11 +66,12 @@ pub(crate) fn summarise(
         events: net.events(),
         data_packets: data_packets(run, net, flows),
         digest: net.digest().to_string(),
-        jain: jain(&goodputs(|flow| flow.goodput_mbps)),
-        jain_ss: jain(&goodputs(|flow| flow.goodput_ss_mbps)),
         links,
         flows: flow_summaries,
-    }
+        ..RunSummary::default()
+    };
+    summary.derive();
+    summary
 }
 
 /// Data packets that left the bottleneck or, without one, that have come to the end of their path.
@@ -75,14 +80,6 @@ fn data_packets(run: &Run, net: &mut Network<Payload, DropTail>, flows: &[Flow])
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;
     }
     flows.iter().map(|flow| flow.data_arrivals).sum()
-}
-
-/// Jain's index: (sum x)^2 / (n sum x^2).
-fn jain(shares: &[f64]) -> Option<f64> {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a count of flows")]
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
@@ -96,15 +93,13 @@ fn link_summary(
     let active = now.since(first_start).as_secs_f64();
     let stats: &LinkStats = net.link_stats(link.id);
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
-    // Random loss is the path's, not the queue's.
-    let drops = stats.drops_full + stats.drops_aqm;
     LinkSummary {
         name: link.name.clone(),
         rate_mbps: capacity.filter(|_| active > 0.0).map(|bits| bits as f64 / active / MEGA),
         utilization: capacity.map(|bits| stats.sent_bytes as f64 * BITS / bits as f64),
         arrivals: stats.arrivals,
-        drops,
-        drop_ratio: (stats.arrivals > 0).then(|| drops as f64 / stats.arrivals as f64),
+        // Random loss is the path's, not the queue's.
+        drops: stats.drops_full + stats.drops_aqm,
         marks: stats.marks,
         queue_packets: QueuePackets {
             mean: stats.queue.mean(),
@@ -118,6 +113,7 @@ fn link_summary(
             p95: ms(stats.delay.quantile(950)),
             p99: ms(stats.delay.quantile(990)),
         },
+        ..LinkSummary::default()
     }
 }
 
@@ -167,6 +163,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary 
         },
         limited_by: limited_by(flow, at_end.limits, active),
         fct_ms: completion_times(class, flow),
+        ..FlowSummary::default()
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use bbrlab_lab::{LabError, Packets};
 use bbrlab_report::{Align, Table, count};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::output::{Output, Stopped, Verdict};
 
@@ -68,35 +69,60 @@ pub(super) fn words(packets: &Packets) -> String {
     text
 }
 
-pub(super) fn document(packets: &Packets) -> Value {
+/// `validate packets --json`.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    episodes: Vec<OfEpisode<'a>>,
+    packets: u64,
+    mismatches: u64,
+}
+
+#[derive(Serialize)]
+struct OfEpisode<'a> {
+    name: &'a str,
+    sender: OfSide,
+    receiver: OfSide,
+    closed: bool,
+    handed: u64,
+    first: Option<First<'a>>,
+}
+
+/// What one side sent.
+#[derive(Serialize)]
+struct OfSide {
+    packets: u64,
+    mismatches: u64,
+}
+
+/// The first difference.
+#[derive(Serialize)]
+struct First<'a> {
+    time_ns: u64,
+    field: &'a str,
+    expected: Value,
+    got: Value,
+}
+
+pub(super) fn document(packets: &Packets) -> Document<'_> {
     let report = &packets.report;
-    let episodes: Vec<Value> = report
-        .episodes
-        .iter()
-        .map(|e| {
-            let first = e.first.as_ref().map(|first| {
-                json!({
-                    "time_ns": first.time_ns,
-                    "field": first.field,
-                    "expected": value(&first.expected),
-                    "got": value(&first.got),
-                })
-            });
-            json!({
-                "name": e.name,
-                "sender": { "packets": e.sender.packets, "mismatches": e.sender.mismatches },
-                "receiver": { "packets": e.receiver.packets, "mismatches": e.receiver.mismatches },
-                "closed": e.closed,
-                "handed": e.handed,
-                "first": first,
-            })
-        })
-        .collect();
-    json!({
-        "episodes": episodes,
-        "packets": report.packets,
-        "mismatches": report.mismatches,
-    })
+    let episodes = report.episodes.iter().map(|e| OfEpisode {
+        name: &e.name,
+        sender: OfSide { packets: e.sender.packets, mismatches: e.sender.mismatches },
+        receiver: OfSide { packets: e.receiver.packets, mismatches: e.receiver.mismatches },
+        closed: e.closed,
+        handed: e.handed,
+        first: e.first.as_ref().map(|first| First {
+            time_ns: first.time_ns,
+            field: first.field,
+            expected: value(&first.expected),
+            got: value(&first.got),
+        }),
+    });
+    Document {
+        episodes: episodes.collect(),
+        packets: report.packets,
+        mismatches: report.mismatches,
+    }
 }
 
 /// A number where it is one.

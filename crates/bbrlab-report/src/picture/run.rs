@@ -56,7 +56,7 @@ struct Sheet<'a> {
     rows: Vec<Vec<usize>>,
     end_s: f64,
     /// State bands of the flows that have states, with their numbers.
-    states: Vec<(u32, Vec<Band>)>,
+    states: Vec<(u32, Vec<Band<'a>>)>,
     with_queue: bool,
 }
 
@@ -73,8 +73,9 @@ impl<'a> Sheet<'a> {
         let mut with_states = Vec::new();
         if rows.len() <= SINGLE_CURVES {
             for (flow, of_flow) in (0u32..).zip(&rows) {
-                let samples =
-                    of_flow.iter().map(|&row| (input.series.time_s[row], input.series.state[row]));
+                let samples = of_flow
+                    .iter()
+                    .map(|&row| (input.series.time_s[row], &*input.series.state[row]));
                 let stop_s =
                     input.summary.flows.get(flow as usize).map_or(end_s, |flow| flow.stop_s);
                 let bands = states::bands(samples, stop_s, column);
@@ -149,7 +150,7 @@ impl<'a> Sheet<'a> {
         if self.states.is_empty() {
             return;
         }
-        let all: Vec<Vec<Band>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
+        let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
         states::legend(canvas, &all, RIGHT, Self::strip_top() - 11.0);
         let words = Words::new(12.0, palette::INK).bold();
         canvas.words("State", (LEFT, Self::strip_top() - 11.0), words);

@@ -6,7 +6,7 @@ use super::panel::{SMALL, width_of};
 use plotters::style::text_anchor::{HPos, VPos};
 
 /// From, to (in x values) and the state.
-pub(crate) type Band = (f64, f64, &'static str);
+pub(crate) type Band<'a> = (f64, f64, &'a str);
 
 /// States that last so shortly, and matter so much, that a column which saw them shows them.
 fn weight(state: &str) -> u32 {
@@ -18,12 +18,12 @@ fn weight(state: &str) -> u32 {
 }
 
 /// The samples as bands: per column the weightiest state, else the last.
-pub(crate) fn bands(
-    samples: impl Iterator<Item = (f64, &'static str)>,
+pub(crate) fn bands<'a>(
+    samples: impl Iterator<Item = (f64, &'a str)>,
     end: f64,
     column_of: impl Fn(f64) -> i64,
-) -> Vec<Band> {
-    let mut columns: Vec<(i64, f64, &'static str)> = Vec::new();
+) -> Vec<Band<'a>> {
+    let mut columns: Vec<(i64, f64, &'a str)> = Vec::new();
     for (x, state) in samples {
         let here = column_of(x);
         match columns.last_mut() {
@@ -35,7 +35,7 @@ pub(crate) fn bands(
             _ => columns.push((here, x, state)),
         }
     }
-    let mut bands: Vec<Band> = Vec::new();
+    let mut bands: Vec<Band<'a>> = Vec::new();
     for (at, &(_, from, state)) in columns.iter().enumerate() {
         let to = columns.get(at + 1).map_or(end, |next| next.1);
         match bands.last_mut() {
@@ -47,8 +47,8 @@ pub(crate) fn bands(
 }
 
 /// The states that occur, in the order of a connection's life.
-pub(crate) fn legend(canvas: &Canvas<'_>, bands: &[Vec<Band>], right: f64, y: f64) {
-    let mut seen: Vec<&'static str> = Vec::new();
+pub(crate) fn legend(canvas: &Canvas<'_>, bands: &[Vec<Band<'_>>], right: f64, y: f64) {
+    let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {
         if !state.is_empty() && !seen.contains(state) {
             seen.push(state);

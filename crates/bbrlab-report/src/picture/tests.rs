@@ -67,7 +67,7 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
                 rtt_us: (age > 30).then_some(rtt + (tick * 7919) % 2000),
                 received_bytes: received[flow as usize],
                 delivered_packets: received[flow as usize] / 1448,
-                state,
+                state: state.into(),
                 ..SeriesRow::default()
             });
         }

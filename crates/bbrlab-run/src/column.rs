@@ -1,0 +1,170 @@
+//! Columns of plain values: what a table of records is outside of this program, in Parquet or elsewhere.
+
+use std::borrow::Cow;
+
+use crate::figure::Kind;
+
+/// A named column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Values,
+}
+
+impl Column {
+    /// A column.
+    #[must_use]
+    pub fn new(name: impl Into<String>, values: Values) -> Self {
+        Self { name: name.into(), values }
+    }
+}
+
+/// Values of a column. All integers have 64 bits with sign, which every reader knows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Integers.
+    Int(Vec<i64>),
+    /// Integers or nothing.
+    OptInt(Vec<Option<i64>>),
+    /// Floating point numbers.
+    Float(Vec<f64>),
+    /// Floating point numbers or nothing.
+    OptFloat(Vec<Option<f64>>),
+    /// Words.
+    Text(Vec<String>),
+    /// Words or nothing.
+    OptText(Vec<Option<String>>),
+}
+
+impl Values {
+    /// Rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Int(values) => values.len(),
+            Self::OptInt(values) => values.len(),
+            Self::Float(values) => values.len(),
+            Self::OptFloat(values) => values.len(),
+            Self::Text(values) => values.len(),
+            Self::OptText(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A value that a table can hold, and how a column of such values is written and read.
+pub(crate) trait InColumn: Sized {
+    /// What it is.
+    const KIND: Kind;
+
+    fn write(values: &[Self]) -> Values;
+
+    /// The values of a column; none if it is of another kind.
+    fn read(values: &Values) -> Option<Vec<Self>>;
+}
+
+/// The values of the column of that name.
+pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>, String> {
+    let found = columns.iter().find(|column| column.name == name);
+    let column = found.ok_or_else(|| format!("the column `{name}` is missing"))?;
+    T::read(&column.values).ok_or_else(|| {
+        let kind = match T::KIND {
+            Kind::Whole => "integers",
+            Kind::Word => "words",
+            _ => "numbers",
+        };
+        format!("the column `{name}` holds no {kind}")
+    })
+}
+
+/// Beyond 63 bits the largest number stands for "more than can be".
+fn int<T: TryInto<i64>>(value: T) -> i64 {
+    value.try_into().unwrap_or(i64::MAX)
+}
+
+fn optional_ints<T: TryFrom<i64>>(values: &Values) -> Option<Vec<Option<T>>> {
+    let narrow = |value: i64| T::try_from(value).ok();
+    match values {
+        Values::Int(values) => Some(values.iter().map(|&value| narrow(value)).collect()),
+        Values::OptInt(values) => Some(values.iter().map(|value| value.and_then(narrow)).collect()),
+        _ => None,
+    }
+}
+
+macro_rules! integers_in_columns {
+    ($($integer:ty),*) => {$(
+        impl InColumn for $integer {
+            const KIND: Kind = Kind::Whole;
+
+            fn write(values: &[Self]) -> Values {
+                Values::Int(values.iter().copied().map(int).collect())
+            }
+
+            fn read(values: &Values) -> Option<Vec<Self>> {
+                Some(optional_ints(values)?.into_iter().map(Option::unwrap_or_default).collect())
+            }
+        }
+
+        impl InColumn for Option<$integer> {
+            const KIND: Kind = Kind::Whole;
+
+            fn write(values: &[Self]) -> Values {
+                Values::OptInt(values.iter().map(|value| value.map(int)).collect())
+            }
+
+            fn read(values: &Values) -> Option<Vec<Self>> {
+                optional_ints(values)
+            }
+        }
+    )*};
+}
+
+integers_in_columns!(u32, u64);
+
+impl InColumn for f64 {
+    const KIND: Kind = Kind::Number;
+
+    fn write(values: &[Self]) -> Values {
+        Values::Float(values.to_vec())
+    }
+
+    fn read(values: &Values) -> Option<Vec<Self>> {
+        if let Values::Float(values) = values { Some(values.clone()) } else { None }
+    }
+}
+
+impl InColumn for Option<f64> {
+    const KIND: Kind = Kind::Number;
+
+    fn write(values: &[Self]) -> Values {
+        Values::OptFloat(values.to_vec())
+    }
+
+    fn read(values: &Values) -> Option<Vec<Self>> {
+        match values {
+            Values::Float(values) => Some(values.iter().copied().map(Some).collect()),
+            Values::OptFloat(values) => Some(values.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl InColumn for Cow<'static, str> {
+    const KIND: Kind = Kind::Word;
+
+    fn write(values: &[Self]) -> Values {
+        Values::Text(values.iter().map(|value| value.clone().into_owned()).collect())
+    }
+
+    fn read(values: &Values) -> Option<Vec<Self>> {
+        let Values::Text(values) = values else { return None };
+        Some(values.iter().cloned().map(Cow::Owned).collect())
+    }
+}

@@ -1,0 +1,396 @@
+//! What a figure is: its name, kind, unit and meaning, and by which rule it is shown where.
+//!
+//! `record.rs` writes every figure down once, as a row of a table. The macros here make of a table the record
+//! itself, with its JSON, and what all others ask: the figures' descriptions and, in their order, their
+//! values. Columns of Parquet files, metrics of groups, `list metrics` and `docs/results.md` come from those.
+
+/// A figure of a record: a row of a table in `record.rs`.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// Its name, which is its key in JSON.
+    pub name: &'static str,
+    /// What it is there for.
+    pub role: Role,
+    /// What its values are.
+    pub kind: Kind,
+    /// Its unit; empty for counts of events, names and hashes.
+    pub unit: &'static str,
+    /// What it says, and by which formula.
+    pub meaning: &'static str,
+    /// The figures of one that is a record itself.
+    pub parts: &'static [Figure],
+}
+
+/// What a figure is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Names what the record is of.
+    Name,
+    /// Was given with the scenario.
+    Given,
+    /// Was found out by the run.
+    Result,
+    /// What the run took: in no file, since it is not the same wherever the run is made.
+    Cost,
+}
+
+/// What the values of a figure are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers.
+    Whole,
+    /// Numbers.
+    Number,
+    /// Words.
+    Word,
+    /// Records: the figure has parts.
+    Record,
+    /// Lists and maps, which have no place in a row.
+    Many,
+}
+
+/// A value of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// It has no meaning in this run.
+    Nothing,
+    /// A whole number.
+    Whole(u64),
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl Cell {
+    /// As a number, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "a run counts fewer than 2^52")]
+            Self::Whole(value) => Some(*value as f64),
+            Self::Number(value) => Some(*value),
+            Self::Nothing | Self::Word(_) => None,
+        }
+    }
+}
+
+/// A figure that is no record, with a name that tells it from all others.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    /// Its name behind those of the records that it is part of.
+    pub name: String,
+    /// What it is.
+    pub figure: &'static Figure,
+}
+
+/// The figures of a table that have a value of their own, in order; the names of parts stand behind `joint`.
+#[must_use]
+pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
+    let mut all = Vec::new();
+    for figure in figures {
+        let name = format!("{prefix}{}", figure.name);
+        match figure.kind {
+            Kind::Many => {}
+            Kind::Record => all.extend(leaves(figure.parts, &format!("{name}{joint}"), joint)),
+            Kind::Whole | Kind::Number | Kind::Word => all.push(Leaf { name, figure }),
+        }
+    }
+    all
+}
+
+/// A record, or a field of one.
+pub trait Field {
+    /// What it is.
+    const KIND: Kind;
+
+    /// The figures of a record.
+    const PARTS: &'static [Figure] = &[];
+
+    /// Adds its value, or those of its parts: one for each of its [`leaves`].
+    fn cells(&self, cells: &mut Vec<Cell>);
+
+    /// Computes the figures that follow from others, in all its parts.
+    fn derive(&mut self) {}
+}
+
+impl Field for u32 {
+    const KIND: Kind = Kind::Whole;
+
+    fn cells(&self, cells: &mut Vec<Cell>) {
+        cells.push(Cell::Whole(u64::from(*self)));
+    }
+}
+
+impl Field for u64 {
+    const KIND: Kind = Kind::Whole;
+
+    fn cells(&self, cells: &mut Vec<Cell>) {
+        cells.push(Cell::Whole(*self));
+    }
+}
+
+impl Field for f64 {
+    const KIND: Kind = Kind::Number;
+
+    fn cells(&self, cells: &mut Vec<Cell>) {
+        // As in JSON, which has no other word for it.
+        cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Nothing });
+    }
+}
+
+impl Field for String {
+    const KIND: Kind = Kind::Word;
+
+    fn cells(&self, cells: &mut Vec<Cell>) {
+        cells.push(Cell::Word(self.clone()));
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    const KIND: Kind = T::KIND;
+    const PARTS: &'static [Figure] = T::PARTS;
+
+    fn cells(&self, cells: &mut Vec<Cell>) {
+        match self {
+            Some(value) => value.cells(cells),
+            None => cells.push(Cell::Nothing),
+        }
+    }
+}
+
+impl<T: Field> Field for Vec<T> {
+    const KIND: Kind = Kind::Many;
+    const PARTS: &'static [Figure] = T::PARTS;
+
+    fn cells(&self, _: &mut Vec<Cell>) {}
+
+    fn derive(&mut self) {
+        self.iter_mut().for_each(Field::derive);
+    }
+}
+
+impl Field for serde_json::Map<String, serde_json::Value> {
+    const KIND: Kind = Kind::Many;
+
+    fn cells(&self, _: &mut Vec<Cell>) {}
+}
+
+/// A record from its table. A row is `name: type, role, unit, meaning`, and the formula of a figure that
+/// follows from others of the same record.
+macro_rules! record {
+    ($(#[$attribute:meta])* $record:ident {
+        $($name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
+            $(, = $formula:expr)?;)*
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct $record {
+            $(#[doc = $meaning] pub $name: $kind,)*
+        }
+
+        impl $record {
+            /// Its figures, in order.
+            pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
+                name: stringify!($name),
+                role: $crate::figure::Role::$role,
+                kind: <$kind as $crate::figure::Field>::KIND,
+                unit: $unit,
+                meaning: $meaning,
+                parts: <$kind as $crate::figure::Field>::PARTS,
+            },)*];
+
+        }
+
+        impl $crate::figure::Field for $record {
+            const KIND: $crate::figure::Kind = $crate::figure::Kind::Record;
+            const PARTS: &'static [$crate::figure::Figure] = Self::FIGURES;
+
+            fn cells(&self, cells: &mut Vec<$crate::figure::Cell>) {
+                $($crate::figure::Field::cells(&self.$name, cells);)*
+            }
+
+            fn derive(&mut self) {
+                $($crate::figure::Field::derive(&mut self.$name);)*
+                $($({
+                    const FORMULA: fn(&$record) -> $kind = $formula;
+                    self.$name = FORMULA(self);
+                })?)*
+            }
+        }
+    };
+}
+
+/// A table of many rows, held by columns. A row of the macro is `name: type, unit, meaning`, and the formula of
+/// a column that follows from others of the same row.
+macro_rules! columns {
+    ($(#[$table_doc:meta])* $table:ident of $(#[$row_doc:meta])* $row:ident {
+        $($name:ident: $kind:ty, $unit:literal, $meaning:literal $(, = $formula:expr)?;)*
+    }) => {
+        $(#[$row_doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $row {
+            $(#[doc = $meaning] pub $name: $kind,)*
+        }
+
+        $(#[$table_doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $table {
+            $(#[doc = $meaning] pub $name: Vec<$kind>,)*
+        }
+
+        impl $table {
+            /// Its columns, in order.
+            pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
+                name: stringify!($name),
+                role: $crate::figure::Role::Result,
+                kind: <$kind as $crate::column::InColumn>::KIND,
+                unit: $unit,
+                meaning: $meaning,
+                parts: &[],
+            },)*];
+
+            /// Adds a row.
+            pub fn push(&mut self, row: $row) {
+                $($(
+                    let row = {
+                        const FORMULA: fn(&$row) -> $kind = $formula;
+                        $row { $name: FORMULA(&row), ..row }
+                    };
+                )?)*
+                $(self.$name.push(row.$name);)*
+            }
+
+            /// Rows.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                self.rows()
+            }
+
+            /// Whether there is no row.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.rows() == 0
+            }
+
+            #[expect(unreachable_code, reason = "the first column tells for all")]
+            fn rows(&self) -> usize {
+                $(return self.$name.len();)*
+            }
+
+            /// The columns with their names.
+            #[must_use]
+            pub fn columns(&self) -> Vec<$crate::column::Column> {
+                vec![$($crate::column::Column::new(
+                    stringify!($name),
+                    $crate::column::InColumn::write(&self.$name),
+                ),)*]
+            }
+
+            /// The table of such columns.
+            ///
+            /// # Errors
+            /// If a column is missing or of another kind.
+            pub fn from_columns(columns: &[$crate::column::Column]) -> Result<Self, String> {
+                Ok(Self { $($name: $crate::column::read(columns, stringify!($name))?,)* })
+            }
+        }
+    };
+}
+
+pub(crate) use {columns, record};
+
+#[cfg(test)]
+#[expect(unreachable_pub, reason = "the macros make public items")]
+mod tests {
+    use super::{Cell, Field as _, Kind, Role, leaves};
+    use crate::column::{Column, Values};
+
+    record! {
+        /// Apples of a tree.
+        Tree {
+            name: String, Name, "", "which";
+            apples: u64, Result, "apples", "how many";
+            weight_g: Weight, Result, "g", "of an apple";
+            per_gram: Option<f64>, Result, "1/g", "apples / their mean weight",
+                = |tree| tree.weight_g.mean.map(|mean| f64::from(u32::try_from(tree.apples).unwrap()) / mean);
+            twice: Option<f64>, Result, "1/g", "2 per_gram", = |tree| tree.per_gram.map(|x| 2.0 * x);
+        }
+    }
+
+    record! {
+        /// Weights.
+        #[derive(Copy)]
+        Weight {
+            mean: Option<f64>, Result, "g", "mean";
+            max: Option<f64>, Result, "g", "maximum";
+        }
+    }
+
+    columns! {
+        /// Trees.
+        Trees of
+        /// A tree.
+        TreeRow {
+            apples: u32, "apples", "how many";
+            picked: Option<u32>, "apples", "how many were picked";
+            left: Option<u32>, "apples", "apples - picked", = |row| row.picked.map(|n| row.apples - n);
+            half: Option<u32>, "apples", "left / 2", = |row| row.left.map(|n| n / 2);
+        }
+    }
+
+    fn tree() -> Tree {
+        let weight_g = Weight { mean: Some(100.0), max: None };
+        let mut tree = Tree { name: "old".to_owned(), apples: 50, weight_g, ..Tree::default() };
+        tree.derive();
+        tree
+    }
+
+    #[test]
+    fn a_row_of_the_table_is_all_that_a_derived_figure_takes() {
+        let json = serde_json::to_string(&tree()).unwrap();
+        assert_eq!(
+            json,
+            r#"{"name":"old","apples":50,"weight_g":{"mean":100.0,"max":null},"per_gram":0.5,"twice":1.0}"#
+        );
+        let names: Vec<String> =
+            leaves(Tree::FIGURES, "", "_").into_iter().map(|leaf| leaf.name).collect();
+        assert_eq!(names, ["name", "apples", "weight_g_mean", "weight_g_max", "per_gram", "twice"]);
+        let mut cells = Vec::new();
+        tree().cells(&mut cells);
+        assert_eq!(
+            cells,
+            [
+                Cell::Word("old".to_owned()),
+                Cell::Whole(50),
+                Cell::Number(100.0),
+                Cell::Nothing,
+                Cell::Number(0.5),
+                Cell::Number(1.0),
+            ]
+        );
+        assert_eq!(Tree::FIGURES[2].kind, Kind::Record);
+        assert_eq!(Tree::FIGURES[0].role, Role::Name);
+    }
+
+    #[test]
+    fn a_row_of_the_table_is_all_that_a_derived_column_takes() {
+        let mut trees = Trees::default();
+        trees.push(TreeRow { apples: 9, picked: Some(4), ..TreeRow::default() });
+        trees.push(TreeRow { apples: 3, ..TreeRow::default() });
+        assert_eq!((trees.len(), trees.is_empty()), (2, false));
+        let columns = trees.columns();
+        assert_eq!((columns.len(), Trees::FIGURES[2].meaning), (4, "apples - picked"));
+        assert_eq!(columns[2], Column::new("left", Values::OptInt(vec![Some(5), None])));
+        assert_eq!(columns[3], Column::new("half", Values::OptInt(vec![Some(2), None])));
+        assert_eq!(Trees::from_columns(&columns), Ok(trees));
+    }
+
+    #[test]
+    fn what_cannot_be_told_in_json_has_no_value_in_a_row() {
+        let mut cells = Vec::new();
+        f64::NAN.cells(&mut cells);
+        None::<u64>.cells(&mut cells);
+        assert_eq!(cells, [Cell::Nothing, Cell::Nothing]);
+    }
+}
