@@ -1,11 +1,11 @@
 //! `bbr2`: BBRv2 alpha, and `bbr2_exp`: BBRv2-EXP.
 //!
 //! Sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight, as BBR v1 does, but
-//! within bounds that loss and ECN marks teach:
+//! within bounds learnt from loss and ECN marks:
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
-//! cwnd  <= inflight_hi                             when probing: raised while the path bears it,
+//! cwnd  <= inflight_hi                             when probing: raised while the path tolerates it,
 //!                                                  set to the flight at which loss passed 2 %
 //! cwnd  <= 0.85 inflight_hi                        when cruising: headroom for others
 //! cwnd  <= inflight_lo                             cut by 30 % in each round with loss
@@ -33,10 +33,10 @@
 //! ```
 //!
 //! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this left.
-//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled with headroom,
-//! REFILL uses the headroom up, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
+//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but leaves headroom,
+//! REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
 //!
-//! What both versions share is in `bbr_bounded`. Here:
+//! What v2 and v3 share is in `bbr_bounded`. Here:
 //!
 //! | file | step |
 //! |---|---|
@@ -78,7 +78,7 @@ use crate::{
 };
 use params::Module;
 
-/// Too many marks are at least half of the packets.
+/// Marks on at least half of the packets are too many.
 const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
 
 /// BBRv2 in one of its forms.
@@ -129,8 +129,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Whether the ACK is done with: it was application-limited and brought no news. If it did bring
-    /// some, the model is up to date all the same. Linux: `bbr2_fast_path`.
+    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no news. If it
+    /// did bring news, the model is up to date all the same. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -144,7 +144,7 @@ impl<V: Variant> Bbr2<V> {
             && self.model.try_fast_path
     }
 
-    /// The sender follows the model.
+    /// Sets the sender's pacing rate and cwnd from the model.
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
         let bw = self.model.bw();
@@ -204,7 +204,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets of a probe tell of its excess, and each only once.
+        // Only packets of a probe show its excess, and each only once.
         if self.model.probing.bw_probe_samples && skb.delivered_mstamp != 0 {
             let flight = Flight::of_lost(skb, conn.lost);
             if self.model.is_inflight_too_high(flight, ECN_EXCESS) {

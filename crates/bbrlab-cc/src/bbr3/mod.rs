@@ -7,7 +7,7 @@
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
 //! cwnd   = 2 bw · min_rtt, in UP 2.25              plus ACK aggregation, at least three bursts
-//! cwnd  <= inflight_hi                             when probing: raised while the path bears it,
+//! cwnd  <= inflight_hi                             when probing: raised while the path tolerates it,
 //!                                                  set to the flight at which loss passed 2 %
 //! cwnd  <= 0.85 inflight_hi                        when cruising: headroom for others
 //! cwnd  <= inflight_lo                             cut by 30 % in each round with loss
@@ -35,10 +35,10 @@
 //! ```
 //!
 //! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this left.
-//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled with headroom,
-//! REFILL uses the headroom up, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
+//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but leaves headroom,
+//! REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
 //!
-//! What both versions share is in `bbr_bounded`. Here:
+//! What v2 and v3 share is in `bbr_bounded`. Here:
 //!
 //! | file | step |
 //! |---|---|
@@ -52,7 +52,7 @@
 //! Sources: [linux-v3] `tcp_bbr.c` of google/bbr, branch v3; [piotrowska] 3.3.
 //! Deviations:
 //! 1. No PLB: a flow has one path here, so there is no flow label to change. PLB is off by default in the
-//!    kernel, and touches no output.
+//!    kernel, and affects no output.
 
 mod cycle;
 mod delivery_signals;
@@ -66,14 +66,14 @@ use crate::{
     ecn_flags,
 };
 
-/// Too many marks are more than half of the packets.
+/// Marks on more than half of the packets are too many.
 const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 
 /// BBRv3.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     model: Model,
-    /// Whether the bandwidth is on a plateau now; UP looks for it anew.
+    /// Whether the bandwidth is on a plateau now; UP restarts the search for it.
     full_bw_now: bool,
 }
 
@@ -84,7 +84,7 @@ impl Default for Bbr3 {
     }
 }
 
-/// Whether ECN was negotiated, on a path whose marks mean a short queue.
+/// Whether ECN was negotiated on a path where marks come from short queues.
 fn can_use_ecn(conn: &Conn) -> bool {
     let needed = ecn_flags::OK | ecn_flags::LOW_V3;
     conn.ctl.ecn_flags & needed == needed
@@ -119,8 +119,8 @@ impl Bbr3 {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Whether the ACK is done with: it was application-limited and brought no news. If it did bring
-    /// some, the model is up to date all the same. Linux: `bbr_run_fast_path`.
+    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no news. If it
+    /// did bring news, the model is up to date all the same. Linux: `bbr_run_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -134,7 +134,7 @@ impl Bbr3 {
             && self.model.try_fast_path
     }
 
-    /// The sender follows the model.
+    /// Sets the sender's pacing rate and cwnd from the model.
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
         let bw = self.model.bw();
@@ -143,7 +143,7 @@ impl Bbr3 {
         self.model.bound_cwnd(sk);
     }
 
-    /// Judges the flight of a loss in a probe.
+    /// Ends the probe if the flight of a packet lost in it was too large.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,
@@ -225,7 +225,7 @@ impl CongestionControl for Bbr3 {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets of a probe tell of its excess, and each only once.
+        // Only packets of a probe show its excess, and each only once.
         if self.model.probing.bw_probe_samples && skb.delivered_mstamp != 0 {
             let loss_thresh = self.model.params.loss_thresh;
             let flight = Flight::of_lost(skb, conn.lost);

@@ -7,7 +7,7 @@
 //! ```text
 //! bw     = min(max_bw, bw_shortterm)               max_bw over the last two probing cycles
 //! cwnd   = 2 bw · min_rtt, in UP 2.25              plus extra_acked, at least three quanta
-//! cwnd  <= inflight_longterm                       when probing: raised while the path bears it,
+//! cwnd  <= inflight_longterm                       when probing: raised while the path tolerates it,
 //!                                                  set to the flight at which loss passed 2 %
 //! cwnd  <= 0.85 inflight_longterm                  when cruising: headroom for others
 //! cwnd  <= inflight_shortterm                      cut by 30 % in each round with loss
@@ -54,12 +54,12 @@
 //! Sources: [draft-bbr], sections as above.
 //! Deviations:
 //! 1. Integers: bytes, microseconds, bytes per second, gains in percent, all rounded down. cwnd goes to the
-//!    sender in whole packets, while the bytes beyond them are kept; the delivery-rate sample comes from it
-//!    in packets.
-//! 2. The state for an undo is saved once per loss episode, before its first loss is judged. Taken by the
-//!    letter, `HandleLostPacket`, `NoteLoss` and `OnEnterFastRecovery` save it up to three times, each time
+//!    sender in whole packets, while the bytes beyond them are kept; the sender's delivery-rate sample is in
+//!    packets.
+//! 2. The state for an undo is saved once per loss episode, before its first loss is judged. Taken literally,
+//!    `HandleLostPacket`, `NoteLoss` and `OnEnterFastRecovery` save it up to three times, each time
 //!    forgetting the state to return to; 5.5.11.1 says "when a loss recovery episode starts".
-//! 3. The `ProbeBW` phases set the gains of the table in 5.6.1: the pseudocode sets none but on entering
+//! 3. The `ProbeBW` phases set the gains of the table in 5.6.1: the pseudocode sets them only on entering
 //!    `ProbeBW` from Drain, and would leave cwnd's gain at 0.5 after `ProbeRTT`.
 //! 4. `max_bw` has two slots, as 5.5.6 describes; the windowed filter that 5.5.5 names would keep three.
 //! 5. `TargetInflight` is compared with 63 in packets: 5.3.3.8.2 calls the bound "round trips" of a Reno
@@ -68,7 +68,7 @@
 //! 7. `C.has_selective_acks` is always true: our connections have SACK unless a scenario switches it off.
 //! 8. A CE mark is treated as a loss in the round (3.7: "MUST treat any CE marks as congestion", no
 //!    response given).
-//! 9. The initial pacing rate is computed anew when the first RTT is known, as the prose of 5.6.2 has it.
+//! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2 says.
 
 mod aggregation;
 mod control;
@@ -172,7 +172,7 @@ impl Bbr3Ietf {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// What a call leaves behind.
+    /// The result of a call, whose cwnd in bytes is kept.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;
         c.control()
@@ -266,7 +266,7 @@ impl CongestionControl for Bbr3Ietf {
         let mut c = self.transport(conn);
         match event {
             CwndEvent::TxStart => self.handle_restart_from_idle(&mut c, draw),
-            // 5.5.10.3 names recovery by a tail-loss probe as a loss like others.
+            // 5.5.10.3 counts recovery by a tail-loss probe as a loss like any other.
             CwndEvent::TlpRecovery => self.note_loss(&c),
             _ => {}
         }

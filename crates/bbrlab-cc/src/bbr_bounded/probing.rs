@@ -107,7 +107,7 @@ impl Model {
         self.try_fast_path = false;
     }
 
-    /// PROBE_BW begins with its DOWN.
+    /// PROBE_BW begins with DOWN.
     pub(super) fn enter_probe_bw(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         assert!(self.full_bw_reached, "PROBE_BW needs a bandwidth estimate to cycle around");
         self.state.enter_probe_bw();

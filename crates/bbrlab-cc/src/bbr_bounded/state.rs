@@ -1,4 +1,4 @@
-//! The states, numbered as in the kernel, and the ways from one to another.
+//! The states, numbered as in the kernel, and the transitions between them.
 
 /// How BBR decides how fast to send. Linux: `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,20 +34,20 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum AckPhase {
-    /// No probe, no feedback of one.
+    /// No probe and no feedback from one.
     #[default]
     Init = 0,
     /// Sending at the estimated bandwidth to fill the pipe.
     Refilling = 1,
-    /// Inflight rises, its ACKs have not come back.
+    /// Inflight rises; its ACKs have not come back yet.
     ProbeStarting = 2,
     /// ACKs of the probe arrive.
     ProbeFeedback = 3,
-    /// The probe is over, its ACKs still arrive.
+    /// The probe is over; its ACKs still arrive.
     ProbeStopping = 4,
 }
 
-/// Where a connection stands: what it is in changes by the transitions below and by nothing else.
+/// The mode and phase of a connection. Only the transitions below change them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     mode: Mode,
@@ -62,7 +62,7 @@ impl State {
         self.mode
     }
 
-    /// The phase of PROBE_BW, or the last one there was.
+    /// The phase of PROBE_BW; outside PROBE_BW, the last one there was.
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
         self.phase
@@ -74,13 +74,13 @@ impl State {
         self.mode == Mode::ProbeBw && self.phase == phase
     }
 
-    /// The pipe is full. Linux: in `bbr_check_drain`.
+    /// The pipe is full. Linux: part of `bbr_check_drain`.
     pub(super) fn enter_drain(&mut self) {
         assert!(self.mode == Mode::Startup, "DRAIN follows STARTUP only");
         self.mode = Mode::Drain;
     }
 
-    /// The queue of STARTUP or the visit of PROBE_RTT is over; a phase has to be entered next.
+    /// STARTUP's queue is drained, or the visit to PROBE_RTT is over. The caller must enter a phase next.
     pub(super) fn enter_probe_bw(&mut self) {
         assert!(
             matches!(self.mode, Mode::Drain | Mode::ProbeRtt),
@@ -97,17 +97,17 @@ impl State {
 
     /// PROBE_RTT came before the pipe had been found full.
     pub(super) fn return_to_startup(&mut self) {
-        assert!(self.mode == Mode::ProbeRtt, "STARTUP is returned to from PROBE_RTT only");
+        assert!(self.mode == Mode::ProbeRtt, "only PROBE_RTT returns to STARTUP");
         self.mode = Mode::Startup;
     }
 
     /// A phase of PROBE_BW begins.
     pub(super) fn enter_phase(&mut self, phase: Phase) {
-        assert!(self.mode == Mode::ProbeBw, "phases are PROBE_BW's");
+        assert!(self.mode == Mode::ProbeBw, "only PROBE_BW has phases");
         let follows = match phase {
             Phase::Up => self.phase == Phase::Refill,
             Phase::Cruise => self.phase == Phase::Down,
-            // DOWN also begins PROBE_BW, whatever the phase was that is stale; REFILL may interrupt any.
+            // DOWN also begins PROBE_BW, whatever stale phase is left; REFILL may interrupt any phase.
             Phase::Down | Phase::Refill => true,
         };
         assert!(follows, "UP follows REFILL, and CRUISE follows DOWN");
