@@ -43,8 +43,8 @@ impl<V: Variant> Bbr2<V> {
         }
         let mut ecn_inflight_lo = UNSET;
         let mut ecn_bw_lo = UNSET;
-        let marks_count = self.model.ecn.ecn_eligible && self.model.params.ecn_factor != 0;
-        if self.model.signals.ecn_in_round && marks_count {
+        let reacts_to_marks = self.model.ecn.ecn_eligible && self.model.params.ecn_factor != 0;
+        if self.model.signals.ecn_in_round && reacts_to_marks {
             ecn_bw_lo = V::bw_lo_after_marks(&mut self.model);
             ecn_inflight_lo = self.model.inflight_lo_after_marks(sk);
         }

@@ -86,8 +86,8 @@ impl Model {
                 return true;
             }
         }
-        let marks_count = self.ecn.ecn_eligible && self.params.ecn_thresh != 0;
-        if marks_count && flight.delivered_ce > 0 && flight.delivered > 0 {
+        let reacts_to_marks = self.ecn.ecn_eligible && self.params.ecn_thresh != 0;
+        if reacts_to_marks && flight.delivered_ce > 0 && flight.delivered > 0 {
             let delivered = flight.delivered.cast_unsigned();
             let thresh = scaled(delivered, u32::from(self.params.ecn_thresh));
             let marked = flight.delivered_ce.cast_unsigned();
