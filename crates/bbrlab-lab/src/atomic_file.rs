@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::LabError;
 
 /// What the names of unfinished files end in.
-const PARTIAL: &str = ".partial";
+pub(crate) const PARTIAL: &str = ".partial";
 
 /// Writes a file so that no reader, and no crash, ever sees a part of it.
 ///

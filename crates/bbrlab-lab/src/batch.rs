@@ -20,7 +20,7 @@ use crate::picture_files::{picture_of, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, summary_json, write_run,
+    Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, look_for_sweep, summary_json, write_run,
 };
 use crate::stop::Stop;
 
@@ -94,6 +94,11 @@ pub fn run_batch(
     if let Some(out) = &options.out {
         make_folder(out)?;
         if !is_single {
+            match look_for_sweep(out) {
+                Found::Nothing => {}
+                _ if options.force => {}
+                found => return Err(refuse(out, found)),
+            }
             remove_leftovers(out);
         }
     }
@@ -185,21 +190,8 @@ fn one_run(
                 let folder = Some(folder.clone());
                 return Ok(Ended { summary, folder, is_complete: true, was_there: true });
             }
-            Found::Other(other) => {
-                let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash).to_owned();
-                return Err(LabError::Usage(format!(
-                    "{} holds another run (hash {hash}, seed {}); use --force to write over it, or another --out",
-                    folder.display(),
-                    other.seed
-                )));
-            }
-            Found::Foreign => {
-                return Err(LabError::Usage(format!(
-                    "{} holds files that are no run's; use --force to write beside them, or another --out",
-                    folder.display()
-                )));
-            }
             Found::Nothing => {}
+            found => return Err(refuse(folder, found)),
         }
     }
     let mut told = 0.0;
@@ -221,6 +213,23 @@ fn one_run(
     }
     let summary = Box::new(executed.result.summary);
     Ok(Ended { summary, folder, is_complete, was_there: false })
+}
+
+/// Why a folder is left alone.
+fn refuse(folder: &Path, found: Found) -> LabError {
+    let folder = folder.display();
+    LabError::Usage(match found {
+        Found::Other(other) => {
+            let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash);
+            format!(
+                "{folder} holds another run (hash {hash}, seed {}); use --force to write over it, or another --out",
+                other.seed
+            )
+        }
+        _ => format!(
+            "{folder} holds files that are no run's; use --force to write beside them, or another --out"
+        ),
+    })
 }
 
 /// A sweep may name the same point twice; each gets a folder of its own.

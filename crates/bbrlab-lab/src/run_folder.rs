@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bbrlab_run::{RunResult, RunSummary, RunsDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
+use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
 use crate::columns::summary_columns;
 use crate::error::LabError;
 use crate::machine;
@@ -86,7 +86,10 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
-    let Ok(file) = serde_json::from_str::<RunFile>(&text) else { return Found::Nothing };
+    let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
+        // Ours, but damaged, or another program's file of that name.
+        return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
+    };
     let key = RunKey { scenario_hash: file.scenario_hash.clone(), seed: file.seed };
     if key != *wanted {
         return Found::Other(key);
@@ -113,17 +116,38 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     }
 }
 
+/// What is in `folder`, for someone who wants to put a sweep's runs into folders below it: `Nothing` if it is
+/// empty or a sweep's.
+#[must_use]
+pub(crate) fn look_for_sweep(folder: &Path) -> Found {
+    let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
+    if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
+        return Found::Other(RunKey { scenario_hash: file.scenario_hash, seed: file.seed });
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return Found::Nothing };
+    let (folders, files): (Vec<_>, Vec<_>) =
+        entries.flatten().map(|entry| entry.path()).partition(|path| path.is_dir());
+    let summary = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
+    let is_sweeps = summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
+        || folders.iter().any(|folder| holds_files_of_a_run(folder));
+    let is_leftover = |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL);
+    if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
+}
+
 /// Whether a folder holds something, and none of it is a run's.
 fn is_foreign(folder: &Path) -> bool {
+    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    !is_empty && !holds_files_of_a_run(folder)
+}
+
+fn holds_files_of_a_run(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
-    let mut names = entries.flatten().map(|entry| entry.file_name()).peekable();
-    names.peek().is_some()
-        && !names.any(|name| {
-            let name = name.to_string_lossy();
-            [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET]
-                .contains(&&*name)
-                || name.contains(".partial")
-        })
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    names.any(|name| {
+        let name = name.to_string_lossy();
+        [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET].contains(&&*name)
+            || name.contains(PARTIAL)
+    })
 }
 
 /// Writes a run's folder. `complete` is false for an interrupted run.
