@@ -8,11 +8,11 @@
 //! "faster" run that computes something else shows. For instruction counts, take the difference of two lengths under
 //! `valgrind --tool=callgrind`.
 
+use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{
-    Arrival, Discipline, DropTail, Ecn, FlowId, Handler, Hop, Limit, LinkConfig, Network, Outgoing,
-    Port, Side,
+    Arrival, Discipline, DropTail, Ecn, FlowId, Handler, Hop, Network, Outgoing, Port, Side,
 };
-use bbrlab_units::{BitRate, Span, Time};
+use bbrlab_units::{BitRate, Packets, Span, Time};
 
 /// A payload of the size of a TCP segment.
 type Payload = [u64; 8];
@@ -82,11 +82,14 @@ fn run(case: &str, seconds: Option<f64>, by_events: bool) {
     };
     let bdp = rate / 8 * (rtt_ns / 1000) / 1_000_000 / u64::from(DATA_BYTES);
     let mut net: Network<Payload, DropTail> = Network::new(1, 4);
-    let mut config = LinkConfig::new("bottleneck", BitRate(rate), Limit::Packets(bdp));
-    if by_events {
-        config.discipline = Discipline::Departures(DropTail::new(Limit::Packets(bdp)));
-    }
-    let link = net.add_link(config);
+    let config =
+        Link::new("bottleneck", Rate::Constant(BitRate(rate)), Buffer::Packets(Packets(bdp)));
+    let discipline = if by_events {
+        Discipline::Departures(DropTail::new(config.buffer))
+    } else {
+        Discipline::VirtualClock
+    };
+    let link = net.add_link(&config, discipline);
     let start = cpu_s();
     let mut hosts = FixedWindow { windows: Vec::new(), next: Vec::new() };
     for n in 0..flows {

@@ -1,6 +1,6 @@
 //! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries packets and knows no TCP.
 //!
-//! A caller builds a [`Network`] of links, routes and flows, gives it a [`Handler`] (the hosts) and calls
+//! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows, gives it a [`Handler`] (the hosts) and calls
 //! [`Network::advance`]. Hosts answer through a [`Port`]: send, arm, disarm, schedule.
 //!
 //! The map:
@@ -20,12 +20,12 @@
 //! | `timers.rs` | lazy timers |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
-//! | `link/config.rs` | what a link is made of, as the caller says it |
+//! | `link/config.rs` | how a link is computed |
 //! | `link/server.rs` | when a packet leaves: exact serialiser, rate schedules |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
 //! | `link/qdisc.rs` | queue disciplines with departure events; drop-tail as one |
 //! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | what a link counts |
-//! | `loss.rs` | random loss |
+//! | `loss.rs` | random loss as it happens |
 //! | `rng.rs` | random numbers, a generator per consumer |
 //! | `digest.rs` | the digest of a run |
 //!
@@ -48,15 +48,12 @@ mod timers;
 
 pub use digest::Digest;
 pub use engine::{Conservation, Network, Status, TIMERS_MAX};
-pub use link::config::{
-    Discipline, EcnThreshold, Jitter, Limit, LinkConfig, LossAt, Rate, RateChange, Reorder, Trace,
-};
+pub use link::config::Discipline;
 pub use link::delay_histogram::DelayHistogram;
 pub use link::qdisc::{DropTail, Qdisc};
 pub use link::queue_length::QueueLength;
 pub use link::stats::LinkStats;
-pub use loss::Loss;
 pub use packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Queued, Side};
 pub use port::{Handler, Port};
-pub use rng::{Probability, Rng};
+pub use rng::Rng;
 pub use route::{Hop, RouteId};

@@ -1,26 +1,8 @@
-//! Random loss: independent (Bernoulli) or in bursts (Gilbert-Elliott).
+//! Random loss as it happens: a model with its state and its draws.
 
-use crate::rng::{Probability, Rng};
+use bbrlab_link::Loss;
 
-/// A model of random loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// Each packet on its own with this probability.
-    Bernoulli(Probability),
-    /// Two states with a loss probability each (Gilbert 1960, Elliott 1963).
-    ///
-    /// As in netem, a packet's fate is decided by the state that it meets, and the chain moves afterwards; both draw once per packet.
-    GilbertElliott {
-        /// From good to bad, per packet.
-        to_bad: Probability,
-        /// From bad to good, per packet.
-        to_good: Probability,
-        /// Loss in the good state.
-        loss_good: Probability,
-        /// Loss in the bad state.
-        loss_bad: Probability,
-    },
-}
+use crate::rng::Rng;
 
 /// A loss model with its state and its generator.
 #[derive(Clone, Debug)]
@@ -51,14 +33,15 @@ impl LossProcess {
 
 #[cfg(test)]
 mod tests {
-    use super::{Loss, LossProcess};
-    use crate::rng::{Probability, Rng};
+    use super::LossProcess;
+    use crate::rng::Rng;
+    use bbrlab_link::{Loss, Probability};
 
     #[test]
     fn gilbert_elliott_loses_the_stationary_share_in_bursts_of_the_expected_length() {
         let model = Loss::GilbertElliott {
-            to_bad: Probability::from_ratio(0.01),
-            to_good: Probability::from_ratio(0.25),
+            to_bad: Probability(Probability::ONE.0 / 100),
+            to_good: Probability(Probability::ONE.0 / 4),
             loss_good: Probability::ZERO,
             loss_bad: Probability::ONE,
         };

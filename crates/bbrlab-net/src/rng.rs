@@ -4,6 +4,8 @@
 //! and the FNV-1a hash of the name. Integers only, so the same on every machine; a new consumer does not
 //! shift the others.
 
+use bbrlab_link::Probability;
+
 /// A generator of its own for one consumer.
 #[derive(Clone, Debug)]
 pub struct Rng {
@@ -45,7 +47,7 @@ impl Rng {
     /// True with this probability; always one draw.
     #[inline]
     pub fn happens(&mut self, probability: Probability) -> bool {
-        (self.next_u64() >> 1) < probability.0
+        (self.next_u64() >> 32) < probability.0
     }
 }
 
@@ -57,30 +59,10 @@ fn splitmix64(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A probability as an integer threshold in units of 2^-63, so that no floating point is in the event path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Probability(u64);
-
-impl Probability {
-    /// Never.
-    pub const ZERO: Self = Self(0);
-    /// Always.
-    pub const ONE: Self = Self(1 << 63);
-
-    /// The nearest threshold; values outside 0..=1 and NaN are brought to the nearest end (NaN: 0).
-    #[must_use]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-    pub fn from_ratio(ratio: f64) -> Self {
-        if ratio >= 1.0 {
-            return Self::ONE;
-        }
-        if ratio > 0.0 { Self((ratio * 9_223_372_036_854_775_808.0) as u64) } else { Self::ZERO }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Probability, Rng};
+    use super::Rng;
+    use bbrlab_link::Probability;
     use expect_test::expect;
 
     #[test]
@@ -103,7 +85,7 @@ mod tests {
         let mut rng = Rng::new(1, "x");
         assert!((0..1000).all(|_| rng.happens(Probability::ONE)));
         assert!(!(0..1000).any(|_| rng.happens(Probability::ZERO)));
-        let half = Probability::from_ratio(0.5);
+        let half = Probability(Probability::ONE.0 / 2);
         let count = (0..10_000).filter(|_| rng.happens(half)).count();
         assert!((4_800..5_200).contains(&count), "{count}");
     }

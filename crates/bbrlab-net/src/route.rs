@@ -12,7 +12,7 @@ use crate::packet::LinkId;
 pub enum Hop {
     /// A constant delay.
     Delay(Span),
-    /// A link.
+    /// A link, its own delay included.
     Link(LinkId),
 }
 

@@ -2,19 +2,18 @@
 
 mod fixed_window;
 
-use bbrlab_net::{
-    Discipline, DropTail, FlowId, Hop, Limit, LinkConfig, LinkId, Network, Rate, RateChange,
-};
-use bbrlab_units::{BitRate, Bytes, Span, Time};
+use bbrlab_link::{Buffer, Link, Rate, RateChange};
+use bbrlab_net::{Discipline, DropTail, FlowId, Hop, LinkId, Network};
+use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
 const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
 /// One flow over one link with 4 ms before it, 6 ms behind and 10 ms back.
-fn dumbbell(config: LinkConfig<DropTail>) -> (Network<Toy, DropTail>, LinkId, FlowId) {
+fn dumbbell(config: &Link) -> (Network<Toy, DropTail>, LinkId, FlowId) {
     let mut net = Network::new(1, 1);
-    let link = net.add_link(config);
+    let link = net.add_link(config, Discipline::VirtualClock);
     let ms = |ms| Hop::Delay(Span::from_millis(ms));
     let forward = net.add_forward_route(&[ms(1), ms(3), Hop::Link(link), ms(6)]);
     let reverse = net.add_reverse_route(&[ms(10)]);
@@ -23,8 +22,8 @@ fn dumbbell(config: LinkConfig<DropTail>) -> (Network<Toy, DropTail>, LinkId, Fl
 }
 
 /// 12 Mbit/s: 1500 bytes take 1 ms.
-fn twelve_mbit(buffer: Limit) -> LinkConfig<DropTail> {
-    LinkConfig::new("bottleneck", BitRate(12 * MBIT), buffer)
+fn twelve_mbit(buffer: Buffer) -> Link {
+    Link::new("bottleneck", Rate::Constant(BitRate(12 * MBIT)), buffer)
 }
 
 fn acks(hosts: &Hosts) -> Vec<(u64, u64)> {
@@ -45,7 +44,7 @@ fn data_times(hosts: &Hosts) -> Vec<u64> {
 
 #[test]
 fn a_lone_packet_takes_serialisation_and_delays_to_the_nanosecond() {
-    let (mut net, link, flow) = dumbbell(twelve_mbit(Limit::Packets(10)));
+    let (mut net, link, flow) = dumbbell(&twelve_mbit(Buffer::Packets(Packets(10))));
     net.schedule(flow, Time(5), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(1, 1514, 1)]);
     net.advance(Time(60 * MS), &mut hosts);
@@ -59,7 +58,7 @@ fn a_lone_packet_takes_serialisation_and_delays_to_the_nanosecond() {
 #[test]
 fn serialisation_accumulates_no_error_over_a_busy_period() {
     let rate = BitRate(7_777_777);
-    let (mut net, _, flow) = dumbbell(LinkConfig::new("l", rate, Limit::Unlimited));
+    let (mut net, _, flow) = dumbbell(&Link::new("l", Rate::Constant(rate), Buffer::Unlimited));
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(1000, 1514, 1000)]);
     hosts.flows[0].idle_timeout = Span::from_secs(100);
@@ -74,7 +73,7 @@ fn serialisation_accumulates_no_error_over_a_busy_period() {
 #[test]
 fn a_window_above_the_bdp_queues_exactly_the_excess() {
     // RTT 21 ms with one packet's own millisecond; a window of 30 keeps 30 ms of link busy: 9 ms of queue.
-    let (mut net, link, flow) = dumbbell(twelve_mbit(Limit::Packets(100)));
+    let (mut net, link, flow) = dumbbell(&twelve_mbit(Buffer::Packets(Packets(100))));
     net.measure_from(Time(4 * MS));
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(30, 1500, u64::MAX)]);
@@ -100,8 +99,8 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
 }
 
 /// Data of a burst of 10 that a buffer takes: so many wait, one more is in service.
-fn survivors(limit: Limit) -> usize {
-    let (mut net, link, flow) = dumbbell(twelve_mbit(limit));
+fn survivors(limit: Buffer) -> usize {
+    let (mut net, link, flow) = dumbbell(&twelve_mbit(limit));
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(10, 1500, 10)]);
     net.advance(Time(900 * MS), &mut hosts);
@@ -112,23 +111,24 @@ fn survivors(limit: Limit) -> usize {
 
 #[test]
 fn a_buffer_holds_waiting_packets_and_one_more_is_in_service() {
-    assert_eq!(survivors(Limit::Packets(0)), 1);
-    assert_eq!(survivors(Limit::Packets(4)), 5);
-    assert_eq!(survivors(Limit::Bytes(Bytes(4499))), 3);
-    assert_eq!(survivors(Limit::Bytes(Bytes(4500))), 4);
-    assert_eq!(survivors(Limit::Unlimited), 10);
+    assert_eq!(survivors(Buffer::Packets(Packets(0))), 1);
+    assert_eq!(survivors(Buffer::Packets(Packets(4))), 5);
+    assert_eq!(survivors(Buffer::Bytes(Bytes(4499))), 3);
+    assert_eq!(survivors(Buffer::Bytes(Bytes(4500))), 4);
+    assert_eq!(survivors(Buffer::Unlimited), 10);
 }
 
 fn step(change: RateChange) -> Vec<u64> {
-    let mut config = twelve_mbit(Limit::Unlimited);
+    let mut config = twelve_mbit(Buffer::Unlimited);
     let steps = vec![
         (Time(0), BitRate(12 * MBIT)),
         (Time(5_500_000), BitRate(24 * MBIT)),
         (Time(7 * MS), BitRate(0)),
         (Time(9 * MS), BitRate(12 * MBIT)),
     ];
-    config.rate = Rate::Schedule { steps, change };
-    let (mut net, _, flow) = dumbbell(config);
+    config.rate = Rate::Schedule(steps.into());
+    config.rate_change = change;
+    let (mut net, _, flow) = dumbbell(&config);
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(6, 1500, 6)]);
     net.advance(Time(100 * MS), &mut hosts);
@@ -148,10 +148,13 @@ fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
 #[test]
 fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
     let mut net: Network<Toy, DropTail> = Network::new(1, 1);
-    let fast = net.add_link(LinkConfig::new("fast", BitRate(120 * MBIT), Limit::Unlimited));
-    let mut slow = LinkConfig::new("slow", BitRate(12 * MBIT), Limit::Unlimited);
-    slow.discipline = Discipline::Departures(DropTail::new(Limit::Unlimited));
-    let slow = net.add_link(slow);
+    let fast = net.add_link(
+        &Link::new("fast", Rate::Constant(BitRate(120 * MBIT)), Buffer::Unlimited),
+        Discipline::VirtualClock,
+    );
+    let slow = Link::new("slow", Rate::Constant(BitRate(12 * MBIT)), Buffer::Unlimited);
+    let by_events = Discipline::Departures(DropTail::new(Buffer::Unlimited));
+    let slow = net.add_link(&slow, by_events);
     let forward = net.add_forward_route(&[Hop::Link(fast), Hop::Link(slow)]);
     let reverse = net.add_reverse_route(&[Hop::Delay(Span(MS))]);
     let flow = net.add_flow(forward, reverse);
@@ -172,12 +175,14 @@ fn extreme_rates_sizes_and_delays_neither_overflow_nor_panic() {
         for rate in [0, 1, 1_000_000_000_000_000, u64::MAX] {
             for wire_bytes in [1, u32::MAX] {
                 for delay in [0, 86_400_000_000_000 * 30, u64::MAX] {
-                    let mut config = LinkConfig::new("l", BitRate(rate), Limit::Unlimited);
-                    if by_events {
-                        config.discipline = Discipline::Departures(DropTail::new(Limit::Unlimited));
-                    }
+                    let config = Link::new("l", Rate::Constant(BitRate(rate)), Buffer::Unlimited);
+                    let discipline = if by_events {
+                        Discipline::Departures(DropTail::new(Buffer::Unlimited))
+                    } else {
+                        Discipline::VirtualClock
+                    };
                     let mut net: Network<Toy, DropTail> = Network::new(1, 1);
-                    let link = net.add_link(config);
+                    let link = net.add_link(&config, discipline);
                     let forward =
                         net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(delay))]);
                     let reverse = net.add_reverse_route(&[Hop::Delay(Span(1000))]);

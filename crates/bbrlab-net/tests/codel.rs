@@ -7,9 +7,8 @@ mod fixed_window;
 
 use std::collections::VecDeque;
 
-use bbrlab_net::{
-    Discipline, Ecn, Hop, Limit, LinkConfig, LinkId, LinkStats, Network, Qdisc, Queued,
-};
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_net::{Discipline, Ecn, Hop, LinkId, LinkStats, Network, Qdisc, Queued};
 use bbrlab_units::{BitRate, Span, Time};
 use fixed_window::{Hosts, Toy, ToyFlow};
 
@@ -122,9 +121,8 @@ impl Qdisc for CoDel {
 /// A fixed window of 200 packets over 12 Mbit/s and 20 ms for ten seconds: a standing queue of 178 ms without control.
 fn run(ecn: Ecn) -> (Network<Toy, CoDel>, LinkId) {
     let mut net: Network<Toy, CoDel> = Network::new(1, 1);
-    let mut config = LinkConfig::new("codel", BitRate(12_000_000), Limit::Unlimited);
-    config.discipline = Discipline::Departures(CoDel::new(1000));
-    let link = net.add_link(config);
+    let config = Link::new("codel", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
+    let link = net.add_link(&config, Discipline::Departures(CoDel::new(1000)));
     let forward = net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(10_000_000))]);
     let reverse = net.add_reverse_route(&[Hop::Delay(Span(10_000_000))]);
     let flow = net.add_flow(forward, reverse);

@@ -2,8 +2,9 @@
 
 mod fixed_window;
 
+use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{
-    Arrival, DropTail, Ecn, FlowId, Handler, Hop, Limit, LinkConfig, Network, Outgoing, Port, Side,
+    Arrival, Discipline, DropTail, Ecn, FlowId, Handler, Hop, Network, Outgoing, Port, Side,
 };
 use bbrlab_units::{BitRate, Span, Time};
 use expect_test::{Expect, expect};
@@ -132,7 +133,10 @@ fn at_one_instant_data_come_before_acks_before_timers_before_applications() {
 #[test]
 fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then_sequence() {
     let mut net = Net::new(1, 2);
-    let link = net.add_link(LinkConfig::new("l", BitRate(12_000_000), Limit::Unlimited));
+    let link = net.add_link(
+        &Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited),
+        Discipline::VirtualClock,
+    );
     // Flow 0 sends at 0 over 1001 ns, flow 1 at 500 over 501 ns, flow 2 at 1000 over 1 ns: all reach the link at 1001.
     for delay in [1001, 501, 1] {
         let forward = net.add_forward_route(&[Hop::Delay(Span(delay)), Hop::Link(link)]);

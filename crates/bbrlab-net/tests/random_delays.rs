@@ -2,18 +2,17 @@
 
 mod fixed_window;
 
-use bbrlab_net::{
-    DropTail, Hop, Jitter, Limit, LinkConfig, Loss, LossAt, Network, Probability, Reorder,
-};
+use bbrlab_link::{Buffer, Jitter, Link, Loss, LossAt, Probability, Rate, Reorder};
+use bbrlab_net::{Discipline, DropTail, Hop, Network};
 use bbrlab_units::{BitRate, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
 /// Packets of 1 ms each, all sent at once: arrival times less departure times, in the order of arrival.
-fn run(change: impl Fn(&mut LinkConfig<DropTail>)) -> (Vec<(u64, u64)>, Network<Toy, DropTail>) {
-    let mut config = LinkConfig::new("l", BitRate(12_000_000), Limit::Unlimited);
+fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy, DropTail>) {
+    let mut config = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     change(&mut config);
     let mut net: Network<Toy, DropTail> = Network::new(7, 1);
-    let link = net.add_link(config);
+    let link = net.add_link(&config, Discipline::VirtualClock);
     let forward = net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(5_000_000))]);
     let reverse = net.add_reverse_route(&[Hop::Delay(Span(5_000_000))]);
     let flow = net.add_flow(forward, reverse);
@@ -36,21 +35,21 @@ fn run(change: impl Fn(&mut LinkConfig<DropTail>)) -> (Vec<(u64, u64)>, Network<
 #[test]
 fn jitter_is_uniform_up_to_its_bound_and_reorders_unless_told_otherwise() {
     let up_to = Span(3_000_000);
-    let (free, _) = run(|config| config.jitter = Some(Jitter { up_to, in_order: false }));
+    let (free, _) = run(|config| config.jitter = Some(Jitter { up_to, keep_order: false }));
     let delays: Vec<u64> = free.iter().map(|&(_, delay)| delay).collect();
     assert_eq!(delays.len(), 10_000);
     assert!(delays.iter().all(|&delay| delay <= up_to.0));
     let mean = delays.iter().sum::<u64>() / 10_000;
     assert!((1_470_000..1_530_000).contains(&mean), "{mean}");
     assert!(!free.is_sorted_by_key(|&(seq, _)| seq), "packets overtake each other");
-    let (ordered, _) = run(|config| config.jitter = Some(Jitter { up_to, in_order: true }));
+    let (ordered, _) = run(|config| config.jitter = Some(Jitter { up_to, keep_order: true }));
     assert!(ordered.is_sorted_by_key(|&(seq, _)| seq));
     assert!(ordered.iter().all(|&(_, delay)| delay <= up_to.0));
 }
 
 #[test]
 fn the_reordered_share_skips_the_wait_and_overtakes_the_packets_of_that_time() {
-    let ratio = Probability::from_ratio(0.01);
+    let ratio = Probability(Probability::ONE.0 / 100);
     let by = Span(3_000_000);
     let (seen, _) = run(|config| config.reorder = Some(Reorder { ratio, by }));
     let skipped: Vec<usize> = (0..seen.len()).filter(|&n| seen[n].1 == 0).collect();
@@ -63,7 +62,7 @@ fn the_reordered_share_skips_the_wait_and_overtakes_the_packets_of_that_time() {
 
 #[test]
 fn random_loss_takes_its_share_behind_or_before_the_queue() {
-    let loss = Some(Loss::Bernoulli(Probability::from_ratio(0.05)));
+    let loss = Some(Loss::Bernoulli(Probability(Probability::ONE.0 / 20)));
     for at in [LossAt::After, LossAt::Before] {
         let (seen, mut net) = run(|config| {
             config.loss = loss;

@@ -2,33 +2,21 @@
 
 mod fixed_window;
 
-use bbrlab_net::{
-    Digest, Discipline, DropTail, Ecn, EcnThreshold, FlowId, Hop, Jitter, Limit, LinkConfig, Loss,
-    LossAt, Network, Probability, Rate, RateChange, Reorder, Trace,
+use bbrlab_link::{
+    Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
 };
-use bbrlab_units::{BitRate, Bytes, Span, Time};
+use bbrlab_net::{Digest, Discipline, DropTail, Ecn, FlowId, Hop, Network};
+use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 use proptest::prelude::*;
 
 /// A network that can be built twice.
 #[derive(Clone, Debug)]
 struct Plan {
-    links: Vec<LinkPlan>,
+    links: Vec<Link>,
     flows: Vec<FlowPlan>,
     stops: Vec<u64>,
     seed: u64,
-}
-
-#[derive(Clone, Debug)]
-struct LinkPlan {
-    rate: Rate,
-    burst: Option<Bytes>,
-    limit: Limit,
-    loss: Option<Loss>,
-    loss_at: LossAt,
-    ecn_threshold: Option<EcnThreshold>,
-    jitter: Option<Jitter>,
-    reorder: Option<Reorder>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,19 +44,14 @@ impl Plan {
     fn run(&self, by_events: bool) -> Outcome {
         let mut net: Network<Toy, DropTail> = Network::new(self.seed, 1);
         let mut ids = Vec::new();
-        for (n, plan) in self.links.iter().enumerate() {
-            let mut config = LinkConfig::new(&format!("link{n}"), BitRate(1), plan.limit);
-            if by_events {
-                config.discipline = Discipline::Departures(DropTail::new(plan.limit));
-            }
-            config.rate = plan.rate.clone();
-            config.burst = plan.burst;
-            config.loss = plan.loss;
-            config.loss_at = plan.loss_at;
-            config.ecn_threshold = plan.ecn_threshold;
-            config.jitter = plan.jitter;
-            config.reorder = plan.reorder;
-            ids.push(net.add_link(config));
+        for (n, link) in self.links.iter().enumerate() {
+            let discipline = if by_events {
+                Discipline::Departures(DropTail::new(link.buffer))
+            } else {
+                Discipline::VirtualClock
+            };
+            let link = Link { name: format!("link{n}"), ..link.clone() };
+            ids.push(net.add_link(&link, discipline));
         }
         let mut flows = Vec::new();
         for plan in &self.flows {
@@ -105,7 +88,7 @@ impl Plan {
     }
 }
 
-fn rate() -> impl Strategy<Value = Rate> {
+fn rate() -> impl Strategy<Value = (Rate, RateChange)> {
     let bps = prop_oneof![
         4 => (1u64..1000).prop_map(|mbit| mbit * 1_000_000),
         2 => 1u64..5_000_000_000,
@@ -117,23 +100,23 @@ fn rate() -> impl Strategy<Value = Rate> {
     let schedule = (prop::collection::vec(step, 1..6), change).prop_map(|(mut steps, change)| {
         steps.sort_by_key(|step| step.0);
         let steps = steps.into_iter().map(|(at, bps)| (Time(at), BitRate(bps))).collect();
-        Rate::Schedule { steps, change }
+        (Rate::Schedule(steps), change)
     });
-    let trace = prop::collection::vec(0u64..20, 1..30).prop_map(|mut stamps| {
+    let trace = prop::collection::vec(0u32..20, 1..30).prop_map(|mut stamps| {
         stamps.push(20);
         stamps.sort_unstable();
-        Rate::Trace(Trace::new(stamps, Trace::OPPORTUNITY_BYTES).unwrap())
+        Rate::Trace(Trace::new(stamps).unwrap().into())
     });
-    prop_oneof![
+    let steady = prop_oneof![
         4 => bps.prop_map(|bps| Rate::Constant(BitRate(bps))),
-        3 => schedule,
         1 => trace,
         1 => Just(Rate::Unlimited),
-    ]
+    ];
+    prop_oneof![2 => steady.prop_map(|rate| (rate, RateChange::Follow)), 1 => schedule]
 }
 
 fn loss() -> impl Strategy<Value = Loss> {
-    let ratio = || (0.0f64..0.2).prop_map(Probability::from_ratio);
+    let ratio = || (0..Probability::ONE.0 / 5).prop_map(Probability);
     prop_oneof![
         ratio().prop_map(Loss::Bernoulli),
         (ratio(), ratio(), ratio(), ratio()).prop_map(|(to_bad, to_good, loss_good, loss_bad)| {
@@ -142,35 +125,37 @@ fn loss() -> impl Strategy<Value = Loss> {
     ]
 }
 
-fn link() -> impl Strategy<Value = LinkPlan> {
-    let limit = prop_oneof![
-        3 => (0u64..40).prop_map(Limit::Packets),
-        2 => (0u64..60_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
-        1 => Just(Limit::Unlimited),
+fn link() -> impl Strategy<Value = Link> {
+    let buffer = prop_oneof![
+        3 => (0u64..40).prop_map(|packets| Buffer::Packets(Packets(packets))),
+        2 => (0u64..60_000).prop_map(|bytes| Buffer::Bytes(Bytes(bytes))),
+        1 => Just(Buffer::Unlimited),
     ];
     let ecn = prop_oneof![
-        (0u64..10).prop_map(EcnThreshold::Packets),
+        (0u64..10).prop_map(|packets| EcnThreshold::Packets(Packets(packets))),
         (0u64..15_000).prop_map(|bytes| EcnThreshold::Bytes(Bytes(bytes))),
         (0u64..5_000_000).prop_map(|ns| EcnThreshold::Wait(Span(ns))),
     ];
     let jitter = (0u64..3_000_000, any::<bool>())
-        .prop_map(|(ns, in_order)| Jitter { up_to: Span(ns), in_order });
-    let reorder = (0.0f64..1.0, 0u64..3_000_000)
-        .prop_map(|(ratio, by)| Reorder { ratio: Probability::from_ratio(ratio), by: Span(by) });
+        .prop_map(|(ns, keep_order)| Jitter { up_to: Span(ns), keep_order });
+    let reorder = (0..Probability::ONE.0, 0u64..3_000_000)
+        .prop_map(|(ratio, by)| Reorder { ratio: Probability(ratio), by: Span(by) });
     let burst = (0u64..5000).prop_map(Bytes);
     (
         rate(),
         prop::option::weighted(0.2, burst),
-        limit,
+        buffer,
         prop::option::weighted(0.3, loss()),
         prop_oneof![Just(LossAt::After), Just(LossAt::Before)],
         prop::option::weighted(0.4, ecn),
         prop::option::weighted(0.2, jitter),
         prop::option::weighted(0.2, reorder),
     )
-        .prop_map(|(rate, burst, limit, loss, loss_at, ecn_threshold, jitter, reorder)| {
+        .prop_map(|(rate, burst, buffer, loss, loss_at, ecn_threshold, jitter, reorder)| {
+            let (rate, rate_change) = rate;
             let burst = burst.filter(|_| !matches!(rate, Rate::Trace(_)));
-            LinkPlan { rate, burst, limit, loss, loss_at, ecn_threshold, jitter, reorder }
+            let plain = Link::new("", rate, buffer);
+            Link { rate_change, burst, loss, loss_at, ecn_threshold, jitter, reorder, ..plain }
         })
 }
 

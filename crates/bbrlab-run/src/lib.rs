@@ -19,7 +19,6 @@ pub use record::{
     Series, SeriesRow, Srtt, TransferRow, Transfers,
 };
 pub use run::{
-    Buffer, Burst, DelAck, Ecn, EcnThreshold, Flow, FlowClass, Hop, Jitter, Link, Loss, LossAt,
-    Point, Probability, Profile, Queue, Rate, RateChange, Recovery, Reorder, Run, Sample,
-    SenderQdisc, SocketBuffer, Source, Stack, TRACE_OPPORTUNITY_BYTES, Trace, Tso,
+    DelAck, Ecn, Flow, FlowClass, Hop, Point, Profile, Recovery, Run, Sample, SenderQdisc,
+    SocketBuffer, Source, Stack, Tso,
 };

@@ -4,10 +4,9 @@
 //! The dumbbell, `[access]`, `left_link`, `path` and `rtt` have become links and routes. A hundred thousand
 //! flows are cheap: what flows of one `[[flows]]` table share stands once, in their [`FlowClass`].
 
-use std::sync::Arc;
-
 use bbrlab_cc::{Algorithm, Params};
-use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
+use bbrlab_link::Link;
+use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type Point = serde_json::Map<String, serde_json::Value>;
@@ -37,6 +36,8 @@ pub struct Run {
     pub stack: Stack,
     /// The links that flows share, in the order of their numbers. Private access links follow them:
     /// see [`Run::private_link_numbers`].
+    ///
+    /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, those with `.reverse` behind them.
     pub links: Vec<Link>,
     /// The link whose departures count as `data_packets`: the dumbbell's, if it has a rate.
     pub bottleneck: Option<u32>,
@@ -152,166 +153,6 @@ pub enum DelAck {
     },
 }
 
-/// A link: a queue, a server, a delay, and what may happen to packets behind the queue.
-///
-/// In one direction. What a scenario calls a link becomes two where `reverse_rate` is set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    /// Its name in results: `bottleneck`, the `name` of `[[links]]`, those with `.reverse` behind them, and
-    /// `left` or `right` for private access links (in results `left[3]` for flow 3).
-    pub name: String,
-    /// How fast it sends.
-    pub rate: Rate,
-    /// Propagation delay, one way.
-    pub delay: Span,
-    /// Room for waiting packets; the one in service is not counted.
-    pub buffer: Buffer,
-    /// Queue discipline.
-    pub queue: Queue,
-    /// Random loss, of data packets only.
-    pub loss: Loss,
-    /// Where random loss happens.
-    pub loss_at: LossAt,
-    /// What a change of rate does to packets already accepted.
-    pub rate_change: RateChange,
-    /// Random additional delay behind the queue.
-    pub jitter: Option<Jitter>,
-    /// Reordering behind the queue.
-    pub reorder: Option<Reorder>,
-    /// Link-layer bytes around each IP packet.
-    pub framing: Bytes,
-    /// A token bucket in place of an exact serialiser.
-    pub burst: Option<Burst>,
-    /// Packets are marked when the backlog or the wait exceeds this.
-    pub ecn_threshold: Option<EcnThreshold>,
-}
-
-/// A link's rate.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Rate {
-    /// A pure delay, never a queue (but loss, jitter and reordering still happen).
-    Unlimited,
-    /// The same throughout.
-    Constant(BitRate),
-    /// From each time on, the rate beside it; times rise from zero, and no rate is zero.
-    Schedule(Arc<[(Time, BitRate)]>),
-    /// Delivery opportunities.
-    Trace(Arc<Trace>),
-}
-
-/// A Mahimahi trace: moments at which up to 1,500 bytes may leave, again and again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
-    /// Milliseconds of the opportunities within a period, never falling; each at most the period.
-    pub opportunities_ms: Vec<u32>,
-    /// After this the trace starts anew: its last opportunity. Above zero.
-    pub period_ms: u32,
-}
-
-/// Bytes that one opportunity of a Mahimahi trace lets through.
-pub const TRACE_OPPORTUNITY_BYTES: u64 = 1500;
-
-/// Room for waiting packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffer {
-    /// Never full.
-    Unlimited,
-    /// Counted in packets, at least one.
-    Packets(Packets),
-    /// Counted in wire bytes, at least one.
-    Bytes(Bytes),
-}
-
-/// Queue discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// First in, first out; what does not fit is dropped on arrival.
-    DropTail,
-}
-
-/// A probability in 2^-32: an event happens when a uniform 32-bit draw is below it. At most 2^32, certainty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Probability(pub u64);
-
-impl Probability {
-    /// Certainty.
-    pub const ONE: Self = Self(1 << 32);
-    /// Impossibility.
-    pub const ZERO: Self = Self(0);
-}
-
-/// Random loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// None.
-    None,
-    /// Each packet by itself.
-    Bernoulli(Probability),
-    /// Two states, good at the start; for each packet first the state may change, then the loss is drawn.
-    GilbertElliott {
-        /// From good to bad.
-        to_bad: Probability,
-        /// From bad to good.
-        to_good: Probability,
-        /// Loss in the good state.
-        loss_good: Probability,
-        /// Loss in the bad state.
-        loss_bad: Probability,
-    },
-}
-
-/// Where random loss happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossAt {
-    /// Before the queue.
-    Before,
-    /// Behind the queue.
-    After,
-}
-
-/// What a change of rate does to packets already accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RateChange {
-    /// They keep their departure time, as in netem.
-    Keep,
-    /// They leave at the new rate, as a link does.
-    Follow,
-}
-
-/// Random additional delay behind the queue: uniform in [0, `up_to`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Jitter {
-    /// Exclusive upper bound.
-    pub up_to: Span,
-    /// Whether packets stay in order: none arrives before the one that left before it.
-    pub keep_order: bool,
-}
-
-/// Reordering behind the queue: all data packets wait `by`, which the base RTT does not include; the share
-/// `ratio` skips the wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reorder {
-    /// Share that skips the wait.
-    pub ratio: Probability,
-    /// The wait of the others.
-    pub by: Span,
-}
-
-/// A token bucket of that depth in place of an exact serialiser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Burst(pub Bytes);
-
-/// When packets are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnThreshold {
-    /// Backlog met on arrival, in packets.
-    Packets(Packets),
-    /// Backlog met on arrival, in wire bytes.
-    Bytes(Bytes),
-    /// The wait until the packet is next to leave.
-    Wait(Span),
-}
-
 /// What the flows of one `[[flows]]` table have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
@@ -325,7 +166,8 @@ pub struct FlowClass {
     pub ecn: Ecn,
     /// What the application sends.
     pub source: Source,
-    /// Access links of finite rate that each flow of the class has for itself, in the order of the route.
+    /// Access links of finite rate that each flow of the class has for itself, in the order of the route; `left` or
+    /// `right` by name (in results `left[3]` for flow 3).
     pub private_links: Vec<Link>,
     /// The way of the data, from sender to receiver. Neighbouring delays are one hop.
     pub forward: Vec<Hop>,
@@ -425,27 +267,5 @@ impl Run {
             next += u32::try_from(own).expect("at most two");
             first
         })
-    }
-}
-
-impl Rate {
-    /// Whether packets can queue here.
-    #[must_use]
-    pub fn is_limited(&self) -> bool {
-        !matches!(self, Self::Unlimited)
-    }
-
-    /// The rate at the start; of a trace, the mean over its period (rounded down).
-    #[must_use]
-    pub fn at_start(&self) -> Option<BitRate> {
-        match self {
-            Self::Unlimited => None,
-            Self::Constant(rate) => Some(*rate),
-            Self::Schedule(steps) => steps.first().map(|&(_, rate)| rate),
-            Self::Trace(trace) => {
-                let bits = trace.opportunities_ms.len() as u64 * TRACE_OPPORTUNITY_BYTES * 8;
-                Some(BitRate(bits * 1000 / u64::from(trace.period_ms)))
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@ use crate::link::{AccessSpec, BufferUnit, LinkSpec};
 use crate::lower::HEADERS;
 use crate::quantity::Room;
 use crate::reader::{Placed, Reader};
-use bbrlab_run::{Buffer, Link};
+use bbrlab_link::{Buffer, Link};
 
 /// The largest buffer, in packets or bytes, that a `bdp` or a time may come to.
 const BUFFER_MAX: u64 = 1 << 50;

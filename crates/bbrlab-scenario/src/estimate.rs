@@ -15,7 +15,8 @@ use bbrlab_units::{NS_PER_S, Span};
 
 use crate::lower::{HEADERS, Network};
 use crate::spec::Spec;
-use bbrlab_run::{Buffer, FlowClass, Hop, Link, Rate, Sample, SocketBuffer, Source};
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_run::{FlowClass, Hop, Sample, SocketBuffer, Source};
 use bbrlab_run::{QueueRow, SeriesRow};
 
 /// What runs would take.

@@ -12,11 +12,7 @@ use crate::not_built;
 use crate::quantity::{self, Room, show_rate, show_room, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::stack::name_of;
-use crate::traces::new_trace;
-use bbrlab_run::{Burst, EcnThreshold, Jitter, LossAt, Queue, Rate, RateChange};
-
-/// Ethernet's header.
-const FRAMING: Bytes = Bytes(14);
+use bbrlab_link::{EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
 
 /// The longest schedule of rates.
 const SCHEDULE_MAX: usize = 100_000;
@@ -38,7 +34,7 @@ pub(crate) struct LinkSpec {
     pub(crate) reverse_rate: Rate,
     pub(crate) reverse_buffer: Option<Placed<Room>>,
     pub(crate) framing: Bytes,
-    pub(crate) burst: Option<Burst>,
+    pub(crate) burst: Option<Bytes>,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) reorder: Option<ReorderSpec>,
@@ -105,7 +101,7 @@ impl LinkSpec {
             rate_change: RateChange::Follow,
             reverse_rate: Rate::Unlimited,
             reverse_buffer: None,
-            framing: FRAMING,
+            framing: Link::ETHERNET,
             burst: None,
             ecn_threshold: None,
             jitter: None,
@@ -162,7 +158,7 @@ impl LinkSpec {
             link.framing = read_framing(reader, node, &name("framing")).unwrap_or(link.framing);
         }
         if let Some(node) = keys.take("burst") {
-            link.burst = reader.positive_bytes(node, &name("burst")).map(Burst);
+            link.burst = reader.positive_bytes(node, &name("burst"));
         }
         if let Some(node) = keys.take("ecn_threshold") {
             link.ecn_threshold = read_ecn_threshold(reader, node, &name("ecn_threshold"));
@@ -214,8 +210,8 @@ impl LinkSpec {
         if let Some(buffer) = self.reverse_buffer {
             out.text("reverse_buffer", &show_room(buffer.value));
         }
-        out.text_unless(self.framing == FRAMING, "framing", &format!("{}B", self.framing.0));
-        if let Some(Burst(bytes)) = self.burst {
+        out.text_unless(self.framing == Link::ETHERNET, "framing", &format!("{}B", self.framing.0));
+        if let Some(bytes) = self.burst {
             out.text("burst", &format!("{}B", bytes.0));
         }
         match self.ecn_threshold {
@@ -493,12 +489,7 @@ fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<
         let at = reader.integer(value, &format!("{name}.opportunities_ms"), 0, 86_400_000)?;
         opportunities.push(u32::try_from(at).expect("at most a day"));
     }
-    let trace = if opportunities.is_sorted() {
-        new_trace(opportunities)
-    } else {
-        Err("goes back in time".to_owned())
-    };
-    match trace {
+    match Trace::new(opportunities) {
         Ok(trace) => Some(Rate::Trace(Arc::new(trace))),
         Err(reason) => {
             let title = format!("`{name}.opportunities_ms`: expected {expected}");
@@ -566,7 +557,7 @@ fn write_rate(out: &mut Writer, key: &str, rate: &Rate) {
             out.raw(key, &format!("[{}]", steps.join(", ")));
         }
         Rate::Trace(trace) => {
-            let at: Vec<String> = trace.opportunities_ms.iter().map(u32::to_string).collect();
+            let at: Vec<String> = trace.opportunities_ms().iter().map(u32::to_string).collect();
             out.raw(key, &format!("{{ opportunities_ms = [{}] }}", at.join(", ")));
         }
     }

@@ -1,6 +1,6 @@
 //! From a scenario's short forms to links, classes and flows.
 
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_units::{Span, Time};
 
 use crate::buffer::{Measure, Rooms};
 use crate::decimal::Decimal;
@@ -8,9 +8,8 @@ use crate::link::{LinkSpec, LossSpec};
 use crate::reader::Reader;
 use crate::route::{Router, Ways};
 use crate::spec::Spec;
-use bbrlab_run::{
-    Buffer, Flow, FlowClass, Hop, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder,
-};
+use bbrlab_link::{Buffer, Link, Loss, Probability, Reorder};
+use bbrlab_run::{Flow, FlowClass, Hop};
 
 /// IP, TCP and timestamps.
 pub(crate) const HEADERS: u64 = 52;
@@ -129,7 +128,7 @@ fn lower_link<'s>(
         Hop::Link(number)
     };
     let loss = lower_loss(spec.loss);
-    let alters = loss != Loss::None || spec.jitter.is_some() || spec.reorder.is_some();
+    let alters = loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
     let there = if spec.rate.is_limited() || alters {
         let link = Link {
             name: name.to_owned(),
@@ -157,7 +156,8 @@ fn lower_link<'s>(
             queue: spec.queue,
             rate_change: spec.rate_change,
             framing: spec.framing,
-            ..plain_link(format!("{name}.reverse"), spec.reverse_rate.clone(), spec.delay)
+            delay: spec.delay,
+            ..Link::new(format!("{name}.reverse"), spec.reverse_rate.clone(), Buffer::Unlimited)
         };
         add(link, Rooms::of_reverse(spec))
     } else {
@@ -166,34 +166,16 @@ fn lower_link<'s>(
     Ways { name, there, back, delay: spec.delay }
 }
 
-pub(crate) fn plain_link(name: String, rate: Rate, delay: Span) -> Link {
-    Link {
-        name,
-        rate,
-        delay,
-        buffer: Buffer::Unlimited,
-        queue: Queue::DropTail,
-        loss: Loss::None,
-        loss_at: LossAt::After,
-        rate_change: RateChange::Follow,
-        jitter: None,
-        reorder: None,
-        framing: Bytes(14),
-        burst: None,
-        ecn_threshold: None,
-    }
-}
-
-fn lower_loss(spec: LossSpec) -> Loss {
+fn lower_loss(spec: LossSpec) -> Option<Loss> {
     match spec {
-        LossSpec::Bernoulli(ratio) if ratio.is_zero() => Loss::None,
-        LossSpec::Bernoulli(ratio) => Loss::Bernoulli(probability(ratio)),
-        LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => Loss::GilbertElliott {
+        LossSpec::Bernoulli(ratio) if ratio.is_zero() => None,
+        LossSpec::Bernoulli(ratio) => Some(Loss::Bernoulli(probability(ratio))),
+        LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => Some(Loss::GilbertElliott {
             to_bad: probability(p),
             to_good: probability(r),
             loss_good: probability(loss_good),
             loss_bad: probability(loss_bad),
-        },
+        }),
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bbrlab_units::Span;
 
 use crate::flow::FlowSpec;
-use crate::lower::plain_link;
 use crate::nearest::nearest;
 use crate::quantity::show_span;
 use crate::reader::{Placed, Reader};
 use crate::spec::Spec;
-use bbrlab_run::{FlowClass, Hop, Link, Rate};
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_run::{FlowClass, Hop};
 
 /// So many names of links are told where one was misspelt.
 const NAMES_SHOWN: usize = 20;
@@ -265,6 +265,7 @@ impl<'s> Router<'s> {
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let Some(rate) = side.rate else { return Hop::Delay(side.delay) };
     let number = u32::try_from(private_links.len()).expect("at most two");
-    private_links.push(plain_link(name.to_owned(), rate.clone(), side.delay));
+    let link = Link::new(name, rate.clone(), Buffer::Unlimited);
+    private_links.push(Link { delay: side.delay, ..link });
     Hop::Private(number)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bbrlab_run::Trace;
+use bbrlab_link::Trace;
 
 /// The largest trace file.
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -61,16 +61,7 @@ fn parse(text: &str) -> Result<Trace, String> {
         }
         opportunities_ms.push(at);
     }
-    new_trace(opportunities_ms)
-}
-
-/// A trace of these opportunities, which do not fall.
-pub(crate) fn new_trace(opportunities_ms: Vec<u32>) -> Result<Trace, String> {
-    match opportunities_ms.last() {
-        None => Err("has no delivery opportunity".to_owned()),
-        Some(0) => Err("ends at 0 ms, so that it has no period".to_owned()),
-        Some(&period_ms) => Ok(Trace { opportunities_ms, period_ms }),
-    }
+    Trace::new(opportunities_ms).map_err(str::to_owned)
 }
 
 #[cfg(test)]
@@ -80,7 +71,7 @@ mod tests {
 
     fn check(text: &str, expected: &Expect) {
         expected.assert_eq(&match parse(text) {
-            Ok(trace) => format!("{:?} period {}", trace.opportunities_ms, trace.period_ms),
+            Ok(trace) => format!("{:?} period {}", trace.opportunities_ms(), trace.period_ms()),
             Err(error) => error,
         });
     }

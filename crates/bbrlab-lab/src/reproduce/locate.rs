@@ -1,6 +1,7 @@
 //! Where a run stands in a paper: its parameters under the papers' own names.
 
-use bbrlab_run::{Algorithm, Buffer, FlowClass, Loss, ParamValue, Run};
+use bbrlab_link::Buffer;
+use bbrlab_run::{Algorithm, FlowClass, ParamValue, Run};
 use toml::{Table, Value};
 
 /// A run's parameters by the papers' locating keys, in the order in which tables show them.
@@ -51,7 +52,7 @@ pub(super) fn place_of(run: &Run, experiment: &str) -> Place {
         }
         if let Some(loss) = run.point.get("bottleneck.loss").and_then(serde_json::Value::as_f64) {
             keys.push(("loss_pct", number(loss * 100.0)));
-        } else if link.loss != Loss::None {
+        } else if link.loss.is_some() {
             keys.push(("loss_pct", number(0.0)));
         }
     }

@@ -6,20 +6,20 @@ use super::{Flow, Network, SOLO};
 use crate::event::{IDS_MAX, Kind, tie};
 use crate::lane::Lane;
 use crate::link::Link;
-use crate::link::config::LinkConfig;
+use crate::link::config::Discipline;
 use crate::link::qdisc::Qdisc;
 use crate::packet::{FlowId, LinkId};
 use crate::route::{Hop, Leg, NO_LANE, RouteId, Source, Target};
 
 impl<P: Copy, Q: Qdisc> Network<P, Q> {
-    /// Adds a link.
+    /// Adds a link, computed that way. Its delay is that of what follows it on a route.
     ///
     /// # Panics
     /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
-    pub fn add_link(&mut self, config: LinkConfig<Q>) -> LinkId {
+    pub fn add_link(&mut self, link: &bbrlab_link::Link, discipline: Discipline<Q>) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
-        self.links.push(Link::new(config, self.seed));
+        self.links.push(Link::new(link, discipline, self.seed));
         id
     }
 
@@ -43,7 +43,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
                 Hop::Link(link) => {
                     self.add_leg(source, delay, Target::Link(link));
                     source = Source::Link(link);
-                    delay = Span::ZERO;
+                    delay = self.links[link.0 as usize].delay;
                 }
             }
         }

@@ -75,13 +75,13 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         }
         let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, packet.ecn);
         match &mut link.line {
-            Line::Virtual { limit, shadows } => {
+            Line::Virtual { buffer, shadows } => {
                 let admitted = link.server.admits(packet.wire_bytes)
                     && shadows.front().is_none_or(|in_service| {
                         let waiting_packets = shadows.len() as u64 - 1;
                         let waiting_bytes =
                             link.stats.backlog_bytes - u64::from(in_service.wire_bytes);
-                        limit.admits(waiting_packets, waiting_bytes, packet.wire_bytes)
+                        buffer.admits(waiting_packets, waiting_bytes, packet.wire_bytes)
                     });
                 if !admitted {
                     link.stats.drops_full += 1;
@@ -163,7 +163,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         }
         if let Some((jitter, rng, last)) = behind.jitter.as_deref_mut() {
             at += Span(rng.below(jitter.up_to.0.saturating_add(1)));
-            if jitter.in_order {
+            if jitter.keep_order {
                 at = at.max(*last);
                 *last = at;
             }

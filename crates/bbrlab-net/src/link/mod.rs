@@ -13,6 +13,7 @@ pub(crate) mod stats;
 mod token_bucket;
 mod trace_clock;
 
+use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Reorder};
 use bbrlab_units::{Span, Time};
 
 use crate::digest::{Digest, Record};
@@ -20,7 +21,7 @@ use crate::loss::LossProcess;
 use crate::packet::{Ecn, LinkId, Queued};
 use crate::ring::Ring;
 use crate::rng::Rng;
-use config::{Discipline, EcnThreshold, Jitter, Limit, LinkConfig, LossAt, Rate, Reorder};
+use config::Discipline;
 use server::Server;
 use stats::LinkStats;
 
@@ -30,6 +31,8 @@ pub(crate) struct Link<Q> {
     pub(crate) line: Line<Q>,
     pub(crate) server: Server,
     pub(crate) rated: bool,
+    /// Propagation, after the packet has left.
+    pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) loss_before: Option<Box<LossProcess>>,
     pub(crate) behind: Behind,
@@ -51,7 +54,7 @@ pub(crate) struct Behind {
 #[derive(Debug)]
 pub(crate) enum Line<Q> {
     /// By virtual clock: the packets themselves are on their way already; these are their shadows.
-    Virtual { limit: Limit, shadows: Ring<Shadow> },
+    Virtual { buffer: Buffer, shadows: Ring<Shadow> },
     /// By departure events.
     Events { queue: Q, in_service: Option<InService>, served: u32 },
 }
@@ -84,27 +87,28 @@ pub(crate) struct InService {
 }
 
 impl<Q> Link<Q> {
-    pub(crate) fn new(config: LinkConfig<Q>, seed: u64) -> Self {
-        let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", config.name));
-        let loss = config.loss.map(|model| Box::new(LossProcess::new(model, rng("loss"))));
-        let (loss_before, loss) = match config.loss_at {
+    pub(crate) fn new(link: &bbrlab_link::Link, discipline: Discipline<Q>, seed: u64) -> Self {
+        let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", link.name));
+        let loss = link.loss.map(|model| Box::new(LossProcess::new(model, rng("loss"))));
+        let (loss_before, loss) = match link.loss_at {
             LossAt::Before => (loss, None),
             LossAt::After => (None, loss),
         };
-        let jitter = config.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
-        let reorder = config.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
+        let jitter = link.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
+        let reorder = link.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
         Self {
-            line: match config.discipline {
-                Discipline::VirtualClock(limit) => {
-                    Line::Virtual { limit, shadows: Ring::default() }
+            line: match discipline {
+                Discipline::VirtualClock => {
+                    Line::Virtual { buffer: link.buffer, shadows: Ring::default() }
                 }
                 Discipline::Departures(queue) => {
                     Line::Events { queue, in_service: None, served: 0 }
                 }
             },
-            server: Server::new(&config.rate, config.burst),
-            rated: config.rate != Rate::Unlimited,
-            ecn_threshold: config.ecn_threshold,
+            server: Server::new(&link.rate, link.rate_change, link.burst),
+            rated: link.rate.is_limited(),
+            delay: link.delay,
+            ecn_threshold: link.ecn_threshold,
             loss_before,
             behind: Behind {
                 plain: loss.is_none() && jitter.is_none() && reorder.is_none(),
@@ -113,7 +117,7 @@ impl<Q> Link<Q> {
                 reorder,
             },
             stats: LinkStats::default(),
-            name: config.name,
+            name: link.name.clone(),
         }
     }
 
@@ -173,7 +177,7 @@ pub(crate) fn marks_on_arrival(
 ) -> bool {
     ecn.is_ect()
         && match threshold {
-            Some(EcnThreshold::Packets(limit)) => stats.backlog_packets() > limit,
+            Some(EcnThreshold::Packets(limit)) => stats.backlog_packets() > limit.0,
             Some(EcnThreshold::Bytes(limit)) => stats.backlog_bytes > limit.0,
             Some(EcnThreshold::Wait(_)) | None => false,
         }

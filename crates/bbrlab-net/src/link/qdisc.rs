@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use bbrlab_link::Buffer;
 use bbrlab_units::Time;
 
-use crate::link::config::Limit;
 use crate::packet::Queued;
 
 /// A queue discipline. Work-conserving: `dequeue` yields a packet whenever any is queued and survives.
@@ -25,7 +25,7 @@ pub trait Qdisc {
 /// First in, first out, with a limit.
 #[derive(Clone, Debug)]
 pub struct DropTail {
-    limit: Limit,
+    buffer: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
 }
@@ -33,14 +33,14 @@ pub struct DropTail {
 impl DropTail {
     /// An empty queue.
     #[must_use]
-    pub fn new(limit: Limit) -> Self {
-        Self { limit, queue: VecDeque::new(), bytes: 0 }
+    pub fn new(buffer: Buffer) -> Self {
+        Self { buffer, queue: VecDeque::new(), bytes: 0 }
     }
 }
 
 impl Qdisc for DropTail {
     fn enqueue(&mut self, _: Time, packet: Queued, idle: bool, dropped: &mut impl FnMut(Queued)) {
-        if idle || self.limit.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
+        if idle || self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
             self.bytes += u64::from(packet.wire_bytes);
             self.queue.push_back(packet);
         } else {

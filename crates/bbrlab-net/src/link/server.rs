@@ -4,9 +4,11 @@
 //! fraction of a nanosecond is carried on, so the n-th packet leaves at ceil(start + n * S * 8e9 / R): no error
 //! accumulates. Packets leave in the order in which they are served.
 
+use std::sync::Arc;
+
+use bbrlab_link::{Rate, RateChange};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Time};
 
-use super::config::{Rate, RateChange};
 use super::token_bucket::TokenBucket;
 use super::trace_clock::TraceClock;
 
@@ -25,11 +27,11 @@ pub(crate) enum Server {
 }
 
 impl Server {
-    pub(crate) fn new(rate: &Rate, burst: Option<Bytes>) -> Self {
+    pub(crate) fn new(rate: &Rate, change: RateChange, burst: Option<Bytes>) -> Self {
         match (rate, burst) {
             (Rate::Unlimited, _) => Self::Unlimited { free_at: Time::ZERO },
             (Rate::Constant(rate), None) => Self::Constant(Serialiser::new(*rate)),
-            (Rate::Schedule { steps, change }, None) => {
+            (Rate::Schedule(steps), None) => {
                 let schedule = Schedule::new(steps);
                 let serialiser = Serialiser::new(schedule.steps[0].1);
                 match change {
@@ -40,10 +42,10 @@ impl Server {
             (Rate::Constant(rate), Some(burst)) => {
                 Self::Bucket(TokenBucket::new(Schedule::new(&[(Time::ZERO, *rate)]), burst))
             }
-            (Rate::Schedule { steps, .. }, Some(burst)) => {
+            (Rate::Schedule(steps), Some(burst)) => {
                 Self::Bucket(TokenBucket::new(Schedule::new(steps), burst))
             }
-            (Rate::Trace(trace), _) => Self::Trace(TraceClock::new(trace.clone())),
+            (Rate::Trace(trace), _) => Self::Trace(TraceClock::new(Arc::clone(trace))),
         }
     }
 
@@ -325,7 +327,7 @@ mod tests {
             steps.sort_by_key(|step| step.0);
             steps.push((Time(3_000_000), BitRate(1_000_000)));
             let schedule = Schedule::new(&steps);
-            let mut server = Server::new(&Rate::Schedule { steps, change: RateChange::Follow }, None);
+            let mut server = Server::new(&Rate::Schedule(steps.into()), RateChange::Follow, None);
             let (mut now, mut begun, mut work) = (0, Time(0), 0u128);
             for (gap, wire_bytes) in packets {
                 now += gap;

@@ -1,12 +1,13 @@
 //! Departures on a Mahimahi trace.
 
-use bbrlab_units::{NS_PER_MS, Time};
+use std::sync::Arc;
 
-use super::config::Trace;
+use bbrlab_link::Trace;
+use bbrlab_units::{NS_PER_MS, Time};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TraceClock {
-    trace: Trace,
+    trace: Arc<Trace>,
     /// The opportunity that serves next, counted from the start of the run, and what is left of it.
     opportunity: u64,
     left_bytes: u32,
@@ -14,9 +15,8 @@ pub(crate) struct TraceClock {
 }
 
 impl TraceClock {
-    pub(crate) fn new(trace: Trace) -> Self {
-        let left_bytes = trace.opportunity_bytes();
-        Self { trace, opportunity: 0, left_bytes, free_at: Time::ZERO }
+    pub(crate) fn new(trace: Arc<Trace>) -> Self {
+        Self { trace, opportunity: 0, left_bytes: Trace::OPPORTUNITY_BYTES, free_at: Time::ZERO }
     }
 
     pub(crate) fn free_at(&self) -> Time {
@@ -27,13 +27,13 @@ impl TraceClock {
         if arrived >= self.free_at {
             // Nothing waited: what is left of an opportunity that has passed is lost.
             self.opportunity = self.opportunities_by(arrived);
-            self.left_bytes = self.trace.opportunity_bytes();
+            self.left_bytes = Trace::OPPORTUNITY_BYTES;
         }
         if wire_bytes <= self.left_bytes {
             self.left_bytes -= wire_bytes;
             self.free_at = self.time(self.opportunity);
         } else {
-            let per = self.trace.opportunity_bytes();
+            let per = Trace::OPPORTUNITY_BYTES;
             let rest = wire_bytes - self.left_bytes;
             let more = rest.div_ceil(per);
             self.opportunity += u64::from(more);
@@ -45,17 +45,17 @@ impl TraceClock {
         }
         if self.left_bytes == 0 {
             self.opportunity += 1;
-            self.left_bytes = self.trace.opportunity_bytes();
+            self.left_bytes = Trace::OPPORTUNITY_BYTES;
         }
         self.free_at
     }
 
     fn period_ms(&self) -> u64 {
-        *self.trace.stamps_ms().last().expect("a trace has stamps")
+        u64::from(self.trace.period_ms())
     }
 
     fn time(&self, opportunity: u64) -> Time {
-        let stamps = self.trace.stamps_ms();
+        let stamps = self.trace.opportunities_ms();
         let count = stamps.len() as u64;
         #[expect(clippy::cast_possible_truncation, reason = "an index into the stamps")]
         let within = stamps[(opportunity % count) as usize];
@@ -66,22 +66,23 @@ impl TraceClock {
 
     /// How many opportunities lie at or before a moment.
     fn opportunities_by(&self, at: Time) -> u64 {
-        let stamps = self.trace.stamps_ms();
+        let stamps = self.trace.opportunities_ms();
         let ms = at.0 / NS_PER_MS;
         let (cycle, within) = (ms / self.period_ms(), ms % self.period_ms());
-        cycle * stamps.len() as u64 + stamps.partition_point(|&stamp| stamp <= within) as u64
+        cycle * stamps.len() as u64
+            + stamps.partition_point(|&stamp| u64::from(stamp) <= within) as u64
     }
 
     pub(crate) fn capacity_bits(&self, from: Time, to: Time) -> u128 {
         let opportunities = self.opportunities_by(to).saturating_sub(self.opportunities_by(from));
-        u128::from(opportunities) * u128::from(self.trace.opportunity_bytes()) * 8
+        u128::from(opportunities) * u128::from(Trace::OPPORTUNITY_BYTES) * 8
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::TraceClock;
-    use crate::link::config::Trace;
+    use bbrlab_link::Trace;
     use bbrlab_units::Time;
 
     fn ms(ms: u64) -> Time {
@@ -89,7 +90,7 @@ mod tests {
     }
 
     fn clock() -> TraceClock {
-        TraceClock::new(Trace::new(vec![2, 2, 5, 10], 1500).unwrap())
+        TraceClock::new(Trace::new(vec![2, 2, 5, 10]).unwrap().into())
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 mod curves;
 
-use bbrlab_run::{Buffer, Link, QueueSeries, Rate, Run, RunSummary, Series};
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 use plotters::style::text_anchor::{HPos, VPos};
 
 use self::curves::{Bin, Curve, Quantity, curves};

@@ -1,0 +1,45 @@
+//! Random loss: independent (Bernoulli) or in bursts (Gilbert-Elliott).
+
+/// A probability in units of 2^-32: an event happens when a uniform 32-bit draw is below it. At most 2^32,
+/// certainty.
+///
+/// An integer, so that a draw needs no floating point and is the same on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probability(pub u64);
+
+impl Probability {
+    /// Always.
+    pub const ONE: Self = Self(1 << 32);
+    /// Never.
+    pub const ZERO: Self = Self(0);
+}
+
+/// A model of random loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Each packet by itself.
+    Bernoulli(Probability),
+    /// Two states with a loss probability each, good at the start (Gilbert 1960, Elliott 1963).
+    ///
+    /// As in netem, a packet's fate is decided by the state that it meets, and the state that it leaves behind is
+    /// for the next one.
+    GilbertElliott {
+        /// From good to bad, per packet.
+        to_bad: Probability,
+        /// From bad to good, per packet.
+        to_good: Probability,
+        /// Loss in the good state.
+        loss_good: Probability,
+        /// Loss in the bad state.
+        loss_bad: Probability,
+    },
+}
+
+/// Where random loss strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossAt {
+    /// Before the queue.
+    Before,
+    /// Behind the queue: the packet has used the link.
+    After,
+}
