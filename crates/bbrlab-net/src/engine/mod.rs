@@ -338,11 +338,12 @@ fn step_at(clock_step: u64, at: Time) -> Time {
 
 #[cfg(test)]
 mod tests {
+    use bbrlab_link::{Buffer, Link, Rate};
     use bbrlab_units::{BitRate, Time};
 
     use super::Network;
     use crate::link::Line;
-    use crate::link::config::{Limit, LinkConfig};
+    use crate::link::config::Discipline;
     use crate::link::qdisc::DropTail;
     use crate::packet::{Arrival, Ecn, FlowId, Outgoing, Side};
     use crate::port::{Handler, Port};
@@ -372,7 +373,10 @@ mod tests {
     #[test]
     fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
         let mut net: Network<(), DropTail> = Network::new(1, 1);
-        let mut add = |rate| net.add_link(LinkConfig::new("l", BitRate(rate), Limit::Unlimited));
+        let mut add = |rate| {
+            let link = Link::new("l", Rate::Constant(BitRate(rate)), Buffer::Unlimited);
+            net.add_link(&link, Discipline::VirtualClock)
+        };
         let links = [add(1_000_000_000), add(500_000_000), add(1_000_000_000)];
         for hops in [&links[..2], &links[2..]] {
             let hops: Vec<Hop> = hops.iter().map(|&link| Hop::Link(link)).collect();
