@@ -18,7 +18,4 @@ pub use record::{
     QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
     Series, SeriesRow, Srtt, TransferRow, Transfers,
 };
-pub use run::{
-    DelAck, Ecn, Flow, FlowClass, Hop, Point, Profile, Recovery, Run, Sample, SenderQdisc,
-    SocketBuffer, Source, Stack, Tso,
-};
+pub use run::{Flow, FlowClass, Hop, Point, Profile, Run, Sample, Source, Stack};

@@ -6,6 +6,7 @@
 
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_link::Link;
+use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
@@ -99,60 +100,6 @@ pub struct Stack {
     pub clock_step: Span,
 }
 
-/// The size of a socket's buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SocketBuffer {
-    /// Grows as Linux lets it.
-    Auto,
-    /// Fixed.
-    Fixed(Bytes),
-}
-
-/// The queue discipline on the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SenderQdisc {
-    /// None: TCP paces by its own timer, and only where the congestion control asks for it.
-    None,
-    /// `fq`, which paces in place of TCP's own timer.
-    Fq,
-}
-
-/// What becomes of bursts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tso {
-    /// Bursts leave whole and are cut to packets before the first link.
-    Cut,
-    /// Super-packets cross the network.
-    Whole,
-    /// Every packet is sent by itself.
-    Off,
-}
-
-/// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// RACK-TLP and PRR, as Linux.
-    Linux,
-    /// ns-3's classic recovery.
-    Classic,
-    /// ns-3's PRR.
-    Prr,
-}
-
-/// When the receiver acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DelAck {
-    /// Linux: quick ACKs at the start, then every second segment or after the adaptive timeout.
-    Linux,
-    /// Every `every`-th segment, or when `timer` has run out; `every` of 1 has no timer.
-    Every {
-        /// Segments per ACK.
-        every: u32,
-        /// The longest that an ACK waits.
-        timer: Option<Span>,
-    },
-}
-
 /// What the flows of one `[[flows]]` table have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
@@ -163,7 +110,7 @@ pub struct FlowClass {
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Explicit congestion notification.
-    pub ecn: Ecn,
+    pub ecn: EcnMode,
     /// What the application sends.
     pub source: Source,
     /// Access links of finite rate that each flow of the class has for itself, in the order of the route; `left` or
@@ -186,17 +133,6 @@ pub enum Hop {
     Link(u32),
     /// A link of [`FlowClass::private_links`], its own delay included.
     Private(u32),
-}
-
-/// Explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not negotiated.
-    Off,
-    /// Negotiated, RFC 3168.
-    On,
-    /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`).
-    Low,
 }
 
 /// What the application sends. Bytes are payload.

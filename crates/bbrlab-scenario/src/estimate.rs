@@ -16,8 +16,9 @@ use bbrlab_units::{NS_PER_S, Span};
 use crate::lower::{HEADERS, Network};
 use crate::spec::Spec;
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_run::{FlowClass, Hop, Sample, SocketBuffer, Source};
+use bbrlab_run::{FlowClass, Hop, Sample, Source};
 use bbrlab_run::{QueueRow, SeriesRow};
+use bbrlab_stack::SocketBuffer;
 
 /// What runs would take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -11,7 +11,8 @@ use crate::nearest::nearest;
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::stack::read_mss;
-use bbrlab_run::{Ecn, Source};
+use bbrlab_run::Source;
+use bbrlab_stack::EcnMode;
 
 /// The most flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
@@ -34,7 +35,7 @@ pub(crate) struct FlowSpec {
     pub(crate) start_step: Span,
     pub(crate) start_jitter: Span,
     pub(crate) stop: Option<Span>,
-    pub(crate) ecn: Ecn,
+    pub(crate) ecn: EcnMode,
     pub(crate) mss: Option<u32>,
     pub(crate) source: Source,
 }
@@ -74,14 +75,14 @@ impl FlowSpec {
             start_step: Span::ZERO,
             start_jitter: Span::ZERO,
             stop: None,
-            ecn: Ecn::Off,
+            ecn: EcnMode::Off,
             mss: None,
             source: Source::Unlimited,
         };
         flow.read_times(reader, &mut keys);
         flow.read_way(reader, &mut keys);
         if let Some(node) = keys.take("ecn") {
-            flow.ecn = read_ecn(reader, node, &name("ecn")).unwrap_or(Ecn::Off);
+            flow.ecn = read_ecn(reader, node, &name("ecn")).unwrap_or(EcnMode::Off);
         }
         if let Some(node) = keys.take("mss") {
             flow.mss = read_mss(reader, node, &name("mss"));
@@ -210,9 +211,9 @@ impl FlowSpec {
             out.text("stop", &show_span(stop));
         }
         match self.ecn {
-            Ecn::Off => {}
-            Ecn::On => out.raw("ecn", "true"),
-            Ecn::Low => out.text("ecn", "low"),
+            EcnMode::Off => {}
+            EcnMode::On => out.raw("ecn", "true"),
+            EcnMode::Low => out.text("ecn", "low"),
         }
         if let Some(mss) = self.mss {
             out.text("mss", &format!("{mss}B"));
@@ -325,11 +326,11 @@ fn read_path(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Vec<Pla
     Some(path)
 }
 
-fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ecn> {
+fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<EcnMode> {
     let ecn = match &node.value {
-        Value::Bool(false) => Some(Ecn::Off),
-        Value::Bool(true) => Some(Ecn::On),
-        Value::Text(text) if text == "low" => Some(Ecn::Low),
+        Value::Bool(false) => Some(EcnMode::Off),
+        Value::Bool(true) => Some(EcnMode::On),
+        Value::Text(text) if text == "low" => Some(EcnMode::Low),
         _ => None,
     };
     if ecn.is_none() {

@@ -7,7 +7,8 @@ use crate::document::{Node, Value};
 use crate::not_built;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
-use bbrlab_run::{DelAck, Profile, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_run::{Profile, Stack};
+use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Tso};
 
 /// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
 const MSS: u32 = 1448;
@@ -164,10 +165,8 @@ impl StackSpec {
         out.text_unless(stack.recovery == plain.recovery, "recovery", recovery);
         match stack.delack {
             DelAck::Linux => {}
-            DelAck::Every { every, timer: None } => {
-                out.raw("delack", &format!("{{ every = {every} }}"));
-            }
-            DelAck::Every { every, timer: Some(timer) } => {
+            DelAck::Quick => out.raw("delack", "{ every = 1 }"),
+            DelAck::Every { every, timer } => {
                 out.raw(
                     "delack",
                     &format!("{{ every = {every}, timer = \"{}\" }}", show_span(timer)),
@@ -247,5 +246,5 @@ fn read_delack(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<DelAc
     keys.finish(reader);
     let every = u32::try_from(every?).expect("at most 1000");
     // With an ACK for every segment nothing waits, and the timer makes no difference.
-    Some(DelAck::Every { every, timer: timer.filter(|_| every > 1) })
+    if every == 1 { Some(DelAck::Quick) } else { Some(DelAck::Every { every, timer: timer? }) }
 }

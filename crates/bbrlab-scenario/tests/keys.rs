@@ -5,8 +5,9 @@
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder,
 };
-use bbrlab_run::{DelAck, Ecn, Hop, Recovery, Run, Sample, SenderQdisc, SocketBuffer, Source, Tso};
+use bbrlab_run::{Hop, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
+use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 
 fn scenario(text: &str, sets: &[&str]) -> Scenario {
@@ -99,12 +100,12 @@ fn stack_keys_and_their_defaults() {
     assert_eq!((stack.rwnd, stack.rcvlowat, stack.hz), (Some(Bytes(65_535)), Bytes(65_536), 250));
     assert_eq!((stack.sender_qdisc, stack.tso, stack.sack), (SenderQdisc::Fq, Tso::Whole, false));
     assert_eq!(stack.recovery, Recovery::Prr);
-    assert_eq!(stack.delack, DelAck::Every { every: 2, timer: Some(ms(200)) });
+    assert_eq!(stack.delack, DelAck::Every { every: 2, timer: ms(200) });
     assert_eq!((stack.min_rto, stack.initial_cwnd), (Span::from_secs(1), 1));
     assert_eq!(stack.clock_step, Span(256));
 
     let delack = |rest: &str| dumbbell("", "rtt = \"30ms\"", &format!("[stack]\n{rest}")).stack;
-    assert_eq!(delack("delack = { every = 1 }").delack, DelAck::Every { every: 1, timer: None });
+    assert_eq!(delack("delack = { every = 1 }").delack, DelAck::Quick);
     assert_eq!(delack("delack = \"linux\"").delack, DelAck::Linux);
     assert_eq!(delack("tso = \"off\"").tso, Tso::Off);
     assert_eq!(delack("recovery = \"classic\"").recovery, Recovery::Classic);
@@ -439,10 +440,10 @@ fn what_a_flow_sends() {
 #[test]
 fn a_flow_has_its_own_segment_size_and_parameters() {
     let class = &dumbbell("", "rtt = \"30ms\"\nmss = \"1000B\"\necn = false", "").classes[0];
-    assert_eq!((class.mss, class.ecn), (1000, Ecn::Off));
+    assert_eq!((class.mss, class.ecn), (1000, EcnMode::Off));
     let ecn =
         |value: &str| dumbbell("", &format!("rtt = \"30ms\"\necn = {value}"), "").classes[0].ecn;
-    assert_eq!((ecn("true"), ecn("\"low\"")), (Ecn::On, Ecn::Low));
+    assert_eq!((ecn("true"), ecn("\"low\"")), (EcnMode::On, EcnMode::Low));
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"bbr_hsr\"\ncc_params = { lambda = 0.125 }\nrtt = \"30ms\"\n";
     let class = &run(text).classes[0];
     let shown: Vec<String> =

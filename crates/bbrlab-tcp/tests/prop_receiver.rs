@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use bbrlab_cc::Draw;
-use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf};
+use bbrlab_stack::{DelAck, SocketBuffer};
+use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Ecn, Host, Receiver, ReceiverConfig, Segment, TimerId};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -47,10 +48,13 @@ fn garbage() -> impl Strategy<Value = Op> {
 }
 
 fn config() -> impl Strategy<Value = ReceiverConfig> {
-    let rcvbuf =
-        prop_oneof![Just(Rcvbuf::default()), (4_096_u32..100_000).prop_map(Rcvbuf::Fixed),];
+    let rcvbuf = prop_oneof![
+        Just(SocketBuffer::Auto),
+        (2_048_u64..50_000).prop_map(|asked| SocketBuffer::Fixed(Bytes(asked))),
+    ];
     let delack = prop_oneof![
-        4 => Just(DelAck::Linux),
+        2 => Just(DelAck::Linux),
+        2 => Just(DelAck::Quick),
         1 => (1_u32..4).prop_map(|every| DelAck::Every { every, timer: Span::from_millis(40) }),
     ];
     let ecn = prop_oneof![
@@ -58,14 +62,13 @@ fn config() -> impl Strategy<Value = ReceiverConfig> {
         1 => Just(EcnEcho::Classic),
         1 => Just(EcnEcho::Dctcp { ect_on_acks: true }),
     ];
-    (rcvbuf, delack, ecn, any::<[bool; 3]>(), prop_oneof![Just(1), 1_u32..9_000]).prop_map(
-        |(rcvbuf, delack, ecn, [timestamps, sack, quickack], rcvlowat)| ReceiverConfig {
+    (rcvbuf, delack, ecn, any::<[bool; 2]>(), prop_oneof![Just(1), 1_u32..9_000]).prop_map(
+        |(rcvbuf, delack, ecn, [timestamps, sack], rcvlowat)| ReceiverConfig {
             rcvbuf,
             delack,
             ecn,
             timestamps,
             sack,
-            quickack,
             rcvlowat,
             ..ReceiverConfig::default()
         },

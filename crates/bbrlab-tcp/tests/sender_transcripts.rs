@@ -8,11 +8,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bbrlab_cc::{Algorithm, Draw, PacingStatus};
+use bbrlab_cc::{Algorithm, Draw};
+use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::sender::{EcnMode, Pending, Recovery, SendBuffer, SenderInfo, Tso};
+use bbrlab_tcp::sender::{Pending, SenderInfo};
 use bbrlab_tcp::{Ecn, Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Bytes, Span, Time};
 
 /// The wire and the timers of a sender under test.
 #[derive(Default)]
@@ -159,9 +160,10 @@ impl Play {
                     config.ecn = if value == "on" { EcnMode::On } else { EcnMode::Off }
                 }
                 ("sndbuf", value) => {
-                    config.sndbuf = SendBuffer::Fixed(value.parse().expect("a number"));
+                    let memory: u64 = value.parse().expect("a number");
+                    config.sndbuf = SocketBuffer::Fixed(Bytes(memory / 2));
                 }
-                ("fq", "on") => config.pacing = PacingStatus::Fq,
+                ("fq", "on") => config.qdisc = SenderQdisc::Fq,
                 ("recovery", "classic") => config.recovery = Recovery::Classic,
                 ("recovery", "prr") => config.recovery = Recovery::Prr,
                 ("tso", "off") => config.tso = Tso::Off,

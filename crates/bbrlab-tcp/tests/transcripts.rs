@@ -19,22 +19,22 @@
 //! Events: `< ...`, `end`, `close`; at a receiver `read on`, `read off`, `interrupt` (another timer of the
 //! machine); at a sender `connect`, `write N`, `write unlimited`, `run` (the application gets to run).
 //!
-//! Settings of a receiver: `mss`, `rcvbuf` (bytes), `rcvlowat`, `rwnd`, `clamp`, `hz`, `every` and `timer_ms`
-//! (delayed ACKs as in RFC 1122), `recv`, and the words `nots`, `nosack`, `quickack`, `ecn`, `dctcp`. Of a
-//! sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
+//! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice what is asked for), `rcvlowat`, `rwnd`,
+//! `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the words `nots`, `nosack`,
+//! `quickack`, `ecn`, `dctcp`. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use bbrlab_cc::{Algorithm, Draw, Params};
-use bbrlab_tcp::receiver::{DelAck, EcnEcho, Rcvbuf};
+use bbrlab_stack::{DelAck, EcnMode, SocketBuffer};
+use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::sender::EcnMode;
 use bbrlab_tcp::{
     Ecn, Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
 };
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Bytes, Span, Time};
 use expect_test::expect_file;
 
 /// Letters of the flags, in the order in which they are written.
@@ -140,7 +140,7 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
         let value: u32 = value.parse().expect("a number");
         match name {
             "mss" => config.mss = value,
-            "rcvbuf" => config.rcvbuf = Rcvbuf::Fixed(value),
+            "rcvbuf" => config.rcvbuf = SocketBuffer::Fixed(Bytes((value / 2).into())),
             "rcvlowat" => config.rcvlowat = value,
             "rwnd" => config.rwnd = Some(value),
             "clamp" => config.window_clamp = Some(value),
@@ -150,7 +150,7 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
             "recv" => config.recv_bytes = value,
             "nots" => config.timestamps = false,
             "nosack" => config.sack = false,
-            "quickack" => config.quickack = true,
+            "quickack" => config.delack = DelAck::Quick,
             "ecn" => config.ecn = EcnEcho::Classic,
             "dctcp" => config.ecn = EcnEcho::Dctcp { ect_on_acks: true },
             _ => panic!("no setting `{name}`"),

@@ -1,8 +1,9 @@
 //! Replay of the receiver: fed with what a Linux receiver received, does ours send the same?
 
-use bbrlab_tcp::receiver::{EcnEcho, Rcvbuf};
+use bbrlab_stack::SocketBuffer;
+use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Tick};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Bytes, Span, Time};
 
 use super::bench::{Bench, Draws};
 use super::compare::Sent;
@@ -24,10 +25,9 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     };
     ReceiverConfig {
         mss: if episode.timestamps { 1448 } else { 1460 },
-        // The kernel doubles what an application asks for.
         rcvbuf: episode
             .so_rcvbuf
-            .map_or_else(Rcvbuf::default, |bytes| Rcvbuf::Fixed(bytes.saturating_mul(2))),
+            .map_or(SocketBuffer::Auto, |bytes| SocketBuffer::Fixed(Bytes(bytes.into()))),
         window_clamp: episode.window_clamp,
         rcvlowat: episode.rcvlowat.unwrap_or(1),
         timestamps: episode.timestamps,

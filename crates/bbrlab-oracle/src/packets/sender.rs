@@ -1,7 +1,8 @@
 //! Replay of the sender: fed with the ACKs that a Linux sender received, does ours send the same?
 
 use bbrlab_cc::{Algorithm, Cc, Params};
-use bbrlab_tcp::sender::{EcnMode, SenderConfig, Tso};
+use bbrlab_stack::{EcnMode, Tso};
+use bbrlab_tcp::sender::SenderConfig;
 use bbrlab_tcp::{Sender, Tick, TimerId};
 use bbrlab_units::{Span, Time};
 

@@ -1,44 +1,9 @@
 //! What a receiving socket is set up with: buffers, options, the application's habits.
 
+use bbrlab_stack::{DelAck, SocketBuffer};
 use bbrlab_units::Span;
 
 use crate::wheel::Tick;
-
-/// The size of the receive buffer. Linux: `sk_rcvbuf`, `tcp_rmem`, `SO_RCVBUF`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rcvbuf {
-    /// Begins at `initial` bytes and is enlarged as the application reads, up to `max`.
-    Auto {
-        /// `tcp_rmem[1]`.
-        initial: u32,
-        /// `tcp_rmem[2]`.
-        max: u32,
-    },
-    /// Fixed at this many bytes: twice what the application asked for.
-    Fixed(u32),
-}
-
-impl Default for Rcvbuf {
-    /// What the reference runs use: 128 KiB to 64 MiB.
-    fn default() -> Self {
-        Self::Auto { initial: 131_072, max: 64 << 20 }
-    }
-}
-
-/// When data is acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DelAck {
-    /// Linux: quick ACKs, the segment size rule, ping-pong mode, compressed SACKs.
-    #[default]
-    Linux,
-    /// Every `every` segments, or `timer` after the first that waits (RFC 1122, as in ns-3).
-    Every {
-        /// Segments per ACK; 1 needs no timer.
-        every: u32,
-        /// How long an ACK may wait.
-        timer: Span,
-    },
-}
 
 /// How CE marks are told to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +28,7 @@ pub struct ReceiverConfig {
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,
     /// The receive buffer.
-    pub rcvbuf: Rcvbuf,
+    pub rcvbuf: SocketBuffer,
     /// `net.core.rmem_max`: has a say in the window scale only.
     pub rmem_max: u32,
     /// The window scale; computed as Linux does where `None`.
@@ -79,8 +44,6 @@ pub struct ReceiverConfig {
     pub timestamps: bool,
     /// Whether SACK is negotiated.
     pub sack: bool,
-    /// The route's `quickack 1`: an ACK for every segment.
-    pub quickack: bool,
     /// When data is acknowledged.
     pub delack: DelAck,
     /// How CE marks are echoed.
@@ -102,7 +65,7 @@ impl Default for ReceiverConfig {
     fn default() -> Self {
         Self {
             mss: 1448,
-            rcvbuf: Rcvbuf::default(),
+            rcvbuf: SocketBuffer::Auto,
             rmem_max: 128 << 20,
             wscale: None,
             window_clamp: None,
@@ -110,7 +73,6 @@ impl Default for ReceiverConfig {
             rcvlowat: 1,
             timestamps: true,
             sack: true,
-            quickack: false,
             delack: DelAck::Linux,
             ecn: EcnEcho::Off,
             skb_read_cost: Span::ZERO,

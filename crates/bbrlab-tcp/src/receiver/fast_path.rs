@@ -9,17 +9,20 @@
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
 //! Deviations: none; the kernel's conditions are narrower (it has a fast path for less).
 
+use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
 
 use super::delayed_ack::{PUSHED, SCHED};
 use super::skb::SKB_OVERHEAD;
-use super::{DelAck, Read, Receiver, ReceiverConfig, State};
+use super::{Read, Receiver, ReceiverConfig, State};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
 /// Whether the settings allow for the short way at all.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
-    config.rcvlowat == 1 && config.recv_bytes >= config.mss && config.delack == DelAck::Linux
+    config.rcvlowat == 1
+        && config.recv_bytes >= config.mss
+        && !matches!(config.delack, DelAck::Every { .. })
 }
 
 impl Receiver {

@@ -37,9 +37,10 @@ mod sack_list;
 mod skb;
 mod window;
 
-pub use config::{DelAck, EcnEcho, Rcvbuf, ReceiverConfig};
+pub use config::{EcnEcho, ReceiverConfig};
 pub use read::Read;
 
+use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
 
 use crate::wheel::WheelTimer;
@@ -158,7 +159,7 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         Self {
             window: Window::new(&config),
-            ack: DelayedAck::new(config.quickack, config.tick),
+            ack: DelayedAck::new(config.delack == DelAck::Quick, config.tick),
             jiffies: 0,
             next_tick: Time::ZERO,
             clock: Time::ZERO,

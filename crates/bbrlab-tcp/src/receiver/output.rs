@@ -6,10 +6,10 @@
 //! `tcp_compressed_ack_kick`).
 //! Deviations: none.
 
+use bbrlab_stack::DelAck;
 use bbrlab_units::{Span, Time};
 
 use super::Receiver;
-use super::config::DelAck;
 use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
 use crate::segment::flag;
 use crate::{Ecn, Host, Segment, TimerId};

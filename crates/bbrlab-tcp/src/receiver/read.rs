@@ -4,6 +4,7 @@
 //! (`tcp_epollin_ready`).
 //! Deviations: none.
 
+use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
 
 use super::Receiver;
@@ -95,7 +96,7 @@ impl Receiver {
     pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;
         let mut ack_now = false;
-        if self.ack.has(SCHED) && matches!(self.config.delack, super::DelAck::Linux) {
+        if self.ack.has(SCHED) && !matches!(self.config.delack, DelAck::Every { .. }) {
             let two_segments = window.rcv_nxt.wrapping_sub(window.rcv_wup) > self.ack.rcv_mss;
             let pushed =
                 self.ack.has(PUSHED2) || (self.ack.has(PUSHED) && !self.ack.in_pingpong_mode());

@@ -12,7 +12,7 @@
 //! 1. The machine never runs short of memory (`tcp_under_memory_pressure`).
 //! 2. `rwnd` bounds the advertised window; no kernel setting does exactly that.
 
-use super::config::{Rcvbuf, ReceiverConfig};
+use super::config::ReceiverConfig;
 use super::skb::SKB_OVERHEAD;
 
 /// `TCP_RMEM_TO_WIN_SCALE`: `scaling_ratio` is in 1/256.
@@ -23,6 +23,10 @@ const DEFAULT_RATIO: u8 = 128;
 const MAX_WSCALE: u32 = 14;
 /// Largest value of the header's window field.
 const FIELD_MAX: u32 = 65_535;
+/// Bytes of a buffer that grows, at first: `tcp_rmem[1]`.
+const RMEM_DEFAULT: u32 = 131_072;
+/// Bytes of a buffer that grows, at most: `tcp_rmem[2]`, with the value of the reference runs.
+const RMEM_MAX: u32 = 64 << 20;
 /// `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
@@ -73,9 +77,9 @@ impl Window {
     }
 
     fn in_multiples_of(mss: u32, config: &ReceiverConfig) -> Self {
-        let (rcvbuf, rmem_max) = match config.rcvbuf {
-            Rcvbuf::Auto { initial, max } => (initial, Some(max)),
-            Rcvbuf::Fixed(bytes) => (bytes, None),
+        let (rcvbuf, rmem_max) = match config.rcvbuf.fixed_memory() {
+            None => (RMEM_DEFAULT, Some(RMEM_MAX)),
+            Some(bytes) => (bytes, None),
         };
         let rcvbuf = i32::try_from(rcvbuf).unwrap_or(i32::MAX);
         let full_space = win_from_space(DEFAULT_RATIO, rcvbuf).cast_unsigned();
@@ -89,9 +93,8 @@ impl Window {
             space -= space % mss;
         }
         let wscale = config.wscale.unwrap_or_else(|| {
-            // `tcp_rmem[2]` has its say even where the buffer is fixed; its default is the profile's.
-            let rmem = rmem_max.unwrap_or(64 << 20);
-            let most = space.max(rmem).max(config.rmem_max).min(clamp);
+            // `tcp_rmem[2]` has its say even where the buffer is fixed.
+            let most = space.max(RMEM_MAX).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
         });

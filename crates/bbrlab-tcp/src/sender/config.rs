@@ -2,60 +2,10 @@
 //!
 //! Sources: [linux] `Documentation/networking/ip-sysctl.rst` for the sysctls named here.
 
-use bbrlab_cc::PacingStatus;
+use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::Span;
 
 use crate::wheel::Tick;
-
-/// The size of the send buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendBuffer {
-    /// Starts at `initial` and grows with cwnd up to `max`, in bytes of memory. Linux: `tcp_wmem`.
-    Auto {
-        /// Bytes at first. Linux: `tcp_wmem[1]`.
-        initial: u32,
-        /// Bytes at most. Linux: `tcp_wmem[2]`.
-        max: u32,
-    },
-    /// Fixed, in bytes of memory. Linux: twice what `SO_SNDBUF` asked for.
-    Fixed(u32),
-}
-
-/// How bursts reach the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tso {
-    /// The stack sends bursts; they leave as single packets, back to back.
-    #[default]
-    Cut,
-    /// Bursts cross the network whole, as one [`crate::Segment`] of several MSS.
-    Whole,
-    /// No bursts: one segment per skb, and pacing per packet.
-    Off,
-}
-
-/// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recovery {
-    /// RACK-TLP and PRR, as Linux.
-    #[default]
-    Linux,
-    /// As ns-3's classic recovery.
-    Classic,
-    /// As ns-3's PRR recovery.
-    Prr,
-}
-
-/// Explicit congestion notification.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EcnMode {
-    /// Not negotiated (unless the algorithm needs it).
-    #[default]
-    Off,
-    /// RFC 3168.
-    On,
-    /// Linux's low-latency route feature, which BBRv3 asks for.
-    Low,
-}
 
 /// The settings of one sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +19,7 @@ pub struct SenderConfig {
     /// The step of the host's clock in nanoseconds: high-resolution timers fire at its multiples.
     pub clock_step_ns: u64,
     /// Size of the send buffer.
-    pub sndbuf: SendBuffer,
+    pub sndbuf: SocketBuffer,
     /// How bursts reach the network.
     pub tso: Tso,
     /// Whether SACK was negotiated.
@@ -84,8 +34,8 @@ pub struct SenderConfig {
     pub min_rto: Span,
     /// Whether Nagle's algorithm is off. Linux: `TCP_NODELAY`.
     pub nodelay: bool,
-    /// Who paces before the congestion control has a say: `None`, or `Fq` with `fq` at the sender.
-    pub pacing: PacingStatus,
+    /// The host's queue discipline: `fq` paces, whatever the congestion control says.
+    pub qdisc: SenderQdisc,
     /// Upper bound of the pacing rate in bytes per second. Linux: `SO_MAX_PACING_RATE`.
     pub max_pacing_rate: u64,
     /// Initial sequence number.
@@ -104,7 +54,7 @@ impl Default for SenderConfig {
             initial_cwnd: 10,
             tick: Tick::new(1000, 0, Span::ZERO),
             clock_step_ns: 1,
-            sndbuf: SendBuffer::Auto { initial: 16_384, max: 67_108_864 },
+            sndbuf: SocketBuffer::Auto,
             tso: Tso::Cut,
             sack: true,
             timestamps: true,
@@ -112,7 +62,7 @@ impl Default for SenderConfig {
             recovery: Recovery::Linux,
             min_rto: Span::from_millis(200),
             nodelay: false,
-            pacing: PacingStatus::None,
+            qdisc: SenderQdisc::None,
             max_pacing_rate: u64::MAX,
             isn: 0,
             ts_offset: 0,

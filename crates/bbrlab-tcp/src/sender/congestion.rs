@@ -14,9 +14,10 @@ use bbrlab_cc::reno::current_ssthresh;
 use bbrlab_cc::{
     AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, ack_flags,
 };
+use bbrlab_stack::Recovery;
 
+use super::Sender;
 use super::ack_state::{AckState, flags};
-use super::{Recovery, Sender};
 use crate::Host;
 use crate::cwnd_validation::{Decay, Starving};
 use crate::pacing::Window;

@@ -7,7 +7,9 @@
 
 use bbrlab_cc::ecn_flags;
 
-use super::{EcnMode, Sender};
+use bbrlab_stack::EcnMode;
+
+use super::Sender;
 use crate::segment::{Ecn, Segment, flag};
 
 impl Sender {

@@ -12,11 +12,12 @@
 
 use std::collections::VecDeque;
 
+use bbrlab_stack::Tso;
 use bbrlab_units::Time;
 
+use super::Sender;
 use super::scoreboard::{Cursor, OVERHEAD, tag};
 use super::timers::CLOCK_START_NS;
-use super::{Sender, Tso};
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 

@@ -62,13 +62,14 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{EcnMode, Recovery, SendBuffer, SenderConfig, Tso};
+pub use config::SenderConfig;
 pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
 pub use timers::Pending;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
+use bbrlab_stack::{Recovery, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
@@ -219,7 +220,10 @@ impl Sender {
                 cwnd_clamp: u32::MAX,
                 ssthresh: Control::INFINITE_SSTHRESH,
                 pacing_rate: u64::MAX,
-                pacing_status: config.pacing,
+                pacing_status: match config.qdisc {
+                    SenderQdisc::None => PacingStatus::None,
+                    SenderQdisc::Fq => PacingStatus::Fq,
+                },
                 app_limited: u32::MAX,
                 ..Control::default()
             },
@@ -262,7 +266,7 @@ impl Sender {
             stats: Stats::default(),
             counts: Counts::default(),
             app: App::new(config.isn),
-            fq: (config.pacing == PacingStatus::Fq).then(Box::default),
+            fq: (config.qdisc == SenderQdisc::Fq).then(Box::default),
             dup_thresh: DupThresh::default(),
             config: *config,
         }

@@ -6,8 +6,9 @@
 //! 1. No global memory pressure.
 
 use bbrlab_cc::linux_int::trunc_u32;
+use bbrlab_stack::SocketBuffer;
 
-use super::{SendBuffer, Sender, SenderConfig};
+use super::{Sender, SenderConfig};
 
 /// Room for headers in front of each segment. Linux: `MAX_TCP_HEADER` in a kernel without wireless links, as
 /// the reference's; with them it is 320, and each segment counts 4352 bytes instead of 2304.
@@ -18,6 +19,12 @@ const SHARED_INFO: u32 = 320;
 
 /// Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u32 = 256;
+
+/// Bytes of a buffer that grows, at first. Linux: `tcp_wmem[1]`.
+const WMEM_DEFAULT: u32 = 16_384;
+
+/// Bytes of a buffer that grows, at most. Linux: `tcp_wmem[2]`, with the value of the reference runs.
+const WMEM_MAX: u32 = 64 << 20;
 
 /// Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
@@ -45,10 +52,7 @@ pub(super) struct Sndbuf {
 impl Sndbuf {
     /// As the settings have it; `expand` is the factor by which it exceeds the window.
     pub(super) fn new(config: &SenderConfig, expand: u32) -> Self {
-        let size = match config.sndbuf {
-            SendBuffer::Auto { initial, .. } => initial,
-            SendBuffer::Fixed(bytes) => bytes,
-        };
+        let size = config.sndbuf.fixed_memory().unwrap_or(WMEM_DEFAULT);
         let per_seg = bytes_per_segment(config).wrapping_mul(expand);
         Self { size, per_seg, segs: 0, is_full: false }
     }
@@ -70,15 +74,15 @@ impl Sndbuf {
         self.is_full = true;
     }
 
-    /// Grows it for `segs` packets, up to `max` bytes.
+    /// Grows it for `segs` packets.
     #[inline]
-    fn expand(&mut self, segs: u32, max: u32) {
+    fn expand(&mut self, segs: u32) {
         if segs <= self.segs {
             return;
         }
         self.segs = segs;
         let bytes = u64::from(self.per_seg) * u64::from(segs);
-        self.size = self.size.max(trunc_u32(bytes.min(u64::from(max))));
+        self.size = self.size.max(trunc_u32(bytes.min(u64::from(WMEM_MAX))));
     }
 
     /// Tells the application if there is enough room again, `used` bytes being in use.
@@ -94,9 +98,9 @@ impl Sender {
     /// Grows the buffer to a few windows. Linux: `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
-        if let SendBuffer::Auto { max, .. } = self.config.sndbuf {
+        if self.config.sndbuf == SocketBuffer::Auto {
             let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
-            self.sndbuf.expand(INIT_CWND.max(segs), max);
+            self.sndbuf.expand(INIT_CWND.max(segs));
         }
     }
 
@@ -107,9 +111,7 @@ impl Sender {
         if !self.sndbuf.is_full() {
             return;
         }
-        if self.board.in_flight() < self.conn.ctl.cwnd
-            && matches!(self.config.sndbuf, SendBuffer::Auto { .. })
-        {
+        if self.board.in_flight() < self.conn.ctl.cwnd && self.config.sndbuf == SocketBuffer::Auto {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }

@@ -2,10 +2,11 @@
 //! a walk through the queue finds, and in the end every byte arrives.
 
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_cc::{Algorithm, Draw, PacingStatus};
-use bbrlab_units::{Span, Time};
+use bbrlab_cc::{Algorithm, Draw};
+use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
+use bbrlab_units::{Bytes, Span, Time};
 
-use super::{EcnMode, Recovery, SendBuffer, Sender, SenderConfig, Tso};
+use super::{Sender, SenderConfig};
 use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
 use crate::{Host, TimerId};
@@ -251,11 +252,11 @@ fn counts_hold_and_every_byte_arrives_through_a_bad_path() {
             recovery: [Recovery::Linux, Recovery::Linux, Recovery::Classic, Recovery::Prr]
                 [dice.below(4) as usize],
             nodelay: dice.one_in(2),
-            pacing: if dice.one_in(4) { PacingStatus::Fq } else { PacingStatus::None },
+            qdisc: if dice.one_in(4) { SenderQdisc::Fq } else { SenderQdisc::None },
             sndbuf: if dice.one_in(3) {
-                SendBuffer::Fixed(40_000)
+                SocketBuffer::Fixed(Bytes(20_000))
             } else {
-                SendBuffer::Auto { initial: 16_384, max: 1 << 26 }
+                SocketBuffer::Auto
             },
             // Sequence numbers wrap during the transfer.
             isn: if dice.one_in(2) { u32::MAX - 100_000 } else { 0 },

@@ -7,11 +7,12 @@
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_cc::{CaState, CongestionControl};
+use bbrlab_stack::Tso;
 use bbrlab_units::{NS_PER_MS, NS_PER_US};
 
 use super::limits::Limit;
 use super::scoreboard::Unsent;
-use super::{Nonagle, Sender, Tso};
+use super::{Nonagle, Sender};
 use crate::pacing::Burst;
 
 /// Linux: `tcp_min_tso_segs`.

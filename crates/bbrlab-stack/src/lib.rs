@@ -1,0 +1,94 @@
+//! How a host's TCP is set up, as plain data: what a scenario's `[stack]` says and what sender and receiver heed are
+//! the same values.
+//!
+//! Nothing here acts. What each value means is written at its type; `tcp` does it.
+
+use bbrlab_units::{Bytes, Span};
+
+/// The size of a socket's buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SocketBuffer {
+    /// Grows as Linux lets it, between the bounds of `tcp_wmem` or `tcp_rmem`.
+    #[default]
+    Auto,
+    /// Fixed: what an application asks for. Linux: `SO_SNDBUF`, `SO_RCVBUF`.
+    Fixed(Bytes),
+}
+
+impl SocketBuffer {
+    /// Bytes of memory of a fixed buffer: the kernel doubles what an application asks for. Linux:
+    /// `sock_setsockopt`.
+    #[must_use]
+    pub fn fixed_memory(self) -> Option<u32> {
+        match self {
+            Self::Auto => None,
+            Self::Fixed(Bytes(asked)) => {
+                Some(u32::try_from(asked.saturating_mul(2)).unwrap_or(u32::MAX >> 1))
+            }
+        }
+    }
+}
+
+/// The queue discipline on the sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SenderQdisc {
+    /// None: TCP paces by its own timer, and only where the congestion control asks for it.
+    #[default]
+    None,
+    /// `fq`, which paces in place of TCP's own timer.
+    Fq,
+}
+
+/// How bursts reach the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tso {
+    /// The stack sends bursts; they are cut to packets before the first link and leave back to back.
+    #[default]
+    Cut,
+    /// Bursts cross the network whole, as one segment of several MSS.
+    Whole,
+    /// No bursts: one segment per skb, and pacing per packet.
+    Off,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// RACK-TLP and PRR, as Linux.
+    #[default]
+    Linux,
+    /// As ns-3's classic recovery.
+    Classic,
+    /// As ns-3's PRR recovery.
+    Prr,
+}
+
+/// When the receiver acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DelAck {
+    /// Linux: quick ACKs at the start, then every second segment (by the segment size rule) or after the adaptive
+    /// timeout; ping-pong mode, compressed SACKs.
+    #[default]
+    Linux,
+    /// The same with an ACK for every segment. Linux: the route's `quickack 1`.
+    Quick,
+    /// Every `every` segments, or `timer` after the first that waits (RFC 1122, as in ns-3).
+    Every {
+        /// Segments per ACK.
+        every: u32,
+        /// The longest that an ACK waits.
+        timer: Span,
+    },
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not negotiated (unless the algorithm needs it).
+    #[default]
+    Off,
+    /// Negotiated, RFC 3168.
+    On,
+    /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 asks for.
+    Low,
+}
