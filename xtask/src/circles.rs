@@ -16,15 +16,6 @@ const DEFENDED: &[(&str, &str)] = &[];
 
 /// Circles that were there when this check was built and that nobody defends. Only ever to grow shorter.
 const NOT_YET_BROKEN: &[&str] = &[
-    "bbrlab-cc: bbr_bounded/ack_aggregation.rs -> bbr_bounded/model.rs -> bbr_bounded/ack_aggregation.rs",
-    "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/congestion.rs",
-    "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/min_rtt.rs -> bbr_bounded/congestion.rs",
-    "bbrlab-cc: bbr_bounded/congestion.rs -> bbr_bounded/model.rs -> bbr_bounded/probing.rs -> bbr_bounded/congestion.rs",
-    "bbrlab-cc: bbr_bounded/ecn.rs -> bbr_bounded/model.rs -> bbr_bounded/ecn.rs",
-    "bbrlab-cc: bbr_bounded/min_rtt.rs -> bbr_bounded/model.rs -> bbr_bounded/min_rtt.rs",
-    "bbrlab-cc: bbr_bounded/model.rs -> bbr_bounded/probing.rs -> bbr_bounded/model.rs",
-    "bbrlab-cc: bbr_bounded/model.rs -> bbr_bounded/recovery.rs -> bbr_bounded/model.rs",
-    "bbrlab-cli: args.rs -> validate_linux.rs -> run.rs -> args.rs",
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
     "bbrlab-net: link/server.rs -> link/token_bucket.rs -> link/server.rs",
     "bbrlab-scenario: buffer.rs -> lower.rs -> buffer.rs",
@@ -250,6 +241,8 @@ fn segments(path: &str) -> Vec<String> {
 
 /// Paths that stand in the code and begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
+    // What a macro names is imported where the macro is used.
+    let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))
         .filter(|path| ["crate::", "super::", "self::"].iter().any(|head| path.starts_with(head)))

@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod check;
+mod interrupt;
 mod list;
 mod output;
 mod plot;

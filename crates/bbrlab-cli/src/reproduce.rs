@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::ReproduceArgs;
+use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
-use crate::run::{jobs, on_interrupt};
+use crate::run::jobs;
 
 /// Width of running text.
 const WIDTH: usize = 100;

@@ -11,6 +11,7 @@ use bbrlab_run::RunsDocument;
 use bbrlab_scenario::Scenario;
 
 use crate::args::{RunArgs, Running};
+use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict};
 use crate::progress::Bar;
 
@@ -138,9 +139,4 @@ pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
 
 pub(crate) fn jobs(running: &Running) -> usize {
     running.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1))
-}
-
-pub(crate) fn on_interrupt() -> Result<Stop, LabError> {
-    Stop::on_interrupt()
-        .map_err(|error| LabError::Failed(format!("cannot listen for Ctrl-C: {error}")))
 }

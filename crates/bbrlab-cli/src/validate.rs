@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::{Against, ValidateArgs};
+use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
-use crate::run::on_interrupt;
 
 /// Damaged files that are named one by one.
 const DAMAGED_SHOWN: usize = 10;

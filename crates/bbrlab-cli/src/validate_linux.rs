@@ -12,9 +12,9 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
-use crate::run::on_interrupt;
 
 /// Pictures that `--out` alone asks for.
 const PICTURES: usize = 5;

@@ -14,7 +14,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `model.rs` | the state of a connection, and the quantities derived from it |
+//! | `mod.rs` | the state of a connection, and the quantities derived from it |
 //! | `params.rs` | the numbers that are module parameters in v2 and constants in v3 |
 //! | `rate.rs` | bandwidth samples, pacing rates, BDP: the fixed-point arithmetic |
 //! | `round.rs` | packet-timed round trips |
@@ -45,7 +45,6 @@ mod ecn;
 mod excess;
 mod max_bw;
 mod min_rtt;
-mod model;
 mod params;
 mod probing;
 mod rate;
@@ -56,14 +55,218 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use ack_aggregation::AckAggregation;
+use congestion::{LowerBounds, Signals};
+use ecn::Ecn;
 pub(crate) use excess::{EcnExcess, Flight};
+use max_bw::MaxBw;
 pub(crate) use min_rtt::EqualRtt;
-pub use model::Model;
-pub(crate) use model::Sock;
+use min_rtt::{MinRtt, ProbeRtt};
 pub(crate) use params::Params;
+use probing::Probing;
+use rate::delivered_in;
 pub(crate) use rate::{BBR_UNIT, sample_bw, scaled};
+use recovery::Recovery;
+use round::Round;
 use state::{AckPhase, State};
 pub(crate) use state::{Mode, Phase};
 
+use crate::linux_int::trunc_u32;
+use crate::{Conn, Control, PacingStatus};
+
 /// A bound that is not set. The kernel's `~0U`.
 pub(crate) const UNSET: u32 = u32::MAX;
+
+/// The largest initial cwnd that the kernel's 7 bits hold, in packets.
+const INIT_CWND_MAX: u32 = 0x7f;
+/// Bytes that a burst leaves for headers. Linux: `MAX_TCP_HEADER`.
+const MAX_TCP_HEADER: u32 = 320;
+/// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
+const MIN_TSO_SEGS: u32 = 2;
+
+/// The connection during one callback: what may be read, and the current writable fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sock<'a> {
+    /// The connection before the callback.
+    pub(crate) conn: &'a Conn,
+    /// Its writable fields, as changed so far.
+    pub(crate) ctl: Control,
+}
+
+impl<'a> Sock<'a> {
+    /// At the beginning of a callback.
+    pub(crate) fn new(conn: &'a Conn) -> Self {
+        Self { conn, ctl: conn.ctl }
+    }
+}
+
+/// The state that BBRv2 and BBRv3 share, grouped by idea. Fields and stale values are the kernel's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
+pub struct Model {
+    /// The numbers that this connection works with.
+    pub(crate) params: Params,
+    /// Whether `init` has run; an ACK can come before it.
+    pub(crate) initialized: bool,
+    /// Mode and phase.
+    pub(crate) state: State,
+    /// Factor of the bandwidth in the pacing rate, in 1/256.
+    pub(crate) pacing_gain: u16,
+    /// Factor of the BDP in cwnd, in 1/256.
+    pub(crate) cwnd_gain: u16,
+
+    /// Packet-timed round trips.
+    pub(crate) round: Round,
+    /// Maximum of the bandwidth.
+    pub(crate) max_bw: MaxBw,
+    /// Upper bound of the bandwidth; set only in v2-EXP, which calls it `bw_hi`.
+    pub(crate) bw_ceiling: u32,
+    /// Short-term bounds.
+    pub(crate) lower: LowerBounds,
+    /// Long-term bound of inflight in packets.
+    pub(crate) inflight_hi: u32,
+    /// What this round and this cycle delivered and lost.
+    pub(crate) signals: Signals,
+    /// ACK aggregation.
+    pub(crate) aggregation: AckAggregation,
+    /// ECN.
+    pub(crate) ecn: Ecn,
+    /// Bandwidth probes.
+    pub(crate) probing: Probing,
+    /// Minimum RTT.
+    pub(crate) min_rtt: MinRtt,
+    /// The visit to PROBE_RTT.
+    probe_rtt: ProbeRtt,
+    /// What is restored after a loss episode.
+    pub(crate) recovery: Recovery,
+
+    /// The plateau of the bandwidth; v2 and v3 find it in their own ways.
+    pub(crate) full_bw: u32,
+    /// Rounds on the plateau. The kernel's field has two bits.
+    pub(crate) full_bw_cnt: u8,
+    /// Whether the pipe has been judged full. Once true, it stays true.
+    pub(crate) full_bw_reached: bool,
+    /// Whether an RTT has been seen from which to derive the first pacing rate.
+    has_seen_rtt: bool,
+    /// cwnd at `init`, at most 127 packets.
+    init_cwnd: u8,
+    /// Whether sending has just restarted from idle.
+    idle_restart: bool,
+    /// Whether the next application-limited ACK may skip the model.
+    pub(crate) try_fast_path: bool,
+}
+
+impl Model {
+    /// The model before `init`, where the kernel's block is all zero.
+    pub(crate) fn before_init(params: Params, bw_ceiling: u32) -> Self {
+        Self { params, bw_ceiling, ..Self::default() }
+    }
+
+    /// The model of an established connection. Linux: `bbr_init`.
+    pub(crate) fn init(params: Params, sk: &mut Sock<'_>) -> Self {
+        let conn = sk.conn;
+        let mut model = Self {
+            params,
+            initialized: true,
+            bw_ceiling: UNSET,
+            lower: LowerBounds::UNSET,
+            inflight_hi: UNSET,
+            min_rtt: MinRtt::new(conn.min_rtt_us, conn.jiffies),
+            init_cwnd: (sk.ctl.cwnd.min(INIT_CWND_MAX)) as u8,
+            ..Self::default()
+        };
+        model.recovery.prior_cwnd = conn.prior_cwnd;
+        // The first loss round ends when the first full flight is acknowledged.
+        model.signals.loss_round_delivered = conn.delivered.wrapping_add(1);
+        model.aggregation.restart(conn.tcp_mstamp());
+        model.probing.stop_growing();
+        model.ecn.ecn_alpha = params.ecn_alpha_init;
+        model.ecn.prior_rcv_nxt = conn.rcv_nxt;
+
+        sk.ctl.ssthresh = Control::INFINITE_SSTHRESH;
+        if sk.ctl.pacing_status == PacingStatus::None {
+            sk.ctl.pacing_status = PacingStatus::Needed;
+        }
+        model.init_pacing_rate_from_rtt(sk);
+        model
+    }
+
+    /// The bandwidth to send at: the maximum, within its bounds. Linux: `bbr_bw`.
+    pub(crate) fn bw(&self) -> u32 {
+        self.max_bw.get().min(self.lower.bw_lo).min(self.bw_ceiling)
+    }
+
+    /// Whether inflight is being pushed up, so that lower bounds do not apply.
+    pub(crate) fn is_probing_bandwidth(&self) -> bool {
+        match self.state.mode() {
+            Mode::Startup => true,
+            Mode::ProbeBw => matches!(self.state.phase(), Phase::Refill | Phase::Up),
+            Mode::Drain | Mode::ProbeRtt => false,
+        }
+    }
+
+    /// Whether the connection is in this phase of PROBE_BW.
+    pub(crate) fn is_in(&self, phase: Phase) -> bool {
+        self.state.is_in(phase)
+    }
+
+    /// `gain` times the BDP in packets; the initial cwnd while there is no RTT sample.
+    fn bdp(&self, bw: u32, gain: u32) -> u32 {
+        if self.min_rtt.min_rtt_us == u32::MAX {
+            return u32::from(self.init_cwnd);
+        }
+        rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
+    }
+
+    /// `gain` times the BDP, with the budget that bursts need. Linux: `bbr_inflight`.
+    pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {
+        self.with_burst_budget(sk, self.bdp(bw, gain))
+    }
+
+    /// What to have in flight: the BDP, unless congestion has cut cwnd. Linux: `bbr_target_inflight`.
+    pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
+        self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
+    }
+
+    /// Allows for three bursts: in the sender's queue, in its offload engine and in the receiver's. In UP it
+    /// adds two packets, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
+    fn with_burst_budget(&self, sk: &Sock<'_>, cwnd: u32) -> u32 {
+        let bursts = self.tso_segs_goal(sk).wrapping_mul(3);
+        let cwnd = if self.params.cwnd_tso_budget {
+            cwnd.max(bursts).max(u32::from(self.params.cwnd_min_target))
+        } else {
+            cwnd.wrapping_add(bursts).wrapping_add(1) & !1
+        };
+        if self.is_in(Phase::Up) { cwnd.wrapping_add(2) } else { cwnd }
+    }
+
+    /// The burst to plan for, in packets. Linux: `bbr_tso_segs_goal`.
+    fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
+        self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
+    }
+
+    /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where host
+    /// processing weighs more than queueing. Linux: `bbr_tso_segs_generic`.
+    pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {
+        let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);
+        if self.params.tso_rtt_shift != 0 {
+            let halvings = self.min_rtt.min_rtt_us >> self.params.tso_rtt_shift;
+            let allowance = self.params.gso_max_size.checked_shr(halvings).unwrap_or(0);
+            bytes = bytes.wrapping_add(u64::from(allowance));
+        }
+        // The kernel cuts the sum to 32 bits before it bounds it.
+        let bytes = trunc_u32(bytes).min(gso_max_size.wrapping_sub(1 + MAX_TCP_HEADER));
+        let low_rate = sk.ctl.pacing_rate < u64::from(self.params.min_tso_rate);
+        (bytes / mss.max(1)).max(if low_rate { 1 } else { MIN_TSO_SEGS })
+    }
+
+    /// How many packets will be in the network when the next one departs: packets that have a departure
+    /// time in the future count as in flight, but have not left yet. Linux: `bbr_packets_in_net_at_edt`.
+    pub(crate) fn packets_in_net_at_edt(&self, sk: &Sock<'_>, inflight_now: u32) -> u32 {
+        let ahead_us = sk.conn.wstamp_ns.saturating_sub(sk.conn.clock_ns) / 1000;
+        let delivered_until = delivered_in(self.bw(), ahead_us);
+        let rising = u32::from(self.pacing_gain) > BBR_UNIT;
+        let burst = if rising { self.tso_segs_goal(sk) } else { 0 };
+        inflight_now.wrapping_add(burst).saturating_sub(delivered_until)
+    }
+}
