@@ -157,7 +157,7 @@ impl Sender {
         self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
     }
 
-    /// Segments of the next burst, if the algorithm decides on them: all, or a lower bound.
+    /// Segments of the next burst, for an algorithm that decides on them.
     #[inline]
     pub(super) fn cc_tso_segs(&mut self) -> u32 {
         self.ask_cc(|cc, conn| cc.tso_segs(conn, conn.mss))

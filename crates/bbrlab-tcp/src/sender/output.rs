@@ -260,7 +260,7 @@ impl Sender {
         if is_rto_due {
             self.timer.forget_slot();
         }
-        self.schedule_loss_probe(false, host);
+        self.arm_loss_probe(false, host);
     }
 
     /// Puts an skb on the wire and notes when. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,

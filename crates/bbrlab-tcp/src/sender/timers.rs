@@ -301,7 +301,7 @@ impl Sender {
     /// A loss probe if that is allowed, else the retransmission timeout. Linux: `tcp_set_xmit_timer`.
     #[inline]
     pub(super) fn set_xmit_timer(&mut self, host: &mut impl Host) {
-        if !self.schedule_loss_probe(true, host) {
+        if !self.schedule_loss_probe(host) {
             self.rearm_rto(host);
         }
     }

@@ -55,14 +55,17 @@ impl Sender {
 
     /// Arms the timer for a loss probe; false if no probe is due. Linux: `tcp_schedule_loss_probe`.
     #[inline]
-    pub(super) fn schedule_loss_probe(
-        &mut self,
-        advancing_rto: bool,
-        host: &mut impl Host,
-    ) -> bool {
-        if !self.may_schedule_loss_probe() {
-            return false;
+    pub(super) fn schedule_loss_probe(&mut self, host: &mut impl Host) -> bool {
+        let may_probe = self.may_schedule_loss_probe();
+        if may_probe {
+            self.arm_loss_probe(true, host);
         }
+        may_probe
+    }
+
+    /// The same where a probe is known to be due; `advancing_rto` after an ACK, not after new data.
+    #[inline]
+    pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         let (mut timeout, timeout_us) = if self.board.packets_out() == 1 || self.rtt.srtt_us == 0 {
             self.lone_probe_timeout()
         } else {
@@ -79,7 +82,6 @@ impl Sender {
             }
         }
         self.reset_timer_after_pacing(Pending::LossProbe, timeout, host);
-        true
     }
 
     /// The timeout in jiffies and microseconds if one packet is out, whose ACK may be delayed, or if there is

@@ -187,14 +187,14 @@ impl Scoreboard {
         self.retransmit_hint = at.0;
     }
 
-    /// An skb was sent again, and that counts as in flight; returns its segments.
+    /// An skb was sent again, and the retransmission counts as in flight.
     pub(crate) fn retransmitted(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
         skb.tags |= tag::ANY_RETRANS;
         self.retrans_out += u32::from(skb.pcount);
     }
 
-    /// An skb was sent again, as a probe maybe.
+    /// An skb was sent again, be it only as a probe.
     pub(crate) fn retransmitted_once(&mut self, at: Cursor) {
         self.queue[at.0].tags |= tag::EVER_RETRANS;
     }

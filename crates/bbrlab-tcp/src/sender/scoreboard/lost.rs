@@ -133,9 +133,13 @@ impl Scoreboard {
     /// The first skb leaves the queue.
     #[inline]
     pub(super) fn search_forget_head(&mut self, id: SkbId) {
-        if self.search.next == id {
+        let next = self.search.next;
+        if next == NIL {
+            return;
+        }
+        if next == id {
             self.search.restart();
-        } else if self.search.sacked_below != 0 && self.queue[id].has(tag::SACKED) {
+        } else if self.queue[id].has(tag::SACKED) {
             let pcount = u32::from(self.queue[id].pcount);
             self.search.sacked_below = self.search.sacked_below.saturating_sub(pcount);
         }
