@@ -35,6 +35,13 @@ impl<P: Copy, Q: Qdisc> Port<'_, P, Q> {
         self.net.now
     }
 
+    /// The first step of everybody's clock at or after `at`: see [`Network::set_clock_step`].
+    #[must_use]
+    #[inline]
+    pub fn step_at(&self, at: Time) -> Time {
+        self.net.step_at(at)
+    }
+
     /// Sends a packet from one end of a flow, now.
     #[inline]
     pub fn send(&mut self, flow: FlowId, from: Side, packet: Outgoing<P>) {

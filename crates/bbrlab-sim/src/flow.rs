@@ -162,10 +162,9 @@ impl Flow {
         if packet.payload.connection != self.ends.connection {
             return;
         }
-        let now = port.now();
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
         let mut end = self.ends.end(port, id, Side::Receiver);
-        let read = self.receiver.deliver(wire::host_time(now), &segment, &mut end);
+        let read = self.receiver.deliver(end.now(), &segment, &mut end);
         if let Some(bytes) = app::transfer_bytes(&class.source) {
             self.check_transfer(port, id, class, bytes, wire::run_time(read.until));
         }
@@ -174,17 +173,17 @@ impl Flow {
     /// The receiving application reads as long as it is woken.
     #[inline]
     fn read(&mut self, port: &mut Port<'_, Payload, DropTail>, id: FlowId, class: &FlowClass) {
-        let mut now = port.now();
+        let mut end = self.ends.end(port, id, Side::Receiver);
+        let mut now = end.now();
         while self.receiver.wants_read() {
-            let mut end = self.ends.end(port, id, Side::Receiver);
-            let read = self.receiver.read(wire::host_time(now), &mut end);
-            now = wire::run_time(read.until);
+            let read = self.receiver.read(now, &mut end);
+            now = read.until;
             if read.bytes == 0 {
                 break;
             }
         }
         if let Some(bytes) = app::transfer_bytes(&class.source) {
-            self.check_transfer(port, id, class, bytes, now);
+            self.check_transfer(port, id, class, bytes, wire::run_time(now));
         }
     }
 
@@ -227,9 +226,9 @@ impl Flow {
         let now = port.now();
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
         let mut end = self.ends.end(port, id, Side::Sender);
-        self.sender.on_segment(wire::host_time(now), &segment, &mut end);
+        self.sender.on_segment(end.now(), &segment, &mut end);
         if self.sender.app_is_ready() {
-            self.sender.run_app(wire::host_time(now), &mut end);
+            self.sender.run_app(end.now(), &mut end);
         }
         self.note(now);
         if app::transfers(&class.source) > 0 || self.phase == Phase::Stopped {
@@ -266,13 +265,13 @@ impl Flow {
         let now = port.now();
         let mut end = self.ends.end(port, id, side);
         if side == Side::Sender {
-            self.sender.on_timer(wire::host_time(now), timer, &mut end);
+            self.sender.on_timer(end.now(), timer, &mut end);
             if self.sender.app_is_ready() {
-                self.sender.run_app(wire::host_time(now), &mut end);
+                self.sender.run_app(end.now(), &mut end);
             }
             self.note(now);
         } else {
-            self.receiver.on_timer(wire::host_time(now), timer, &mut end);
+            self.receiver.on_timer(end.now(), timer, &mut end);
             self.read(port, id, class);
         }
     }
@@ -303,21 +302,21 @@ impl Flow {
         }
         let mut end = self.ends.end(port, id, Side::Sender);
         if token == Token::Connect {
-            self.sender.connect(wire::host_time(now), &mut end);
+            self.sender.connect(end.now(), &mut end);
         }
         let mss = class.mss;
         match class.source {
-            Source::Unlimited => self.sender.write_unlimited(wire::host_time(now), &mut end),
+            Source::Unlimited => self.sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
-                self.sender.write(wire::host_time(now), bytes.0, &mut end);
+                self.sender.write(end.now(), bytes.0, &mut end);
             }
             Source::Cbr(rate) => {
-                self.sender.write(wire::host_time(now), u64::from(mss), &mut end);
+                self.sender.write(end.now(), u64::from(mss), &mut end);
                 let next = self.pieces.next_at_rate(mss, rate.0);
                 port.schedule(id, next, Token::Write as u32);
             }
             Source::Write { bytes, every } => {
-                self.sender.write(wire::host_time(now), bytes.0, &mut end);
+                self.sender.write(end.now(), bytes.0, &mut end);
                 let next = self.pieces.next_periodic(every);
                 port.schedule(id, next, Token::Write as u32);
             }
@@ -332,9 +331,9 @@ impl Flow {
                 }
                 match (self.is_on, rate) {
                     (false, _) => self.sender.stop_writing(),
-                    (true, None) => self.sender.write_unlimited(wire::host_time(now), &mut end),
+                    (true, None) => self.sender.write_unlimited(end.now(), &mut end),
                     (true, Some(rate)) => {
-                        self.sender.write(wire::host_time(now), u64::from(mss), &mut end);
+                        self.sender.write(end.now(), u64::from(mss), &mut end);
                         let next = self.pieces.next_at_rate(mss, rate.0);
                         port.schedule(id, next, Token::Write as u32);
                     }

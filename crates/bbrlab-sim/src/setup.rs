@@ -34,7 +34,6 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
         mss: class.mss,
         initial_cwnd: stack.initial_cwnd,
         tick,
-        clock_step_ns: stack.clock_step.0,
         sndbuf: stack.sndbuf,
         tso: stack.tso,
         sack: stack.sack,

@@ -1,4 +1,5 @@
-//! How a segment becomes a packet: bytes on the wire, identity for the digest, and back.
+//! How a segment becomes a packet: bytes on the wire, identity for the digest, and back. And how the time of the run
+//! becomes the time of a host: nobody else in the simulator adds, takes off or rounds.
 //!
 //! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
@@ -93,6 +94,14 @@ impl Ends {
     }
 }
 
+impl End<'_, '_> {
+    /// What the host's clock shows.
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        host_time(self.port.now())
+    }
+}
+
 impl Draw for End<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
@@ -122,7 +131,13 @@ impl Host for End<'_, '_> {
 
     #[inline]
     fn arm(&mut self, timer: TimerId, at: Time) {
-        self.port.arm(self.flow, self.side, timer as u8, run_time(at));
+        let at = run_time(at);
+        let at = match timer {
+            // A timer of high resolution is set for a step of the clock; those of the tick come with the tick.
+            TimerId::Pacing => self.port.step_at(at),
+            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
+        };
+        self.port.arm(self.flow, self.side, timer as u8, at);
     }
 
     #[inline]

@@ -51,15 +51,20 @@ impl Bench {
     }
 }
 
+/// What the host's clock shows when a script's is at 0, in milliseconds. A stamp of 0 would mean that there is none; a
+/// multiple of every slot of the timer wheel moves no timer.
+const BOOT_MS: u32 = 1 << 15;
+
 /// Milliseconds with up to six decimals.
 fn parse_ms(text: &str) -> Time {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction: u64 = format!("{fraction:0<6}").parse().expect("a time in milliseconds");
-    Time(whole.parse::<u64>().expect("a time in milliseconds") * 1_000_000 + fraction)
+    let whole: u64 = whole.parse().expect("a time in milliseconds");
+    Time((whole + u64::from(BOOT_MS)) * 1_000_000 + fraction)
 }
 
 fn show_ms(at: Time) -> String {
-    format!("{}.{:03}", at.0 / 1_000_000, at.0 / 1_000 % 1_000)
+    format!("{}.{:03}", at.0 / 1_000_000 - u64::from(BOOT_MS), at.0 / 1_000 % 1_000)
 }
 
 const FLAGS: [(char, u8); 7] = [
@@ -145,6 +150,8 @@ impl Play {
             mss: 1000,
             timestamps: false,
             tick: Tick::new(1000, 0, Span::ZERO),
+            // Timestamps count from the script's beginning.
+            ts_offset: BOOT_MS.wrapping_neg(),
             ..SenderConfig::default()
         };
         let mut cc = "reno";

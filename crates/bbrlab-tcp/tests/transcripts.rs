@@ -48,9 +48,15 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
+/// What a sender's clock shows when the transcript's is at 0, in milliseconds. A stamp of 0 would mean that there is none;
+/// a multiple of every slot of the timer wheel moves no timer.
+const BOOT_MS: u32 = 1 << 15;
+
 /// A host that writes down what goes out.
 struct Scribe {
     now: Time,
+    /// How far ahead of the transcript's clock the host's is.
+    boot: Span,
     timers: [Time; TimerId::COUNT],
     out: String,
 }
@@ -67,7 +73,7 @@ impl Host for Scribe {
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {
-        self.timers[timer as usize] = at;
+        self.timers[timer as usize] = Time(at.0 - self.boot.0);
     }
 
     fn disarm(&mut self, timer: TimerId) {
@@ -93,12 +99,21 @@ impl End {
 
     fn timer(&mut self, now: Time, timer: TimerId, host: &mut Scribe) {
         match self {
-            Self::Receiver(receiver) => receiver.on_timer(now, timer, host),
-            Self::Sender(sender) => sender.on_timer(now, timer, host),
+            Self::Receiver(receiver) => receiver.on_timer(now + host.boot, timer, host),
+            Self::Sender(sender) => sender.on_timer(now + host.boot, timer, host),
         }
     }
 
-    fn event(&mut self, now: Time, event: &str, host: &mut Scribe) {
+    /// How far ahead of the transcript's clock the host's is.
+    fn boot(&self) -> Span {
+        match self {
+            Self::Receiver(_) => Span::ZERO,
+            Self::Sender(_) => Span::from_millis(u64::from(BOOT_MS)),
+        }
+    }
+
+    fn event(&mut self, at: Time, event: &str, host: &mut Scribe) {
+        let now = at + host.boot;
         if let Some(segment) = event.strip_prefix("< ") {
             let segment = parse(segment);
             match self {
@@ -163,7 +178,8 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
 }
 
 fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
-    let mut config = SenderConfig::default();
+    // Timestamps count from the transcript's beginning.
+    let mut config = SenderConfig { ts_offset: BOOT_MS.wrapping_neg(), ..SenderConfig::default() };
     let mut cc = Algorithm::Reno;
     for word in words {
         let (name, value) = word.split_once('=').unwrap_or((word, "0"));
@@ -267,7 +283,8 @@ fn run(transcript: &str) -> String {
     let settings = lines.next().expect("a second line with the settings");
     let mut end = End::new(settings);
     let out = format!("{title}\n{settings}\n");
-    let mut host = Scribe { now: Time::ZERO, timers: [Time::NEVER; TimerId::COUNT], out };
+    let boot = end.boot();
+    let mut host = Scribe { now: Time::ZERO, boot, timers: [Time::NEVER; TimerId::COUNT], out };
     let all = [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
     for line in lines {
         let Some((time, event)) = line.split_once(' ') else {

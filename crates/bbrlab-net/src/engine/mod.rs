@@ -207,11 +207,20 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             }
             self.heap.pop_peeked();
             self.due = key.time();
-            self.now = step_at(self.clock_step, self.due);
+            self.now = self.step_at(self.due);
             self.handle(key, index, handler);
         }
         self.rest_until(until);
         Status::Quiet
+    }
+
+    /// The first step of everybody's clock at or after `at`.
+    #[inline]
+    pub(crate) fn step_at(&self, at: Time) -> Time {
+        if self.clock_step == 1 {
+            return at;
+        }
+        at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
     }
 
     /// No event is due before `until`: the clock goes on to it.
@@ -325,15 +334,6 @@ fn timer_of(tie: u64) -> (Side, u8) {
     let low = sequence_of(tie);
     let side = if low >> 8 == 0 { Side::Sender } else { Side::Receiver };
     (side, (low & 0xff) as u8)
-}
-
-/// The first step of the clock at or after `at`.
-#[inline]
-fn step_at(clock_step: u64, at: Time) -> Time {
-    if clock_step == 1 {
-        return at;
-    }
-    at.0.checked_next_multiple_of(clock_step).map_or(Time::NEVER, Time)
 }
 
 #[cfg(test)]

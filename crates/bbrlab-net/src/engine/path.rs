@@ -2,7 +2,7 @@
 
 use bbrlab_units::{Span, Time};
 
-use super::{Network, SOLO, step_at};
+use super::{Network, SOLO};
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_of, id_tie, tie};
 use crate::lane::UnderWay;
@@ -143,13 +143,14 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     /// Sends a packet that leaves link `id` at `departs` on its next leg.
     #[inline]
     fn forward(&mut self, id: LinkId, handle: Handle, departs: Time) {
+        let departed = self.step_at(departs);
         let packet = self.packets.get_mut(handle);
         packet.leg += 1;
         let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
         // Sent by a departure, which is 0 in the key.
         let tie = tie_base | packet.tie;
         let behind = &mut self.links[id.0 as usize].behind;
-        let (mut lane, mut at) = (lane, step_at(self.clock_step, departs) + delay);
+        let (mut lane, mut at) = (lane, departed + delay);
         if behind.plain {
             self.enter_lane(lane, UnderWay::new(at, tie, handle));
             return;

@@ -5,6 +5,7 @@ use bbrlab_tcp::{Host, Segment, TimerId};
 use bbrlab_units::Time;
 
 use super::compare::Sent;
+use super::receiver::CLOCK_STEP;
 
 /// The timers, in the order in which they go off if several are due at the same moment.
 const TIMERS: [TimerId; TimerId::COUNT] =
@@ -80,7 +81,11 @@ impl Host for Bench {
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {
-        self.timers[timer as usize] = at;
+        self.timers[timer as usize] = match timer {
+            // A timer of high resolution goes off at a step of the rig's clock.
+            TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
+            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
+        };
     }
 
     fn disarm(&mut self, timer: TimerId) {

@@ -10,7 +10,7 @@ use super::PacketsError;
 use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
-use super::receiver::{CLOCK_STEP, read_by, ts_offset};
+use super::receiver::{read_by, ts_offset};
 use super::row::{Point, Row};
 use super::table::Table;
 
@@ -53,7 +53,6 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     SenderConfig {
         mss: if episode.timestamps { 1448 } else { 1460 },
         tick: Tick::new(1000, episode.jiffies0, Span::ZERO),
-        clock_step_ns: CLOCK_STEP.0,
         tso: if episode.tso_whole { Tso::Whole } else { Tso::Cut },
         timestamps: episode.timestamps,
         ecn: if episode.ecn { EcnMode::On } else { EcnMode::Off },
@@ -224,9 +223,7 @@ fn next_timer(bench: &Bench, logged: &[(Time, usize)]) -> Option<Due> {
     if pacing != Time::NEVER {
         let at = logged.partition_point(|&(time, _)| time < pacing);
         let burst = logged.get(at).filter(|&&(time, _)| time <= pacing + PACING_LATENESS);
-        let step = CLOCK_STEP.0;
-        let rounded = Time(pacing.0.div_ceil(step) * step);
-        let at = burst.map_or(rounded, |&(time, _)| time);
+        let at = burst.map_or(pacing, |&(time, _)| time);
         next = Some(Due { at, id: TimerId::Pacing, burst: burst.map(|&(_, place)| place) });
     }
     for id in [TimerId::Retransmit, TimerId::DelayedAck, TimerId::CompressedAck] {

@@ -16,8 +16,6 @@ pub struct SenderConfig {
     pub initial_cwnd: u32,
     /// The host's tick.
     pub tick: Tick,
-    /// The step of the host's clock in nanoseconds: high-resolution timers fire at its multiples.
-    pub clock_step_ns: u64,
     /// Size of the send buffer.
     pub sndbuf: SocketBuffer,
     /// How bursts reach the network.
@@ -53,7 +51,6 @@ impl Default for SenderConfig {
             mss: 1448,
             initial_cwnd: 10,
             tick: Tick::new(1000, 0, Span::ZERO),
-            clock_step_ns: 1,
             sndbuf: SocketBuffer::Auto,
             tso: Tso::Cut,
             sack: true,

@@ -17,7 +17,6 @@ use bbrlab_units::Time;
 
 use super::Sender;
 use super::scoreboard::{Cursor, OVERHEAD, tag};
-use super::timers::CLOCK_START_NS;
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 
@@ -116,9 +115,7 @@ impl Sender {
             if next.departs_ns > self.conn.clock_ns {
                 if !self.is_pacing_armed {
                     self.is_pacing_armed = true;
-                    let at = next.departs_ns - CLOCK_START_NS + TIMER_SLACK_NS;
-                    let step = self.config.clock_step_ns;
-                    host.arm(TimerId::Pacing, Time(at.div_ceil(step) * step));
+                    host.arm(TimerId::Pacing, Time(next.departs_ns + TIMER_SLACK_NS));
                 }
                 return;
             }

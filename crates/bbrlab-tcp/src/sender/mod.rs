@@ -247,7 +247,7 @@ impl Sender {
             reordering: Reordering::NONE,
             snd_sml: config.isn,
             rcv_tsecr: None,
-            ts_offset: config.ts_offset.wrapping_sub(timestamp_ms(timers::CLOCK_START_NS)),
+            ts_offset: config.ts_offset,
             rtt_sample_us: None,
             state: State::Closed,
             is_rack: config.recovery == Recovery::Linux,
@@ -417,7 +417,7 @@ impl Sender {
     /// Earliest departure of the next packet. Linux: `tcp_wstamp_ns`.
     #[must_use]
     pub fn next_departure(&self) -> Time {
-        Time(self.conn.wstamp_ns.saturating_sub(timers::CLOCK_START_NS))
+        Time(self.conn.wstamp_ns)
     }
 
     /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate ...

@@ -12,7 +12,7 @@ use bbrlab_units::Time;
 use super::fq::transmit_burst;
 use super::limits::{Limit, Stop};
 use super::scoreboard::{Cursor, Sent, Unsent};
-use super::timers::{CLOCK_START_NS, Pending};
+use super::timers::Pending;
 use super::{Nonagle, Sender};
 use crate::pacing::departure_step_ns;
 use crate::rate::PackedStamps;
@@ -83,12 +83,7 @@ impl Sender {
         }
         if !self.is_pacing_armed {
             self.is_pacing_armed = true;
-            let step = self.config.clock_step_ns;
-            let mut at = self.conn.wstamp_ns - CLOCK_START_NS;
-            if step > 1 {
-                at = at.div_ceil(step) * step;
-            }
-            host.arm(TimerId::Pacing, Time(at));
+            host.arm(TimerId::Pacing, Time(self.conn.wstamp_ns));
         }
         true
     }

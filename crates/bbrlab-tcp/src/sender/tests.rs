@@ -27,6 +27,9 @@ impl Dice {
     }
 }
 
+/// A host has been up for a while when it connects: a stamp of 0 means that there is none.
+const BOOT: Time = Time(1_000_000_000);
+
 /// A receiver that SACKs all it holds, behind a path that loses, doubles and holds back.
 struct World {
     now: Time,
@@ -152,7 +155,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig) {
     let mut sender = Sender::new(config, cc);
     let start_seq = config.isn.wrapping_add(1);
     let mut world = World {
-        now: Time::ZERO,
+        now: BOOT,
         dice,
         loss_one_in,
         timers: [None; TimerId::COUNT],
@@ -320,7 +323,7 @@ fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
         let cc = cc.expect("known").build(&Vec::new()).expect("the defaults");
         let mut sender = Sender::new(&config, cc);
         let mut world = World {
-            now: Time::ZERO,
+            now: BOOT,
             dice,
             loss_one_in: 1,
             timers: [None; TimerId::COUNT],

@@ -29,9 +29,6 @@ pub enum Pending {
     Reordering = 6,
 }
 
-/// What the host's clock shows at t = 0: not 0, which means "none" in many a stamp. Linux counts from boot.
-pub(super) const CLOCK_START_NS: u64 = 1_000_000_000;
-
 /// Longest timeout in seconds. Linux: `TCP_RTO_MAX`.
 pub(super) const RTO_MAX_S: u32 = 120;
 
@@ -191,10 +188,11 @@ impl XmitTimer {
 }
 
 impl Sender {
-    /// Reads the clock. Linux: `tcp_mstamp_refresh`.
+    /// Reads the clock, which counts from boot. Linux: `tcp_mstamp_refresh`.
     #[inline]
     pub(super) fn refresh_clock(&mut self, now: Time) {
-        self.conn.clock_ns = now.0 + CLOCK_START_NS;
+        debug_assert!(now > Time::ZERO, "a stamp of 0 means that there is none");
+        self.conn.clock_ns = now.0;
         self.clock.mstamp_us = self.conn.tcp_mstamp();
         if now >= self.clock.next_tick {
             self.conn.jiffies = self.config.tick.jiffies(now);
