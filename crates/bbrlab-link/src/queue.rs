@@ -31,6 +31,25 @@ impl Buffer {
 pub enum Queue {
     /// First in, first out; what does not fit is dropped on arrival.
     DropTail,
+    /// `CoDel` by the pseudocode of RFC 8289, marking instead of dropping where a packet allows it. Not the
+    /// kernel's, so no scenario can ask for it.
+    CoDelRfc8289(CoDelParams),
+}
+
+/// What `CoDel` holds a queue to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelParams {
+    /// The wait that is acceptable.
+    pub target: Span,
+    /// How long it may be exceeded.
+    pub interval: Span,
+}
+
+impl Default for CoDelParams {
+    /// Those of RFC 8289.
+    fn default() -> Self {
+        Self { target: Span::from_millis(5), interval: Span::from_millis(100) }
+    }
 }
 
 /// Marks `Ce` on ECN-capable packets whose queue is above a threshold.

@@ -9,9 +9,7 @@
 //! `valgrind --tool=callgrind`.
 
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_net::{
-    Arrival, Discipline, DropTail, Ecn, FlowId, Handler, Hop, Network, Outgoing, Port, Side,
-};
+use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Hop, LinkMode, Network, Outgoing, Port, Side};
 use bbrlab_units::{BitRate, Packets, Span, Time};
 
 /// A payload of the size of a TCP segment.
@@ -33,28 +31,28 @@ fn packet(seq: u32, is_data: bool) -> Outgoing<Payload> {
 }
 
 impl FixedWindow {
-    fn send(&mut self, port: &mut Port<'_, Payload, DropTail>, flow: FlowId) {
+    fn send(&mut self, port: &mut Port<'_, Payload>, flow: FlowId) {
         let next = &mut self.next[flow.0 as usize];
         port.send(flow, Side::Sender, packet(*next, true));
         *next = next.wrapping_add(1);
     }
 }
 
-impl Handler<Payload, DropTail> for FixedWindow {
-    fn at_receiver(&mut self, port: &mut Port<'_, Payload, DropTail>, p: Arrival<Payload>) {
+impl Handler<Payload> for FixedWindow {
+    fn at_receiver(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {
         port.send(p.flow, Side::Receiver, packet(u32::try_from(p.payload[0]).unwrap_or(0), false));
     }
 
-    fn at_sender(&mut self, port: &mut Port<'_, Payload, DropTail>, p: Arrival<Payload>) {
+    fn at_sender(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {
         self.send(port, p.flow);
         port.arm(p.flow, Side::Sender, 0, port.now() + RTO);
     }
 
-    fn on_timer(&mut self, port: &mut Port<'_, Payload, DropTail>, flow: FlowId, _: Side, _: u8) {
+    fn on_timer(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, _: Side, _: u8) {
         self.on_application(port, flow, 0);
     }
 
-    fn on_application(&mut self, port: &mut Port<'_, Payload, DropTail>, flow: FlowId, _: u32) {
+    fn on_application(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, _: u32) {
         for _ in 0..self.windows[flow.0 as usize] {
             self.send(port, flow);
         }
@@ -81,14 +79,10 @@ fn run(case: &str, seconds: Option<f64>, by_events: bool) {
         _ => panic!("cases are a, b, c, d, and each with a star"),
     };
     let bdp = rate / 8 * (rtt_ns / 1000) / 1_000_000 / u64::from(DATA_BYTES);
-    let mut net: Network<Payload, DropTail> = Network::new(1, 4);
+    let mut net: Network<Payload> = Network::new(1, 4);
     let config =
         Link::new("bottleneck", Rate::Constant(BitRate(rate)), Buffer::Packets(Packets(bdp)));
-    let discipline = if by_events {
-        Discipline::Departures(DropTail::new(config.buffer))
-    } else {
-        Discipline::VirtualClock
-    };
+    let discipline = if by_events { LinkMode::DepartureEvents } else { LinkMode::VirtualClock };
     let link = net.add_link(&config, discipline);
     let start = cpu_s();
     let mut hosts = FixedWindow { windows: Vec::new(), next: Vec::new() };

@@ -4,8 +4,8 @@
 //! time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | own sequence 32
 //! ```
 //!
-//! At equal times: departure from a link, arrival at a link, data at a receiver, ACK at a sender, timer,
-//! application; then flow (or link), then its own sequence. Packets that reach a link at the same instant
+//! At equal times: timer of a link's queue, departure from a link, arrival at a link, data at a receiver, ACK at a
+//! sender, timer, application; then flow (or link), then its own sequence. Packets that reach a link at the same instant
 //! are taken by the kind of the event that sent them, then flow, then sequence.
 
 use bbrlab_units::Time;
@@ -14,12 +14,13 @@ use bbrlab_units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    Departure = 0,
-    LinkArrival = 1,
-    AtReceiver = 2,
-    AtSender = 3,
-    Timer = 4,
-    Application = 5,
+    LinkTimer = 0,
+    Departure = 1,
+    LinkArrival = 2,
+    AtReceiver = 3,
+    AtSender = 4,
+    Timer = 5,
+    Application = 6,
 }
 
 /// Highest number of flows or links.
@@ -48,11 +49,12 @@ impl Key {
 
     pub(crate) fn kind(self) -> Kind {
         match self.tie() >> 60 {
-            0 => Kind::Departure,
-            1 => Kind::LinkArrival,
-            2 => Kind::AtReceiver,
-            3 => Kind::AtSender,
-            4 => Kind::Timer,
+            0 => Kind::LinkTimer,
+            1 => Kind::Departure,
+            2 => Kind::LinkArrival,
+            3 => Kind::AtReceiver,
+            4 => Kind::AtSender,
+            5 => Kind::Timer,
             _ => Kind::Application,
         }
     }
@@ -64,12 +66,12 @@ pub(crate) fn id_tie(id: u32, sequence: u32) -> u64 {
     (u64::from(id) << 32) | u64::from(sequence)
 }
 
-/// The lower half of a key; `sent_by` only where packets reach a link.
-pub(crate) fn tie(kind: Kind, sent_by: Kind, id_tie: u64) -> u64 {
-    ((kind as u64) << 60) | ((sent_by as u64) << 56) | id_tie
+/// The lower half of a key.
+pub(crate) fn tie(kind: Kind, id_tie: u64) -> u64 {
+    ((kind as u64) << 60) | id_tie
 }
 
-/// What the kind of the sending event adds to a tie.
+/// What the kind of the sending event adds to a tie, where packets reach a link.
 #[inline]
 pub(crate) fn sent_by(kind: Kind) -> u64 {
     (kind as u64) << 56

@@ -20,10 +20,10 @@
 //! | `timers.rs` | lazy timers |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
-//! | `link/config.rs` | how a link is computed |
 //! | `link/server.rs` | when a packet leaves: exact serialiser, rate schedules |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
-//! | `link/qdisc.rs` | queue disciplines with departure events; drop-tail as one |
+//! | `link/discipline/mod.rs` | queue disciplines with departure events: the list, and what each answers |
+//! | `link/discipline/drop_tail.rs`, `link/discipline/codel.rs` | one each |
 //! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | what a link counts |
 //! | `loss.rs` | random loss as it happens |
 //! | `rng.rs` | random numbers, a generator per consumer |
@@ -48,12 +48,11 @@ mod timers;
 
 pub use digest::Digest;
 pub use engine::{Conservation, Network, Status, TIMERS_MAX};
-pub use link::config::Discipline;
+pub use link::LinkMode;
 pub use link::delay_histogram::DelayHistogram;
-pub use link::qdisc::{DropTail, Qdisc};
 pub use link::queue_length::QueueLength;
 pub use link::stats::LinkStats;
-pub use packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Queued, Side};
+pub use packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Side};
 pub use port::{Handler, Port};
 pub use rng::Rng;
 pub use route::{Hop, RouteId};

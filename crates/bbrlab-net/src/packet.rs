@@ -146,19 +146,19 @@ impl<P: Copy> Packets<P> {
 
 /// A packet as a queue discipline sees it: never its payload.
 #[derive(Clone, Copy, Debug)]
-pub struct Queued {
+pub(crate) struct Queued {
     pub(crate) handle: Handle,
     pub(crate) identity: u64,
     pub(crate) counts_for_flow: bool,
     pub(crate) marked: bool,
     /// The flow that it belongs to.
-    pub flow: FlowId,
+    pub(crate) flow: FlowId,
     /// Bytes on the wire, framing included.
-    pub wire_bytes: u32,
+    pub(crate) wire_bytes: u32,
     /// The ECN field. A discipline marks by writing `Ce`.
-    pub ecn: Ecn,
+    pub(crate) ecn: Ecn,
     /// Whether it carries data.
-    pub is_data: bool,
+    pub(crate) is_data: bool,
     /// When it reached the link.
-    pub arrived_at: Time,
+    pub(crate) arrived_at: Time,
 }

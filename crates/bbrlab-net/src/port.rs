@@ -3,31 +3,30 @@
 use bbrlab_units::Time;
 
 use crate::engine::Network;
-use crate::link::qdisc::Qdisc;
 use crate::packet::{Arrival, FlowId, Outgoing, Side};
 
 /// The hosts. Each call is one event; what it sends and arms leaves at that instant, in the order of the calls.
-pub trait Handler<P, Q> {
+pub trait Handler<P> {
     /// A packet has reached the receiver of its flow.
-    fn at_receiver(&mut self, port: &mut Port<'_, P, Q>, packet: Arrival<P>);
+    fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: Arrival<P>);
 
     /// A packet (an ACK, mostly) has reached the sender of its flow.
-    fn at_sender(&mut self, port: &mut Port<'_, P, Q>, packet: Arrival<P>);
+    fn at_sender(&mut self, port: &mut Port<'_, P>, packet: Arrival<P>);
 
     /// A timer that was armed for now has expired; it is disarmed.
-    fn on_timer(&mut self, port: &mut Port<'_, P, Q>, flow: FlowId, side: Side, timer: u8);
+    fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
     /// The moment that was scheduled has come.
-    fn on_application(&mut self, port: &mut Port<'_, P, Q>, flow: FlowId, token: u32);
+    fn on_application(&mut self, port: &mut Port<'_, P>, flow: FlowId, token: u32);
 }
 
 /// What hosts may do with the network.
 #[derive(Debug)]
-pub struct Port<'a, P, Q> {
-    pub(crate) net: &'a mut Network<P, Q>,
+pub struct Port<'a, P> {
+    pub(crate) net: &'a mut Network<P>,
 }
 
-impl<P: Copy, Q: Qdisc> Port<'_, P, Q> {
+impl<P: Copy> Port<'_, P> {
     /// The present moment.
     #[must_use]
     #[inline]

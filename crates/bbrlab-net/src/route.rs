@@ -40,7 +40,7 @@ pub(crate) enum Source {
 pub(crate) struct Leg {
     pub(crate) delay: Span,
     pub(crate) target: Target,
-    /// What the keys of arrivals at `target` have in common, and what of a sending event's kind enters them.
+    /// What the keys of arrivals at `target` have in common, and what of a sending host's event's kind enters them.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
     /// The lane, or `NO_LANE` where the link is reached at once.

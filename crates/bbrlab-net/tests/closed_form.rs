@@ -3,7 +3,7 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, Link, Rate, RateChange};
-use bbrlab_net::{Discipline, DropTail, FlowId, Hop, LinkId, Network};
+use bbrlab_net::{FlowId, Hop, LinkId, LinkMode, Network};
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
@@ -11,9 +11,9 @@ const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
 /// One flow over one link with 4 ms before it, 6 ms behind and 10 ms back.
-fn dumbbell(config: &Link) -> (Network<Toy, DropTail>, LinkId, FlowId) {
+fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     let mut net = Network::new(1, 1);
-    let link = net.add_link(config, Discipline::VirtualClock);
+    let link = net.add_link(config, LinkMode::VirtualClock);
     let ms = |ms| Hop::Delay(Span::from_millis(ms));
     let forward = net.add_forward_route(&[ms(1), ms(3), Hop::Link(link), ms(6)]);
     let reverse = net.add_reverse_route(&[ms(10)]);
@@ -147,13 +147,13 @@ fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
 
 #[test]
 fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
-    let mut net: Network<Toy, DropTail> = Network::new(1, 1);
+    let mut net: Network<Toy> = Network::new(1, 1);
     let fast = net.add_link(
         &Link::new("fast", Rate::Constant(BitRate(120 * MBIT)), Buffer::Unlimited),
-        Discipline::VirtualClock,
+        LinkMode::VirtualClock,
     );
     let slow = Link::new("slow", Rate::Constant(BitRate(12 * MBIT)), Buffer::Unlimited);
-    let by_events = Discipline::Departures(DropTail::new(Buffer::Unlimited));
+    let by_events = LinkMode::DepartureEvents;
     let slow = net.add_link(&slow, by_events);
     let forward = net.add_forward_route(&[Hop::Link(fast), Hop::Link(slow)]);
     let reverse = net.add_reverse_route(&[Hop::Delay(Span(MS))]);
@@ -176,12 +176,9 @@ fn extreme_rates_sizes_and_delays_neither_overflow_nor_panic() {
             for wire_bytes in [1, u32::MAX] {
                 for delay in [0, 86_400_000_000_000 * 30, u64::MAX] {
                     let config = Link::new("l", Rate::Constant(BitRate(rate)), Buffer::Unlimited);
-                    let discipline = if by_events {
-                        Discipline::Departures(DropTail::new(Buffer::Unlimited))
-                    } else {
-                        Discipline::VirtualClock
-                    };
-                    let mut net: Network<Toy, DropTail> = Network::new(1, 1);
+                    let discipline =
+                        if by_events { LinkMode::DepartureEvents } else { LinkMode::VirtualClock };
+                    let mut net: Network<Toy> = Network::new(1, 1);
                     let link = net.add_link(&config, discipline);
                     let forward =
                         net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(delay))]);

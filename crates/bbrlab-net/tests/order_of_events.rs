@@ -3,9 +3,7 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_net::{
-    Arrival, Discipline, DropTail, Ecn, FlowId, Handler, Hop, Network, Outgoing, Port, Side,
-};
+use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Hop, LinkMode, Network, Outgoing, Port, Side};
 use bbrlab_units::{BitRate, Span, Time};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
@@ -16,7 +14,7 @@ struct Scripted {
     log: String,
 }
 
-type Net = Network<u32, DropTail>;
+type Net = Network<u32>;
 
 fn packet(payload: u32) -> Outgoing<u32> {
     Outgoing {
@@ -32,22 +30,22 @@ fn packet(payload: u32) -> Outgoing<u32> {
 /// From this token on, the application arms the sender's timer instead of sending.
 const ARM: u32 = 1000;
 
-impl Handler<u32, DropTail> for Scripted {
-    fn at_receiver(&mut self, port: &mut Port<'_, u32, DropTail>, p: Arrival<u32>) {
+impl Handler<u32> for Scripted {
+    fn at_receiver(&mut self, port: &mut Port<'_, u32>, p: Arrival<u32>) {
         writeln!(self.log, "{} data {} of {}", port.now().0, p.payload, p.flow.0).unwrap();
         port.send(p.flow, Side::Receiver, packet(p.payload));
     }
 
-    fn at_sender(&mut self, port: &mut Port<'_, u32, DropTail>, p: Arrival<u32>) {
+    fn at_sender(&mut self, port: &mut Port<'_, u32>, p: Arrival<u32>) {
         writeln!(self.log, "{} ack {} of {}", port.now().0, p.payload, p.flow.0).unwrap();
     }
 
-    fn on_timer(&mut self, port: &mut Port<'_, u32, DropTail>, flow: FlowId, side: Side, id: u8) {
+    fn on_timer(&mut self, port: &mut Port<'_, u32>, flow: FlowId, side: Side, id: u8) {
         writeln!(self.log, "{} timer {id} of {} {side:?}", port.now().0, flow.0).unwrap();
         port.send(flow, Side::Sender, packet(100 + u32::from(id)));
     }
 
-    fn on_application(&mut self, port: &mut Port<'_, u32, DropTail>, flow: FlowId, token: u32) {
+    fn on_application(&mut self, port: &mut Port<'_, u32>, flow: FlowId, token: u32) {
         writeln!(self.log, "{} application {token} of {}", port.now().0, flow.0).unwrap();
         if token >= ARM {
             for (side, id) in [(Side::Receiver, 0), (Side::Sender, 1), (Side::Sender, 0)] {
@@ -135,7 +133,7 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
     let mut net = Net::new(1, 2);
     let link = net.add_link(
         &Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited),
-        Discipline::VirtualClock,
+        LinkMode::VirtualClock,
     );
     // Flow 0 sends at 0 over 1001 ns, flow 1 at 500 over 501 ns, flow 2 at 1000 over 1 ns: all reach the link at 1001.
     for delay in [1001, 501, 1] {
@@ -197,13 +195,13 @@ fn a_path_without_delay_does_not_let_insertion_decide() {
 #[test]
 fn a_timer_fires_once_at_its_last_deadline_however_often_it_was_moved() {
     struct Mover(Vec<u64>);
-    impl Handler<u32, DropTail> for Mover {
-        fn at_receiver(&mut self, _: &mut Port<'_, u32, DropTail>, _: Arrival<u32>) {}
-        fn at_sender(&mut self, _: &mut Port<'_, u32, DropTail>, _: Arrival<u32>) {}
-        fn on_timer(&mut self, port: &mut Port<'_, u32, DropTail>, _: FlowId, _: Side, _: u8) {
+    impl Handler<u32> for Mover {
+        fn at_receiver(&mut self, _: &mut Port<'_, u32>, _: Arrival<u32>) {}
+        fn at_sender(&mut self, _: &mut Port<'_, u32>, _: Arrival<u32>) {}
+        fn on_timer(&mut self, port: &mut Port<'_, u32>, _: FlowId, _: Side, _: u8) {
             self.0.push(port.now().0);
         }
-        fn on_application(&mut self, port: &mut Port<'_, u32, DropTail>, flow: FlowId, token: u32) {
+        fn on_application(&mut self, port: &mut Port<'_, u32>, flow: FlowId, token: u32) {
             match token {
                 0 => port.disarm(flow, Side::Sender, 0),
                 at => port.arm(flow, Side::Sender, 0, Time(u64::from(at))),

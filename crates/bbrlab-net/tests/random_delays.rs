@@ -3,16 +3,16 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, Jitter, Link, Loss, LossAt, Probability, Rate, Reorder};
-use bbrlab_net::{Discipline, DropTail, Hop, Network};
+use bbrlab_net::{Hop, LinkMode, Network};
 use bbrlab_units::{BitRate, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
 /// Packets of 1 ms each, all sent at once: arrival times less departure times, in the order of arrival.
-fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy, DropTail>) {
+fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy>) {
     let mut config = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     change(&mut config);
-    let mut net: Network<Toy, DropTail> = Network::new(7, 1);
-    let link = net.add_link(&config, Discipline::VirtualClock);
+    let mut net: Network<Toy> = Network::new(7, 1);
+    let link = net.add_link(&config, LinkMode::VirtualClock);
     let forward = net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(5_000_000))]);
     let reverse = net.add_reverse_route(&[Hop::Delay(Span(5_000_000))]);
     let flow = net.add_flow(forward, reverse);

@@ -5,7 +5,7 @@ mod fixed_window;
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
 };
-use bbrlab_net::{Digest, Discipline, DropTail, Ecn, FlowId, Hop, Network};
+use bbrlab_net::{Digest, Ecn, FlowId, Hop, LinkMode, Network};
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 use proptest::prelude::*;
@@ -42,14 +42,11 @@ struct Outcome {
 
 impl Plan {
     fn run(&self, by_events: bool) -> Outcome {
-        let mut net: Network<Toy, DropTail> = Network::new(self.seed, 1);
+        let mut net: Network<Toy> = Network::new(self.seed, 1);
         let mut ids = Vec::new();
         for (n, link) in self.links.iter().enumerate() {
-            let discipline = if by_events {
-                Discipline::Departures(DropTail::new(link.buffer))
-            } else {
-                Discipline::VirtualClock
-            };
+            let discipline =
+                if by_events { LinkMode::DepartureEvents } else { LinkMode::VirtualClock };
             let link = Link { name: format!("link{n}"), ..link.clone() };
             ids.push(net.add_link(&link, discipline));
         }

@@ -1,7 +1,7 @@
 //! A flow: the two ends of its present connection, its application, its figures.
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
-use bbrlab_net::{Arrival, DropTail, FlowId, Port, Rng, Side};
+use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
 use bbrlab_run::{Flow as FlowSpec, FlowClass, Run, Source};
 use bbrlab_tcp::receiver::{Receiver, ReceiverConfig, ReceiverStats};
 use bbrlab_tcp::sender::Stats as SenderStats;
@@ -153,7 +153,7 @@ impl Flow {
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
+        port: &mut Port<'_, Payload>,
         id: FlowId,
         packet: &Arrival<Payload>,
         class: &FlowClass,
@@ -172,7 +172,7 @@ impl Flow {
 
     /// The receiving application reads as long as it is woken.
     #[inline]
-    fn read(&mut self, port: &mut Port<'_, Payload, DropTail>, id: FlowId, class: &FlowClass) {
+    fn read(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) {
         let mut end = self.ends.end(port, id, Side::Receiver);
         let mut now = end.now();
         while self.receiver.wants_read() {
@@ -190,7 +190,7 @@ impl Flow {
     /// Notes the end of a transfer, and plans the next.
     fn check_transfer(
         &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
+        port: &mut Port<'_, Payload>,
         id: FlowId,
         class: &FlowClass,
         bytes: u64,
@@ -215,7 +215,7 @@ impl Flow {
     #[inline]
     pub(crate) fn at_sender(
         &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
+        port: &mut Port<'_, Payload>,
         id: FlowId,
         packet: &Arrival<Payload>,
         class: &FlowClass,
@@ -237,12 +237,7 @@ impl Flow {
     }
 
     /// A source with an end, and a flow that was stopped, is over when its last byte is acknowledged.
-    fn check_over(
-        &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
-        id: FlowId,
-        class: &FlowClass,
-    ) {
+    fn check_over(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) {
         let is_last = match self.phase {
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
             Phase::Stopped => true,
@@ -256,7 +251,7 @@ impl Flow {
 
     pub(crate) fn on_timer(
         &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
+        port: &mut Port<'_, Payload>,
         id: FlowId,
         side: Side,
         timer: TimerId,
@@ -278,7 +273,7 @@ impl Flow {
 
     pub(crate) fn on_application(
         &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
+        port: &mut Port<'_, Payload>,
         id: FlowId,
         token: Token,
         class: &FlowClass,
@@ -346,7 +341,7 @@ impl Flow {
     /// A fresh pair of sockets; what the former pair counted is kept.
     fn begin_connection(
         &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
+        port: &mut Port<'_, Payload>,
         id: FlowId,
         now: Time,
         setup: &ClassSetup,

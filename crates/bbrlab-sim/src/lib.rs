@@ -26,10 +26,10 @@ mod wire;
 mod wiring;
 mod world;
 
-pub use wiring::LinkMode;
+pub use bbrlab_net::LinkMode;
 
 use bbrlab_cc::{CongestionControl as _, Conn};
-use bbrlab_net::{DropTail, FlowId, LinkStats, Network};
+use bbrlab_net::{FlowId, LinkStats, Network};
 use bbrlab_run::{Run, Sample};
 use bbrlab_run::{RunResult, Series, TransferRow, Transfers};
 use bbrlab_units::Time;
@@ -54,7 +54,7 @@ pub enum Status {
 #[derive(Debug)]
 pub struct Sim {
     run: Run,
-    net: Network<Payload, DropTail>,
+    net: Network<Payload>,
     rated: Vec<RatedLink>,
     world: World,
     sampler: Sampler,

@@ -9,7 +9,7 @@
 )]
 
 use bbrlab_cc::Control;
-use bbrlab_net::{DropTail, LinkStats, Network};
+use bbrlab_net::{LinkStats, Network};
 use bbrlab_run::{QueueRow, QueueSeries, Run, Sample, Series, SeriesRow};
 use bbrlab_units::{Span, Time};
 
@@ -78,7 +78,7 @@ impl Sampler {
     pub(crate) fn sample(
         &mut self,
         now: Time,
-        net: &mut Network<Payload, DropTail>,
+        net: &mut Network<Payload>,
         rated: &[RatedLink],
         all: &[Flow],
     ) {

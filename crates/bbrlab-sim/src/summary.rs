@@ -8,7 +8,7 @@
     reason = "a record need not have a figure that follows from others"
 )]
 
-use bbrlab_net::{DropTail, LinkId, LinkStats, Network};
+use bbrlab_net::{LinkId, LinkStats, Network};
 use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
     RunSummary, Srtt,
@@ -40,7 +40,7 @@ pub(crate) fn steady_from(run: &Run) -> Time {
 /// All figures at the end of the run.
 pub(crate) fn summarise(
     run: &Run,
-    net: &mut Network<Payload, DropTail>,
+    net: &mut Network<Payload>,
     rated: &[RatedLink],
     flows: &[Flow],
 ) -> RunSummary {
@@ -75,7 +75,7 @@ pub(crate) fn summarise(
 }
 
 /// Data packets that left the bottleneck or, without one, that have come to the end of their path.
-fn data_packets(run: &Run, net: &mut Network<Payload, DropTail>, flows: &[Flow]) -> u64 {
+fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;
     }
@@ -84,7 +84,7 @@ fn data_packets(run: &Run, net: &mut Network<Payload, DropTail>, flows: &[Flow])
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn link_summary(
-    net: &mut Network<Payload, DropTail>,
+    net: &mut Network<Payload>,
     link: &RatedLink,
     first_start: Time,
     now: Time,

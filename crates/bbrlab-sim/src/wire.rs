@@ -5,7 +5,7 @@
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
 
 use bbrlab_cc::Draw;
-use bbrlab_net::{DropTail, Ecn as NetEcn, FlowId, Outgoing, Port, Rng, Side};
+use bbrlab_net::{Ecn as NetEcn, FlowId, Outgoing, Port, Rng, Side};
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Ecn, Host, Segment, TimerId};
 use bbrlab_units::{Span, Time};
@@ -61,7 +61,7 @@ pub(crate) fn ip_bytes(segment: &Segment) -> u32 {
 
 /// One end of a flow's connection, as its TCP sees the world.
 pub(crate) struct End<'a, 'b> {
-    pub(crate) port: &'a mut Port<'b, Payload, DropTail>,
+    pub(crate) port: &'a mut Port<'b, Payload>,
     pub(crate) rng: &'a mut Rng,
     pub(crate) flow: FlowId,
     pub(crate) side: Side,
@@ -85,7 +85,7 @@ impl Ends {
     #[inline]
     pub(crate) fn end<'a, 'b>(
         &'a mut self,
-        port: &'a mut Port<'b, Payload, DropTail>,
+        port: &'a mut Port<'b, Payload>,
         flow: FlowId,
         side: Side,
     ) -> End<'a, 'b> {

@@ -1,22 +1,12 @@
 //! From a resolved scenario to a network of links, routes and flows.
 
 use bbrlab_link::Link;
-use bbrlab_net::{Discipline, DropTail, FlowId, Hop as NetHop, LinkId, Network, RouteId};
+use bbrlab_net::{FlowId, Hop as NetHop, LinkId, LinkMode, Network, RouteId};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 
 use crate::wire::Payload;
-
-/// How drop-tail links are computed. The results are the same; the tests hold one against the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkMode {
-    /// The departure is known on arrival: no departure event.
-    #[default]
-    VirtualClock,
-    /// An event per departure.
-    DepartureEvents,
-}
 
 /// A link with a rate, as results name it.
 #[derive(Clone, Debug)]
@@ -37,7 +27,7 @@ impl RatedLink {
 /// The network of a run.
 #[derive(Debug)]
 pub(crate) struct Wired {
-    pub(crate) net: Network<Payload, DropTail>,
+    pub(crate) net: Network<Payload>,
     /// Links with a rate, in the order of results.
     pub(crate) rated: Vec<RatedLink>,
 }
@@ -49,8 +39,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     net.set_clock_step(run.stack.clock_step);
     let mut rated = Vec::new();
     for link in &run.links {
-        let id = add_link(&mut net, link, mode);
-        rated.extend(RatedLink::new(id, link, None));
+        rated.extend(RatedLink::new(net.add_link(link, mode), link, None));
     }
     let shared_routes: Vec<Option<[RouteId; 2]>> = run
         .classes
@@ -63,8 +52,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             let name = format!("{}[{id}]", link.name);
             let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
             let link = Link { name, ..link.clone() };
-            let id = add_link(&mut net, &link, mode);
-            rated.extend(RatedLink::new(id, &link, Some(owner)));
+            rated.extend(RatedLink::new(net.add_link(&link, mode), &link, Some(owner)));
         }
         let [forward, reverse] =
             shared_routes[flow.class as usize].unwrap_or_else(|| routes(&mut net, class, first));
@@ -98,11 +86,7 @@ pub(crate) fn is_rated(run: &Run, class: &FlowClass, hop: Hop) -> bool {
 }
 
 /// The forward and the reverse route of a flow whose private links begin at `first_private`.
-fn routes(
-    net: &mut Network<Payload, DropTail>,
-    class: &FlowClass,
-    first_private: u32,
-) -> [RouteId; 2] {
+fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
     let hops = |route: &[Hop]| -> Vec<NetHop> {
         let hop = |hop: &Hop| match *hop {
             Hop::Delay(delay) => NetHop::Delay(delay),
@@ -112,12 +96,4 @@ fn routes(
         route.iter().map(hop).collect()
     };
     [net.add_forward_route(&hops(&class.forward)), net.add_reverse_route(&hops(&class.reverse))]
-}
-
-fn add_link(net: &mut Network<Payload, DropTail>, link: &Link, mode: LinkMode) -> LinkId {
-    let discipline = match mode {
-        LinkMode::VirtualClock => Discipline::VirtualClock,
-        LinkMode::DepartureEvents => Discipline::Departures(DropTail::new(link.buffer)),
-    };
-    net.add_link(link, discipline)
 }

@@ -1,6 +1,6 @@
 //! The hosts of a run: hands each event of the network to the flow that it concerns.
 
-use bbrlab_net::{Arrival, DropTail, FlowId, Handler, Port, Side};
+use bbrlab_net::{Arrival, FlowId, Handler, Port, Side};
 use bbrlab_run::FlowClass;
 use bbrlab_run::Series;
 
@@ -19,15 +19,15 @@ pub(crate) struct World {
     pub(crate) per_ack: Option<Series>,
 }
 
-impl Handler<Payload, DropTail> for World {
+impl Handler<Payload> for World {
     #[inline]
-    fn at_receiver(&mut self, port: &mut Port<'_, Payload, DropTail>, packet: Arrival<Payload>) {
+    fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         flow.at_receiver(port, packet.flow, &packet, &self.classes[flow.class as usize]);
     }
 
     #[inline]
-    fn at_sender(&mut self, port: &mut Port<'_, Payload, DropTail>, packet: Arrival<Payload>) {
+    fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let was_over = flow.is_over();
         flow.at_sender(port, packet.flow, &packet, &self.classes[flow.class as usize]);
@@ -38,19 +38,13 @@ impl Handler<Payload, DropTail> for World {
         }
     }
 
-    fn on_timer(
-        &mut self,
-        port: &mut Port<'_, Payload, DropTail>,
-        id: FlowId,
-        side: Side,
-        timer: u8,
-    ) {
+    fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
         let class = &self.classes[flow.class as usize];
         flow.on_timer(port, id, side, wire::timer(timer), class);
     }
 
-    fn on_application(&mut self, port: &mut Port<'_, Payload, DropTail>, id: FlowId, token: u32) {
+    fn on_application(&mut self, port: &mut Port<'_, Payload>, id: FlowId, token: u32) {
         let flow = &mut self.flows[id.0 as usize];
         let class = flow.class as usize;
         let token = Token::from_number(token);

@@ -3,23 +3,23 @@
 use bbrlab_units::Span;
 
 use super::{Flow, Network, SOLO};
-use crate::event::{IDS_MAX, Kind, tie};
+use crate::event::{IDS_MAX, Kind, sent_by, tie};
 use crate::lane::Lane;
-use crate::link::Link;
-use crate::link::config::Discipline;
-use crate::link::qdisc::Qdisc;
+use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId};
 use crate::route::{Hop, Leg, NO_LANE, RouteId, Source, Target};
 
-impl<P: Copy, Q: Qdisc> Network<P, Q> {
-    /// Adds a link, computed that way. Its delay is that of what follows it on a route.
+impl<P: Copy> Network<P> {
+    /// Adds a link, computed that way where that is a choice. Its delay is that of what follows it on a route.
     ///
     /// # Panics
     /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
-    pub fn add_link(&mut self, link: &bbrlab_link::Link, discipline: Discipline<Q>) -> LinkId {
+    pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
-        self.links.push(Link::new(link, discipline, self.seed));
+        self.links.push(Link::new(link, mode, self.seed));
+        self.link_timers.add(1);
+        self.arm_link_timer(id);
         id
     }
 
@@ -75,7 +75,10 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             Target::Receiver => (Kind::AtReceiver, 0),
             Target::Sender => (Kind::AtSender, 0),
         };
-        let tie_base = tie(kind, Kind::Departure, 0);
+        let mut tie_base = tie(kind, 0);
+        if let Source::Link(_) = source {
+            tie_base |= sent_by(Kind::Departure) & sent_by_mask;
+        }
         self.legs.push(Leg {
             delay,
             target,

@@ -4,7 +4,7 @@ use super::{Network, SOLO};
 use crate::event::{Key, Kind};
 use crate::lane::Lane;
 use crate::link::Line;
-use crate::link::qdisc::Qdisc;
+use crate::link::discipline::Rule as _;
 use crate::packet::Queued;
 
 /// What became of the packets.
@@ -20,7 +20,7 @@ pub struct Conservation {
     pub in_network: u64,
 }
 
-impl<P: Copy, Q: Qdisc> Network<P, Q> {
+impl<P: Copy> Network<P> {
     /// Walks every queue, lane and solitary event and counts the packets that it finds.
     fn count_in_network(&self) -> u64 {
         let lanes: usize = self.lanes.iter().map(Lane::len).sum();

@@ -3,6 +3,8 @@
 mod build;
 mod conservation;
 mod path;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +15,6 @@ use crate::event::{Key, Kind, id_of, id_tie, sequence_of, tie};
 use crate::heap::Heap;
 use crate::lane::Lane;
 use crate::link::Link;
-use crate::link::qdisc::Qdisc;
 use crate::link::stats::LinkStats;
 use crate::packet::{Arrival, FlowId, Handle, InNetwork, LinkId, Packets, Side};
 use crate::port::{Handler, Port};
@@ -48,10 +49,10 @@ struct Flow {
 
 /// A network with its clock: hosts in pairs (flows), links, routes, timers.
 ///
-/// Built by `add_link`, `add_route` and `add_flow`, then run by `advance`. `P` is the payload, `Q` the queue
-/// disciplines that need departure events.
+/// Built by `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run by `advance`. `P` is the
+/// payload.
 #[derive(Debug)]
-pub struct Network<P, Q> {
+pub struct Network<P> {
     /// What everybody's clock shows: the first step of the clock at or after `due`.
     pub(crate) now: Time,
     /// When the event that is being handled was due: the order of events goes by this.
@@ -64,7 +65,9 @@ pub struct Network<P, Q> {
     flows: Vec<Flow>,
     timers: Timers,
     timers_per_end: u8,
-    links: Vec<Link<Q>>,
+    /// A timer for each link, its queue's.
+    link_timers: Timers,
+    links: Vec<Link>,
     packets: Packets<P>,
     digest: Digest,
     /// Wire bytes of each flow that have left the last link with a rate on its forward route.
@@ -78,7 +81,7 @@ pub struct Network<P, Q> {
     delivered: u64,
 }
 
-impl<P: Copy, Q: Qdisc> Network<P, Q> {
+impl<P: Copy> Network<P> {
     /// An empty network. All of its randomness derives from `seed`; each end of a flow has timers `0..timers_per_end`.
     ///
     /// # Panics
@@ -96,6 +99,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
             flows: Vec::new(),
             timers: Timers::default(),
             timers_per_end,
+            link_timers: Timers::default(),
             links: Vec::new(),
             packets: Packets::new(),
             digest: Digest::default(),
@@ -132,10 +136,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     ///
     /// At one moment, flows come in order and a flow's tokens in order.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
-        let key = Key::new(
-            at.max(self.now),
-            tie(Kind::Application, Kind::Departure, id_tie(flow.0, token)),
-        );
+        let key = Key::new(at.max(self.now), tie(Kind::Application, id_tie(flow.0, token)));
         self.heap.push(key, 0);
     }
 
@@ -198,7 +199,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     ///
     /// # Panics
     /// If `until` is [`Time::NEVER`], which comes after every event.
-    pub fn advance<H: Handler<P, Q>>(&mut self, until: Time, handler: &mut H) -> Status {
+    pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Status {
         assert!(until < Time::NEVER, "a run ends");
         while let Some((key, index)) = self.heap.peek() {
             if key.time() > until {
@@ -230,9 +231,17 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     }
 
     #[inline]
-    fn handle<H: Handler<P, Q>>(&mut self, key: Key, index: u32, handler: &mut H) {
+    fn handle<H: Handler<P>>(&mut self, key: Key, index: u32, handler: &mut H) {
         self.kind = key.kind();
         match self.kind {
+            Kind::LinkTimer => match self.link_timers.popped(index as usize, self.due) {
+                Popped::Fires => {
+                    self.events += 1;
+                    self.link_timer(LinkId(index));
+                }
+                Popped::Later(at) => self.heap.push(Key::new(at, key.tie()), index),
+                Popped::Stale => {}
+            },
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
             Kind::LinkArrival => {
                 let Some(handle) = self.take(key, index) else { return };
@@ -294,7 +303,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         let slot = self.timer_slot(flow, side, id);
         if self.timers.arm(slot, at) {
             let low = (u32::from(side as u8) << 8) | u32::from(id);
-            let tie = tie(Kind::Timer, Kind::Departure, id_tie(flow.0, low));
+            let tie = tie(Kind::Timer, id_tie(flow.0, low));
             let index = u32::try_from(slot).expect("2^24 flows have fewer than 2^32 timers");
             self.heap.push(Key::new(at, tie), index);
         }
@@ -334,68 +343,4 @@ fn timer_of(tie: u64) -> (Side, u8) {
     let low = sequence_of(tie);
     let side = if low >> 8 == 0 { Side::Sender } else { Side::Receiver };
     (side, (low & 0xff) as u8)
-}
-
-#[cfg(test)]
-mod tests {
-    use bbrlab_link::{Buffer, Link, Rate};
-    use bbrlab_units::{BitRate, Time};
-
-    use super::Network;
-    use crate::link::Line;
-    use crate::link::config::Discipline;
-    use crate::link::qdisc::DropTail;
-    use crate::packet::{Arrival, Ecn, FlowId, Outgoing, Side};
-    use crate::port::{Handler, Port};
-    use crate::route::Hop;
-
-    /// Sends a packet when the application is called, and nothing in answer.
-    struct OnePacket;
-
-    impl Handler<(), DropTail> for OnePacket {
-        fn at_receiver(&mut self, _: &mut Port<'_, (), DropTail>, _: Arrival<()>) {}
-        fn at_sender(&mut self, _: &mut Port<'_, (), DropTail>, _: Arrival<()>) {}
-        fn on_timer(&mut self, _: &mut Port<'_, (), DropTail>, _: FlowId, _: Side, _: u8) {}
-        fn on_application(&mut self, port: &mut Port<'_, (), DropTail>, flow: FlowId, _: u32) {
-            let packet = Outgoing {
-                wire_bytes: 1500,
-                ecn: Ecn::NotEct,
-                is_data: true,
-                seq: 0,
-                retransmission: 0,
-                payload: (),
-            };
-            port.send(flow, Side::Sender, packet);
-        }
-    }
-
-    /// What makes the end of a flow cost the same with one link as with a hundred thousand.
-    #[test]
-    fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
-        let mut net: Network<(), DropTail> = Network::new(1, 1);
-        let mut add = |rate| {
-            let link = Link::new("l", Rate::Constant(BitRate(rate)), Buffer::Unlimited);
-            net.add_link(&link, Discipline::VirtualClock)
-        };
-        let links = [add(1_000_000_000), add(500_000_000), add(1_000_000_000)];
-        for hops in [&links[..2], &links[2..]] {
-            let hops: Vec<Hop> = hops.iter().map(|&link| Hop::Link(link)).collect();
-            let forward = net.add_forward_route(&hops);
-            let reverse = net.add_reverse_route(&[]);
-            let flow = net.add_flow(forward, reverse);
-            net.schedule(flow, Time::ZERO, 0);
-        }
-        net.advance(Time(1_000_000_000), &mut OnePacket);
-        let unsettled = |net: &Network<(), DropTail>| {
-            links.map(|id| match &net.links[id.0 as usize].line {
-                Line::Virtual { shadows, .. } => shadows.len(),
-                Line::Events { .. } => unreachable!("drop-tail by virtual clock"),
-            })
-        };
-        assert_eq!(unsettled(&net), [1, 1, 1], "no packet follows that would settle them");
-        assert_eq!(net.flow_wire_bytes(FlowId(0)), 1500);
-        assert_eq!(unsettled(&net), [1, 0, 1]);
-        assert_eq!(net.flow_wire_bytes(FlowId(1)), 1500);
-        assert_eq!(unsettled(&net), [1, 0, 0]);
-    }
 }

@@ -3,15 +3,16 @@
 use bbrlab_units::{Span, Time};
 
 use super::{Network, SOLO};
-use crate::digest::{self, Record};
+use crate::digest::{self, Digest, Record};
 use crate::event::{self, Key, Kind, id_of, id_tie, tie};
 use crate::lane::UnderWay;
-use crate::link::qdisc::Qdisc;
+use crate::link::discipline::{Cause, Rule as _};
+use crate::link::stats::LinkStats;
 use crate::link::{InService, Line, Shadow, marks_on_arrival, marks_on_wait};
-use crate::packet::{Ecn, FlowId, Handle, InNetwork, LinkId, Outgoing, Queued, Side};
+use crate::packet::{Ecn, FlowId, Handle, InNetwork, LinkId, Outgoing, Packets, Queued, Side};
 use crate::route::{Leg, NO_LANE, Target};
 
-impl<P: Copy, Q: Qdisc> Network<P, Q> {
+impl<P: Copy> Network<P> {
     /// Sends a packet from one end of a flow.
     #[inline]
     pub(crate) fn send(&mut self, flow: FlowId, side: Side, packet: Outgoing<P>) {
@@ -147,7 +148,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         let packet = self.packets.get_mut(handle);
         packet.leg += 1;
         let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
-        // Sent by a departure, which is 0 in the key.
+        // Sent by a departure, as the leg's part of the key says already.
         let tie = tie_base | packet.tie;
         let behind = &mut self.links[id.0 as usize].behind;
         let (mut lane, mut at) = (lane, departed + delay);
@@ -178,57 +179,61 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, in_service, .. } = &mut link.line else {
+        let Line::Events { queue, rng, in_service, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
         let idle = in_service.is_none();
         let fits = link.server.admits(queued.wire_bytes);
-        let (stats, rated) = (&mut link.stats, link.rated);
-        let (digest, packets) = (&mut self.digest, &mut self.packets);
-        let mut refused = false;
-        let mut drop = |packet: Queued| {
-            if packet.handle == queued.handle {
-                refused = true;
-            } else {
-                stats.leaves(due, packet.wire_bytes);
-            }
-            stats.drops_full += 1;
-            if packet.is_data && rated {
-                digest.add(Record::DropFull, id, packet.identity, due);
-            }
-            packets.remove(packet.handle);
+        let mut drops = Drops {
+            id,
+            due,
+            rated: link.rated,
+            entering: Some(queued.handle),
+            stats: &mut link.stats,
+            digest: &mut self.digest,
+            packets: &mut self.packets,
         };
         if fits {
-            queue.enqueue(now, queued, idle, &mut drop);
+            queue.enqueue(now, queued, idle, rng, &mut |packet, cause| drops.drop(&packet, cause));
         } else {
-            drop(queued);
+            drops.drop(&queued, Cause::Full);
         }
-        if refused {
-            return;
+        if drops.entering.is_some() {
+            link.stats.enters(due, queued.wire_bytes);
         }
-        stats.enters(due, queued.wire_bytes);
-        if idle {
-            self.start_service(id);
-        }
+        self.serve_if_idle(id);
     }
 
-    /// Takes the next packet into service.
-    fn start_service(&mut self, id: LinkId) {
-        let (due, now) = (self.due, self.now);
-        let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, in_service, served } = &mut link.line else {
+    /// A free server takes the next packet into service; the discipline's timer is set.
+    fn serve_if_idle(&mut self, id: LinkId) {
+        let Line::Events { in_service, .. } = &self.links[id.0 as usize].line else {
             unreachable!("the link works by departure events")
         };
-        let (stats, rated) = (&mut link.stats, link.rated);
-        let (digest, packets) = (&mut self.digest, &mut self.packets);
-        let next = queue.dequeue(now, &mut |packet: Queued| {
-            stats.leaves(due, packet.wire_bytes);
-            stats.drops_aqm += 1;
-            if packet.is_data && rated {
-                digest.add(Record::DropAqm, id, packet.identity, due);
-            }
-            packets.remove(packet.handle);
-        });
+        if in_service.is_none() {
+            // Whatever has waited for a timer, the server has not worked on it.
+            self.start_service(id, self.now);
+        }
+        self.arm_link_timer(id);
+    }
+
+    /// Takes the next packet into service, which begins with its arrival, at `from` or when the packet before it has
+    /// left, whichever is last.
+    fn start_service(&mut self, id: LinkId, from: Time) {
+        let (due, now) = (self.due, self.now);
+        let link = &mut self.links[id.0 as usize];
+        let Line::Events { queue, rng, in_service, served } = &mut link.line else {
+            unreachable!("the link works by departure events")
+        };
+        let mut drops = Drops {
+            id,
+            due,
+            rated: link.rated,
+            entering: None,
+            stats: &mut link.stats,
+            digest: &mut self.digest,
+            packets: &mut self.packets,
+        };
+        let next = queue.dequeue(now, rng, &mut |packet, cause| drops.drop(&packet, cause));
         let Some(mut packet) = next else { return };
         let wait = now.since(packet.arrived_at);
         let mut marked = packet.marked;
@@ -239,7 +244,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         let stored = self.packets.get_mut(packet.handle);
         marked |= packet.ecn == Ecn::Ce && stored.ecn != Ecn::Ce;
         stored.ecn = packet.ecn;
-        let departs = link.server.serve(packet.arrived_at, packet.wire_bytes);
+        let departs = link.server.serve(packet.arrived_at.max(from), packet.wire_bytes);
         let waited = if link.server.queues_until_departure() {
             departs.since(packet.arrived_at)
         } else {
@@ -248,7 +253,7 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         *served = served.wrapping_add(1);
         let sequence = *served;
         *in_service = Some(InService { packet, departs, waited, marked, sequence });
-        let tie = tie(Kind::Departure, Kind::Departure, id_tie(id.0, sequence));
+        let tie = tie(Kind::Departure, id_tie(id.0, sequence));
         self.heap.push(Key::new(departs, tie), id.0);
     }
 
@@ -282,6 +287,73 @@ impl<P: Copy, Q: Qdisc> Network<P, Q> {
         } else {
             self.forward(id, packet.handle, due);
         }
-        self.start_service(id);
+        self.start_service(id, Time::ZERO);
+        self.arm_link_timer(id);
+    }
+
+    /// The timer of a link's queue goes off.
+    pub(super) fn link_timer(&mut self, id: LinkId) {
+        let (due, now) = (self.due, self.now);
+        let link = &mut self.links[id.0 as usize];
+        let Line::Events { queue, .. } = &mut link.line else {
+            unreachable!("only disciplines have timers")
+        };
+        let mut drops = Drops {
+            id,
+            due,
+            rated: link.rated,
+            entering: None,
+            stats: &mut link.stats,
+            digest: &mut self.digest,
+            packets: &mut self.packets,
+        };
+        queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
+        self.serve_if_idle(id);
+    }
+
+    /// Sets a link's timer as its queue wishes.
+    pub(super) fn arm_link_timer(&mut self, id: LinkId) {
+        if let Line::Events { queue, .. } = &self.links[id.0 as usize].line {
+            let at = queue.timer().max(self.due);
+            if self.link_timers.arm(id.0 as usize, at) {
+                self.heap.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
+            }
+        }
+    }
+}
+
+/// Where a queue discipline's drops are accounted for.
+struct Drops<'a, P> {
+    id: LinkId,
+    due: Time,
+    rated: bool,
+    /// The packet that is being handed to the discipline: it is not counted among those in the queue yet.
+    entering: Option<Handle>,
+    stats: &'a mut LinkStats,
+    digest: &'a mut Digest,
+    packets: &'a mut Packets<P>,
+}
+
+impl<P: Copy> Drops<'_, P> {
+    fn drop(&mut self, packet: &Queued, cause: Cause) {
+        if self.entering == Some(packet.handle) {
+            self.entering = None;
+        } else {
+            self.stats.leaves(self.due, packet.wire_bytes);
+        }
+        let record = match cause {
+            Cause::Full => {
+                self.stats.drops_full += 1;
+                Record::DropFull
+            }
+            Cause::Early => {
+                self.stats.drops_aqm += 1;
+                Record::DropAqm
+            }
+        };
+        if packet.is_data && self.rated {
+            self.digest.add(record, self.id, packet.identity, self.due);
+        }
+        self.packets.remove(packet.handle);
     }
 }

@@ -2,18 +2,18 @@
 //!
 //! One interface, two implementations. Where the fate of a packet is known on arrival (drop-tail), the departure is
 //! computed then and there is no departure event: the *virtual clock*. Any other discipline has a *departure event* per
-//! packet. Both draw, count and record the same things at the same moments, so their runs have equal digests.
+//! packet, and drop-tail too if the caller wishes. Both draw, count and record the same things at the same moments, so
+//! that runs of drop-tail have equal digests.
 
-pub(crate) mod config;
 pub(crate) mod delay_histogram;
-pub(crate) mod qdisc;
+pub(crate) mod discipline;
 pub(crate) mod queue_length;
 pub(crate) mod server;
 pub(crate) mod stats;
 mod token_bucket;
 mod trace_clock;
 
-use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Reorder};
+use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
 use bbrlab_units::{Span, Time};
 
 use crate::digest::{Digest, Record};
@@ -21,14 +21,25 @@ use crate::loss::LossProcess;
 use crate::packet::{Ecn, LinkId, Queued};
 use crate::ring::Ring;
 use crate::rng::Rng;
-use config::Discipline;
+use discipline::Discipline;
 use server::Server;
 use stats::LinkStats;
 
+/// How drop-tail links are computed. The results are the same; tests hold one against the other. A link with another
+/// queue discipline has departure events in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkMode {
+    /// The departure is known on arrival: no departure event.
+    #[default]
+    VirtualClock,
+    /// An event per departure.
+    DepartureEvents,
+}
+
 /// A link.
 #[derive(Debug)]
-pub(crate) struct Link<Q> {
-    pub(crate) line: Line<Q>,
+pub(crate) struct Link {
+    pub(crate) line: Line,
     pub(crate) server: Server,
     pub(crate) rated: bool,
     /// Propagation, after the packet has left.
@@ -52,11 +63,11 @@ pub(crate) struct Behind {
 
 /// Where a link keeps the packets that have not left.
 #[derive(Debug)]
-pub(crate) enum Line<Q> {
+pub(crate) enum Line {
     /// By virtual clock: the packets themselves are on their way already; these are their shadows.
     Virtual { buffer: Buffer, shadows: Ring<Shadow> },
-    /// By departure events.
-    Events { queue: Q, in_service: Option<InService>, served: u32 },
+    /// By departure events. `rng` is the discipline's.
+    Events { queue: Discipline, rng: Rng, in_service: Option<InService>, served: u32 },
 }
 
 /// A packet that has been accepted and leaves at a known time.
@@ -86,8 +97,8 @@ pub(crate) struct InService {
     pub(crate) sequence: u32,
 }
 
-impl<Q> Link<Q> {
-    pub(crate) fn new(link: &bbrlab_link::Link, discipline: Discipline<Q>, seed: u64) -> Self {
+impl Link {
+    pub(crate) fn new(link: &bbrlab_link::Link, mode: LinkMode, seed: u64) -> Self {
         let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", link.name));
         let loss = link.loss.map(|model| Box::new(LossProcess::new(model, rng("loss"))));
         let (loss_before, loss) = match link.loss_at {
@@ -97,13 +108,16 @@ impl<Q> Link<Q> {
         let jitter = link.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
         let reorder = link.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
         Self {
-            line: match discipline {
-                Discipline::VirtualClock => {
+            line: match (link.queue, mode) {
+                (Queue::DropTail, LinkMode::VirtualClock) => {
                     Line::Virtual { buffer: link.buffer, shadows: Ring::default() }
                 }
-                Discipline::Departures(queue) => {
-                    Line::Events { queue, in_service: None, served: 0 }
-                }
+                (queue, _) => Line::Events {
+                    queue: Discipline::new(queue, link.buffer),
+                    rng: rng("queue"),
+                    in_service: None,
+                    served: 0,
+                },
             },
             server: Server::new(&link.rate, link.rate_change, link.burst),
             rated: link.rate.is_limited(),

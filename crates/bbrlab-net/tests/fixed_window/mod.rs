@@ -5,7 +5,7 @@
 
 #![allow(dead_code, reason = "each test file uses its share")]
 
-use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Outgoing, Port, Qdisc, Side};
+use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Outgoing, Port, Side};
 use bbrlab_units::{Span, Time};
 
 /// What the toy hosts exchange.
@@ -72,7 +72,7 @@ impl Hosts {
         }
     }
 
-    fn fill_window<Q: Qdisc>(&mut self, port: &mut Port<'_, Toy, Q>, id: FlowId) {
+    fn fill_window(&mut self, port: &mut Port<'_, Toy>, id: FlowId) {
         let flow = &mut self.flows[id.0 as usize];
         while flow.in_flight < flow.window && flow.left > 0 {
             flow.left -= 1;
@@ -97,8 +97,8 @@ impl Hosts {
     }
 }
 
-impl<Q: Qdisc> Handler<Toy, Q> for Hosts {
-    fn at_receiver(&mut self, port: &mut Port<'_, Toy, Q>, packet: Arrival<Toy>) {
+impl Handler<Toy> for Hosts {
+    fn at_receiver(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
         let seq = packet.payload.seq;
         self.see(Seen::Data { at: port.now(), flow: packet.flow.0, seq, ecn: packet.ecn });
         let ack = Outgoing {
@@ -112,7 +112,7 @@ impl<Q: Qdisc> Handler<Toy, Q> for Hosts {
         port.send(packet.flow, Side::Receiver, ack);
     }
 
-    fn at_sender(&mut self, port: &mut Port<'_, Toy, Q>, packet: Arrival<Toy>) {
+    fn at_sender(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
         let rtt = port.now().since(packet.payload.sent_at);
         let seq = packet.payload.seq;
         self.see(Seen::Ack { at: port.now(), flow: packet.flow.0, seq, rtt });
@@ -121,13 +121,13 @@ impl<Q: Qdisc> Handler<Toy, Q> for Hosts {
         self.fill_window(port, packet.flow);
     }
 
-    fn on_timer(&mut self, port: &mut Port<'_, Toy, Q>, flow: FlowId, side: Side, timer: u8) {
+    fn on_timer(&mut self, port: &mut Port<'_, Toy>, flow: FlowId, side: Side, timer: u8) {
         self.see(Seen::Timer { at: port.now(), flow: flow.0, side, timer });
         self.flows[flow.0 as usize].in_flight = 0;
         self.fill_window(port, flow);
     }
 
-    fn on_application(&mut self, port: &mut Port<'_, Toy, Q>, flow: FlowId, token: u32) {
+    fn on_application(&mut self, port: &mut Port<'_, Toy>, flow: FlowId, token: u32) {
         self.see(Seen::Application { at: port.now(), flow: flow.0, token });
         self.fill_window(port, flow);
     }

@@ -1,0 +1,121 @@
+//! What only the inside shows: which links are settled when, and the timer of a link's queue.
+
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_units::{BitRate, Span, Time};
+
+use super::Network;
+use crate::link::discipline::Discipline;
+use crate::link::discipline::ticking::Ticking;
+use crate::link::{Line, LinkMode};
+use crate::packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Side};
+use crate::port::{Handler, Port};
+use crate::rng::Rng;
+use crate::route::Hop;
+
+const MS: u64 = 1_000_000;
+
+/// Sends as many packets as the application's token says, and nothing in answer; notes which arrive when.
+#[derive(Default)]
+struct OneWay {
+    sent: u32,
+    arrived: Vec<(u64, u32)>,
+}
+
+impl Handler<u32> for OneWay {
+    fn at_receiver(&mut self, port: &mut Port<'_, u32>, packet: Arrival<u32>) {
+        self.arrived.push((port.now().0, packet.payload));
+    }
+    fn at_sender(&mut self, _: &mut Port<'_, u32>, _: Arrival<u32>) {}
+    fn on_timer(&mut self, _: &mut Port<'_, u32>, _: FlowId, _: Side, _: u8) {}
+    fn on_application(&mut self, port: &mut Port<'_, u32>, flow: FlowId, token: u32) {
+        for _ in 0..token {
+            let packet = Outgoing {
+                wire_bytes: 1500,
+                ecn: Ecn::NotEct,
+                is_data: true,
+                seq: u64::from(self.sent),
+                retransmission: 0,
+                payload: self.sent,
+            };
+            port.send(flow, Side::Sender, packet);
+            self.sent += 1;
+        }
+    }
+}
+
+/// What makes the end of a flow cost the same with one link as with a hundred thousand.
+#[test]
+fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
+    let mut net: Network<u32> = Network::new(1, 1);
+    let mut add = |rate| {
+        let link = Link::new("l", Rate::Constant(BitRate(rate)), Buffer::Unlimited);
+        net.add_link(&link, LinkMode::VirtualClock)
+    };
+    let links = [add(1_000_000_000), add(500_000_000), add(1_000_000_000)];
+    for hops in [&links[..2], &links[2..]] {
+        let hops: Vec<Hop> = hops.iter().map(|&link| Hop::Link(link)).collect();
+        let forward = net.add_forward_route(&hops);
+        let reverse = net.add_reverse_route(&[]);
+        let flow = net.add_flow(forward, reverse);
+        net.schedule(flow, Time::ZERO, 1);
+    }
+    net.advance(Time(1000 * MS), &mut OneWay::default());
+    let unsettled = |net: &Network<u32>| {
+        links.map(|id| match &net.links[id.0 as usize].line {
+            Line::Virtual { shadows, .. } => shadows.len(),
+            Line::Events { .. } => unreachable!("drop-tail by virtual clock"),
+        })
+    };
+    assert_eq!(unsettled(&net), [1, 1, 1], "no packet follows that would settle them");
+    assert_eq!(net.flow_wire_bytes(FlowId(0)), 1500);
+    assert_eq!(unsettled(&net), [1, 0, 1]);
+    assert_eq!(net.flow_wire_bytes(FlowId(1)), 1500);
+    assert_eq!(unsettled(&net), [1, 0, 0]);
+}
+
+/// A link that serves a packet a millisecond and whose queue ticks every millisecond.
+fn ticking_link() -> (Network<u32>, FlowId) {
+    let mut net: Network<u32> = Network::new(7, 1);
+    let link = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
+    let id = net.add_link(&link, LinkMode::DepartureEvents);
+    let Line::Events { queue, .. } = &mut net.links[id.0 as usize].line else {
+        unreachable!("it was asked for")
+    };
+    *queue = Discipline::Ticking(Ticking::new(Span(MS)));
+    net.arm_link_timer(id);
+    let forward = net.add_forward_route(&[Hop::Link(id)]);
+    let reverse = net.add_reverse_route(&[]);
+    let flow = net.add_flow(forward, reverse);
+    (net, flow)
+}
+
+#[test]
+fn the_timer_of_a_links_queue_comes_before_departures_and_arrivals_of_its_instant() {
+    let (mut net, flow) = ticking_link();
+    net.schedule(flow, Time(0), 3);
+    net.schedule(flow, Time(4 * MS), 2);
+    let mut hosts = OneWay::default();
+    net.advance(Time(10 * MS), &mut hosts);
+    net.check_conservation();
+    // The first tick opens the queue, and the free server takes packet 0. At 2 ms the tick drops packet 1, which waits
+    // then, before packet 0 departs and would have put it into service. At 4 ms it finds nothing: packets 3 and 4 arrive
+    // after it. At 5 ms packet 4 falls.
+    assert_eq!(hosts.arrived, [(2 * MS, 0), (3 * MS, 2), (5 * MS, 3)]);
+    let stats = net.link_stats(LinkId(0));
+    assert_eq!((stats.drops_aqm, stats.drops_full, stats.backlog_packets()), (2, 0, 0));
+}
+
+#[test]
+fn a_links_queue_has_its_own_timer_and_its_own_draws() {
+    let (mut net, flow) = ticking_link();
+    net.schedule(flow, Time(0), 2);
+    net.advance(Time(3 * MS + 1), &mut OneWay::default());
+    let Line::Events { queue: Discipline::Ticking(ticking), .. } = &net.links[0].line else {
+        unreachable!("it was put there")
+    };
+    assert_eq!(ticking.ticks, [1, 2, 3].map(|ms| Time(ms * MS)));
+    let mut own = Rng::new(7, "l.queue");
+    assert_eq!(ticking.draws, [own.next_u64(), own.next_u64()]);
+    // The application's call, three ticks, the departure and the arrival of the packet that no tick dropped.
+    assert_eq!(net.events(), 6);
+}

@@ -1,0 +1,142 @@
+//! `CoDel` as RFC 8289 writes it. Not the kernel's, which differs in its arithmetic.
+//!
+//! A packet is dropped when its wait has been above a target for an interval, and then at ever shorter intervals
+//! until a packet waited less: `interval / sqrt(count)` after the drop before.
+//!
+//! Sources: [rfc8289] section 5 (the pseudocode and its constants), section 4.4 for marking instead of dropping.
+//! Deviations:
+//! 1. Times are nanoseconds, square roots exact to a part in a thousand.
+
+use std::collections::VecDeque;
+
+use bbrlab_link::{Buffer, CoDelParams};
+use bbrlab_units::{Span, Time};
+
+use super::{Cause, Rule};
+use crate::packet::{Ecn, Queued};
+use crate::rng::Rng;
+
+/// While no more than a packet of this size waits there is no queue to speak of. RFC 8289: `MAXPACKET`.
+const MAXPACKET: u64 = 1514;
+
+/// A queue whose packets are judged as they leave it.
+#[derive(Debug)]
+pub(crate) struct CoDel {
+    params: CoDelParams,
+    buffer: Buffer,
+    queue: VecDeque<Queued>,
+    bytes: u64,
+    /// When the wait will have been above the target for an interval.
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u64,
+    last_count: u64,
+    is_dropping: bool,
+}
+
+impl CoDel {
+    pub(crate) fn new(params: CoDelParams, buffer: Buffer) -> Self {
+        Self {
+            params,
+            buffer,
+            queue: VecDeque::new(),
+            bytes: 0,
+            first_above: None,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            is_dropping: false,
+        }
+    }
+
+    /// RFC 8289: `control_law`.
+    fn control_law(&self, from: Time) -> Time {
+        let root_thousandfold = self.count.saturating_mul(1_000_000).isqrt();
+        from + Span(self.params.interval.0.saturating_mul(1000) / root_thousandfold)
+    }
+
+    /// The next packet and whether it may be dropped. RFC 8289: `dodequeue`.
+    fn take(&mut self, now: Time) -> Option<(Queued, bool)> {
+        let Some(packet) = self.queue.pop_front() else {
+            self.first_above = None;
+            return None;
+        };
+        self.bytes -= u64::from(packet.wire_bytes);
+        if now.since(packet.arrived_at) < self.params.target || self.bytes <= MAXPACKET {
+            self.first_above = None;
+            return Some((packet, false));
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + self.params.interval);
+                Some((packet, false))
+            }
+            Some(first_above) => Some((packet, now >= first_above)),
+        }
+    }
+}
+
+impl Rule for CoDel {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        packet: Queued,
+        idle: bool,
+        _: &mut Rng,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        if idle || self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
+            self.bytes += u64::from(packet.wire_bytes);
+            self.queue.push_back(packet);
+        } else {
+            drop(packet, Cause::Full);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _: &mut Rng,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        let (mut packet, may_drop) = self.take(now)?;
+        if self.is_dropping {
+            self.is_dropping = may_drop;
+            while self.is_dropping && now >= self.drop_next {
+                self.count += 1;
+                if packet.ecn.is_ect() {
+                    packet.ecn = Ecn::Ce;
+                    self.drop_next = self.control_law(self.drop_next);
+                    break;
+                }
+                drop(packet, Cause::Early);
+                let next = self.take(now);
+                self.is_dropping = next.is_some_and(|(_, may_drop)| may_drop);
+                (packet, _) = next?;
+                if self.is_dropping {
+                    self.drop_next = self.control_law(self.drop_next);
+                }
+            }
+            return Some(packet);
+        }
+        if !may_drop {
+            return Some(packet);
+        }
+        self.is_dropping = true;
+        let since_last = self.count - self.last_count;
+        let is_recent = now.since(self.drop_next) < Span(16 * self.params.interval.0);
+        self.count = if since_last > 1 && is_recent { since_last } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
+        if packet.ecn.is_ect() {
+            packet.ecn = Ecn::Ce;
+            return Some(packet);
+        }
+        drop(packet, Cause::Early);
+        self.take(now).map(|(next, _)| next)
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.queue.iter().for_each(each);
+    }
+}

@@ -1,0 +1,58 @@
+//! First in, first out; what does not fit is dropped on arrival. By departure events: the same link by virtual clock
+//! has no queue of packets at all.
+
+use std::collections::VecDeque;
+
+use bbrlab_link::Buffer;
+use bbrlab_units::Time;
+
+use super::{Cause, Rule};
+use crate::packet::Queued;
+use crate::rng::Rng;
+
+/// A queue with a limit.
+#[derive(Debug)]
+pub(crate) struct DropTail {
+    buffer: Buffer,
+    queue: VecDeque<Queued>,
+    bytes: u64,
+}
+
+impl DropTail {
+    pub(crate) fn new(buffer: Buffer) -> Self {
+        Self { buffer, queue: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl Rule for DropTail {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        packet: Queued,
+        idle: bool,
+        _: &mut Rng,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        if idle || self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
+            self.bytes += u64::from(packet.wire_bytes);
+            self.queue.push_back(packet);
+        } else {
+            drop(packet, Cause::Full);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        _: Time,
+        _: &mut Rng,
+        _: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.queue.iter().for_each(each);
+    }
+}
