@@ -201,17 +201,8 @@ impl<P: Copy> Network<P> {
         if drops.entering.is_some() {
             link.stats.enters(due, queued.wire_bytes);
         }
-        self.serve_if_idle(id);
-    }
-
-    /// A free server takes the next packet into service; the discipline's timer is set.
-    fn serve_if_idle(&mut self, id: LinkId) {
-        let Line::Events { in_service, .. } = &self.links[id.0 as usize].line else {
-            unreachable!("the link works by departure events")
-        };
-        if in_service.is_none() {
-            // Whatever has waited for a timer, the server has not worked on it.
-            self.start_service(id, self.now);
+        if idle {
+            self.start_service(id, now);
         }
         self.arm_link_timer(id);
     }
@@ -295,9 +286,10 @@ impl<P: Copy> Network<P> {
     pub(super) fn link_timer(&mut self, id: LinkId) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, .. } = &mut link.line else {
+        let Line::Events { queue, in_service, .. } = &mut link.line else {
             unreachable!("only disciplines have timers")
         };
+        let idle = in_service.is_none();
         let mut drops = Drops {
             id,
             due,
@@ -308,16 +300,24 @@ impl<P: Copy> Network<P> {
             packets: &mut self.packets,
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
-        self.serve_if_idle(id);
+        if idle {
+            // Whatever has waited for the timer, the server has not worked on it.
+            self.start_service(id, now);
+        }
+        self.arm_link_timer(id);
     }
 
     /// Sets a link's timer as its queue wishes.
+    #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
-        if let Line::Events { queue, .. } = &self.links[id.0 as usize].line {
-            let at = queue.timer().max(self.due);
-            if self.link_timers.arm(id.0 as usize, at) {
-                self.heap.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
-            }
+        let Line::Events { queue, .. } = &self.links[id.0 as usize].line else { return };
+        let wish = queue.timer();
+        if wish == Time::NEVER {
+            return;
+        }
+        let at = wish.max(self.due);
+        if self.link_timers.arm(id.0 as usize, at) {
+            self.heap.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
         }
     }
 }

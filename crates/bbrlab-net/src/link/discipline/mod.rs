@@ -47,7 +47,7 @@ pub(crate) trait Rule {
         drop: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued>;
 
-    /// When [`Self::on_timer`] is to be called; asked after every other call.
+    /// When [`Self::on_timer`] is to be called; asked after every other call. `NEVER` leaves the timer as it is.
     fn timer(&self) -> Time {
         Time::NEVER
     }
