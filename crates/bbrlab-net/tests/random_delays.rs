@@ -38,13 +38,22 @@ fn jitter_is_uniform_up_to_its_bound_and_reorders_unless_told_otherwise() {
     let (free, _) = run(|config| config.jitter = Some(Jitter { up_to, keep_order: false }));
     let delays: Vec<u64> = free.iter().map(|&(_, delay)| delay).collect();
     assert_eq!(delays.len(), 10_000);
-    assert!(delays.iter().all(|&delay| delay <= up_to.0));
+    assert!(delays.iter().all(|&delay| delay < up_to.0));
     let mean = delays.iter().sum::<u64>() / 10_000;
     assert!((1_470_000..1_530_000).contains(&mean), "{mean}");
     assert!(!free.is_sorted_by_key(|&(seq, _)| seq), "packets overtake each other");
     let (ordered, _) = run(|config| config.jitter = Some(Jitter { up_to, keep_order: true }));
     assert!(ordered.is_sorted_by_key(|&(seq, _)| seq));
-    assert!(ordered.iter().all(|&(_, delay)| delay <= up_to.0));
+    assert!(ordered.iter().all(|&(_, delay)| delay < up_to.0));
+}
+
+#[test]
+fn the_bound_of_jitter_is_never_drawn() {
+    for (up_to, most) in [(1, 0), (2, 1)] {
+        let jitter = Jitter { up_to: Span(up_to), keep_order: false };
+        let (seen, _) = run(|config| config.jitter = Some(jitter));
+        assert_eq!(seen.iter().map(|&(_, delay)| delay).max(), Some(most));
+    }
 }
 
 #[test]

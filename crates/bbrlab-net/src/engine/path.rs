@@ -164,7 +164,7 @@ impl<P: Copy> Network<P> {
             at += reorder.by;
         }
         if let Some((jitter, rng, last)) = behind.jitter.as_deref_mut() {
-            at += Span(rng.below(jitter.up_to.0.saturating_add(1)));
+            at += Span(rng.below(jitter.up_to.0));
             if jitter.keep_order {
                 at = at.max(*last);
                 *last = at;
