@@ -40,21 +40,9 @@ impl Writer {
         writeln!(self.out, "{key} = {value}").expect("a string takes everything");
     }
 
-    pub(crate) fn raw_unless(&mut self, default: bool, key: &str, value: &str) {
-        if !default {
-            self.raw(key, value);
-        }
-    }
-
     /// A key with a string.
     pub(crate) fn text(&mut self, key: &str, value: &str) {
         self.raw(key, &toml_string(value));
-    }
-
-    pub(crate) fn text_unless(&mut self, default: bool, key: &str, value: &str) {
-        if !default {
-            self.text(key, value);
-        }
     }
 
     pub(crate) fn finish(self) -> String {
@@ -81,6 +69,17 @@ pub(crate) fn toml_string(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// The same of a value that is there.
+#[expect(clippy::unnecessary_wraps, reason = "what a row of keys shows is an Option")]
+pub(crate) fn show_text(text: &str) -> Option<String> {
+    Some(toml_string(text))
+}
+
+/// A number of bytes that is there.
+pub(crate) fn show_bytes(bytes: u64) -> Option<String> {
+    show_text(&format!("{bytes}B"))
 }
 
 /// A key, in quotes where it needs them.

@@ -18,6 +18,11 @@ pub(crate) struct At {
     pub(crate) end: u32,
 }
 
+impl At {
+    /// Of what nobody wrote.
+    pub(crate) const NOWHERE: Self = Self { source: 0, start: 0, end: 0 };
+}
+
 /// A text that was read: the file, or the argument of a `--set`.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {

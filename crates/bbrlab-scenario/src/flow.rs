@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, ParamValue, Params};
-use bbrlab_units::{Bytes, Span};
+use bbrlab_units::{BitRate, Bytes, Span};
 
-use crate::canonical::{Writer, toml_key, toml_string};
+use crate::canonical::{Writer, show_bytes, show_text, toml_key, toml_string};
 use crate::document::{At, Node, Value};
+use crate::key::{Form, Given, Key, key, needed, read_keys, set, write_keys};
 use crate::nearest::nearest;
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
@@ -37,7 +38,7 @@ pub(crate) struct FlowSpec {
     pub(crate) stop: Option<Span>,
     pub(crate) ecn: EcnMode,
     pub(crate) mss: Option<u32>,
-    pub(crate) source: Source,
+    pub(crate) source: SourceSpec,
 }
 
 /// The longest path.
@@ -45,24 +46,23 @@ const PATH_MAX: usize = 1000;
 
 const LINK_NAMES: &str = "a list of 1 to 1000 names of [[links]] such as [\"a\", \"b\"]";
 
-impl FlowSpec {
-    /// `None` only where there is no telling which algorithm is meant.
-    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Option<Self> {
-        let path = keys.path.clone();
-        let name = |key: &str| format!("{path}.{key}");
-        let cc = reader.needed(
-            &mut keys,
-            "cc",
-            "a congestion control such as \"bbr1\"",
-            |reader, node, name| read_cc(reader, node, name),
-        );
-        let params = keys.take("cc_params");
-        let cc_params =
-            params.and_then(|node| read_cc_params(reader, node, &name("cc_params"), cc));
-        let mut flow = Self {
-            at: keys.at,
-            cc: cc.unwrap_or(Algorithm::Reno),
-            cc_params: cc_params.unwrap_or_default(),
+/// What a flow sends, as its keys have it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SourceSpec {
+    bytes: Option<Bytes>,
+    rate: Option<BitRate>,
+    on: Option<Span>,
+    off: Option<Span>,
+    write: Option<Source>,
+    train: Option<Source>,
+}
+
+impl Default for FlowSpec {
+    fn default() -> Self {
+        Self {
+            at: At::NOWHERE,
+            cc: Algorithm::Reno,
+            cc_params: Params::new(),
             rtt: None,
             left_delay: None,
             right_delay: None,
@@ -77,77 +77,269 @@ impl FlowSpec {
             stop: None,
             ecn: EcnMode::Off,
             mss: None,
-            source: Source::Unlimited,
-        };
-        flow.read_times(reader, &mut keys);
-        flow.read_way(reader, &mut keys);
-        if let Some(node) = keys.take("ecn") {
-            flow.ecn = read_ecn(reader, node, &name("ecn")).unwrap_or(EcnMode::Off);
+            source: SourceSpec::default(),
         }
-        if let Some(node) = keys.take("mss") {
-            flow.mss = read_mss(reader, node, &name("mss"));
+    }
+}
+
+/// Who sends: the first keys of `[[flows]]`.
+const WHO_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "cc",
+        "0.1.0",
+        Form::Algorithm,
+        "congestion control: `bbrlab list algorithms`",
+        |flow: &mut FlowSpec, given| set(&mut flow.cc, given.value(read_cc)),
+        |flow| show_text(flow.cc.name()),
+    )
+    .needed("a congestion control such as \"bbr1\""),
+    key(
+        "cc_params",
+        "0.1.0",
+        Form::Params,
+        "its parameters, such as `{ lambda = 0.125 }`: `bbrlab list algorithms`",
+        |flow, given| {
+            let cc = given.keys.get("cc").and_then(algorithm);
+            let params = given.value(|reader, node, name| read_cc_params(reader, node, name, cc));
+            set(&mut flow.cc_params, params);
+        },
+        |flow| (!flow.cc_params.is_empty()).then(|| show_params(&flow.cc_params)),
+    ),
+    key(
+        "count",
+        "0.1.0",
+        Form::Whole(1, FLOWS_MAX),
+        "so many flows like this one",
+        |flow, given| {
+            let count = given.value(|reader, node, name| reader.integer(node, name, 1, FLOWS_MAX));
+            set(&mut flow.count, count);
+        },
+        |flow| Some(flow.count.to_string()),
+    ),
+];
+
+/// When it sends.
+const WHEN_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "start",
+        "0.1.0",
+        Form::Time,
+        "the connect",
+        |flow, given| set(&mut flow.start, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start)),
+    ),
+    key(
+        "start_step",
+        "0.1.0",
+        Form::Time,
+        "the k-th of `count` flows starts k steps later",
+        |flow, given| set(&mut flow.start_step, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start_step)),
+    ),
+    key(
+        "start_jitter",
+        "0.1.0",
+        Form::Time,
+        "uniform in [0, x), drawn for each flow, after that",
+        |flow, given| set(&mut flow.start_jitter, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start_jitter)),
+    ),
+    key(
+        "stop",
+        "0.1.0",
+        Form::Time,
+        "the application sends nothing from here on",
+        read_stop,
+        |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
+    ),
+];
+
+/// Over what it sends.
+const WAY_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "rtt",
+        "0.1.0",
+        Form::Time,
+        "base RTT, without serialisation: sets equal access delays on both sides",
+        |flow, given| flow.rtt = given.placed(Reader::span),
+        |flow| flow.rtt.and_then(|rtt| show_text(&show_span(rtt.value))),
+    ),
+    key(
+        "left_delay",
+        "0.1.0",
+        Form::Time,
+        "or the sender's access delay",
+        |flow: &mut FlowSpec, given| flow.left_delay = given.placed(Reader::span),
+        |flow| flow.left_delay.and_then(|delay| show_text(&show_span(delay.value))),
+    )
+    .without("that of `[access]`"),
+    key(
+        "right_delay",
+        "0.1.0",
+        Form::Time,
+        "and the receiver's",
+        |flow: &mut FlowSpec, given| flow.right_delay = given.placed(Reader::span),
+        |flow| flow.right_delay.and_then(|delay| show_text(&show_span(delay.value))),
+    )
+    .without("that of `[access]`"),
+    key(
+        "left_link",
+        "0.1.0",
+        Form::Text,
+        "the sender's access goes through this link of `[[links]]`, shared with whom else names it",
+        |flow, given| flow.left_link = given.placed(read_link),
+        |flow| flow.left_link.as_ref().and_then(|link| show_text(&link.value)),
+    ),
+    key(
+        "right_link",
+        "0.1.0",
+        Form::Text,
+        "the same for the receiver's",
+        |flow, given| flow.right_link = given.placed(read_link),
+        |flow| flow.right_link.as_ref().and_then(|link| show_text(&link.value)),
+    ),
+    key(
+        "path",
+        "0.1.0",
+        Form::List(&Form::Text),
+        "names of `[[links]]` (or `\"bottleneck\"`) that the flow crosses instead of the dumbbell",
+        |flow, given| flow.path = given.value(read_path),
+        |flow| flow.path.as_deref().map(show_path),
+    ),
+    key(
+        "return_path",
+        "0.1.0",
+        Form::List(&Form::Text),
+        "the same for its ACKs",
+        |flow: &mut FlowSpec, given| flow.return_path = given.value(read_path),
+        |flow| flow.return_path.as_deref().map(show_path),
+    )
+    .without("the same way back"),
+];
+
+/// How it sends.
+const HOW_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "ecn",
+        "0.1.0",
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["low"])]),
+        "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
+         low-latency route, which `bbr3` asks for. The receiver echoes as its control would: `dctcp`, `bbr2` and \
+         `bbr3` mark by mark, all others as RFC 3168",
+        |flow, given| set(&mut flow.ecn, given.value(read_ecn)),
+        |flow| match flow.ecn {
+            EcnMode::Off => Some("false".to_owned()),
+            EcnMode::On => Some("true".to_owned()),
+            EcnMode::Low => show_text("low"),
+        },
+    ),
+    key(
+        "mss",
+        "0.1.0",
+        Form::Bytes,
+        "its own segment size",
+        |flow: &mut FlowSpec, given| flow.mss = given.value(read_mss),
+        |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
+    )
+    .without("that of `[stack]`"),
+];
+
+/// What it sends.
+const SOURCE_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "bytes",
+        "0.1.0",
+        Form::Bytes,
+        "source: so many bytes, then done",
+        |flow: &mut FlowSpec, given| flow.source.bytes = given.value(Reader::positive_bytes),
+        |flow| flow.source.bytes.and_then(|bytes| show_bytes(bytes.0)),
+    )
+    .without("always more to send"),
+    key(
+        "rate",
+        "0.1.0",
+        Form::Rate,
+        "source: a constant rate",
+        |flow, given| flow.source.rate = given.value(Reader::rate),
+        |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
+    ),
+];
+
+/// At what times it sends.
+const PERIOD_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "on",
+        "0.1.0",
+        Form::Time,
+        "source: on for this long and off for `off` in turn, at `rate` if that is given",
+        |flow, given| flow.source.on = given.value(Reader::positive_span),
+        |flow| flow.source.on.and_then(|on| show_text(&show_span(on))),
+    ),
+    key(
+        "off",
+        "0.1.0",
+        Form::Time,
+        "see `on`",
+        |flow, given| flow.source.off = given.value(Reader::positive_span),
+        |flow| flow.source.off.and_then(|off| show_text(&show_span(off))),
+    ),
+];
+
+/// What the application hands over.
+const HANDED_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "write",
+        "0.1.0",
+        Form::Table(&[needed("bytes", Form::Bytes), needed("every", Form::Time)]),
+        "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, handed over at that interval",
+        |flow, given| flow.source.write = given.value(read_write),
+        |flow| flow.source.write.and_then(show_handed),
+    ),
+    key(
+        "train",
+        "0.1.0",
+        Form::Table(&[
+            needed("bytes", Form::Bytes),
+            needed("count", Form::Whole(1, 1_000_000_000)),
+            needed("gap", Form::Time),
+        ]),
+        "source: `{ bytes = \"15KB\", count = 20, gap = \"100ms\" }`, each transfer on a new connection, `gap` after the \
+         receiver has read the last byte",
+        |flow, given| flow.source.train = given.value(read_train),
+        |flow| flow.source.train.and_then(show_handed),
+    ),
+];
+
+/// The keys of `[[flows]]` in the order of reading, which answers and the page have too.
+pub(crate) const FLOW_KEYS: [&[Key<FlowSpec>]; 7] =
+    [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS, SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
+
+/// The same in the order of the canonical text, which is older.
+const WRITTEN: [&[Key<FlowSpec>]; 7] =
+    [WHO_KEYS, WAY_KEYS, WHEN_KEYS, HOW_KEYS, PERIOD_KEYS, SOURCE_KEYS, HANDED_KEYS];
+
+/// Keys of which a flow has those of one source.
+const SOURCES: [&[Key<FlowSpec>]; 3] = [SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
+
+impl FlowSpec {
+    /// `None` only where there is no telling which algorithm is meant.
+    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Option<Self> {
+        let mut flow = Self { at: keys.at, ..Self::default() };
+        for rows in [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS] {
+            read_keys(rows, &mut flow, reader, &mut keys);
         }
-        flow.source = read_source(reader, &mut keys).unwrap_or(Source::Unlimited);
+        flow.check_way(reader, &keys);
+        flow.read_source(reader, &mut keys);
+        let cc = keys.get("cc").and_then(algorithm);
         keys.finish(reader);
         cc.map(|_| flow)
     }
 
-    fn read_times(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
-        let path = keys.path.clone();
-        let name = |key: &str| format!("{path}.{key}");
-        if let Some(node) = keys.take("count") {
-            self.count = reader.integer(node, &name("count"), 1, FLOWS_MAX).unwrap_or(1);
-        }
-        if let Some(node) = keys.take("start") {
-            self.start = reader.span(node, &name("start")).unwrap_or_default();
-        }
-        if let Some(node) = keys.take("start_step") {
-            self.start_step = reader.span(node, &name("start_step")).unwrap_or_default();
-        }
-        if let Some(node) = keys.take("start_jitter") {
-            self.start_jitter = reader.span(node, &name("start_jitter")).unwrap_or_default();
-        }
-        if let Some(node) = keys.take("stop") {
-            self.stop = reader.positive_span(node, &name("stop"));
-            // The last of `count` flows starts at the latest here.
-            let steps = u128::from(self.start_step.0) * u128::from(self.count - 1);
-            let last = u128::from(self.start.0)
-                + steps
-                + u128::from(self.start_jitter.0.saturating_sub(1));
-            if self.stop.is_some_and(|stop| u128::from(stop.0) <= last) {
-                let title = format!("`{}`: expected a time after the start", name("stop"));
-                let last = show_span(Span(u64::try_from(last).unwrap_or(u64::MAX)));
-                let found = format!("found {}; the flow starts at {last}", found(&node.value));
-                reader.problem(node.at, title, found, Vec::new());
-            }
-        }
-    }
-
-    fn read_way(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
-        let base = keys.path.clone();
-        let name = |key: &str| format!("{base}.{key}");
-        let mut delay = |keys: &mut Keys<'_>, key: &'static str| {
-            let node = keys.take(key)?;
-            reader.span(node, &name(key)).map(|value| Placed { value, at: node.at })
-        };
-        self.rtt = delay(keys, "rtt");
-        self.left_delay = delay(keys, "left_delay");
-        self.right_delay = delay(keys, "right_delay");
-        let mut link = |keys: &mut Keys<'_>, key: &'static str| {
-            let node = keys.take(key)?;
-            reader.text(node, &name(key)).map(|text| Placed { value: text.into(), at: node.at })
-        };
-        self.left_link = link(keys, "left_link");
-        self.right_link = link(keys, "right_link");
-        if let Some(node) = keys.take("path") {
-            self.path = read_path(reader, node, &name("path"));
-        }
-        if let Some(node) = keys.take("return_path") {
-            self.return_path = read_path(reader, node, &name("return_path"));
-        }
+    fn check_way(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         for (key, given) in [("left_delay", &self.left_delay), ("right_delay", &self.right_delay)] {
             if let (Some(rtt), Some(_)) = (&self.rtt, given) {
-                let title = format!("`{}`: expected either `rtt` or explicit delays", name("rtt"));
+                let title =
+                    format!("`{}`: expected either `rtt` or explicit delays", keys.name("rtt"));
                 let found = format!("found `{key}` beside it");
                 reader.problem(rtt.at, title, found, Vec::new());
                 break;
@@ -155,89 +347,117 @@ impl FlowSpec {
         }
         for key in ["left_link", "right_link"] {
             if let (true, Some(at)) = (keys.has("path"), keys.key_at(key)) {
-                let title = format!("`{}`: expected either `path` or access links", name(key));
-                reader.problem(
-                    at,
-                    title,
-                    "found both; a flow with `path` crosses just its links",
-                    Vec::new(),
-                );
+                let title = format!("`{}`: expected either `path` or access links", keys.name(key));
+                let found = "found both; a flow with `path` crosses just its links";
+                reader.problem(at, title, found, Vec::new());
             }
         }
         if let (false, Some(at)) = (keys.has("path"), keys.key_at("return_path")) {
-            let title = format!("`{}`: expected a `path` beside it", name("return_path"));
+            let title = format!("`{}`: expected a `path` beside it", keys.name("return_path"));
             reader.problem(at, title, "found a way back without a way there", Vec::new());
+        }
+    }
+
+    /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`), `write`, `train`.
+    fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
+        let has_periods = keys.has("on") || keys.has("off");
+        let kinds = [
+            keys.has("bytes"),
+            keys.has("rate") || has_periods,
+            keys.has("write"),
+            keys.has("train"),
+        ];
+        if kinds.into_iter().filter(|&given| given).count() > 1 {
+            let rows = SOURCES.into_iter().flatten();
+            let given: Vec<(&str, At)> = rows
+                .filter_map(|row| {
+                    keys.take(row.name);
+                    keys.key_at(row.name).map(|at| (row.name, at))
+                })
+                .collect();
+            let named: Vec<String> = given.iter().map(|(key, _)| format!("`{key}`")).collect();
+            let last = given.iter().map(|&(_, at)| at).max_by_key(|at| at.start);
+            let title = format!("`{}`: expected one source", keys.path);
+            let found = format!("found {}", named.join(" and "));
+            reader.problem(last.expect("two were given"), title, found, Vec::new());
+            return;
+        }
+        for rows in SOURCES {
+            read_keys(rows, self, reader, keys);
+        }
+        for row in PERIOD_KEYS {
+            if has_periods && !keys.has(row.name) {
+                reader.missing(keys, row.name, "the other period, such as \"1s\"");
+            }
         }
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.table_always("[[flows]]");
-        out.text("cc", self.cc.name());
-        if !self.cc_params.is_empty() {
-            let params: Vec<String> = self
-                .cc_params
-                .iter()
-                .map(|(name, value)| format!("{} = {}", toml_key(name), show_param(value)))
-                .collect();
-            out.raw("cc_params", &format!("{{ {} }}", params.join(", ")));
+        for rows in WRITTEN {
+            write_keys(rows, self, out);
         }
-        out.raw_unless(self.count == 1, "count", &self.count.to_string());
-        for (key, delay) in
-            [("rtt", self.rtt), ("left_delay", self.left_delay), ("right_delay", self.right_delay)]
-        {
-            if let Some(delay) = delay {
-                out.text(key, &show_span(delay.value));
-            }
-        }
-        for (key, link) in [("left_link", &self.left_link), ("right_link", &self.right_link)] {
-            if let Some(link) = link {
-                out.text(key, &link.value);
-            }
-        }
-        for (key, path) in [("path", &self.path), ("return_path", &self.return_path)] {
-            if let Some(path) = path {
-                let names: Vec<String> = path.iter().map(|link| toml_string(&link.value)).collect();
-                out.raw(key, &format!("[{}]", names.join(", ")));
-            }
-        }
-        out.text_unless(self.start == Span::ZERO, "start", &show_span(self.start));
-        out.text_unless(self.start_step == Span::ZERO, "start_step", &show_span(self.start_step));
-        out.text_unless(
-            self.start_jitter == Span::ZERO,
-            "start_jitter",
-            &show_span(self.start_jitter),
-        );
-        if let Some(stop) = self.stop {
-            out.text("stop", &show_span(stop));
-        }
-        match self.ecn {
-            EcnMode::Off => {}
-            EcnMode::On => out.raw("ecn", "true"),
-            EcnMode::Low => out.text("ecn", "low"),
-        }
-        if let Some(mss) = self.mss {
-            out.text("mss", &format!("{mss}B"));
-        }
-        write_source(out, self.source);
     }
 }
 
+impl SourceSpec {
+    /// The source that these keys make.
+    pub(crate) fn source(&self) -> Source {
+        let given = match *self {
+            Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
+            Self { on: Some(on), off: Some(off), rate, .. } => {
+                Some(Source::OnOff { on, off, rate })
+            }
+            Self { rate: Some(rate), .. } => Some(Source::Cbr(rate)),
+            Self { write, train, .. } => write.or(train),
+        };
+        given.unwrap_or(Source::Unlimited)
+    }
+}
+
+fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
+    flow.stop = given.value(Reader::positive_span);
+    // The last of `count` flows starts at the latest here.
+    let steps = u128::from(flow.start_step.0) * u128::from(flow.count - 1);
+    let last = u128::from(flow.start.0) + steps + u128::from(flow.start_jitter.0.saturating_sub(1));
+    if flow.stop.is_some_and(|stop| u128::from(stop.0) <= last) {
+        let title = format!("`{}`: expected a time after the start", given.name);
+        let last = show_span(Span(u64::try_from(last).unwrap_or(u64::MAX)));
+        let found = format!("found {}; the flow starts at {last}", found(&given.node.value));
+        given.reader.problem(given.node.at, title, found, Vec::new());
+    }
+}
+
+fn read_link(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<str>> {
+    reader.text(node, name).map(Into::into)
+}
+
+/// The algorithm of that name.
+fn algorithm(node: &Node) -> Option<Algorithm> {
+    match &node.value {
+        Value::Text(text) => Algorithm::from_name(text),
+        _ => None,
+    }
+}
+
+/// The names of all algorithms.
+pub(crate) fn algorithms() -> Vec<&'static str> {
+    Algorithm::ALL.iter().map(|cc| cc.name()).collect()
+}
+
 fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Algorithm> {
-    if let Value::Text(text) = &node.value
-        && let Some(cc) = Algorithm::from_name(text)
-    {
+    if let Some(cc) = algorithm(node) {
         return Some(cc);
     }
-    let names = || Algorithm::ALL.iter().map(|cc| cc.name());
     let mut help = Vec::new();
     if let Value::Text(text) = &node.value
-        && let Some(right) = nearest(text, names())
+        && let Some(right) = nearest(text, algorithms())
     {
         help.push(format!("did you mean {right:?}?"));
     }
     let found = format!("found {}", found(&node.value));
     reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
-    reader.note(format!("algorithms: {}", names().collect::<Vec<_>>().join(", ")));
+    reader.note(format!("algorithms: {}", algorithms().join(", ")));
     None
 }
 
@@ -290,6 +510,14 @@ fn read_cc_params(
     Some(params)
 }
 
+fn show_params(params: &Params) -> String {
+    let shown: Vec<String> = params
+        .iter()
+        .map(|(name, value)| format!("{} = {}", toml_key(name), show_param(value)))
+        .collect();
+    format!("{{ {} }}", shown.join(", "))
+}
+
 fn show_param(value: &ParamValue) -> String {
     match value {
         ParamValue::Int(value) => value.to_string(),
@@ -339,49 +567,6 @@ fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<EcnMode>
     ecn
 }
 
-/// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`), `write`, `train`.
-fn read_source(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Source> {
-    let path = keys.path.clone();
-    let name = |key: &str| format!("{path}.{key}");
-    let nodes = ["bytes", "rate", "on", "off", "write", "train"].map(|key| (key, keys.take(key)));
-    let [bytes, rate, on, off, write, train] = nodes.map(|(_, node)| node);
-    let kinds = [bytes, rate.or(on).or(off), write, train];
-    let mut given = kinds.iter().flatten();
-    if let (Some(_), Some(_)) = (given.next(), given.next()) {
-        let named: Vec<String> = nodes
-            .iter()
-            .filter(|(_, node)| node.is_some())
-            .map(|(key, _)| format!("`{key}`"))
-            .collect();
-        let last = nodes
-            .iter()
-            .filter_map(|(key, node)| node.and(keys.key_at(key)))
-            .max_by_key(|at| at.start);
-        let title = format!("`{path}`: expected one source");
-        let found = format!("found {}", named.join(" and "));
-        reader.problem(last.expect("two were given"), title, found, Vec::new());
-        return None;
-    }
-    if let Some(node) = bytes {
-        return reader.positive_bytes(node, &name("bytes")).map(Source::Bytes);
-    }
-    if on.is_some() || off.is_some() {
-        let mut period = |key: &'static str| {
-            reader.needed(keys, key, "the other period, such as \"1s\"", Reader::positive_span)
-        };
-        let (on, off) = (period("on"), period("off"));
-        let rate = rate.map(|node| reader.rate(node, &name("rate")));
-        return Some(Source::OnOff { on: on?, off: off?, rate: rate.flatten() });
-    }
-    if let Some(node) = rate {
-        return reader.rate(node, &name("rate")).map(Source::Cbr);
-    }
-    if let Some(node) = write {
-        return read_write(reader, node, &name("write"));
-    }
-    train.and_then(|node| read_train(reader, node, &name("train")))
-}
-
 fn read_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source> {
     let table =
         reader.table(node, name, "a table such as { bytes = \"64KiB\", every = \"50ms\" }")?;
@@ -419,28 +604,21 @@ fn needed_bytes(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Bytes> {
     })
 }
 
-fn write_source(out: &mut Writer, source: Source) {
+fn show_path(path: &[Placed<Arc<str>>]) -> String {
+    let names: Vec<String> = path.iter().map(|link| toml_string(&link.value)).collect();
+    format!("[{}]", names.join(", "))
+}
+
+fn show_handed(source: Source) -> Option<String> {
     match source {
-        Source::Unlimited => {}
-        Source::Bytes(bytes) => out.text("bytes", &format!("{}B", bytes.0)),
-        Source::Cbr(rate) => out.text("rate", &show_rate(rate)),
-        Source::OnOff { on, off, rate } => {
-            out.text("on", &show_span(on));
-            out.text("off", &show_span(off));
-            if let Some(rate) = rate {
-                out.text("rate", &show_rate(rate));
-            }
-        }
         Source::Write { bytes, every } => {
             let every = show_span(every);
-            out.raw("write", &format!("{{ bytes = \"{}B\", every = \"{every}\" }}", bytes.0));
+            Some(format!("{{ bytes = \"{}B\", every = \"{every}\" }}", bytes.0))
         }
         Source::Train { bytes, count, gap } => {
             let gap = show_span(gap);
-            out.raw(
-                "train",
-                &format!("{{ bytes = \"{}B\", count = {count}, gap = \"{gap}\" }}", bytes.0),
-            );
+            Some(format!("{{ bytes = \"{}B\", count = {count}, gap = \"{gap}\" }}", bytes.0))
         }
+        Source::Unlimited | Source::Bytes(_) | Source::Cbr(_) | Source::OnOff { .. } => None,
     }
 }

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 
-use crate::canonical::{Writer, toml_string};
+use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::decimal::Decimal;
 use crate::document::{At, Node, Value};
+use crate::key::{
+    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys,
+};
 use crate::not_built;
 use crate::quantity::{self, Room, show_rate, show_room, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
-use crate::stack::name_of;
 use bbrlab_link::{EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
 
 /// The longest schedule of rates.
@@ -76,19 +78,27 @@ enum QueueName {
     NotBuilt(&'static str),
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LossModel {
+    Bernoulli,
+    GilbertElliott,
+}
+
+/// In place of a rate that could not be read, so that a buffer beside it is no second mistake.
+const MISREAD: Rate = Rate::Constant(BitRate(1));
+
 const UNITS: [(&str, BufferUnit); 2] = [("pkt", BufferUnit::Packets), ("B", BufferUnit::Bytes)];
 const LOSS_ATS: [(&str, LossAt); 2] = [("after", LossAt::After), ("before", LossAt::Before)];
 const CHANGES: [(&str, RateChange); 2] =
     [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
+const LOSS_MODELS: [(&str, LossModel); 2] =
+    [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
 const QUEUES: [(&str, Queue); 1] = [("droptail", Queue::DropTail)];
 
-impl LinkSpec {
-    /// Reads `[bottleneck]` or what a `[[links]]` has in common with it; the caller finishes the keys.
-    pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Self {
-        let path = keys.path.clone();
-        let name = |key: &str| format!("{path}.{key}");
-        let mut link = Self {
-            at: keys.at,
+impl Default for LinkSpec {
+    fn default() -> Self {
+        Self {
+            at: At::NOWHERE,
             rate: Rate::Unlimited,
             delay: Span::ZERO,
             buffer: None,
@@ -106,168 +116,249 @@ impl LinkSpec {
             ecn_threshold: None,
             jitter: None,
             reorder: None,
-        };
-        if let Some(node) = keys.take("rate") {
-            link.rate =
-                read_rate(reader, node, &name("rate")).unwrap_or(Rate::Constant(BitRate(1)));
-        }
-        if let Some(node) = keys.take("delay") {
-            link.delay = reader.span(node, &name("delay")).unwrap_or_default();
-        }
-        if let Some(node) = keys.take("buffer") {
-            link.buffer = read_buffer(reader, keys, node, "buffer", "rate", &link.rate);
-        }
-        if let Some(node) = keys.take("buffer_unit") {
-            link.buffer_unit = reader.choice(node, &name("buffer_unit"), &UNITS, "");
-        }
-        if let Some(node) = keys.take("bdp_rtt") {
-            link.bdp_rtt = reader.positive_span(node, &name("bdp_rtt"));
-        }
-        if let Some(node) = keys.take("device_queue") {
-            link.device_queue = read_device_queue(reader, node, &name("device_queue"));
-        }
-        if let Some(node) = keys.take("queue") {
-            link.queue = read_queue(reader, node, &name("queue"));
-        }
-        if let Some(node) = keys.take("loss") {
-            link.loss = read_loss(reader, node, &name("loss")).unwrap_or(link.loss);
-        }
-        if let Some(node) = keys.take("loss_at") {
-            link.loss_at =
-                reader.choice(node, &name("loss_at"), &LOSS_ATS, "").unwrap_or(link.loss_at);
-        }
-        if let Some(node) = keys.take("rate_change") {
-            link.rate_change =
-                reader.choice(node, &name("rate_change"), &CHANGES, "").unwrap_or(link.rate_change);
-        }
-        if let Some(node) = keys.take("reverse_rate") {
-            link.reverse_rate = read_rate(reader, node, &name("reverse_rate"))
-                .unwrap_or(Rate::Constant(BitRate(1)));
-        }
-        if let Some(node) = keys.take("reverse_buffer") {
-            link.reverse_buffer = read_buffer(
-                reader,
-                keys,
-                node,
-                "reverse_buffer",
-                "reverse_rate",
-                &link.reverse_rate,
-            );
-        }
-        if let Some(node) = keys.take("framing") {
-            link.framing = read_framing(reader, node, &name("framing")).unwrap_or(link.framing);
-        }
-        if let Some(node) = keys.take("burst") {
-            link.burst = reader.positive_bytes(node, &name("burst"));
-        }
-        if let Some(node) = keys.take("ecn_threshold") {
-            link.ecn_threshold = read_ecn_threshold(reader, node, &name("ecn_threshold"));
-        }
-        if let Some(node) = keys.take("jitter") {
-            link.jitter = read_jitter(reader, node, &name("jitter"));
-        }
-        if let Some(node) = keys.take("reorder") {
-            link.reorder = read_reorder(reader, node, &name("reorder"));
-        }
-        link
-    }
-
-    /// Writes all keys that differ from the defaults.
-    pub(crate) fn write(&self, out: &mut Writer) {
-        write_rate(out, "rate", &self.rate);
-        out.text_unless(self.delay == Span::ZERO, "delay", &show_span(self.delay));
-        if let Some(buffer) = self.buffer {
-            out.text("buffer", &show_room(buffer.value));
-        }
-        if let Some(unit) = self.buffer_unit {
-            out.text("buffer_unit", name_of(&UNITS, unit));
-        }
-        if let Some(rtt) = self.bdp_rtt {
-            out.text("bdp_rtt", &show_span(rtt));
-        }
-        if let Some(packets) = self.device_queue {
-            out.text("device_queue", &format!("{}pkt", packets.value));
-        }
-        out.text_unless(self.queue == Queue::DropTail, "queue", name_of(&QUEUES, self.queue));
-        match self.loss {
-            LossSpec::Bernoulli(ratio) => {
-                out.raw_unless(ratio.is_zero(), "loss", &toml_number(ratio));
-            }
-            LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
-                let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
-                out.raw(
-                    "loss",
-                    &format!(
-                        "{{ model = \"gilbert-elliott\", p = {p}, r = {r}, loss_bad = {bad}, loss_good = {good} }}"
-                    ),
-                );
-            }
-        }
-        out.text_unless(self.loss_at == LossAt::After, "loss_at", name_of(&LOSS_ATS, self.loss_at));
-        let change = name_of(&CHANGES, self.rate_change);
-        out.text_unless(self.rate_change == RateChange::Follow, "rate_change", change);
-        write_rate(out, "reverse_rate", &self.reverse_rate);
-        if let Some(buffer) = self.reverse_buffer {
-            out.text("reverse_buffer", &show_room(buffer.value));
-        }
-        out.text_unless(self.framing == Link::ETHERNET, "framing", &format!("{}B", self.framing.0));
-        if let Some(bytes) = self.burst {
-            out.text("burst", &format!("{}B", bytes.0));
-        }
-        match self.ecn_threshold {
-            None => {}
-            Some(EcnThreshold::Packets(packets)) => {
-                out.text("ecn_threshold", &format!("{}pkt", packets.0));
-            }
-            Some(EcnThreshold::Bytes(bytes)) => out.text("ecn_threshold", &format!("{}B", bytes.0)),
-            Some(EcnThreshold::Wait(span)) => out.text("ecn_threshold", &show_span(span)),
-        }
-        match self.jitter {
-            None => {}
-            Some(Jitter { up_to, keep_order: true }) => out.text("jitter", &show_span(up_to)),
-            Some(Jitter { up_to, keep_order: false }) => {
-                out.raw(
-                    "jitter",
-                    &format!("{{ up_to = \"{}\", keep_order = false }}", show_span(up_to)),
-                );
-            }
-        }
-        if let Some(ReorderSpec { ratio, by }) = self.reorder {
-            let by = show_span(by);
-            out.raw("reorder", &format!("{{ ratio = {}, by = \"{by}\" }}", toml_number(ratio)));
         }
     }
 }
 
-impl AccessSpec {
+impl Default for AccessSpec {
     /// No rate limit and no delay.
-    pub(crate) fn none(at: At) -> Self {
-        Self { at, rate: Rate::Unlimited, delay: Span::ZERO, buffer: None }
+    fn default() -> Self {
+        Self { at: At::NOWHERE, rate: Rate::Unlimited, delay: Span::ZERO, buffer: None }
+    }
+}
+
+const RATE: Form = Form::Any(&[
+    Form::Rate,
+    Form::List(&Form::Pair(&Form::Time, &Form::Rate)),
+    Form::Text,
+    Form::Table(&[
+        optional("trace", Form::Text),
+        optional("opportunities_ms", Form::List(&Form::Whole(0, 86_400_000))),
+    ]),
+]);
+
+/// The keys of `[bottleneck]`, which `[[links]]` have too.
+pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
+    key(
+        "rate",
+        "0.1.0",
+        RATE,
+        "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
+         text the path of a Mahimahi trace beside the scenario",
+        |link: &mut LinkSpec, given| link.rate = given.value(read_rate).unwrap_or(MISREAD),
+        |link| show_rates(&link.rate),
+    )
+    .without("none: a pure delay, never a queue"),
+    key(
+        "delay",
+        "0.1.0",
+        Form::Time,
+        "propagation, one way",
+        |link, given| set(&mut link.delay, given.value(Reader::span)),
+        |link| show_text(&show_span(link.delay)),
+    ),
+    key(
+        "buffer",
+        "0.1.0",
+        Form::Room,
+        "room for waiting packets, the one in service not counted",
+        |link: &mut LinkSpec, given| link.buffer = read_buffer(given, "rate", &link.rate),
+        |link| link.buffer.and_then(|buffer| show_text(&show_room(buffer.value))),
+    )
+    .without("`\"1bdp\"`"),
+    key(
+        "buffer_unit",
+        "0.1.0",
+        Form::Choice(|| names(&UNITS)),
+        "in what a `bdp`, a time or the other unit is counted",
+        |link: &mut LinkSpec, given| link.buffer_unit = given.choice(&UNITS),
+        |link| link.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
+    )
+    .without("packets; bytes for bytes"),
+    key(
+        "bdp_rtt",
+        "0.1.0",
+        Form::Time,
+        "the RTT of a `bdp`",
+        |link: &mut LinkSpec, given| link.bdp_rtt = given.value(Reader::positive_span),
+        |link| link.bdp_rtt.and_then(|rtt| show_text(&show_span(rtt))),
+    )
+    .without("base RTT of the first flow"),
+    key(
+        "device_queue",
+        "0.1.0",
+        Form::Room,
+        "ns-3's device queue below the queue, in packets: additional room",
+        |link, given| link.device_queue = given.placed(read_device_queue),
+        |link| link.device_queue.and_then(|packets| show_text(&format!("{}pkt", packets.value))),
+    ),
+    key(
+        "queue",
+        "0.1.0",
+        Form::Choice(|| names(&QUEUES)),
+        "queue discipline",
+        |link, given| set(&mut link.queue, given.value(read_queue)),
+        |link| show_text(name_of(&QUEUES, link.queue)),
+    ),
+    key(
+        "loss",
+        "0.1.0",
+        Form::Any(&[
+            Form::Ratio,
+            Form::Table(&[
+                needed("model", Form::Choice(|| names(&LOSS_MODELS))),
+                optional("ratio", Form::Ratio),
+                optional("p", Form::Ratio),
+                optional("r", Form::Ratio),
+                optional("loss_bad", Form::Ratio),
+                optional("loss_good", Form::Ratio),
+            ]),
+        ]),
+        "random loss of data packets: a ratio, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
+         \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
+         packet's fate is decided by the state that it meets)",
+        |link, given| set(&mut link.loss, given.value(read_loss)),
+        |link| Some(show_loss(link.loss)),
+    ),
+    key(
+        "loss_at",
+        "0.1.0",
+        Form::Choice(|| names(&LOSS_ATS)),
+        "where random loss strikes: behind the queue or before it",
+        |link, given| set(&mut link.loss_at, given.choice(&LOSS_ATS)),
+        |link| show_text(name_of(&LOSS_ATS, link.loss_at)),
+    ),
+    key(
+        "rate_change",
+        "0.1.0",
+        Form::Choice(|| names(&CHANGES)),
+        "at a change of rate packets already accepted follow it or keep their departure time",
+        |link, given| set(&mut link.rate_change, given.choice(&CHANGES)),
+        |link| show_text(name_of(&CHANGES, link.rate_change)),
+    ),
+    key(
+        "reverse_rate",
+        "0.1.0",
+        RATE,
+        "the same link backwards",
+        |link: &mut LinkSpec, given| link.reverse_rate = given.value(read_rate).unwrap_or(MISREAD),
+        |link| show_rates(&link.reverse_rate),
+    )
+    .without("no limit"),
+    key(
+        "reverse_buffer",
+        "0.1.0",
+        Form::Room,
+        "room for packets that wait backwards",
+        |link: &mut LinkSpec, given| {
+            link.reverse_buffer = read_buffer(given, "reverse_rate", &link.reverse_rate);
+        },
+        |link| link.reverse_buffer.and_then(|buffer| show_text(&show_room(buffer.value))),
+    )
+    .without("`buffer`"),
+    key(
+        "framing",
+        "0.1.0",
+        Form::Bytes,
+        "link-layer bytes around an IP packet; at most `\"1000B\"`",
+        |link, given| set(&mut link.framing, given.value(read_framing)),
+        |link| show_bytes(link.framing.0),
+    ),
+    key(
+        "burst",
+        "0.1.0",
+        Form::Bytes,
+        "a token bucket of this depth in place of an exact serialiser",
+        |link, given| link.burst = given.value(Reader::positive_bytes),
+        |link| link.burst.and_then(|bytes| show_bytes(bytes.0)),
+    ),
+    key(
+        "ecn_threshold",
+        "0.1.0",
+        Form::Room,
+        "marks ECN-capable packets CE: from this backlog on (`pkt`, `B`, met on arrival), or when the wait until the \
+         packet is next to leave is longer (`ms`)",
+        |link, given| link.ecn_threshold = given.value(read_ecn_threshold),
+        |link| link.ecn_threshold.and_then(show_ecn_threshold),
+    ),
+    key(
+        "jitter",
+        "0.1.0",
+        Form::Any(&[
+            Form::Time,
+            Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
+        ]),
+        "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`",
+        |link, given| link.jitter = given.value(read_jitter),
+        |link| link.jitter.map(show_jitter),
+    ),
+    key(
+        "reorder",
+        "0.1.0",
+        Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]),
+        "`{ ratio = 0.01, by = \"1ms\" }`: all data packets wait `by`, this share skips the wait",
+        |link, given| link.reorder = given.value(read_reorder),
+        |link| {
+            let ReorderSpec { ratio, by } = link.reorder?;
+            Some(format!("{{ ratio = {}, by = \"{}\" }}", toml_number(ratio), show_span(by)))
+        },
+    ),
+];
+
+/// The keys of `[access]`.
+pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
+    key(
+        "rate",
+        "0.1.0",
+        RATE,
+        "how fast each of them sends",
+        |access: &mut AccessSpec, given| access.rate = given.value(read_rate).unwrap_or(MISREAD),
+        |access| show_rates(&access.rate),
+    )
+    .without("no limit"),
+    key(
+        "delay",
+        "0.1.0",
+        Form::Time,
+        "propagation, one way",
+        |access, given| set(&mut access.delay, given.value(Reader::span)),
+        |access| show_text(&show_span(access.delay)),
+    ),
+    key(
+        "buffer",
+        "0.1.0",
+        Form::Room,
+        "room for waiting packets",
+        |access: &mut AccessSpec, given| access.buffer = read_buffer(given, "rate", &access.rate),
+        |access| access.buffer.and_then(|buffer| show_text(&show_room(buffer.value))),
+    )
+    .without("`\"unlimited\"`"),
+];
+
+impl LinkSpec {
+    /// Reads `[bottleneck]` or what a `[[links]]` has in common with it; the caller finishes the keys.
+    pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Self {
+        let mut link = Self { at: keys.at, ..Self::default() };
+        read_keys(LINK_KEYS, &mut link, reader, keys);
+        link
     }
 
+    pub(crate) fn write(&self, out: &mut Writer) {
+        write_keys(LINK_KEYS, self, out);
+    }
+}
+
+impl AccessSpec {
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Self {
-        let mut access = Self::none(keys.at);
-        if let Some(node) = keys.take("rate") {
-            access.rate =
-                read_rate(reader, node, "access.rate").unwrap_or(Rate::Constant(BitRate(1)));
-        }
-        if let Some(node) = keys.take("delay") {
-            access.delay = reader.span(node, "access.delay").unwrap_or_default();
-        }
-        if let Some(node) = keys.take("buffer") {
-            access.buffer = read_buffer(reader, &keys, node, "buffer", "rate", &access.rate);
-        }
+        let mut access = Self { at: keys.at, ..Self::default() };
+        read_keys(ACCESS_KEYS, &mut access, reader, &mut keys);
         keys.finish(reader);
         access
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.table("[access]");
-        write_rate(out, "rate", &self.rate);
-        out.text_unless(self.delay == Span::ZERO, "delay", &show_span(self.delay));
-        if let Some(buffer) = self.buffer {
-            out.text("buffer", &show_room(buffer.value));
-        }
+        write_keys(ACCESS_KEYS, self, out);
     }
 }
 
@@ -276,43 +367,36 @@ fn toml_number(value: Decimal) -> String {
     value.to_string()
 }
 
-fn read_buffer(
-    reader: &mut Reader<'_>,
-    keys: &Keys<'_>,
-    node: &Node,
-    key: &str,
-    rate_key: &str,
-    rate: &Rate,
-) -> Option<Placed<Room>> {
-    let room = reader.room(node, &keys.name(key))?;
+/// Reads the room of a queue, which a link has only with a rate.
+fn read_buffer(given: &mut Given<'_, '_>, rate_key: &str, rate: &Rate) -> Option<Placed<Room>> {
+    let room = given.placed(Reader::room)?;
     if !rate.is_limited() {
-        let title = format!("`{}`: expected a `{rate_key}` beside it", keys.name(key));
+        let title = format!("`{}`: expected a `{rate_key}` beside it", given.name);
         let found = "found a buffer of a link without a rate, which never queues";
-        reader.problem(node.at, title, found, Vec::new());
+        given.reader.problem(given.node.at, title, found, Vec::new());
         return None;
     }
-    Some(Placed { value: room, at: node.at })
+    Some(room)
 }
 
-fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Placed<u64>> {
+fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
     if let Room::Packets(packets) = reader.room(node, name)? {
-        return Some(Placed { value: packets, at: node.at });
+        return Some(packets);
     }
     reader.wrong(node, name, "a number of packets such as \"100pkt\"");
     None
 }
 
-fn read_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Queue {
-    let mut choices: Vec<(&str, QueueName)> =
-        QUEUES.iter().map(|&(name, queue)| (name, QueueName::Built(queue))).collect();
-    choices.extend(not_built::QUEUES.iter().map(|&name| (name, QueueName::NotBuilt(name))));
-    match reader.choice(node, name, &choices, "") {
-        Some(QueueName::Built(queue)) => queue,
-        Some(QueueName::NotBuilt(queue)) => {
+fn read_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
+    let built = QUEUES.iter().map(|&(name, queue)| (name, QueueName::Built(queue)));
+    let unbuilt = not_built::QUEUES.iter().map(|&name| (name, QueueName::NotBuilt(name)));
+    let choices: Vec<(&str, QueueName)> = built.chain(unbuilt).collect();
+    match reader.choice(node, name, &choices, "")? {
+        QueueName::Built(queue) => Some(queue),
+        QueueName::NotBuilt(queue) => {
             not_built::refuse_value(reader, node, name, queue, not_built::QUEUES);
-            Queue::DropTail
+            None
         }
-        None => Queue::DropTail,
     }
 }
 
@@ -342,11 +426,6 @@ fn read_ecn_threshold(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
 }
 
 fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpec> {
-    #[derive(Clone, Copy)]
-    enum Model {
-        Bernoulli,
-        GilbertElliott,
-    }
     let Value::Table(table) = &node.value else {
         if matches!(node.value, Value::Integer(_) | Value::Float(_) | Value::Text(_)) {
             return reader.ratio(node, name).map(LossSpec::Bernoulli);
@@ -355,12 +434,11 @@ fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpe
         return None;
     };
     let mut keys = Keys::new(table, name, node.at);
-    let models = [("bernoulli", Model::Bernoulli), ("gilbert-elliott", Model::GilbertElliott)];
     let Some(model) = keys.take("model") else {
         reader.missing(&keys, "model", "\"bernoulli\" or \"gilbert-elliott\"");
         return None;
     };
-    let model = reader.choice(model, &keys.name("model"), &models, "")?;
+    let model = reader.choice(model, &keys.name("model"), &LOSS_MODELS, "")?;
     let mut ratio = |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| {
         if default.is_some() && !keys.has(key) {
             return default.filter(|_| keys.take(key).is_none());
@@ -368,8 +446,8 @@ fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpe
         reader.needed(keys, key, "a number from 0 to 1", Reader::ratio)
     };
     let loss = match model {
-        Model::Bernoulli => ratio(&mut keys, "ratio", None).map(LossSpec::Bernoulli),
-        Model::GilbertElliott => {
+        LossModel::Bernoulli => ratio(&mut keys, "ratio", None).map(LossSpec::Bernoulli),
+        LossModel::GilbertElliott => {
             let p = ratio(&mut keys, "p", None);
             let r = ratio(&mut keys, "r", None);
             let loss_bad = ratio(&mut keys, "loss_bad", Some(Decimal::from_int(1)));
@@ -542,10 +620,10 @@ fn read_schedule(
     Some(Rate::Schedule(schedule.into()))
 }
 
-fn write_rate(out: &mut Writer, key: &str, rate: &Rate) {
+fn show_rates(rate: &Rate) -> Option<String> {
     match rate {
-        Rate::Unlimited => {}
-        Rate::Constant(rate) => out.text(key, &show_rate(*rate)),
+        Rate::Unlimited => None,
+        Rate::Constant(rate) => show_text(&show_rate(*rate)),
         Rate::Schedule(steps) => {
             let steps: Vec<String> = steps
                 .iter()
@@ -554,11 +632,36 @@ fn write_rate(out: &mut Writer, key: &str, rate: &Rate) {
                     format!("[{at}, {}]", toml_string(&show_rate(rate)))
                 })
                 .collect();
-            out.raw(key, &format!("[{}]", steps.join(", ")));
+            Some(format!("[{}]", steps.join(", ")))
         }
         Rate::Trace(trace) => {
             let at: Vec<String> = trace.opportunities_ms().iter().map(u32::to_string).collect();
-            out.raw(key, &format!("{{ opportunities_ms = [{}] }}", at.join(", ")));
+            Some(format!("{{ opportunities_ms = [{}] }}", at.join(", ")))
         }
     }
+}
+
+fn show_loss(loss: LossSpec) -> String {
+    match loss {
+        LossSpec::Bernoulli(ratio) => toml_number(ratio),
+        LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
+            let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
+            format!(
+                "{{ model = \"gilbert-elliott\", p = {p}, r = {r}, loss_bad = {bad}, loss_good = {good} }}"
+            )
+        }
+    }
+}
+
+fn show_ecn_threshold(threshold: EcnThreshold) -> Option<String> {
+    match threshold {
+        EcnThreshold::Packets(packets) => show_text(&format!("{}pkt", packets.0)),
+        EcnThreshold::Bytes(bytes) => show_bytes(bytes.0),
+        EcnThreshold::Wait(span) => show_text(&show_span(span)),
+    }
+}
+
+fn show_jitter(jitter: Jitter) -> String {
+    let up_to = toml_string(&show_span(jitter.up_to));
+    if jitter.keep_order { up_to } else { format!("{{ up_to = {up_to}, keep_order = false }}") }
 }

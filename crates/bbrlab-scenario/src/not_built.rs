@@ -40,6 +40,11 @@ pub(crate) const STACK_KEYS: &[&str] = &[
     "vegas",
 ];
 
+/// The names that are built.
+pub(crate) fn others(names: Vec<&'static str>, unbuilt: &[&str]) -> Vec<&'static str> {
+    names.into_iter().filter(|name| !unbuilt.contains(name)).collect()
+}
+
 /// Notes each of `keys` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
     for key in unbuilt {

@@ -65,6 +65,11 @@ impl<'t> Keys<'t> {
         self.table.get(key).map(|entry| &*entry.value)
     }
 
+    /// The value of a key; asking makes it known to nobody.
+    pub(crate) fn get(&self, key: &str) -> Option<&'t Node> {
+        self.table.get(key).map(|entry| &*entry.value)
+    }
+
     /// Whether the table has the key; asking makes it known to nobody.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()

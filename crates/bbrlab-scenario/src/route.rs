@@ -132,7 +132,7 @@ impl<'s> Router<'s> {
             cc_params: flow.cc_params.clone(),
             mss: flow.mss.unwrap_or(self.spec.stack.mss),
             ecn: flow.ecn,
-            source: flow.source,
+            source: flow.source.source(),
             private_links,
             forward: there.hops,
             reverse: back.hops,

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use bbrlab_units::{NS_PER_S, Span};
 
-use crate::canonical::{Writer, sha256};
+use crate::canonical::{Writer, sha256, show_text, toml_string};
 use crate::document::{At, Node, Table, Value};
 use crate::flow::{FLOWS_MAX, FlowSpec};
+use crate::key::{Form, Key, key, name_of, names, read_keys, set, write_keys};
 use crate::link::{AccessSpec, LinkSpec};
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
@@ -39,34 +40,116 @@ pub(crate) struct Spec {
     pub(crate) flows: Vec<FlowSpec>,
 }
 
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            duration: Span(NS_PER_S),
+            seed: 1,
+            repeat: 1,
+            sample: None,
+            stack: StackSpec::default(),
+            bottleneck: None,
+            access: AccessSpec::default(),
+            links: Vec::new(),
+            flows: Vec::new(),
+        }
+    }
+}
+
+/// The keys of the top level.
+pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
+    key(
+        "title",
+        "0.1.0",
+        Form::Text,
+        "for people; not part of the hash",
+        |spec, given| {
+            let title =
+                given.value(|reader, node, name| reader.text(node, name).map(str::to_owned));
+            set(&mut spec.title, title);
+        },
+        |spec| (!spec.title.is_empty()).then(|| toml_string(&spec.title)),
+    ),
+    key(
+        "duration",
+        "0.1.0",
+        Form::Time,
+        "simulated time",
+        |spec: &mut Spec, given| set(&mut spec.duration, given.value(read_duration)),
+        |spec| show_text(&show_span(spec.duration)),
+    )
+    .needed("a time such as \"100s\""),
+    key(
+        "seed",
+        "0.1.0",
+        Form::Whole(0, i64::MAX as u64),
+        "the root of every random draw; not part of the hash",
+        |spec, given| {
+            let seed = |reader: &mut Reader<'_>, node: &Node, name: &str| {
+                reader.integer(node, name, 0, i64::MAX as u64)
+            };
+            set(&mut spec.seed, given.value(seed));
+        },
+        |spec| Some(spec.seed.to_string()),
+    ),
+    key(
+        "repeat",
+        "0.1.0",
+        Form::Whole(1, REPEAT_MAX),
+        "so many runs with seeds `seed`, `seed` + 1 ...",
+        |spec, given| {
+            let repeat = |reader: &mut Reader<'_>, node: &Node, name: &str| {
+                reader.integer(node, name, 1, REPEAT_MAX)
+            };
+            set(&mut spec.repeat, given.value(repeat));
+        },
+        |spec| Some(spec.repeat.to_string()),
+    ),
+    key(
+        "sample",
+        "0.1.0",
+        Form::Any(&[Form::Time, Form::Choice(|| names(&SAMPLES))]),
+        "period of the time series; every ACK; or none",
+        |spec: &mut Spec, given| spec.sample = given.value(read_sample),
+        |spec| match spec.sample? {
+            Sample::Every(period) => show_text(&show_span(period)),
+            sample => show_text(name_of(&SAMPLES, sample)),
+        },
+    )
+    .without("`\"10ms\"`; above 1,000 flows none per flow unless given"),
+];
+
+const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
+
+/// A link's name, with those that are taken.
+#[derive(Default)]
+pub(crate) struct LinkName {
+    name: String,
+    taken: BTreeSet<String>,
+}
+
+/// The key that `[[links]]` have before those of [`LINK_KEYS`](crate::link::LINK_KEYS).
+pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
+    "name",
+    "0.1.0",
+    Form::Text,
+    "by which flows call this link, in `[[links]]` only: letters, digits, `-` and `_`",
+    |link: &mut LinkName, given| {
+        let taken = &mut link.taken;
+        let name = given.value(|reader, node, name| read_link_name(reader, node, name, taken));
+        link.name = name.unwrap_or_default();
+    },
+    |link| Some(toml_string(&link.name)),
+)
+.needed("the name by which flows call this link")];
+
 impl Spec {
     /// Reads a tree whose sweep, if any, has been applied.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
-        let start = At { source: 0, start: 0, end: 0 };
-        let mut keys = Keys::new(root, "", start);
-        let title =
-            keys.take("title").and_then(|node| reader.text(node, "title")).unwrap_or("").to_owned();
-        let duration =
-            reader.needed(&mut keys, "duration", "a time such as \"100s\"", |reader, node, _| {
-                read_duration(reader, node)
-            });
-        let seed =
-            keys.take("seed").and_then(|node| reader.integer(node, "seed", 0, i64::MAX as u64));
-        let repeat =
-            keys.take("repeat").and_then(|node| reader.integer(node, "repeat", 1, REPEAT_MAX));
-        let sample = keys.take("sample").and_then(|node| read_sample(reader, node));
-        let mut spec = Self {
-            title,
-            duration: duration.unwrap_or(Span(NS_PER_S)),
-            seed: seed.unwrap_or(1),
-            repeat: repeat.unwrap_or(1),
-            sample,
-            stack: StackSpec::default(),
-            bottleneck: None,
-            access: AccessSpec::none(start),
-            links: Vec::new(),
-            flows: Vec::new(),
-        };
+        let mut keys = Keys::new(root, "", At { source: 0, start: 0, end: 0 });
+        let mut spec = Self::default();
+        read_keys(TOP_KEYS, &mut spec, reader, &mut keys);
         if let Some(node) = keys.take("stack")
             && let Some(table) = reader.table(node, "stack", "a table [stack]")
         {
@@ -103,21 +186,17 @@ impl Spec {
             reader.wrong(node, "links", &format!("at most {LINKS_MAX} [[links]]"));
             return;
         }
-        let mut names = BTreeSet::from(["bottleneck", "left", "right"].map(str::to_owned));
+        let taken = BTreeSet::from(["bottleneck", "left", "right"].map(str::to_owned));
+        let mut own = LinkName { name: String::new(), taken };
         for (index, (table, at)) in tables.into_iter().enumerate() {
             if reader.is_full() {
                 return;
             }
             let mut keys = Keys::new(table, format!("links[{index}]"), at);
-            let name = reader.needed(
-                &mut keys,
-                "name",
-                "the name by which flows call this link",
-                |reader, node, name| read_link_name(reader, node, name, &mut names),
-            );
+            read_keys(NAME_KEYS, &mut own, reader, &mut keys);
             let link = LinkSpec::read(reader, &mut keys);
             keys.finish(reader);
-            self.links.push((name.unwrap_or_default(), link));
+            self.links.push((std::mem::take(&mut own.name), link));
         }
     }
 
@@ -161,28 +240,25 @@ impl Spec {
     /// The canonical text of this point with that seed.
     pub(crate) fn to_toml(&self, seed: u64) -> String {
         let mut out = Writer::default();
-        out.text_unless(self.title.is_empty(), "title", &self.title);
-        self.write_outcome(&mut out, Some(seed));
+        self.write(&mut out, Some(seed));
         out.finish()
     }
 
     /// A hash over all that decides the outcome, but the seed.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
-        self.write_outcome(&mut out, None);
+        self.write(&mut out, None);
         sha256(&out.finish())
     }
 
-    fn write_outcome(&self, out: &mut Writer, seed: Option<u64>) {
-        out.text("duration", &show_span(self.duration));
-        if let Some(seed) = seed {
-            out.raw("seed", &seed.to_string());
-        }
-        match self.sample {
-            None => {}
-            Some(Sample::Every(period)) => out.text("sample", &show_span(period)),
-            Some(Sample::Ack) => out.text("sample", "ack"),
-            Some(Sample::Off) => out.text("sample", "off"),
+    /// With a seed, a scenario of one run; without one, all that decides its outcome but the seed.
+    fn write(&self, out: &mut Writer, seed: Option<u64>) {
+        for row in TOP_KEYS {
+            match (row.name, seed) {
+                ("title" | "seed", None) | ("repeat", _) => {}
+                ("seed", Some(seed)) => out.raw("seed", &seed.to_string()),
+                _ => write_keys(std::slice::from_ref(row), self, out),
+            }
         }
         self.stack.write(out);
         if let Some(link) = &self.bottleneck {
@@ -201,10 +277,10 @@ impl Spec {
     }
 }
 
-fn read_duration(reader: &mut Reader<'_>, node: &Node) -> Option<Span> {
-    let duration = reader.positive_span(node, "duration")?;
+fn read_duration(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
+    let duration = reader.positive_span(node, name)?;
     if duration > DURATION_MAX {
-        reader.wrong(node, "duration", "at most \"1000000s\"");
+        reader.wrong(node, name, "at most \"1000000s\"");
         return None;
     }
     Some(duration)
@@ -237,17 +313,12 @@ fn read_link_name(
     Some(name.to_owned())
 }
 
-fn read_sample(reader: &mut Reader<'_>, node: &Node) -> Option<Sample> {
+fn read_sample(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Sample> {
     match &node.value {
-        Value::Text(text) if text == "ack" => Some(Sample::Ack),
-        Value::Text(text) if text == "off" => Some(Sample::Off),
-        Value::Text(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => reader.choice(
-            node,
-            "sample",
-            &[("ack", Sample::Ack), ("off", Sample::Off)],
-            " or a period such as \"10ms\"",
-        ),
-        _ => reader.positive_span(node, "sample").map(Sample::Every),
+        Value::Text(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            reader.choice(node, name, &SAMPLES, " or a period such as \"10ms\"")
+        }
+        _ => reader.positive_span(node, name).map(Sample::Every),
     }
 }
 

@@ -1,14 +1,15 @@
 //! `[stack]`: what all hosts have in common.
 
+use bbrlab_run::{Profile, Stack};
+use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{Bytes, Span};
 
-use crate::canonical::Writer;
+use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Value};
+use crate::key::{Form, Key, key, name_of, names, needed, optional, read_keys, set, write_keys};
 use crate::not_built;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
-use bbrlab_run::{Profile, Stack};
-use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Tso};
 
 /// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
 const MSS: u32 = 1448;
@@ -60,137 +61,178 @@ impl Default for StackSpec {
     }
 }
 
+const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
+
+/// The keys of `[stack]`.
+pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
+    key(
+        "profile",
+        "0.1.0",
+        Form::Choice(|| not_built::others(names(&PROFILES), not_built::PROFILES)),
+        "whose TCP is imitated",
+        |spec, given| set(&mut spec.profile, given.value(read_profile)),
+        |spec| show_text(name_of(&PROFILES, spec.profile)),
+    ),
+    key(
+        "mss",
+        "0.1.0",
+        Form::Bytes,
+        "payload of a full segment",
+        |spec, given| set(&mut spec.mss, given.value(read_mss)),
+        |spec| show_bytes(spec.mss.into()),
+    ),
+    key(
+        "sndbuf",
+        "0.1.0",
+        SOCKET_BUFFER,
+        "send buffer: grows as Linux lets it, or fixed as by `SO_SNDBUF`",
+        |spec, given| set(&mut spec.stack.sndbuf, given.value(read_socket_buffer)),
+        |spec| show_socket_buffer(spec.stack.sndbuf),
+    ),
+    key(
+        "rcvbuf",
+        "0.1.0",
+        SOCKET_BUFFER,
+        "receive buffer: grows as Linux lets it, or fixed as by `SO_RCVBUF`",
+        |spec, given| set(&mut spec.stack.rcvbuf, given.value(read_socket_buffer)),
+        |spec| show_socket_buffer(spec.stack.rcvbuf),
+    ),
+    key(
+        "rwnd",
+        "0.1.0",
+        Form::Bytes,
+        "upper bound of the advertised window, reached by the usual growth",
+        |spec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
+        |spec| spec.stack.rwnd.and_then(|bytes| show_bytes(bytes.0)),
+    ),
+    key(
+        "rcvlowat",
+        "0.1.0",
+        Form::Bytes,
+        "bytes that wake the receiver",
+        |spec, given| set(&mut spec.stack.rcvlowat, given.value(Reader::positive_bytes)),
+        |spec| show_bytes(spec.stack.rcvlowat.0),
+    ),
+    key(
+        "hz",
+        "0.1.0",
+        Form::Whole(100, 1000),
+        "timer ticks per second, a divisor of 1000",
+        |spec, given| set(&mut spec.stack.hz, given.value(read_hz)),
+        |spec| Some(spec.stack.hz.to_string()),
+    ),
+    key(
+        "sender_qdisc",
+        "0.1.0",
+        Form::Choice(|| names(&QDISCS)),
+        "queue discipline on the sender; `\"fq\"` paces in place of TCP's own timer",
+        |spec, given| set(&mut spec.stack.sender_qdisc, given.choice(&QDISCS)),
+        |spec| show_text(name_of(&QDISCS, spec.stack.sender_qdisc)),
+    ),
+    key(
+        "tso",
+        "0.1.0",
+        Form::Choice(|| names(&TSOS)),
+        "bursts are cut to packets before the first link, cross the network whole, or are never made",
+        |spec, given| set(&mut spec.stack.tso, given.choice(&TSOS)),
+        |spec| show_text(name_of(&TSOS, spec.stack.tso)),
+    ),
+    key(
+        "sack",
+        "0.1.0",
+        Form::Bool,
+        "selective acknowledgements",
+        |spec, given| set(&mut spec.stack.sack, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.sack.to_string()),
+    ),
+    key(
+        "recovery",
+        "0.1.0",
+        Form::Choice(|| names(&RECOVERIES)),
+        "how losses are found and repaired: RACK-TLP and PRR as in Linux, or as in ns-3",
+        |spec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
+        |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
+    ),
+    key(
+        "delack",
+        "0.1.0",
+        Form::Any(&[
+            Form::Choice(|| vec!["linux"]),
+            Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
+        ]),
+        "when the receiver acknowledges: as Linux, or as in `{ every = 2, timer = \"200ms\" }`; \
+         `{ every = 1 }` needs no timer",
+        |spec, given| set(&mut spec.stack.delack, given.value(read_delack)),
+        |spec| Some(show_delack(spec.stack.delack)),
+    ),
+    key(
+        "min_rto",
+        "0.1.0",
+        Form::Time,
+        "lower bound of the retransmission timeout's variance term",
+        |spec, given| set(&mut spec.stack.min_rto, given.value(Reader::positive_span)),
+        |spec| show_text(&show_span(spec.stack.min_rto)),
+    ),
+    key(
+        "initial_cwnd",
+        "0.1.0",
+        Form::Whole(1, 10_000),
+        "initial cwnd in segments",
+        |spec, given| set(&mut spec.stack.initial_cwnd, given.value(read_initial_cwnd)),
+        |spec| Some(spec.stack.initial_cwnd.to_string()),
+    ),
+    key(
+        "clock_step",
+        "0.1.0",
+        Form::Time,
+        "step of every clock, of hosts and links alike: what falls between two steps is late by the rest. For \
+         imitating a rig; at most `\"1ms\"`",
+        |spec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
+        |spec| show_text(&show_span(spec.stack.clock_step)),
+    ),
+];
+
 impl StackSpec {
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Self {
         let mut spec = Self::default();
-        let stack = &mut spec.stack;
-        let name = |key: &str| format!("stack.{key}");
-        if let Some(node) = keys.take("profile")
-            && let Some(profile) = reader.choice(node, &name("profile"), &PROFILES, "")
-        {
-            spec.profile = profile;
-            let shown = name_of(&PROFILES, profile);
-            not_built::refuse_value(reader, node, &name("profile"), shown, not_built::PROFILES);
-        }
-        if let Some(node) = keys.take("mss") {
-            spec.mss = read_mss(reader, node, &name("mss")).unwrap_or(spec.mss);
-        }
-        if let Some(node) = keys.take("sndbuf") {
-            stack.sndbuf =
-                read_socket_buffer(reader, node, &name("sndbuf")).unwrap_or(stack.sndbuf);
-        }
-        if let Some(node) = keys.take("rcvbuf") {
-            stack.rcvbuf =
-                read_socket_buffer(reader, node, &name("rcvbuf")).unwrap_or(stack.rcvbuf);
-        }
-        if let Some(node) = keys.take("rwnd") {
-            stack.rwnd = reader.positive_bytes(node, &name("rwnd"));
-        }
-        if let Some(node) = keys.take("rcvlowat") {
-            stack.rcvlowat =
-                reader.positive_bytes(node, &name("rcvlowat")).unwrap_or(stack.rcvlowat);
-        }
-        if let Some(node) = keys.take("hz")
-            && let Some(hz) = reader.integer(node, &name("hz"), 100, 1000)
-        {
-            if 1000 % hz == 0 {
-                stack.hz = u32::try_from(hz).expect("at most 1000");
-            } else {
-                reader.wrong(node, &name("hz"), "a divisor of 1000, such as 100, 250 or 1000");
-            }
-        }
-        if let Some(node) = keys.take("sender_qdisc") {
-            stack.sender_qdisc = reader
-                .choice(node, &name("sender_qdisc"), &QDISCS, "")
-                .unwrap_or(stack.sender_qdisc);
-        }
-        if let Some(node) = keys.take("tso") {
-            stack.tso = reader.choice(node, &name("tso"), &TSOS, "").unwrap_or(stack.tso);
-        }
-        if let Some(node) = keys.take("sack") {
-            stack.sack = reader.boolean(node, &name("sack")).unwrap_or(stack.sack);
-        }
-        if let Some(node) = keys.take("recovery") {
-            stack.recovery =
-                reader.choice(node, &name("recovery"), &RECOVERIES, "").unwrap_or(stack.recovery);
-        }
-        if let Some(node) = keys.take("delack") {
-            stack.delack = read_delack(reader, node, &name("delack")).unwrap_or(stack.delack);
-        }
-        if let Some(node) = keys.take("min_rto") {
-            stack.min_rto = reader.positive_span(node, &name("min_rto")).unwrap_or(stack.min_rto);
-        }
-        if let Some(node) = keys.take("initial_cwnd")
-            && let Some(cwnd) = reader.integer(node, &name("initial_cwnd"), 1, 10_000)
-        {
-            stack.initial_cwnd = u32::try_from(cwnd).expect("at most 10000");
-        }
-        if let Some(node) = keys.take("clock_step")
-            && let Some(step) = reader.positive_span(node, &name("clock_step"))
-        {
-            if step <= CLOCK_STEP_MAX {
-                stack.clock_step = step;
-            } else {
-                reader.wrong(node, &name("clock_step"), "at most \"1ms\"");
-            }
-        }
+        read_keys(STACK_KEYS, &mut spec, reader, &mut keys);
         not_built::refuse_keys(reader, &mut keys, not_built::STACK_KEYS);
         keys.finish(reader);
         spec
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
-        let Self { profile, mss, stack } = self;
-        let normal = Self::default();
-        let plain = &normal.stack;
         out.table("[stack]");
-        out.text_unless(*profile == normal.profile, "profile", name_of(&PROFILES, *profile));
-        out.text_unless(*mss == normal.mss, "mss", &format!("{mss}B"));
-        out.text_unless(stack.sndbuf == plain.sndbuf, "sndbuf", &show_socket_buffer(stack.sndbuf));
-        out.text_unless(stack.rcvbuf == plain.rcvbuf, "rcvbuf", &show_socket_buffer(stack.rcvbuf));
-        if let Some(rwnd) = stack.rwnd {
-            out.text("rwnd", &format!("{}B", rwnd.0));
-        }
-        out.text_unless(
-            stack.rcvlowat == plain.rcvlowat,
-            "rcvlowat",
-            &format!("{}B", stack.rcvlowat.0),
-        );
-        out.raw_unless(stack.hz == plain.hz, "hz", &stack.hz.to_string());
-        let qdisc = name_of(&QDISCS, stack.sender_qdisc);
-        out.text_unless(stack.sender_qdisc == plain.sender_qdisc, "sender_qdisc", qdisc);
-        out.text_unless(stack.tso == plain.tso, "tso", name_of(&TSOS, stack.tso));
-        out.raw_unless(stack.sack == plain.sack, "sack", &stack.sack.to_string());
-        let recovery = name_of(&RECOVERIES, stack.recovery);
-        out.text_unless(stack.recovery == plain.recovery, "recovery", recovery);
-        match stack.delack {
-            DelAck::Linux => {}
-            DelAck::Quick => out.raw("delack", "{ every = 1 }"),
-            DelAck::Every { every, timer } => {
-                out.raw(
-                    "delack",
-                    &format!("{{ every = {every}, timer = \"{}\" }}", show_span(timer)),
-                );
-            }
-        }
-        out.text_unless(stack.min_rto == plain.min_rto, "min_rto", &show_span(stack.min_rto));
-        let cwnd = stack.initial_cwnd.to_string();
-        out.raw_unless(stack.initial_cwnd == plain.initial_cwnd, "initial_cwnd", &cwnd);
-        let step = show_span(stack.clock_step);
-        out.text_unless(stack.clock_step == plain.clock_step, "clock_step", &step);
+        write_keys(STACK_KEYS, self, out);
     }
 }
 
-/// The name of a value in a list of choices.
-pub(crate) fn name_of<T: Copy + PartialEq>(
-    choices: &[(&'static str, T)],
-    value: T,
-) -> &'static str {
-    choices
-        .iter()
-        .find(|(_, choice)| *choice == value)
-        .map(|&(name, _)| name)
-        .expect("each value has a name")
+fn read_profile(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Profile> {
+    let profile = reader.choice(node, name, &PROFILES, "")?;
+    not_built::refuse_value(reader, node, name, name_of(&PROFILES, profile), not_built::PROFILES);
+    Some(profile)
+}
+
+fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
+    let hz = reader.integer(node, name, 100, 1000)?;
+    if 1000 % hz != 0 {
+        reader.wrong(node, name, "a divisor of 1000, such as 100, 250 or 1000");
+        return None;
+    }
+    u32::try_from(hz).ok()
+}
+
+fn read_initial_cwnd(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
+    reader.integer(node, name, 1, 10_000).and_then(|cwnd| u32::try_from(cwnd).ok())
+}
+
+fn read_clock_step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
+    let step = reader.positive_span(node, name)?;
+    if step > CLOCK_STEP_MAX {
+        reader.wrong(node, name, "at most \"1ms\"");
+        return None;
+    }
+    Some(step)
 }
 
 /// A segment's payload: a number of bytes that fits into an IP packet.
@@ -215,10 +257,10 @@ fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader.positive_bytes(node, name).map(SocketBuffer::Fixed)
 }
 
-fn show_socket_buffer(buffer: SocketBuffer) -> String {
+fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     match buffer {
-        SocketBuffer::Auto => "auto".to_owned(),
-        SocketBuffer::Fixed(bytes) => format!("{}B", bytes.0),
+        SocketBuffer::Auto => show_text("auto"),
+        SocketBuffer::Fixed(bytes) => show_bytes(bytes.0),
     }
 }
 
@@ -247,4 +289,14 @@ fn read_delack(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<DelAc
     let every = u32::try_from(every?).expect("at most 1000");
     // With an ACK for every segment nothing waits, and the timer makes no difference.
     if every == 1 { Some(DelAck::Quick) } else { Some(DelAck::Every { every, timer: timer? }) }
+}
+
+fn show_delack(delack: DelAck) -> String {
+    match delack {
+        DelAck::Linux => toml_string("linux"),
+        DelAck::Quick => "{ every = 1 }".to_owned(),
+        DelAck::Every { every, timer } => {
+            format!("{{ every = {every}, timer = \"{}\" }}", show_span(timer))
+        }
+    }
 }

@@ -1,27 +1,37 @@
-//! `docs/scenario-files.md` tells of every key, and its examples are right.
+//! `docs/scenario-files.md` has the tables of keys that are written from their rows, and its examples are right; so
+//! is the JSON Schema.
 
-use bbrlab_scenario::Scenario;
+mod json_schema;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bbrlab_scenario::{BUILTINS, Scenario, schema, sections};
+use expect_test::expect_file;
+use json_schema::mistakes;
+use serde_json::Value;
 
 const DOCUMENT: &str = include_str!("../../../docs/scenario-files.md");
 
-/// The keys of a table, as the answer to a wrong one lists them.
-fn keys(table: &str) -> Vec<String> {
-    let text = format!("duration = \"1s\"\n{table}\nno_such_key_at_all = 1\n");
-    let errors = Scenario::parse("s", "s.toml", &text, None, &[]).unwrap_err();
-    let notes: Vec<String> = errors.0.iter().flat_map(|error| error.notes.clone()).collect();
-    let list = notes.iter().find_map(|note| note.split_once(": ")).expect("a list of keys").1;
-    list.split(", ").map(str::to_owned).collect()
-}
+/// Where a table of the page begins, before the name of its section.
+const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
 
+/// `cargo xtask bless` writes the tables anew.
 #[test]
-fn every_key_is_in_the_document() {
-    for table in ["", "[stack]", "[bottleneck]", "[access]", "[[links]]", "[[flows]]"] {
-        for key in keys(table) {
-            let told =
-                [format!("`{key}`"), format!("[{key}]")].iter().any(|name| DOCUMENT.contains(name));
-            assert!(told, "`{key}` of {table} is missing in docs/scenario-files.md");
+fn the_tables_of_the_page_are_those_of_the_rows() {
+    let mut page = String::new();
+    let mut rest = DOCUMENT;
+    for section in sections() {
+        if section.header == "[bottleneck]" {
+            continue; // The keys of `[[links]]` but for the name.
         }
+        let header = if section.header.is_empty() { "top level" } else { section.header };
+        let (before, after) = rest
+            .split_once(&format!("{BEGINNING}{header} -->\n"))
+            .unwrap_or_else(|| panic!("the page has no table of {header}, or not in this order"));
+        page += &format!("{before}{BEGINNING}{header} -->\n\n{}\n", section.to_markdown());
+        rest = &after[after.find("<!-- End of").expect("a table ends")..];
     }
+    expect_file!["../../../docs/scenario-files.md"].assert_eq(&(page + rest));
 }
 
 #[test]
@@ -34,4 +44,91 @@ fn the_examples_of_the_document_are_right() {
             panic!("{errors}");
         }
     }
+}
+
+fn as_json(toml: &str) -> Value {
+    toml::from_str(toml).expect("TOML")
+}
+
+#[test]
+fn the_schema_knows_every_scenario() {
+    let schema = schema();
+    let examples = DOCUMENT.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    for text in BUILTINS.iter().map(|builtin| builtin.text).chain(examples) {
+        assert_eq!(mistakes(&schema, &as_json(text)), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema = schema();
+    let right = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\n";
+    assert!(mistakes(&schema, &as_json(right)).is_empty());
+    for (part, wrong) in [
+        ("duration = \"1s\"", ""),
+        ("duration = \"1s\"", "duration = 1"),
+        ("duration", "hz = 1\nduration"),
+        ("rate =", "rat ="),
+        ("[bottleneck]", "[bottleneck]\nloss = 1.5"),
+        ("[bottleneck]", "[bottleneck]\nloss = { model = \"bernouli\" }"),
+        ("[bottleneck]", "[bottleneck]\nloss_at = \"between\""),
+        ("[bottleneck]", "[bottleneck]\nreorder = { ratio = 0.1 }"),
+        ("[bottleneck]", "[stack]\nhz = 10\n[bottleneck]"),
+        ("[[flows]]\ncc = \"reno\"", "flows = []"),
+        ("cc = \"reno\"", "count = 1"),
+    ] {
+        let text = right.replacen(part, wrong, 1);
+        assert!(Scenario::parse("s", "s.toml", &text, None, &[]).is_err(), "{text}");
+        assert!(!mistakes(&schema, &as_json(&text)).is_empty(), "{text}");
+    }
+}
+
+/// Tables that are values, each with a key that it does not have.
+const VALUES: [(&str, &str, &str); 9] = [
+    ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
+    ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),
+    ("bottleneck", "loss", "{ model = \"gilbert-elliott\", p = 0.1, r = 0.1, no = 1 }"),
+    ("bottleneck", "jitter", "{ up_to = \"1ms\", no = 1 }"),
+    ("bottleneck", "reorder", "{ ratio = 0.1, by = \"1ms\", no = 1 }"),
+    ("stack", "delack", "{ every = 1, no = 1 }"),
+    ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
+    ("flows", "train", "{ bytes = \"1KB\", count = 1, gap = \"1s\", no = 1 }"),
+    ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
+];
+
+/// The keys of tables that are values, by the full name of their key: as the rows have them.
+fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for (section, schema) in schema()["properties"].as_object().expect("sections") {
+        let schema = schema.get("items").unwrap_or(schema);
+        for (key, schema) in schema["properties"].as_object().into_iter().flatten() {
+            let forms = schema["anyOf"].as_array().cloned().unwrap_or(vec![schema.clone()]);
+            for parts in forms.iter().filter_map(|form| form["properties"].as_object()) {
+                let parts = parts.keys().cloned().collect();
+                found.insert((section.clone(), key.clone()), parts);
+            }
+        }
+    }
+    found
+}
+
+/// Rows tell of the keys within a value, and its reader asks for them: both know the same.
+#[test]
+fn the_keys_within_values_are_those_that_are_read() {
+    let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for (section, key, value) in VALUES {
+        let header =
+            if section == "flows" { "[[flows]]".to_owned() } else { format!("[{section}]") };
+        let text = format!("duration = \"1s\"\n{header}\n{key} = {value}\n");
+        let errors = Scenario::parse("s", "s.toml", &text, None, &[]).expect_err("`no` is no key");
+        let of = format!("{key}`: ");
+        let notes = errors.0.iter().flat_map(|error| &error.notes);
+        let list = notes.filter_map(|note| note.split_once(&of)).map(|(_, list)| list).next();
+        let keys = list.unwrap_or_else(|| panic!("{errors}")).split(", ").map(str::to_owned);
+        read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
+    }
+    let mut told = parts_of_rows();
+    // The same as in [bottleneck].
+    told.retain(|(section, key), _| section != "links" && key != "reverse_rate" && key != "points");
+    assert_eq!(read, told);
 }

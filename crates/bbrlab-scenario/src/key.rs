@@ -1,0 +1,198 @@
+//! A key of a scenario, written down once: what reads it, what writes it, what is said of it.
+//!
+//! Each table of a scenario has its rows in the file that holds its values (`stack.rs`, `link.rs`, `flow.rs`,
+//! `spec.rs`), in the order in which they are read. The reader, the canonical text, "did you mean", the tables of
+//! `docs/scenario-files.md` and the JSON Schema come from the rows; a default is that of the values, shown by the row.
+
+use crate::canonical::Writer;
+use crate::document::Node;
+use crate::reader::{Keys, Placed, Reader};
+
+/// A key of the table whose values are an `S`.
+pub(crate) struct Key<S> {
+    pub(crate) name: &'static str,
+    /// The version that brought it.
+    pub(crate) since: &'static str,
+    /// What its values look like.
+    pub(crate) form: Form,
+    /// What it says, in Markdown.
+    pub(crate) meaning: &'static str,
+    /// What holds without it, in Markdown, where its default is no value.
+    pub(crate) without: &'static str,
+    /// What is expected where the key, which must be there, is missing.
+    pub(crate) needed: Option<&'static str>,
+    /// Takes a value over; what is wrong with it goes to the reader.
+    read: fn(&mut S, &mut Given<'_, '_>),
+    /// Its value as TOML in the one spelling; `None` where it has none.
+    show: fn(&S) -> Option<String>,
+}
+
+/// What the values of a key look like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Text,
+    Bool,
+    /// From 0 to 1.
+    Ratio,
+    /// A whole number from the first to the second.
+    Whole(u64, u64),
+    Time,
+    Rate,
+    Bytes,
+    /// Room of a queue.
+    Room,
+    /// One of these names.
+    Choice(fn() -> Vec<&'static str>),
+    /// The name of a congestion control.
+    Algorithm,
+    /// A list of the same.
+    List(&'static Form),
+    /// A list of two.
+    Pair(&'static Form, &'static Form),
+    Table(&'static [Part]),
+    /// Names with numbers, strings, `true` or `false`.
+    Params,
+    /// One of several forms.
+    Any(&'static [Form]),
+}
+
+/// A key of a table that is a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) is_needed: bool,
+}
+
+/// A value on its way to being read.
+pub(crate) struct Given<'g, 'a> {
+    pub(crate) reader: &'g mut Reader<'a>,
+    /// The table that has it.
+    pub(crate) keys: &'g Keys<'g>,
+    pub(crate) node: &'g Node,
+    /// Its full name.
+    pub(crate) name: &'g str,
+}
+
+/// A row: name, the version that brought it, form, meaning, what reads it, what writes it.
+pub(crate) const fn key<S>(
+    name: &'static str,
+    since: &'static str,
+    form: Form,
+    meaning: &'static str,
+    read: fn(&mut S, &mut Given<'_, '_>),
+    show: fn(&S) -> Option<String>,
+) -> Key<S> {
+    Key { name, since, form, meaning, without: "none", needed: None, read, show }
+}
+
+impl<S> Key<S> {
+    /// What holds without it.
+    pub(crate) const fn without(mut self, without: &'static str) -> Self {
+        self.without = without;
+        self
+    }
+
+    /// It must be there.
+    pub(crate) const fn needed(mut self, expected: &'static str) -> Self {
+        self.needed = Some(expected);
+        self
+    }
+
+    /// The value of the defaults, as TOML.
+    pub(crate) fn default(&self) -> Option<String>
+    where
+        S: Default,
+    {
+        (self.show)(&S::default())
+    }
+}
+
+/// A part that must be there.
+pub(crate) const fn needed(name: &'static str, form: Form) -> Part {
+    Part { name, form, is_needed: true }
+}
+
+/// A part that may be missing.
+pub(crate) const fn optional(name: &'static str, form: Form) -> Part {
+    Part { name, form, is_needed: false }
+}
+
+impl<'a> Given<'_, 'a> {
+    /// Reads the value.
+    pub(crate) fn value<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>, &Node, &str) -> Option<T>,
+    ) -> Option<T> {
+        read(self.reader, self.node, self.name)
+    }
+
+    /// Reads the value and keeps its place.
+    pub(crate) fn placed<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>, &Node, &str) -> Option<T>,
+    ) -> Option<Placed<T>> {
+        let at = self.node.at;
+        self.value(read).map(|value| Placed { value, at })
+    }
+
+    /// Reads one of a few names.
+    pub(crate) fn choice<T: Copy>(&mut self, choices: &[(&str, T)]) -> Option<T> {
+        self.value(|reader, node, name| reader.choice(node, name, choices, ""))
+    }
+}
+
+/// Puts a value that was read in the place of the default.
+pub(crate) fn set<T>(place: &mut T, read: Option<T>) {
+    if let Some(value) = read {
+        *place = value;
+    }
+}
+
+/// The names of choices.
+pub(crate) fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
+    choices.iter().map(|&(name, _)| name).collect()
+}
+
+/// The name of a value in a list of choices.
+pub(crate) fn name_of<T: Copy + PartialEq>(
+    choices: &[(&'static str, T)],
+    value: T,
+) -> &'static str {
+    choices
+        .iter()
+        .find(|(_, choice)| *choice == value)
+        .map(|&(name, _)| name)
+        .expect("each value has a name")
+}
+
+/// Reads the keys of these rows, in their order.
+pub(crate) fn read_keys<S>(
+    rows: &'static [Key<S>],
+    values: &mut S,
+    reader: &mut Reader<'_>,
+    keys: &mut Keys<'_>,
+) {
+    for row in rows {
+        match (keys.take(row.name), row.needed) {
+            (Some(node), _) => {
+                let name = &keys.name(row.name);
+                (row.read)(values, &mut Given { reader, keys, node, name });
+            }
+            (None, Some(expected)) => reader.missing(keys, row.name, expected),
+            (None, None) => {}
+        }
+    }
+}
+
+/// Writes the keys of these rows that must be there or differ from the defaults, in their order.
+pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writer) {
+    let defaults = S::default();
+    for row in rows {
+        if let Some(value) = (row.show)(values)
+            && (row.needed.is_some() || (row.show)(&defaults).as_ref() != Some(&value))
+        {
+            out.raw(row.name, &value);
+        }
+    }
+}
