@@ -206,7 +206,7 @@ fn one_run(
     let is_complete = executed.is_complete;
     if let Some(folder) = folder.as_ref().filter(|_| is_complete || is_single) {
         let toml = scenario.run_toml(task.run);
-        write_run(folder, &toml, &executed.result, executed.cpu_s, is_complete)?;
+        write_run(folder, &toml, &executed)?;
         if is_single && options.pictures {
             write_pictures(folder, &[picture_of(&run, &executed.result)])?;
         }

@@ -141,16 +141,17 @@ impl BenchCase {
         let executed = execute(&scenario.run(0), packets, &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
         let summary = executed.result.summary;
+        let data_packets = summary.data_packets.expect("the simulator counts them");
         Ok(BenchResult {
             name: self.name.to_owned(),
             sim_s: summary.sim_s,
-            data_packets: summary.data_packets,
-            events: summary.events,
+            data_packets,
+            events: summary.events.expect("the simulator counts them"),
             cpu_s: executed.cpu_s,
-            data_packets_per_cpu_s: summary.data_packets as f64 / executed.cpu_s,
+            data_packets_per_cpu_s: data_packets as f64 / executed.cpu_s,
             instructions_per_packet: None,
             peak_rss_bytes: peak_rss_bytes(),
-            digest: summary.digest,
+            digest: summary.digest.expect("the simulator has one"),
         })
     }
 

@@ -162,8 +162,8 @@ mod tests {
     use super::{of_flow, of_link, of_run, summary_columns};
     use crate::parquet_file::{decode, encode};
     use bbrlab_run::{
-        Column, Figure, FlowSummary, Kind, LinkSummary, QueueRow, QueueSeries, Role, RunSummary,
-        Series, SeriesRow, Transfers, Values,
+        Column, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
+        RunSummary, Series, SeriesRow, Transfers, Values, leaves,
     };
     use expect_test::{expect, expect_file};
 
@@ -182,7 +182,14 @@ mod tests {
             });
         }
         let mut queue = QueueSeries::default();
-        queue.push(QueueRow { time_s: 0.5, link: 0, packets: 3, bytes: 4542, drops: 1, marks: 0 });
+        queue.push(QueueRow {
+            time_s: 0.5,
+            link: 0,
+            packets: 3,
+            bytes: 4542.into(),
+            drops: 1,
+            marks: 0.into(),
+        });
         let through = |columns: Vec<Column>| decode(encode(&columns, &[])).unwrap();
         assert_eq!(Series::from_columns(&through(series.columns())).unwrap(), series);
         assert_eq!(QueueSeries::from_columns(&through(queue.columns())).unwrap(), queue);
@@ -202,7 +209,8 @@ mod tests {
     }
 
     fn run(links: Vec<LinkSummary>) -> RunSummary {
-        let flow = FlowSummary { cc: "bbr1".to_owned(), sent_packets: 7, ..FlowSummary::default() };
+        let flow =
+            FlowSummary { cc: "bbr1".to_owned(), sent_packets: Some(7), ..FlowSummary::default() };
         RunSummary { seed: 3, links, flows: vec![flow], ..RunSummary::default() }
     }
 
@@ -222,16 +230,18 @@ mod tests {
     }
 
     /// A table of the page: name, kind, unit and meaning of each column.
-    fn table<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Figure)>) -> String {
+    fn table(title: &str, leaves: impl Iterator<Item = Leaf>) -> String {
         let mut text =
             format!("\n**{title}**\n\n| column | kind | unit | what |\n|---|---|---|---|\n");
-        for (name, figure) in rows {
+        for Leaf { name, figure, of } in leaves {
             let kind = match figure.kind {
                 Kind::Whole => "integer",
                 Kind::Number => "number",
                 _ => "text",
             };
-            writeln!(text, "| `{name}` | {kind} | {} | {} |", figure.unit, figure.meaning).unwrap();
+            let of_what = of.map_or_else(String::new, |of| format!(" {}", of.meaning));
+            let (unit, meaning) = (figure.unit, figure.meaning);
+            writeln!(text, "| `{name}` | {kind} | {unit} | {meaning}{of_what} |").unwrap();
         }
         text
     }
@@ -242,19 +252,13 @@ mod tests {
 
     #[test]
     fn the_page_of_results_has_every_column() {
-        let named = |leaves: Vec<bbrlab_run::Leaf>| {
-            leaves
-                .into_iter()
-                .filter(|leaf| leaf.figure.role != Role::Cost)
-                .map(|leaf| (leaf.name, leaf.figure))
-        };
-        let own = |figures: &'static [Figure]| {
-            figures.iter().map(|figure| (figure.name.to_owned(), figure))
-        };
+        let in_files =
+            |leaves: Vec<Leaf>| leaves.into_iter().filter(|leaf| leaf.figure.role != Role::Cost);
+        let own = |figures: &'static [Figure]| in_files(leaves(figures, "", ""));
         let tables = [
-            table("`summary.parquet`, of the run", named(of_run())),
-            table("`summary.parquet`, of the flow", named(of_flow())),
-            table("`summary.parquet`, of the run's bottleneck", named(of_link())),
+            table("`summary.parquet`, of the run", in_files(of_run())),
+            table("`summary.parquet`, of the flow", in_files(of_flow())),
+            table("`summary.parquet`, of the run's bottleneck", in_files(of_link())),
             table("`series.parquet`", own(Series::FIGURES)),
             table("`queue.parquet`", own(QueueSeries::FIGURES)),
             table("`transfers.parquet`", own(Transfers::FIGURES)),

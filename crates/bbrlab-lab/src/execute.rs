@@ -1,4 +1,5 @@
-//! One run from start to end, in slices, so that it can be watched and interrupted.
+//! One run from start to end, in slices, so that it can be watched and interrupted. All that it leaves comes
+//! back in memory; whoever wants files hands it to `run_folder`.
 
 use bbrlab_run::{Run, RunResult};
 use bbrlab_sim::{Sim, Status};
@@ -12,7 +13,7 @@ const PACKETS_PER_SLICE: u64 = 50_000;
 
 /// A run and what it took.
 #[derive(Debug)]
-pub(crate) struct Executed {
+pub struct Executed {
     /// The records.
     pub result: RunResult,
     /// CPU seconds, set-up and figures included.
@@ -26,7 +27,7 @@ pub(crate) struct Executed {
 ///
 /// # Errors
 /// If the simulation refuses the run.
-pub(crate) fn execute(
+pub fn execute(
     run: &Run,
     packets: u64,
     stop: &Stop,

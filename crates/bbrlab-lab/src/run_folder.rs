@@ -9,13 +9,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::{RunResult, RunSummary, RunsDocument};
+use bbrlab_run::{RunSummary, RunsDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
 use crate::columns::summary_columns;
 use crate::error::LabError;
+use crate::execute::Executed;
 use crate::machine;
 use crate::parquet_file::encode;
 use crate::provenance::{COMMIT, VERSION};
@@ -150,17 +151,12 @@ fn holds_files_of_a_run(folder: &Path) -> bool {
     })
 }
 
-/// Writes a run's folder. `complete` is false for an interrupted run.
+/// Writes the folder of a run, whose scenario as TOML is given. An interrupted run is marked as incomplete.
 ///
 /// # Errors
 /// If the disk refuses.
-pub(crate) fn write_run(
-    folder: &Path,
-    scenario_toml: &str,
-    result: &RunResult,
-    cpu_s: f64,
-    complete: bool,
-) -> Result<(), LabError> {
+pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(), LabError> {
+    let result = &run.result;
     make_folder(folder)?;
     remove_leftovers(folder);
     // Whatever was there is no longer whole from here on.
@@ -192,8 +188,8 @@ pub(crate) fn write_run(
         scenario_hash: summary.scenario_hash,
         profile: summary.profile,
         seed: summary.seed,
-        complete,
-        cpu_s,
+        complete: run.is_complete,
+        cpu_s: run.cpu_s,
         processor: machine::processor(),
         processors: machine::processors(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
@@ -267,11 +263,15 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Found, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use crate::execute::{Executed, execute};
+    use crate::picture_files::read_series;
     use crate::scratch::Scratch;
+    use crate::stop::Stop;
     use bbrlab_run::{QueueSeries, RunResult, RunSummary, Series, Transfers};
+    use bbrlab_scenario::Scenario;
     use std::fs;
 
-    fn result() -> RunResult {
+    fn executed(cpu_s: f64, is_complete: bool) -> Executed {
         let summary = RunSummary {
             scenario: "made-up".to_owned(),
             scenario_hash: "aa".repeat(32),
@@ -279,12 +279,13 @@ mod tests {
             seed: 3,
             ..RunSummary::default()
         };
-        RunResult {
+        let result = RunResult {
             summary,
             series: Series::default(),
             queue: QueueSeries::default(),
             transfers: Transfers::default(),
-        }
+        };
+        Executed { result, cpu_s, is_complete }
     }
 
     fn key() -> RunKey {
@@ -295,16 +296,33 @@ mod tests {
     fn a_complete_run_is_recognised_with_its_cpu_time() {
         let scratch = Scratch::new("complete");
         assert_eq!(look(scratch.path(), &key()), Found::Nothing);
-        write_run(scratch.path(), "seed = 3\n", &result(), 0.25, true).unwrap();
-        let mut expected = result().summary;
+        write_run(scratch.path(), "seed = 3\n", &executed(0.25, true)).unwrap();
+        let mut expected = executed(0.0, true).result.summary;
         expected.cpu_s = Some(0.25);
         assert_eq!(look(scratch.path(), &key()), Found::Complete(Box::new(expected)));
     }
 
     #[test]
+    fn a_run_hands_back_in_memory_what_its_folder_holds() {
+        let text = "duration = \"2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n\
+                    [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nbytes = \"150KB\"\n";
+        let scenario = Scenario::parse("memory", "memory", text, None, &[]).unwrap();
+        let packets = scenario.estimate_run(0).data_packets;
+        let run = execute(&scenario.run(0), packets, &Stop::new(), |_| {}).unwrap();
+        let RunResult { summary, series, queue, transfers } = &run.result;
+        assert!(run.is_complete && series.len() > 100 && queue.len() > 100);
+        assert_eq!((summary.flows.len(), transfers.bytes.as_slice()), (1, &[150_000][..]));
+        let scratch = Scratch::new("memory");
+        write_run(scratch.path(), &scenario.run_toml(0), &run).unwrap();
+        assert_eq!(read_series(scratch.path()).unwrap(), *series);
+        let key = RunKey { scenario_hash: scenario.hash().to_owned(), seed: 1 };
+        assert_eq!(look(scratch.path(), &key), Found::Complete(Box::new(summary.clone())));
+    }
+
+    #[test]
     fn a_run_of_another_seed_is_another_run() {
         let scratch = Scratch::new("other");
-        write_run(scratch.path(), "", &result(), 0.0, true).unwrap();
+        write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         let wanted = RunKey { seed: 4, ..key() };
         assert_eq!(look(scratch.path(), &wanted), Found::Other(key()));
     }
@@ -312,7 +330,7 @@ mod tests {
     #[test]
     fn an_altered_a_missing_or_an_interrupted_run_is_not_complete() {
         let scratch = Scratch::new("altered");
-        let rewrite = || write_run(scratch.path(), "", &result(), 0.0, true).unwrap();
+        let rewrite = || write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         rewrite();
         fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
         assert_eq!(look(scratch.path(), &key()), Found::Nothing);
@@ -322,7 +340,7 @@ mod tests {
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
         assert_eq!(look(scratch.path(), &key()), Found::Nothing);
-        write_run(scratch.path(), "", &result(), 0.0, false).unwrap();
+        write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
         assert_eq!(look(scratch.path(), &key()), Found::Nothing);
     }
 

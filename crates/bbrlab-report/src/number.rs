@@ -43,9 +43,10 @@ pub(crate) fn with_half(mean: &str, half: &str) -> String {
     if shows { format!("{mean} ±{half}") } else { mean.to_owned() }
 }
 
-/// A count with thousands set apart.
+/// A count with thousands set apart; a dash for none.
 #[must_use]
-pub fn count(value: u64) -> String {
+pub fn count(value: impl Into<Option<u64>>) -> String {
+    let Some(value) = value.into() else { return NONE.to_owned() };
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn counts_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0u64, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

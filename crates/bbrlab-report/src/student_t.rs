@@ -3,6 +3,8 @@
 //! Sources: the quantiles up to 30 degrees of freedom are the usual table's; beyond them the expansion of
 //! the quantile in 1/df about the normal one (Abramowitz and Stegun 26.7.5), which there is right to 1e-6.
 
+use bbrlab_run::{mean, variance};
+
 /// 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [
     12.706_204_736,
@@ -80,16 +82,12 @@ pub struct Interval {
 #[expect(clippy::cast_precision_loss, reason = "runs are counted in thousands at most")]
 pub fn interval(values: &[f64]) -> Interval {
     let n = values.len();
-    if n == 0 {
-        return Interval { n, mean: None, half: None };
+    let mean = mean(values);
+    if n < 2 {
+        return Interval { n, mean, half: None };
     }
-    let mean = values.iter().sum::<f64>() / n as f64;
-    if n == 1 {
-        return Interval { n, mean: Some(mean), half: None };
-    }
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    let standard_error = (squares / (n - 1) as f64 / n as f64).sqrt();
-    Interval { n, mean: Some(mean), half: Some(t_975(n - 1) * standard_error) }
+    let standard_error = (variance(values) / n as f64).sqrt();
+    Interval { n, mean, half: Some(t_975(n - 1) * standard_error) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,20 @@
 
 use std::borrow::Cow;
 
-use crate::figure::Kind;
+/// What the values of a figure are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers.
+    Whole,
+    /// Numbers.
+    Number,
+    /// Words.
+    Word,
+    /// Records: the figure has parts.
+    Record,
+    /// Lists and maps, which have no place in a row.
+    Many,
+}
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +69,17 @@ impl Values {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// What our simulator counts at every moment, and another back end may not be able to tell. A column in which
+/// all is told is one of those that are never null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told<T>(pub Option<T>);
+
+impl<T> From<T> for Told<T> {
+    fn from(value: T) -> Self {
+        Self(Some(value))
     }
 }
 
@@ -127,6 +151,20 @@ macro_rules! integers_in_columns {
 }
 
 integers_in_columns!(u32, u64);
+
+impl InColumn for Told<u64> {
+    const KIND: Kind = Kind::Whole;
+
+    fn write(values: &[Self]) -> Values {
+        let values: Vec<Option<u64>> = values.iter().map(|value| value.0).collect();
+        let all: Option<Vec<u64>> = values.iter().copied().collect();
+        all.map_or_else(|| InColumn::write(&values), |all| InColumn::write(&all))
+    }
+
+    fn read(values: &Values) -> Option<Vec<Self>> {
+        Some(Option::read(values)?.into_iter().map(Self).collect())
+    }
+}
 
 impl InColumn for f64 {
     const KIND: Kind = Kind::Number;

@@ -4,6 +4,8 @@
 //! itself, with its JSON, and what all others ask: the figures' descriptions and, in their order, their
 //! values. Columns of Parquet files, metrics of groups, `list metrics` and `docs/results.md` come from those.
 
+use crate::column::Kind;
+
 /// A figure of a record: a row of a table in `record.rs`.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
@@ -32,21 +34,6 @@ pub enum Role {
     Result,
     /// What the run took: in no file, since it is not the same wherever the run is made.
     Cost,
-}
-
-/// What the values of a figure are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Whole numbers.
-    Whole,
-    /// Numbers.
-    Number,
-    /// Words.
-    Word,
-    /// Records: the figure has parts.
-    Record,
-    /// Lists and maps, which have no place in a row.
-    Many,
 }
 
 /// A value of a figure.
@@ -82,6 +69,8 @@ pub struct Leaf {
     pub name: String,
     /// What it is.
     pub figure: &'static Figure,
+    /// The record that it is part of, itself a figure: it says of what.
+    pub of: Option<&'static Figure>,
 }
 
 /// The figures of a table that have a value of their own, in order; the names of parts stand behind `joint`.
@@ -92,8 +81,11 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
         let name = format!("{prefix}{}", figure.name);
         match figure.kind {
             Kind::Many => {}
-            Kind::Record => all.extend(leaves(figure.parts, &format!("{name}{joint}"), joint)),
-            Kind::Whole | Kind::Number | Kind::Word => all.push(Leaf { name, figure }),
+            Kind::Record => {
+                let parts = leaves(figure.parts, &format!("{name}{joint}"), joint);
+                all.extend(parts.into_iter().map(|part| Leaf { of: Some(figure), ..part }));
+            }
+            Kind::Whole | Kind::Number | Kind::Word => all.push(Leaf { name, figure, of: None }),
         }
     }
     all
@@ -203,7 +195,7 @@ macro_rules! record {
         }
 
         impl $crate::figure::Field for $record {
-            const KIND: $crate::figure::Kind = $crate::figure::Kind::Record;
+            const KIND: $crate::column::Kind = $crate::column::Kind::Record;
             const PARTS: &'static [$crate::figure::Figure] = Self::FIGURES;
 
             fn cells(&self, cells: &mut Vec<$crate::figure::Cell>) {
@@ -303,8 +295,8 @@ pub(crate) use {columns, record};
 #[cfg(test)]
 #[expect(unreachable_pub, reason = "the macros make public items")]
 mod tests {
-    use super::{Cell, Field as _, Kind, Role, leaves};
-    use crate::column::{Column, Values};
+    use super::{Cell, Field as _, Role, leaves};
+    use crate::column::{Column, Kind, Values};
 
     record! {
         /// Apples of a tree.
@@ -314,7 +306,7 @@ mod tests {
             weight_g: Weight, Result, "g", "of an apple";
             per_gram: Option<f64>, Result, "1/g", "apples / their mean weight",
                 = |tree| tree.weight_g.mean.map(|mean| f64::from(u32::try_from(tree.apples).unwrap()) / mean);
-            twice: Option<f64>, Result, "1/g", "2 per_gram", = |tree| tree.per_gram.map(|x| 2.0 * x);
+            twice: Option<f64>, Result, "1/g", "two times that", = |tree| tree.per_gram.map(|x| 2.0 * x);
         }
     }
 

@@ -8,14 +8,16 @@ mod column;
 mod figure;
 mod record;
 mod run;
+mod statistics;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
-pub use column::{Column, Values};
-pub use figure::{Cell, Field, Figure, Kind, Leaf, Role, leaves};
+pub use column::{Column, Kind, Told, Values};
+pub use figure::{Cell, Field, Figure, Leaf, Role, leaves};
 pub use record::{
     Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, OVER_FLOWS, OverFlows,
     QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
     Series, SeriesRow, Srtt, TransferRow, Transfers,
 };
 pub use run::{Flow, FlowClass, Hop, Point, Profile, Run, Sample, Source, Stack};
+pub use statistics::{jain, mean, percentile, squares, variance};

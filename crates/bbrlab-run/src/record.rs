@@ -1,7 +1,8 @@
 //! Results of a run as records: every figure and every column is written down here, once.
 //!
 //! Whatever made a result, our simulator, ns-3 or a kernel, it comes as these records, so that all are
-//! judged and printed by the same code. A figure without a meaning in a run is `None`, in JSON `null`;
+//! judged and printed by the same code. A figure without a meaning in a run, or one that its back end cannot
+//! tell, is `None`, in JSON `null`;
 //! objects are always there, so that a reader can ask for `rtt_ms.mean` of every flow.
 //!
 //! A new figure is a row of a table here, with its formula where it follows from others; where it is measured,
@@ -12,8 +13,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::column::Told;
 use crate::figure::{columns, record};
 use crate::run::Point;
+use crate::statistics::{jain, mean};
 
 /// What `--json` writes, and `summary.json` with one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,13 +42,13 @@ record! {
         seed: u64, Name, "", "the seed";
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, which are the same wherever they are made";
-        events: u64, Result, "", "events that the simulator handled";
-        data_packets: u64, Result, "packets", "data packets that left the bottleneck, or without one the last link of their path (the unit of speed)";
-        digest: String, Result, "hash", "over the life of every packet and ACK; the same on every machine";
+        events: Option<u64>, Result, "", "events that the simulator handled";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck, or without one the last link of their path (the unit of speed)";
+        digest: Option<String>, Result, "hash", "over the life of every packet and ACK; the same on every machine";
         jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs",
-            = |run| jain(run.flows.iter().filter_map(|flow| flow.goodput_mbps));
+            = |run| jain(&of_flows(run, |flow| flow.goodput_mbps));
         jain_ss: Option<f64>, Result, "index", "the same over their goodputs in the steady state",
-            = |run| jain(run.flows.iter().filter_map(|flow| flow.goodput_ss_mbps));
+            = |run| jain(&of_flows(run, |flow| flow.goodput_ss_mbps));
         links: Vec<LinkSummary>, Result, "", "every link with a rate";
         flows: Vec<FlowSummary>, Result, "", "every flow";
     }
@@ -57,11 +60,11 @@ record! {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
         rate_mbps: Option<f64>, Result, "Mbit/s", "mean rate of a link from the first start";
         utilization: Option<f64>, Result, "share", "wire bytes that a link sent / its capacity, from the first start";
-        arrivals: u64, Result, "packets", "packets that arrived at a link";
-        drops: u64, Result, "packets", "packets that a link's queue dropped";
+        arrivals: Option<u64>, Result, "packets", "packets that arrived at a link";
+        drops: Option<u64>, Result, "packets", "packets that a link's queue dropped";
         drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
-            = |link| ratio(link.drops, link.arrivals);
-        marks: u64, Result, "packets", "packets that a link marked CE";
+            = |link| ratio(link.drops?, link.arrivals?);
+        marks: Option<u64>, Result, "packets", "packets that a link marked CE";
         queue_packets: QueuePackets, Result, "packets", "over time; the one in service included";
         queue_delay_ms: QueueDelay, Result, "ms", "over packets: arrival to start of service";
     }
@@ -71,7 +74,7 @@ record! {
     /// A queue's length over time, from the first start.
     #[derive(Copy)]
     QueuePackets {
-        mean: Option<f64>, Result, "packets", "time integral / time";
+        mean: Option<f64>, Result, "packets", "mean";
         std: Option<f64>, Result, "packets", "standard deviation";
         p95: Option<f64>, Result, "packets", "95th percentile";
         max: Option<f64>, Result, "packets", "maximum";
@@ -100,15 +103,15 @@ record! {
         throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes the receiving application gets in order / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
-        sent_packets: u64, Result, "packets", "data packets sent, retransmissions included";
-        delivered_packets: u64, Result, "packets", "data packets new to the receiver";
-        lost_packets: u64, Result, "packets", "data packets that the sender marked lost";
+        sent_packets: Option<u64>, Result, "packets", "data packets sent, retransmissions included";
+        delivered_packets: Option<u64>, Result, "packets", "data packets new to the receiver";
+        lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
-        rto_count: u64, Result, "", "retransmission timeouts";
+        rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of every RTT sample";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT at the series' period";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
-        limited_by: LimitedBy, Result, "share", "of the active time: what held the sender; sum 1";
+        limited_by: LimitedBy, Result, "share", "held the sender, as a share of its active time; sum 1";
         fct_ms: Fct, Result, "ms", "of transfers: connect to the receiver's reading the last byte";
     }
 }
@@ -139,7 +142,7 @@ record! {
     /// Congestion window.
     #[derive(Copy)]
     Cwnd {
-        mean: Option<f64>, Result, "packets", "mean over the active time";
+        mean: Option<f64>, Result, "packets", "mean over the active time,";
         max: Option<f64>, Result, "packets", "maximum";
     }
 }
@@ -148,11 +151,11 @@ record! {
     /// What limited a flow: shares of its active time, whose sum is 1.
     #[derive(Copy)]
     LimitedBy {
-        cwnd: Option<f64>, Result, "share", "congestion window";
+        cwnd: Option<f64>, Result, "share", "the congestion window";
         pacing: Option<f64>, Result, "share", "pacing";
-        rwnd: Option<f64>, Result, "share", "receive window";
-        sndbuf: Option<f64>, Result, "share", "send buffer";
-        app: Option<f64>, Result, "share", "nothing to send";
+        rwnd: Option<f64>, Result, "share", "the receive window";
+        sndbuf: Option<f64>, Result, "share", "the send buffer";
+        app: Option<f64>, Result, "share", "the application, with nothing to send,";
     }
 }
 
@@ -160,7 +163,7 @@ record! {
     /// Completion times, from the connect to the receiver's reading the last byte.
     #[derive(Copy)]
     Fct {
-        n: u64, Result, "transfers", "transfers completed";
+        n: Option<u64>, Result, "transfers", "number completed,";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";
@@ -168,13 +171,9 @@ record! {
     }
 }
 
-/// Jain's index: (sum x)^2 / (n sum x^2).
-fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
-    let shares: Vec<f64> = shares.collect();
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a count of flows")]
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+/// A figure of all flows that have it.
+fn of_flows(run: &RunSummary, figure: fn(&FlowSummary) -> Option<f64>) -> Vec<f64> {
+    run.flows.iter().filter_map(figure).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
@@ -201,19 +200,19 @@ pub const OVER_FLOWS: &[OverFlows] = &[
         name: "total.throughput_mbps",
         unit: "Mbit/s",
         meaning: "sum of throughput_mbps over the flows",
-        of: |run| sum(run.flows.iter().filter_map(|flow| flow.throughput_mbps)),
+        of: |run| sum(&of_flows(run, |flow| flow.throughput_mbps)),
     },
     OverFlows {
         name: "total.goodput_mbps",
         unit: "Mbit/s",
         meaning: "sum of goodput_mbps over the flows",
-        of: |run| sum(run.flows.iter().filter_map(|flow| flow.goodput_mbps)),
+        of: |run| sum(&of_flows(run, |flow| flow.goodput_mbps)),
     },
     OverFlows {
         name: "total.goodput_ss_mbps",
         unit: "Mbit/s",
         meaning: "sum of goodput_ss_mbps over the flows",
-        of: |run| sum(run.flows.iter().filter_map(|flow| flow.goodput_ss_mbps)),
+        of: |run| sum(&of_flows(run, |flow| flow.goodput_ss_mbps)),
     },
     OverFlows {
         name: "total.retransmitted_packets",
@@ -226,18 +225,12 @@ pub const OVER_FLOWS: &[OverFlows] = &[
         name: "mean.rtt_ms",
         unit: "ms",
         meaning: "mean over the flows of their mean RTT samples",
-        of: |run| mean(run.flows.iter().filter_map(|flow| flow.rtt_ms.mean)),
+        of: |run| mean(&of_flows(run, |flow| flow.rtt_ms.mean)),
     },
 ];
 
-fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
-    values.fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a count of flows")]
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+fn sum(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum())
 }
 
 /// Runs that differ in the seed only.
@@ -296,9 +289,9 @@ columns! {
         min_rtt_us: Option<u32>, "us", "its minimum RTT; of the stack where it has none";
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
-        sent_packets: u64, "packets", "data packets sent so far";
+        sent_packets: Told<u64>, "packets", "data packets sent so far";
         delivered_packets: u64, "packets", "packets delivered so far, as the sender knows";
-        lost_packets: u64, "packets", "packets marked lost so far";
+        lost_packets: Told<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: u64, "packets", "retransmissions so far";
         received_bytes: u64, "bytes", "bytes that the receiving application has got so far";
         state: Cow<'static, str>, "", "state of the congestion control; empty for those without states";
@@ -317,9 +310,9 @@ columns! {
         time_s: f64, "s", "time since the start of the run";
         link: u32, "", "its place in the summary's `links`";
         packets: u64, "packets", "packets, the one in service included";
-        bytes: u64, "bytes", "wire bytes of these packets";
+        bytes: Told<u64>, "bytes", "wire bytes of these packets";
         drops: u64, "packets", "drops by the queue so far";
-        marks: u64, "packets", "marks so far";
+        marks: Told<u64>, "packets", "marks so far";
     }
 }
 

@@ -127,9 +127,9 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
         min_rtt_us: info.min_rtt_us.or(known(conn.min_rtt_us)),
         srtt_us: (conn.srtt_us > 0).then_some(conn.srtt_us >> 3),
         rtt_us: flow.meter.last_rtt_us,
-        sent_packets: totals.sender.sent,
+        sent_packets: totals.sender.sent.into(),
         delivered_packets: totals.delivered,
-        lost_packets: totals.lost,
+        lost_packets: totals.lost.into(),
         retransmitted_packets: totals.sender.retransmitted,
         received_bytes: totals.receiver.bytes_read,
         state: info.state.into(),
@@ -147,9 +147,9 @@ fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
         time_s: now.as_secs_f64(),
         link,
         packets: stats.backlog_packets(),
-        bytes: stats.backlog_bytes,
+        bytes: stats.backlog_bytes.into(),
         drops: stats.drops_full + stats.drops_aqm,
-        marks: stats.marks,
+        marks: stats.marks.into(),
         ..QueueRow::default()
     }
 }

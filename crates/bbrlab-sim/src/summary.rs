@@ -63,9 +63,9 @@ pub(crate) fn summarise(
         seed: run.seed,
         sim_s: now.as_secs_f64(),
         cpu_s: None,
-        events: net.events(),
-        data_packets: data_packets(run, net, flows),
-        digest: net.digest().to_string(),
+        events: Some(net.events()),
+        data_packets: Some(data_packets(run, net, flows)),
+        digest: Some(net.digest().to_string()),
         links,
         flows: flow_summaries,
         ..RunSummary::default()
@@ -97,10 +97,10 @@ fn link_summary(
         name: link.name.clone(),
         rate_mbps: capacity.filter(|_| active > 0.0).map(|bits| bits as f64 / active / MEGA),
         utilization: capacity.map(|bits| stats.sent_bytes as f64 * BITS / bits as f64),
-        arrivals: stats.arrivals,
+        arrivals: Some(stats.arrivals),
         // Random loss is the path's, not the queue's.
-        drops: stats.drops_full + stats.drops_aqm,
-        marks: stats.marks,
+        drops: Some(stats.drops_full + stats.drops_aqm),
+        marks: Some(stats.marks),
         queue_packets: QueuePackets {
             mean: stats.queue.mean(),
             std: stats.queue.std_dev(),
@@ -140,11 +140,11 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary 
         throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| has_rated_link),
         goodput_mbps: mbps(bytes, active),
         goodput_ss_mbps: mbps(bytes.saturating_sub(flow.bytes_at_ss), end.since(steady)),
-        sent_packets: totals.sender.sent,
-        delivered_packets: totals.receiver.new_packets,
-        lost_packets: totals.lost,
+        sent_packets: Some(totals.sender.sent),
+        delivered_packets: Some(totals.receiver.new_packets),
+        lost_packets: Some(totals.lost),
         retransmitted_packets: totals.sender.retransmitted,
-        rto_count: u64::from(totals.sender.rto_count),
+        rto_count: Some(u64::from(totals.sender.rto_count)),
         rtt_ms: Rtt {
             min: ms(meter.rtt_us.min()),
             mean: meter.rtt_us.mean().map(|us| us / US_PER_MS),
@@ -188,7 +188,7 @@ fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn completion_times(class: &bbrlab_run::FlowClass, flow: &Flow) -> Fct {
     if app::transfers(&class.source) == 0 {
-        return Fct::default();
+        return Fct { n: Some(0), ..Fct::default() };
     }
     let mut times = Histogram::new(TRANSFER_PRECISION);
     for transfer in &flow.transfers {
@@ -199,7 +199,7 @@ fn completion_times(class: &bbrlab_run::FlowClass, flow: &Flow) -> Fct {
     let n = flow.transfers.iter().filter(|transfer| transfer.done.is_some()).count() as u64;
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
     Fct {
-        n,
+        n: Some(n),
         mean: times.mean().map(|ns| ns / NS_PER_MS),
         p50: ms(times.quantile(500)),
         p95: ms(times.quantile(950)),

@@ -38,9 +38,9 @@ fn outcome(run: &Run) -> Outcome {
     Outcome {
         goodput: payload_bits / 1e6 / (summary.sim_s - summary.flows[0].start_s),
         queue: link.queue_packets.mean.unwrap(),
-        drops: link.drops,
+        drops: link.drops.unwrap(),
         retransmissions: summary.flows.iter().map(|flow| flow.retransmitted_packets).sum(),
-        marks: link.marks,
+        marks: link.marks.unwrap(),
         delivered_ce,
     }
 }

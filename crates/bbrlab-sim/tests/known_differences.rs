@@ -45,7 +45,7 @@ fn two_flows(
 }
 
 fn losses(result: &RunResult) -> u64 {
-    result.summary.flows.iter().map(|flow| flow.lost_packets).sum()
+    result.summary.flows.iter().filter_map(|flow| flow.lost_packets).sum()
 }
 
 fn least_and_most(values: &[u64]) -> (u64, u64) {

@@ -83,8 +83,25 @@ impl Row<'_> {
         self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
     }
 
+    /// A whole number that may be missing.
+    pub(super) fn optional_count(&self, column: &str) -> Result<Option<u64>, LinuxError> {
+        let Some(cell) = self.optional_text(column) else { return Ok(None) };
+        cell.parse().map(Some).map_err(|_| self.wrong(column, "a whole number"))
+    }
+
     /// A whole number.
     pub(super) fn count(&self, column: &str) -> Result<u64, LinuxError> {
-        self.text(column)?.parse().map_err(|_| self.wrong(column, "a whole number"))
+        self.optional_count(column)?.ok_or_else(|| self.wrong(column, "a value"))
+    }
+
+    /// A whole number of 32 bits that may be missing.
+    pub(super) fn optional_small(&self, column: &str) -> Result<Option<u32>, LinuxError> {
+        let Some(value) = self.optional_count(column)? else { return Ok(None) };
+        u32::try_from(value).map(Some).map_err(|_| self.wrong(column, "less than 2^32"))
+    }
+
+    /// A whole number of 32 bits.
+    pub(super) fn small(&self, column: &str) -> Result<u32, LinuxError> {
+        self.optional_small(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }
 }

@@ -71,17 +71,16 @@ pub(super) fn series_of(
         return Ok(None);
     }
     let is_certain = WITHOUT_CHANCE.contains(&flow.cc.as_str());
-    let is_bbr = flow.cc == "bbr" && point.buffer_bdp.is_some_and(|n| n >= BBR_BUFFER_BDP_MIN);
+    let is_bbr = flow.cc == "bbr1" && point.buffer_bdp.is_some_and(|n| n >= BBR_BUFFER_BDP_MIN);
     if !is_certain && !is_bbr {
         return Ok(None);
     }
     let until = is_bbr.then_some(BBR_UNTIL);
-    let samples = series::flows(dir, &point.kernel, &point.scenario)?;
-    Ok(samples.map(|samples| CwndSeries {
-        samples: samples
-            .iter()
-            .filter(|sample| until.is_none_or(|until| sample.time_s <= until.as_secs_f64()))
-            .map(|sample| (sample.time_s, sample.cwnd_packets))
+    let linux = series::flows(dir, &point.kernel, &point.scenario)?;
+    Ok(linux.map(|linux| CwndSeries {
+        samples: std::iter::zip(linux.time_s, linux.cwnd_packets)
+            .filter(|(time_s, _)| until.is_none_or(|until| *time_s <= until.as_secs_f64()))
+            .map(|(time_s, cwnd)| (time_s, f64::from(cwnd)))
             .collect(),
         until,
         seeds: if is_bbr { BBR_SEEDS } else { 1 },

@@ -1,5 +1,7 @@
 //! How far two sets of runs are apart, beyond what chance explains.
 
+use bbrlab_run::{mean, percentile, variance};
+
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
@@ -106,9 +108,9 @@ impl Comparison {
     ) -> Option<Self> {
         /// Fewer seeds say little of their own spread.
         const SEEDS_MIN: usize = 5;
-        let (our_mean, our_sd) = mean_and_sd(ours)?;
-        let (linux_mean, linux_sd) = mean_and_sd(linux)?;
-        let linux_sd = if linux.len() < SEEDS_MIN { our_sd } else { linux_sd };
+        let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
+        let our_sd = variance(ours).sqrt();
+        let linux_sd = if linux.len() < SEEDS_MIN { our_sd } else { variance(linux).sqrt() };
         #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
         let variance =
             our_sd * our_sd / ours.len() as f64 + linux_sd * linux_sd / linux.len() as f64;
@@ -126,18 +128,6 @@ impl Comparison {
     pub fn passes(&self) -> bool {
         self.difference <= self.metric.tolerance()
     }
-}
-
-/// Mean and sample standard deviation (0 for one value).
-fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
-    if values.is_empty() {
-        return None;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    Some((mean, if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 }))
 }
 
 /// A metric over all points.
@@ -160,13 +150,12 @@ impl MetricSummary {
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();
-        let at = |per_mille: usize| differences[(n * per_mille).div_ceil(1000).max(1) - 1];
         #[expect(clippy::cast_precision_loss, reason = "a count of points")]
-        (n > 0).then(|| Self {
+        Some(Self {
             n,
-            median: at(500),
-            p95: at(950),
-            worst: differences[n - 1],
+            median: percentile(&differences, 500)?,
+            p95: percentile(&differences, 950)?,
+            worst: *differences.last()?,
             within: differences.iter().filter(|&&off| off <= metric.tolerance()).count() as f64
                 / n as f64,
         })

@@ -9,7 +9,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did: summary rows, time series |
+//! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did, as the records of runs and series that ours have |
 //! | `scenario_text.rs` | a point as a scenario of ours |
 //! | `tasks.rs` | our runs of the points |
 //! | `compare.rs`, `difference.rs` | a point metric by metric; when two samples differ |
@@ -184,10 +184,11 @@ fn plan(dirs: &[PathBuf], options: &LinuxOptions) -> Result<(Vec<Wanted>, Skippe
     let mut wanted = Vec::new();
     let mut skipped = Vec::new();
     for (number, dir) in dirs.iter().enumerate() {
-        for point in reference::read(dir)? {
+        for mut point in reference::read(dir)? {
             let is_wanted = options.only.is_empty()
                 || options.only.iter().any(|part| point.scenario.contains(part.as_str()));
             if is_wanted && is_ours(dir, &point, &mut skipped)? {
+                scenario_text::name_runs(&mut point)?;
                 let cwnd = cwnd::series_of(dir, &point)?;
                 wanted.push(Wanted { point, cwnd, dir: number });
             }
@@ -208,7 +209,7 @@ fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<
         return Err(LinuxError::at(&path, 0, &reason));
     }
     for flow in &point.seeds[0].flows {
-        let name = scenario_text::our_name(&flow.cc);
+        let name = flow.cc.as_str();
         if LEFT_OUT.contains(&name) {
             skipped.push((point.scenario.clone(), format!("`{name}` is left out by design")));
             return Ok(false);

@@ -6,7 +6,6 @@ use bbrlab_report::{OverTime, Overlay, OverlayPair, OverlayPanel, Picture, overl
 use bbrlab_run::{QueueSeries, Run, Series};
 
 use super::reference::ReferencePoint;
-use super::series::FlowSample;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 use crate::error::LabError;
 use crate::picture_files::write_pictures;
@@ -78,17 +77,14 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
     let run: Run = scenario_text::run(point, &point.seeds[0], 1)?;
     let result = bbrlab_sim::simulate(&run)
         .map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))?;
-    let flows = point.seeds[0].flows.len().min(FLOWS_MAX);
-    let panel = |title: &str,
-                 ours: &dyn Fn(&Series, usize) -> Option<f64>,
-                 theirs: &dyn Fn(&FlowSample) -> Option<f64>| OverlayPanel {
+    let panel = |title: &str, of_row: &dyn Fn(&Series, usize) -> Option<f64>| OverlayPanel {
         title: title.to_owned(),
         pairs: (0_u32..)
-            .take(flows)
-            .map(|flow| OverlayPair {
-                name: flow_name(point, flow),
-                below: of_linux(&linux, flow, theirs),
-                above: of_ours(&result.series, flow, ours),
+            .zip(point.seeds[0].flows.iter().take(FLOWS_MAX))
+            .map(|(id, flow)| OverlayPair {
+                name: format!("{id} {}", flow.cc),
+                below: over_time(&linux, id, of_row),
+                above: over_time(&result.series, id, of_row),
             })
             .collect(),
     };
@@ -96,30 +92,21 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
         "Throughput, Mbit/s of payload",
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         &|series, row| Some(series.received_bytes[row] as f64),
-        &|sample| Some(sample.received_bytes),
     );
     for pair in &mut throughput.pairs {
         pair.below = rate(&pair.below, point.duration_s);
         pair.above = rate(&pair.above, point.duration_s);
     }
     let panels = vec![
-        panel(
-            "cwnd, packets",
-            &|series, row| Some(f64::from(series.cwnd_packets[row])),
-            &|sample| Some(sample.cwnd_packets),
-        ),
-        panel(
-            "Smoothed RTT, ms",
-            &|series, row| series.srtt_us[row].map(|us| f64::from(us) / 1e3),
-            &|sample| sample.srtt_us.map(|us| us / 1e3),
-        ),
+        panel("cwnd, packets", &|series, row| Some(f64::from(series.cwnd_packets[row]))),
+        panel("Smoothed RTT, ms", &|series, row| series.srtt_us[row].map(|us| f64::from(us) / 1e3)),
         throughput,
         OverlayPanel {
             title: "Queue, packets".to_owned(),
             pairs: vec![OverlayPair {
                 name: String::new(),
-                below: linux_queue.into_iter().map(|(time_s, qlen)| (time_s, Some(qlen))).collect(),
-                above: our_queue(&result.queue),
+                below: queue_over_time(&linux_queue),
+                above: queue_over_time(&result.queue),
             }],
         },
     ];
@@ -134,26 +121,16 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
     })))
 }
 
-fn flow_name(point: &ReferencePoint, flow: u32) -> String {
-    let cc = point.seeds[0].flows.get(flow as usize).map_or("", |row| row.cc.as_str());
-    format!("{flow} {}", scenario_text::our_name(cc))
-}
-
-fn of_linux(
-    samples: &[FlowSample],
+fn over_time(
+    series: &Series,
     flow: u32,
-    pick: &dyn Fn(&FlowSample) -> Option<f64>,
+    of_row: &dyn Fn(&Series, usize) -> Option<f64>,
 ) -> OverTime {
-    let of_flow = samples.iter().filter(|sample| sample.flow == flow);
-    of_flow.map(|sample| (sample.time_s, pick(sample))).collect()
-}
-
-fn of_ours(series: &Series, flow: u32, pick: &dyn Fn(&Series, usize) -> Option<f64>) -> OverTime {
     let rows = (0..series.len()).filter(|&row| series.flow[row] == flow);
-    rows.map(|row| (series.time_s[row], pick(series, row))).collect()
+    rows.map(|row| (series.time_s[row], of_row(series, row))).collect()
 }
 
-fn our_queue(queue: &QueueSeries) -> OverTime {
+fn queue_over_time(queue: &QueueSeries) -> OverTime {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0);
     #[expect(clippy::cast_precision_loss, reason = "for a picture")]
     rows.map(|row| (queue.time_s[row], Some(queue.packets[row] as f64))).collect()

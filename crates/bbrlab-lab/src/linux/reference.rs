@@ -1,11 +1,14 @@
 //! What a real Linux stack did: the summary rows of a reference folder.
 //!
 //! A reference folder holds `summary.csv`, one row a run and flow. Rows of one kernel and scenario are a
-//! *point*; its seeds are repetitions of it.
+//! *point*; its seeds are repetitions of it. A run comes out as the record that runs of ours have; what the
+//! file does not tell is `None` there.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use bbrlab_run::{Fct, FlowSummary, LinkSummary, QueueDelay, QueuePackets, RunSummary, Srtt};
 
 use super::LinuxError;
 use super::csv::{Columns, Row};
@@ -16,31 +19,6 @@ const BYTES_MAX: u64 = 64 << 20;
 /// Columns without which a row says nothing.
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
-
-/// One flow of one run.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct FlowRow {
-    pub(super) cc: String,
-    pub(super) start_s: f64,
-    pub(super) rtt_ms: f64,
-    pub(super) goodput_mbps: Option<f64>,
-    pub(super) srtt_mean_ms: Option<f64>,
-    pub(super) srtt_p95_ms: Option<f64>,
-    pub(super) retransmissions: f64,
-    pub(super) fct_mean_ms: Option<f64>,
-    pub(super) marks: Option<f64>,
-}
-
-/// One run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct SeedRun {
-    pub(super) seed: u64,
-    pub(super) flows: Vec<FlowRow>,
-    pub(super) utilisation: Option<f64>,
-    pub(super) queue_mean: Option<f64>,
-    pub(super) drops: Option<f64>,
-    pub(super) jain_ss: Option<f64>,
-}
 
 /// A scenario on a kernel, with all its seeds.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +33,8 @@ pub(super) struct ReferencePoint {
     pub(super) duration_s: f64,
     /// `key=value` pairs of the column `settings`.
     pub(super) settings: BTreeMap<String, String>,
-    pub(super) seeds: Vec<SeedRun>,
+    /// Its runs, one a seed.
+    pub(super) seeds: Vec<RunSummary>,
 }
 
 /// Reads the summary of a reference folder.
@@ -98,13 +77,15 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
             if point.seeds.iter().any(|run| run.seed == seed) {
                 return Err(row.wrong("seed", "the rows of a seed to stand together"));
             }
-            point.seeds.push(seed_run(&row, seed)?);
+            let run = seed_run(&row, point, seed)?;
+            point.seeds.push(run);
         }
         let run = point.seeds.last_mut().expect("one was just made sure of");
-        if row.count("flow")? != run.flows.len() as u64 {
+        let id = u32::try_from(row.count("flow")?).ok();
+        let Some(id) = id.filter(|&id| id as usize == run.flows.len()) else {
             return Err(row.wrong("flow", "the flows of a run in order, from 0"));
-        }
-        run.flows.push(flow(&row)?);
+        };
+        run.flows.push(flow(&row, id, point.duration_s)?);
     }
     if points.is_empty() {
         return Err(LinuxError::at(path, 1, "found no rows behind the header"));
@@ -143,29 +124,60 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-fn seed_run(row: &Row<'_>, seed: u64) -> Result<SeedRun, LinuxError> {
-    Ok(SeedRun {
+/// The figures of a run that each of its rows repeats.
+fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
+    Ok(RunSummary {
+        scenario: point.scenario.clone(),
+        profile: "linux".to_owned(),
         seed,
-        flows: Vec::new(),
-        utilisation: row.optional("run_util")?,
-        queue_mean: row.optional("run_queue_mean_pkts")?,
-        drops: row.optional("run_drops")?,
+        sim_s: point.duration_s,
         jain_ss: row.optional("run_jain_ss")?,
+        links: vec![LinkSummary {
+            name: "bottleneck".to_owned(),
+            rate_mbps: Some(point.rate_mbps),
+            utilization: row.optional("run_util")?,
+            drops: row.optional_count("run_drops")?,
+            marks: row.optional_count("ce_marks")?,
+            queue_packets: QueuePackets {
+                mean: row.optional("run_queue_mean_pkts")?,
+                p95: row.optional("run_queue_p95_pkts")?,
+                ..QueuePackets::default()
+            },
+            queue_delay_ms: QueueDelay {
+                mean: row.optional("run_qdelay_mean_ms")?,
+                p95: row.optional("run_qdelay_p95_ms")?,
+                ..QueueDelay::default()
+            },
+            ..LinkSummary::default()
+        }],
+        ..RunSummary::default()
     })
 }
 
-fn flow(row: &Row<'_>) -> Result<FlowRow, LinuxError> {
-    Ok(FlowRow {
-        cc: row.text("cc")?.to_owned(),
+fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> {
+    Ok(FlowSummary {
+        id,
+        cc: our_name(row.text("cc")?).to_owned(),
         start_s: row.number("start_s")?,
-        rtt_ms: row.number("flow_rtt_ms")?,
+        stop_s,
+        rtt_base_ms: row.number("flow_rtt_ms")?,
         goodput_mbps: row.optional("goodput_mbps")?,
-        srtt_mean_ms: row.optional("srtt_mean_ms")?,
-        srtt_p95_ms: row.optional("srtt_p95_ms")?,
-        retransmissions: row.optional("retrans_pkts")?.unwrap_or(0.0),
-        fct_mean_ms: row.optional("fct_mean_ms")?,
-        marks: row.optional("ce_marks")?,
+        goodput_ss_mbps: row.optional("goodput_ss_mbps")?,
+        sent_packets: row.optional_count("data_segs_sent")?,
+        retransmitted_packets: row.optional_count("retrans_pkts")?.unwrap_or(0),
+        srtt_ms: Srtt { mean: row.optional("srtt_mean_ms")?, p95: row.optional("srtt_p95_ms")? },
+        fct_ms: Fct {
+            mean: row.optional("fct_mean_ms")?,
+            p95: row.optional("fct_p95_ms")?,
+            ..Fct::default()
+        },
+        ..FlowSummary::default()
     })
+}
+
+/// Our name of a kernel's congestion control.
+fn our_name(cc: &str) -> &str {
+    if cc == "bbr" { "bbr1" } else { cc }
 }
 
 /// A reference folder's summary, for messages.

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use bbrlab_run::Run;
+use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
 use super::LinuxError;
-use super::reference::{ReferencePoint, SeedRun};
+use super::reference::ReferencePoint;
 
 /// Where t = 0 lies against the 1 ms tick, for seeds 2 to 5, in microseconds.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
@@ -49,11 +49,6 @@ const KNOWN: [&str; 21] = [
     "tso",
 ];
 
-/// Our name of a kernel's congestion control.
-pub(super) fn our_name(cc: &str) -> &str {
-    if cc == "bbr" { "bbr1" } else { cc }
-}
-
 /// The first setting that is not known.
 pub(super) fn unknown_setting(point: &ReferencePoint) -> Option<&str> {
     point.settings.keys().map(String::as_str).find(|key| !KNOWN.contains(key))
@@ -72,7 +67,7 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
 /// A point as a run of ours with seed `seed` and the start times of the reference's run `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
-    reference: &SeedRun,
+    reference: &RunSummary,
     seed: u64,
 ) -> Result<Run, LinuxError> {
     let text = scenario_text(point, reference, seed);
@@ -80,6 +75,16 @@ pub(super) fn run(
     let scenario = Scenario::parse(&point.scenario, &origin, &text, None, &[])
         .map_err(|errors| LinuxError(format!("{}: {errors}", point.scenario)))?;
     Ok(scenario.run(0))
+}
+
+/// Gives the runs of the reference the hash of the scenario of ours that is theirs.
+pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
+    for place in 0..point.seeds.len() {
+        let seed = point.seeds[place].seed;
+        let run = run(point, &point.seeds[place], seed)?;
+        point.seeds[place].scenario_hash = run.scenario_hash;
+    }
+    Ok(())
 }
 
 /// The period of the reference's samples in milliseconds, of which its means are made.
@@ -92,7 +97,7 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
 }
 
 /// The scenario with our seed `seed` and the start times of the reference's run `reference`.
-fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> String {
+fn scenario_text(point: &ReferencePoint, reference: &RunSummary, seed: u64) -> String {
     let settings = &point.settings;
     let mut text = String::new();
     let mut phase = phase_s(point, reference.seed);
@@ -118,7 +123,7 @@ fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> Stri
         let _ = writeln!(
             text,
             "[[flows]]\ncc = \"{}\"\nstart = \"{:.9}s\"",
-            our_name(&flow.cc),
+            flow.cc,
             flow.start_s + phase
         );
         if settings.contains_key("rev_rate_mbps") {
@@ -127,7 +132,7 @@ fn scenario_text(point: &ReferencePoint, reference: &SeedRun, seed: u64) -> Stri
         } else {
             let held_back =
                 settings.get("reorder_ms").and_then(|ms| ms.parse().ok()).unwrap_or(0.0);
-            let one_way = (flow.rtt_ms - held_back) / 2.0;
+            let one_way = (flow.rtt_base_ms - held_back) / 2.0;
             let _ = writeln!(text, "left_delay = \"0ms\"\nright_delay = \"{one_way:.6}ms\"");
         }
         text += &application(settings);
@@ -194,8 +199,8 @@ fn bottleneck(point: &ReferencePoint) -> String {
 }
 
 /// Both directions have a queue, which data and ACKs share.
-fn two_way_links(point: &ReferencePoint, reference: &SeedRun) -> String {
-    let one_way = reference.flows[0].rtt_ms / 2.0;
+fn two_way_links(point: &ReferencePoint, reference: &RunSummary) -> String {
+    let one_way = reference.flows[0].rtt_base_ms / 2.0;
     let reverse = |key: &str| point.settings.get(key).cloned().unwrap_or_default();
     format!(
         "[[links]]\nname = \"east\"\nrate = \"{}Mbit/s\"\ndelay = \"{one_way}ms\"\nbuffer = \"{}pkt\"\n\

@@ -1,12 +1,13 @@
 //! What a real Linux stack did over time: a reference folder's time series of seed 1.
 //!
 //! `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, the folder named after the kernel. A folder without
-//! series is a smaller reference, not a damaged one.
+//! series is a smaller reference, not a damaged one. They come out as the series that runs of ours have.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use bbrlab_run::{QueueRow, QueueSeries, Series, SeriesRow, Told};
 use flate2::read::GzDecoder;
 
 use super::LinuxError;
@@ -15,54 +16,67 @@ use super::csv::Columns;
 /// The most that a series may unpack to.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// A flow at a moment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct FlowSample {
-    pub(super) time_s: f64,
-    pub(super) flow: u32,
-    pub(super) cwnd_packets: f64,
-    pub(super) srtt_us: Option<f64>,
-    pub(super) received_bytes: f64,
-}
+/// Columns without which a row of the flows says too little.
+const FLOW_COLUMNS: [&str; 8] =
+    ["t", "flow", "cwnd", "unacked", "srtt_us", "retrans_total", "delivered", "rx_bytes"];
 
 /// The flows of a point over time; `None` if the folder has no such series.
 pub(super) fn flows(
     dir: &Path,
     kernel: &str,
     scenario: &str,
-) -> Result<Option<Vec<FlowSample>>, LinuxError> {
+) -> Result<Option<Series>, LinuxError> {
     let path = dir.join(folder(kernel)).join(format!("{scenario}.flows.csv.gz"));
     let Some(text) = unpack(&path)? else { return Ok(None) };
-    let (columns, lines) = table(&path, &text, &["t", "flow", "cwnd", "srtt_us", "rx_bytes"])?;
-    let mut samples = Vec::new();
+    let (columns, lines) = table(&path, &text, &FLOW_COLUMNS)?;
+    let mut series = Series::default();
     for (number, line) in lines {
         let row = columns.row(&path, number, line)?;
-        samples.push(FlowSample {
+        let bits = |bytes: Option<u64>| bytes.map(|bytes| bytes.saturating_mul(8));
+        series.push(SeriesRow {
             time_s: row.number("t")?,
-            flow: u32::try_from(row.count("flow")?).map_err(|_| row.wrong("flow", "a flow"))?,
-            cwnd_packets: row.number("cwnd")?,
-            srtt_us: row.optional("srtt_us")?,
-            received_bytes: row.number("rx_bytes")?,
+            flow: row.small("flow")?,
+            cwnd_packets: row.small("cwnd")?,
+            ssthresh_packets: row.optional_small("ssthresh")?,
+            inflight_packets: row.small("unacked")?,
+            pacing_rate_bps: bits(row.optional_count("pacing_Bps")?),
+            bw_bps: bits(row.optional_count("bbr_bw_Bps")?),
+            min_rtt_us: row.optional_small("bbr_min_rtt_us")?.or(row.optional_small("min_rtt_us")?),
+            srtt_us: row.optional_small("srtt_us")?,
+            delivered_packets: row.count("delivered")?,
+            retransmitted_packets: row.count("retrans_total")?,
+            received_bytes: row.count("rx_bytes")?,
+            inflight_hi_packets: row.optional_small("bbr_inflight_hi")?,
+            inflight_lo_packets: row.optional_small("bbr_inflight_lo")?,
+            bw_hi_bps: bits(row.optional_count("bbr_bw_hi_Bps")?),
+            bw_lo_bps: bits(row.optional_count("bbr_bw_lo_Bps")?),
+            ..SeriesRow::default()
         });
     }
-    Ok(Some(samples))
+    Ok(Some(series))
 }
 
-/// The queue of a point over time: seconds and packets; `None` if the folder has no such series.
+/// The queue of a point over time; `None` if the folder has no such series.
 pub(super) fn queue(
     dir: &Path,
     kernel: &str,
     scenario: &str,
-) -> Result<Option<Vec<(f64, f64)>>, LinuxError> {
+) -> Result<Option<QueueSeries>, LinuxError> {
     let path = dir.join(folder(kernel)).join(format!("{scenario}.queue.csv.gz"));
     let Some(text) = unpack(&path)? else { return Ok(None) };
-    let (columns, lines) = table(&path, &text, &["t", "qlen"])?;
-    let mut samples = Vec::new();
+    let (columns, lines) = table(&path, &text, &["t", "qlen", "drops"])?;
+    let mut series = QueueSeries::default();
     for (number, line) in lines {
         let row = columns.row(&path, number, line)?;
-        samples.push((row.number("t")?, row.number("qlen")?));
+        series.push(QueueRow {
+            time_s: row.number("t")?,
+            packets: row.count("qlen")?,
+            drops: row.count("drops")?,
+            marks: Told(row.optional_count("marks")?),
+            ..QueueRow::default()
+        });
     }
-    Ok(Some(samples))
+    Ok(Some(series))
 }
 
 /// `6.12.117 + BBRv3` is `linux-6.12-bbrv3`; what stands in brackets does not count.

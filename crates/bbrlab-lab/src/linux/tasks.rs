@@ -1,21 +1,11 @@
 //! Our runs of the points, on all cores.
 
-use bbrlab_run::{QueueSeries, RunSummary};
+use bbrlab_run::{QueueSeries, RunSummary, mean};
 
 use super::cwnd::{CwndAgreement, CwndSeries};
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, scenario_text};
 use crate::pool::{Pool, Progress, Worker};
-
-/// One of our runs of a point.
-#[derive(Clone, Debug)]
-pub(super) struct OurRun {
-    pub(super) summary: RunSummary,
-    /// Mean over the samples of the bottleneck's queue from the first start on, in packets. The reference has
-    /// this mean, not the time integral: where an application writes every 50 ms, samples every 10 ms see
-    /// always the same moments between two writes.
-    pub(super) queue_sampled_mean: Option<f64>,
-}
 
 /// A point to run, with what its cwnd is compared with.
 #[derive(Debug)]
@@ -29,13 +19,13 @@ pub(super) struct Wanted {
 /// What the runs of a point came to; runs that an interrupt kept from happening are missing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ran {
-    runs: Vec<Option<OurRun>>,
+    runs: Vec<Option<RunSummary>>,
     cwnd: Vec<Option<f64>>,
 }
 
 impl Ran {
     /// All runs, if none is missing.
-    pub(super) fn complete(self) -> Option<(Vec<OurRun>, Vec<f64>)> {
+    pub(super) fn complete(self) -> Option<(Vec<RunSummary>, Vec<f64>)> {
         Some((
             self.runs.into_iter().collect::<Option<_>>()?,
             self.cwnd.into_iter().collect::<Option<_>>()?,
@@ -54,7 +44,7 @@ enum Task {
 
 /// What a task came to.
 enum Done {
-    Run(Box<OurRun>),
+    Run(Box<RunSummary>),
     Cwnd(f64),
 }
 
@@ -112,8 +102,8 @@ impl Wanted {
     }
 }
 
-/// Our run number `place` of a point, counted from 0.
-fn run_one(point: &ReferencePoint, place: u64) -> Result<OurRun, LinuxError> {
+/// Our run number `place` of a point, counted from 0, with its queue as the reference takes it.
+fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
     run.flow_series = false;
@@ -121,24 +111,19 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<OurRun, LinuxError> {
         run.flows.iter().map(|flow| flow.start.as_secs_f64()).fold(f64::INFINITY, f64::min);
     let result = bbrlab_sim::simulate(&run)
         .map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))?;
-    Ok(OurRun {
-        queue_sampled_mean: sampled_mean(&result.queue, first_start_s),
-        summary: result.summary,
-    })
+    let mut summary = result.summary;
+    if let Some(link) = summary.links.first_mut() {
+        link.queue_packets.mean = sampled_mean(&result.queue, first_start_s);
+    }
+    Ok(summary)
 }
 
-/// The mean of the samples of the first link, from `from_s` on.
+/// The mean of the samples of the first link, from `from_s` on. The reference has this mean, not the time
+/// integral: where an application writes every 50 ms, samples every 10 ms see always the same moments between
+/// two writes.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
-    let mut sum = 0.0;
-    let mut count = 0_u32;
-    for row in 0..queue.len() {
-        if queue.link[row] == 0 && queue.time_s[row] >= from_s {
-            #[expect(clippy::cast_precision_loss, reason = "a count of packets")]
-            {
-                sum += queue.packets[row] as f64;
-            }
-            count += 1;
-        }
-    }
-    (count > 0).then(|| sum / f64::from(count))
+    let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
+    #[expect(clippy::cast_precision_loss, reason = "a count of packets")]
+    let packets: Vec<f64> = rows.map(|row| queue.packets[row] as f64).collect();
+    mean(&packets)
 }

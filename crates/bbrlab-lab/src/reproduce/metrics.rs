@@ -1,7 +1,7 @@
 //! The papers' metrics by the papers' formulas, in their units. Sources: "How each paper computes its
 //! metrics" in `papers/README.md`, and `[as_run]` of `papers/lanigan2020.toml`.
 
-use bbrlab_run::{FlowSummary, Run, RunSummary, Series};
+use bbrlab_run::{FlowSummary, Run, RunSummary, Series, mean, squares};
 
 use crate::papers::Experiment;
 
@@ -193,8 +193,8 @@ fn song(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn mahmud(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     let flows = &of.summary.flows;
-    let sent: u64 = flows.iter().map(|flow| flow.sent_packets).sum();
-    let received: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
+    let sent: u64 = flows.iter().filter_map(|flow| flow.sent_packets).sum();
+    let received: u64 = flows.iter().filter_map(|flow| flow.delivered_packets).sum();
     let (sent, received) = (sent as f64, received as f64);
     let segment_bits = f64::from(of.run.class(0).mss) * 8.0;
     let rate = |packets: f64| Some(packets * segment_bits / of.summary.sim_s / 1e6);
@@ -241,9 +241,8 @@ fn kato(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     figures.push(match metric {
         "mean_mbps" => figure("mean_mbps", "Mbit/s", 2, average),
         "std_mbps" => {
-            let squares = average
-                .map(|mean| rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>());
-            figure("std_mbps", "Mbit/s", 2, squares.map(|sum| (sum / rates.len() as f64).sqrt()))
+            let std = average.map(|_| (squares(&rates) / rates.len() as f64).sqrt());
+            figure("std_mbps", "Mbit/s", 2, std)
         }
         "total_mbps" => figure("total_mbps", "Mbit/s", 1, Some(rates.iter().sum())),
         "low_flows" => {
@@ -256,9 +255,4 @@ fn kato(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
 
 fn bottleneck(summary: &RunSummary) -> Option<&bbrlab_run::LinkSummary> {
     summary.links.iter().find(|link| link.name == "bottleneck").or_else(|| summary.links.first())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a handful")]
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -77,9 +77,9 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
             time_s: f64::from(ms) / 1e3,
             link: 0,
             packets,
-            bytes: packets * 1514,
+            bytes: (packets * 1514).into(),
             drops,
-            marks: 0,
+            marks: 0.into(),
         });
     }
     let mut summary = sample_run();

@@ -37,7 +37,9 @@ pub fn run_table(run: &RunSummary) -> String {
         write!(facts, ", {} s of CPU", figure(cpu_s)).expect("a string takes all");
     }
     line(&mut text, &facts);
-    line(&mut text, &format!("digest {}", run.digest));
+    if let Some(digest) = &run.digest {
+        line(&mut text, &format!("digest {digest}"));
+    }
     if !run.links.is_empty() {
         text.push('\n');
         text.push_str(&links(&run.links));
@@ -111,7 +113,7 @@ fn links(links: &[LinkSummary]) -> String {
 }
 
 fn flows(flows: &[FlowSummary]) -> String {
-    let with_fct = flows.iter().any(|flow| flow.fct_ms.n > 0);
+    let with_fct = flows.iter().any(|flow| flow.fct_ms.mean.is_some());
     let mut table = Table::new()
         .column("flow", "", Align::Right)
         .column("cc", "", Align::Left)
@@ -137,7 +139,7 @@ fn flows(flows: &[FlowSummary]) -> String {
             fixed(flow.goodput_mbps, 2),
             fixed(flow.goodput_ss_mbps, 2),
             count(flow.retransmitted_packets),
-            fixed(share(flow.retransmitted_packets, flow.sent_packets), 2),
+            fixed(flow.sent_packets.and_then(|sent| share(flow.retransmitted_packets, sent)), 2),
             count(flow.rto_count),
             trimmed(flow.rtt_base_ms),
             fixed(flow.rtt_ms.mean, 1),
