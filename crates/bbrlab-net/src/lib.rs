@@ -20,7 +20,8 @@
 //! | `timers.rs` | lazy timers |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
-//! | `link/server.rs` | when a packet leaves: exact serialiser, rate schedules |
+//! | `link/server.rs` | when a packet leaves |
+//! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
 //! | `link/discipline/mod.rs` | queue disciplines with departure events: the list, and what each answers |
 //! | `link/discipline/drop_tail.rs`, `link/discipline/codel.rs` | one each |

@@ -4,8 +4,7 @@ use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 use crate::decimal::Decimal;
 use crate::document::At;
-use crate::link::{AccessSpec, BufferUnit, LinkSpec};
-use crate::lower::HEADERS;
+use crate::link::{AccessSpec, BufferUnit, HEADERS, LinkSpec};
 use crate::quantity::Room;
 use crate::reader::{Placed, Reader};
 use bbrlab_link::{Buffer, Link};

@@ -13,7 +13,8 @@
 
 use bbrlab_units::{NS_PER_S, Span};
 
-use crate::lower::{HEADERS, Network};
+use crate::link::HEADERS;
+use crate::lower::Network;
 use crate::spec::Spec;
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop, Sample, Source};

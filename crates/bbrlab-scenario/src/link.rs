@@ -16,6 +16,9 @@ use crate::quantity::{self, Room, show_rate, show_room, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use bbrlab_link::{EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
 
+/// Headers of a data packet: IP, TCP and timestamps.
+pub(crate) const HEADERS: u64 = 52;
+
 /// The longest schedule of rates.
 const SCHEDULE_MAX: usize = 100_000;
 

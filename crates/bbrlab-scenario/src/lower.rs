@@ -11,9 +11,6 @@ use crate::spec::Spec;
 use bbrlab_link::{Buffer, Link, Loss, Probability, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
-/// IP, TCP and timestamps.
-pub(crate) const HEADERS: u64 = 52;
-
 /// Numbers of flows and links have 24 bits in an event's key.
 const LINK_NUMBERS: u64 = 1 << 24;
 

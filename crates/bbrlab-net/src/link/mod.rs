@@ -8,6 +8,7 @@
 pub(crate) mod delay_histogram;
 pub(crate) mod discipline;
 pub(crate) mod queue_length;
+mod serialiser;
 pub(crate) mod server;
 pub(crate) mod stats;
 mod token_bucket;

@@ -5,7 +5,7 @@
 
 use bbrlab_units::{Bytes, Time};
 
-use super::server::{Schedule, WORK_PER_BYTE};
+use super::serialiser::{Schedule, WORK_PER_BYTE};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {

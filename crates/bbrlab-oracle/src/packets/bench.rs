@@ -2,10 +2,12 @@
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, Segment, TimerId};
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
-use super::receiver::CLOCK_STEP;
+
+/// One step of the reference host's clock: what reading a buffer costs.
+pub(super) const CLOCK_STEP: Span = Span(256);
 
 /// The timers, in the order in which they go off if several are due at the same moment.
 const TIMERS: [TimerId; TimerId::COUNT] =

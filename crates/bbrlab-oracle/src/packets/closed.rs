@@ -25,10 +25,10 @@ use bbrlab_tcp::{Receiver, ReceiverConfig, Segment, Sender, SenderConfig, TimerI
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 use super::PacketsError;
-use super::bench::{Bench, Draws};
+use super::bench::{Bench, CLOCK_STEP, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
-use super::receiver::{CLOCK_STEP, receiver_config, ts_offset};
+use super::receiver::{receiver_config, ts_offset};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WAKE_DELAY, WRITE_DELAY};
 
 /// Bytes of a packet without payload and options: Ethernet, IP, TCP.

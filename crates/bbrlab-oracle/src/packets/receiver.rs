@@ -5,13 +5,11 @@ use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Tick};
 use bbrlab_units::{Bytes, Span, Time};
 
-use super::bench::{Bench, Draws};
+use super::bench::{Bench, CLOCK_STEP, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::Row;
 
-/// One step of the reference host's clock: what reading a buffer costs.
-pub(super) const CLOCK_STEP: Span = Span(256);
 /// How long after its cue an application closes.
 const CLOSE_DELAY: Span = Span(1_024);
 
