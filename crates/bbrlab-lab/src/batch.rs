@@ -194,10 +194,10 @@ fn one_run(
             found => return Err(refuse(folder, found)),
         }
     }
-    let mut told = 0.0;
+    let mut shown = 0.0;
     let executed = execute(&run, task.packets, worker.stop, |share| {
-        if share >= told + 0.01 {
-            told = share;
+        if share >= shown + 0.01 {
+            shown = share;
             worker.advance(share);
         }
     });

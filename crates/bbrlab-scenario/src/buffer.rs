@@ -1,11 +1,11 @@
-//! The room of a queue: from packets, bytes, milliseconds or BDP to what the engine counts.
+//! The size of a queue: from packets, bytes, milliseconds or BDP to what the engine counts.
 
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 use crate::decimal::Decimal;
 use crate::document::At;
 use crate::link::{AccessSpec, BufferUnit, HEADERS, LinkSpec};
-use crate::quantity::Room;
+use crate::quantity::QueueSize;
 use crate::reader::{Placed, Reader};
 use bbrlab_link::{Buffer, Link};
 
@@ -13,9 +13,9 @@ use bbrlab_link::{Buffer, Link};
 const BUFFER_MAX: u64 = 1 << 50;
 
 /// A buffer as written, with what is needed to turn it into packets or bytes.
-pub(crate) struct Rooms {
+pub(crate) struct BufferSpec {
     at: At,
-    room: Room,
+    size: QueueSize,
     unit: Option<BufferUnit>,
     bdp_rtt: Option<Span>,
     device_queue: Option<Placed<u64>>,
@@ -24,13 +24,13 @@ pub(crate) struct Rooms {
 /// Without a `buffer`, a link of the middle has one BDP, the textbook's rule.
 const DEFAULT_BDP: u64 = 1;
 
-impl Rooms {
+impl BufferSpec {
     pub(crate) fn of_link(spec: &LinkSpec) -> Self {
-        let default = Room::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
-        let room = if spec.rate.is_limited() { default } else { Room::Unlimited };
+        let default = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
+        let size = if spec.rate.is_limited() { default } else { QueueSize::Unlimited };
         Self {
             at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
-            room: spec.buffer.map_or(room, |buffer| buffer.value),
+            size: spec.buffer.map_or(size, |buffer| buffer.value),
             unit: spec.buffer_unit,
             bdp_rtt: spec.bdp_rtt,
             device_queue: spec.device_queue,
@@ -43,13 +43,13 @@ impl Rooms {
             let limited = LinkSpec { rate: spec.reverse_rate.clone(), ..spec.clone() };
             return Self::of_link(&limited);
         };
-        Self { at: reverse.at, room: reverse.value, ..Self::of_link(spec) }
+        Self { at: reverse.at, size: reverse.value, ..Self::of_link(spec) }
     }
 
     pub(crate) fn of_access(spec: &AccessSpec) -> Self {
         Self {
             at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
-            room: spec.buffer.map_or(Room::Unlimited, |buffer| buffer.value),
+            size: spec.buffer.map_or(QueueSize::Unlimited, |buffer| buffer.value),
             unit: None,
             bdp_rtt: None,
             device_queue: None,
@@ -66,7 +66,7 @@ pub(crate) struct Measure {
 impl Measure {
     pub(crate) fn buffer(
         &self,
-        rooms: &Rooms,
+        spec: &BufferSpec,
         link: &Link,
         reader: &mut Reader<'_>,
     ) -> Option<Buffer> {
@@ -74,12 +74,12 @@ impl Measure {
         let rate = u128::from(link.rate.at_start().unwrap_or(BitRate(0)).0);
         // Bits times nanoseconds per second, over eight: bytes.
         let bytes_divisor = 8_000_000_000_u128;
-        let in_bytes = rooms.unit == Some(BufferUnit::Bytes);
+        let in_bytes = spec.unit == Some(BufferUnit::Bytes);
         let divisor = if in_bytes { bytes_divisor } else { bytes_divisor * wire };
         let too_large = |reader: &mut Reader<'_>| {
             let found = "found more than 2^50 packets or bytes";
             reader.problem(
-                rooms.at,
+                spec.at,
                 "expected a buffer that fits into a network",
                 found,
                 Vec::new(),
@@ -88,25 +88,27 @@ impl Measure {
         let of_time = |span: Span, multiple: Decimal| {
             multiple.times_over_rounded(rate * u128::from(span.0), divisor).map(|size| size.max(1))
         };
-        let size = match rooms.room {
-            Room::Unlimited => return Some(Buffer::Unlimited),
-            Room::Packets(packets) if in_bytes => u64::try_from(u128::from(packets) * wire).ok(),
-            Room::Packets(packets) => Some(packets),
-            Room::Bytes(bytes) if rooms.unit == Some(BufferUnit::Packets) => {
+        let size = match spec.size {
+            QueueSize::Unlimited => return Some(Buffer::Unlimited),
+            QueueSize::Packets(packets) if in_bytes => {
+                u64::try_from(u128::from(packets) * wire).ok()
+            }
+            QueueSize::Packets(packets) => Some(packets),
+            QueueSize::Bytes(bytes) if spec.unit == Some(BufferUnit::Packets) => {
                 u64::try_from((u128::from(bytes) + wire / 2) / wire)
                     .ok()
                     .map(|packets| packets.max(1))
             }
-            Room::Bytes(bytes) => {
-                return with_device_queue(rooms, Buffer::Bytes(Bytes(bytes)), reader);
+            QueueSize::Bytes(bytes) => {
+                return with_device_queue(spec, Buffer::Bytes(Bytes(bytes)), reader);
             }
-            Room::Time(span) => of_time(span, Decimal::from_int(1)),
-            Room::Bdp(multiple) => {
-                let rtt = rooms.bdp_rtt.unwrap_or(self.base_rtt);
+            QueueSize::Time(span) => of_time(span, Decimal::from_int(1)),
+            QueueSize::Bdp(multiple) => {
+                let rtt = spec.bdp_rtt.unwrap_or(self.base_rtt);
                 if rtt == Span::ZERO {
                     let title = "expected a `bdp_rtt`, or another unit than `bdp`";
                     let found = "found a buffer in BDP, but the first flow's base RTT is zero";
-                    reader.problem(rooms.at, title, found, Vec::new());
+                    reader.problem(spec.at, title, found, Vec::new());
                     return None;
                 }
                 of_time(rtt, multiple)
@@ -118,14 +120,14 @@ impl Measure {
         };
         let buffer =
             if in_bytes { Buffer::Bytes(Bytes(size)) } else { Buffer::Packets(Packets(size)) };
-        with_device_queue(rooms, buffer, reader)
+        with_device_queue(spec, buffer, reader)
     }
 }
 
-/// ns-3's device queue below the queue discipline: with flow control between them, drop-tail has the room
-/// of both.
-fn with_device_queue(rooms: &Rooms, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
-    let Some(device) = rooms.device_queue else { return Some(buffer) };
+/// ns-3's device queue below the queue discipline: with flow control between them, drop-tail has the
+/// size of both.
+fn with_device_queue(spec: &BufferSpec, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
+    let Some(device) = spec.device_queue else { return Some(buffer) };
     if let Buffer::Packets(packets) = buffer {
         return Some(Buffer::Packets(Packets(packets.0 + device.value)));
     }

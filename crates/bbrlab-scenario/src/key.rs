@@ -39,8 +39,8 @@ pub(crate) enum Form {
     Time,
     Rate,
     Bytes,
-    /// Room of a queue.
-    Room,
+    /// Size of a queue.
+    QueueSize,
     /// One of these names.
     Choice(fn() -> Vec<&'static str>),
     /// The name of a congestion control.

@@ -12,7 +12,7 @@ use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys,
 };
 use crate::not_built;
-use crate::quantity::{self, Room, show_rate, show_room, show_span};
+use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use bbrlab_link::{EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
 
@@ -28,7 +28,7 @@ pub(crate) struct LinkSpec {
     pub(crate) at: At,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
-    pub(crate) buffer: Option<Placed<Room>>,
+    pub(crate) buffer: Option<Placed<QueueSize>>,
     pub(crate) buffer_unit: Option<BufferUnit>,
     pub(crate) bdp_rtt: Option<Span>,
     pub(crate) device_queue: Option<Placed<u64>>,
@@ -37,7 +37,7 @@ pub(crate) struct LinkSpec {
     pub(crate) loss_at: LossAt,
     pub(crate) rate_change: RateChange,
     pub(crate) reverse_rate: Rate,
-    pub(crate) reverse_buffer: Option<Placed<Room>>,
+    pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
     pub(crate) framing: Bytes,
     pub(crate) burst: Option<Bytes>,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
@@ -72,7 +72,7 @@ pub(crate) struct AccessSpec {
     pub(crate) at: At,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
-    pub(crate) buffer: Option<Placed<Room>>,
+    pub(crate) buffer: Option<Placed<QueueSize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,10 +163,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "buffer",
         "0.1.0",
-        Form::Room,
+        Form::QueueSize,
         "room for waiting packets, the one in service not counted",
         |link: &mut LinkSpec, given| link.buffer = read_buffer(given, "rate", &link.rate),
-        |link| link.buffer.and_then(|buffer| show_text(&show_room(buffer.value))),
+        |link| link.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`\"1bdp\"`"),
     key(
@@ -190,7 +190,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "device_queue",
         "0.1.0",
-        Form::Room,
+        Form::QueueSize,
         "ns-3's device queue below the queue, in packets: additional room",
         |link, given| link.device_queue = given.placed(read_device_queue),
         |link| link.device_queue.and_then(|packets| show_text(&format!("{}pkt", packets.value))),
@@ -251,12 +251,12 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "reverse_buffer",
         "0.1.0",
-        Form::Room,
+        Form::QueueSize,
         "room for packets that wait backwards",
         |link: &mut LinkSpec, given| {
             link.reverse_buffer = read_buffer(given, "reverse_rate", &link.reverse_rate);
         },
-        |link| link.reverse_buffer.and_then(|buffer| show_text(&show_room(buffer.value))),
+        |link| link.reverse_buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`buffer`"),
     key(
@@ -278,7 +278,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "ecn_threshold",
         "0.1.0",
-        Form::Room,
+        Form::QueueSize,
         "marks ECN-capable packets CE: from this backlog on (`pkt`, `B`, met on arrival), or when the wait until the \
          packet is next to leave is longer (`ms`)",
         |link, given| link.ecn_threshold = given.value(read_ecn_threshold),
@@ -330,10 +330,10 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
     key(
         "buffer",
         "0.1.0",
-        Form::Room,
+        Form::QueueSize,
         "room for waiting packets",
         |access: &mut AccessSpec, given| access.buffer = read_buffer(given, "rate", &access.rate),
-        |access| access.buffer.and_then(|buffer| show_text(&show_room(buffer.value))),
+        |access| access.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`\"unlimited\"`"),
 ];
@@ -371,8 +371,12 @@ fn toml_number(value: Decimal) -> String {
 }
 
 /// Reads the room of a queue, which a link has only with a rate.
-fn read_buffer(given: &mut Given<'_, '_>, rate_key: &str, rate: &Rate) -> Option<Placed<Room>> {
-    let room = given.placed(Reader::room)?;
+fn read_buffer(
+    given: &mut Given<'_, '_>,
+    rate_key: &str,
+    rate: &Rate,
+) -> Option<Placed<QueueSize>> {
+    let room = given.placed(Reader::queue_size)?;
     if !rate.is_limited() {
         let title = format!("`{}`: expected a `{rate_key}` beside it", given.name);
         let found = "found a buffer of a link without a rate, which never queues";
@@ -383,7 +387,7 @@ fn read_buffer(given: &mut Given<'_, '_>, rate_key: &str, rate: &Rate) -> Option
 }
 
 fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
-    if let Room::Packets(packets) = reader.room(node, name)? {
+    if let QueueSize::Packets(packets) = reader.queue_size(node, name)? {
         return Some(packets);
     }
     reader.wrong(node, name, "a number of packets such as \"100pkt\"");
@@ -413,11 +417,11 @@ fn read_framing(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Byte
 }
 
 fn read_ecn_threshold(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<EcnThreshold> {
-    match reader.room(node, name)? {
-        Room::Packets(packets) => Some(EcnThreshold::Packets(Packets(packets))),
-        Room::Bytes(bytes) => Some(EcnThreshold::Bytes(Bytes(bytes))),
-        Room::Time(span) => Some(EcnThreshold::Wait(span)),
-        Room::Bdp(_) | Room::Unlimited => {
+    match reader.queue_size(node, name)? {
+        QueueSize::Packets(packets) => Some(EcnThreshold::Packets(Packets(packets))),
+        QueueSize::Bytes(bytes) => Some(EcnThreshold::Bytes(Bytes(bytes))),
+        QueueSize::Time(span) => Some(EcnThreshold::Wait(span)),
+        QueueSize::Bdp(_) | QueueSize::Unlimited => {
             reader.wrong(
                 node,
                 name,

@@ -2,11 +2,11 @@
 
 use bbrlab_units::{Span, Time};
 
-use crate::buffer::{Measure, Rooms};
+use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
 use crate::link::{LinkSpec, LossSpec};
 use crate::reader::Reader;
-use crate::route::{Router, Ways};
+use crate::route::{LinkHops, Router};
 use crate::spec::Spec;
 use bbrlab_link::{Buffer, Link, Loss, Probability, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
@@ -25,18 +25,18 @@ pub(crate) struct Network {
 /// Builds the network; mistakes go to the reader.
 pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
-    let mut rooms: Vec<(u32, Rooms)> = Vec::new();
-    let mut ways: Vec<Ways<'_>> = Vec::new();
+    let mut buffers: Vec<(u32, BufferSpec)> = Vec::new();
+    let mut link_hops: Vec<LinkHops<'_>> = Vec::new();
     let dumbbell = spec.bottleneck.iter().map(|link| ("bottleneck", link));
     for (name, link) in dumbbell.chain(spec.links.iter().map(|(name, link)| (name.as_str(), link)))
     {
-        ways.push(lower_link(name, link, &mut links, &mut rooms));
+        link_hops.push(lower_link(name, link, &mut links, &mut buffers));
     }
-    let bottleneck = spec.bottleneck.as_ref().and_then(|_| match ways[0].there {
+    let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
         _ => None,
     });
-    let router = Router::new(spec, &ways, &links);
+    let router = Router::new(spec, &link_hops, &links);
     let mut classes = Vec::with_capacity(spec.flows.len());
     for (index, flow) in spec.flows.iter().enumerate() {
         classes.push(router.class(index, flow, reader)?);
@@ -56,11 +56,11 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     }
     let first = classes.first()?;
     let measure = Measure { base_rtt: first.base_rtt, mss: first.mss };
-    for (number, rooms) in rooms {
+    for (number, buffer) in buffers {
         let link = &mut links[number as usize];
-        link.buffer = measure.buffer(&rooms, link, reader)?;
+        link.buffer = measure.buffer(&buffer, link, reader)?;
     }
-    let access = Rooms::of_access(&spec.access);
+    let access = BufferSpec::of_access(&spec.access);
     for class in &mut classes {
         for link in &mut class.private_links {
             link.buffer = measure.buffer(&access, link, reader)?;
@@ -116,17 +116,17 @@ fn lower_link<'s>(
     name: &'s str,
     spec: &LinkSpec,
     links: &mut Vec<Link>,
-    rooms: &mut Vec<(u32, Rooms)>,
-) -> Ways<'s> {
-    let mut add = |link: Link, room: Rooms| {
+    buffers: &mut Vec<(u32, BufferSpec)>,
+) -> LinkHops<'s> {
+    let mut add = |link: Link, buffer: BufferSpec| {
         let number = u32::try_from(links.len()).expect("bounded by LINKS_MAX");
         links.push(link);
-        rooms.push((number, room));
+        buffers.push((number, buffer));
         Hop::Link(number)
     };
     let loss = lower_loss(spec.loss);
     let alters = loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
-    let there = if spec.rate.is_limited() || alters {
+    let forward = if spec.rate.is_limited() || alters {
         let link = Link {
             name: name.to_owned(),
             rate: spec.rate.clone(),
@@ -144,11 +144,11 @@ fn lower_link<'s>(
             burst: spec.burst,
             ecn_threshold: spec.ecn_threshold,
         };
-        add(link, Rooms::of_link(spec))
+        add(link, BufferSpec::of_link(spec))
     } else {
         Hop::Delay(spec.delay)
     };
-    let back = if spec.reverse_rate.is_limited() {
+    let reverse = if spec.reverse_rate.is_limited() {
         let link = Link {
             queue: spec.queue,
             rate_change: spec.rate_change,
@@ -156,11 +156,11 @@ fn lower_link<'s>(
             delay: spec.delay,
             ..Link::new(format!("{name}.reverse"), spec.reverse_rate.clone(), Buffer::Unlimited)
         };
-        add(link, Rooms::of_reverse(spec))
+        add(link, BufferSpec::of_reverse(spec))
     } else {
         Hop::Delay(spec.delay)
     };
-    Ways { name, there, back, delay: spec.delay }
+    LinkHops { name, forward, reverse, delay: spec.delay }
 }
 
 fn lower_loss(spec: LossSpec) -> Option<Loss> {

@@ -29,7 +29,7 @@ const PACKETS_MAX: u64 = 1 << 31;
 
 /// A size of a queue in one of its units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum QueueSize {
     Unlimited,
     Packets(u64),
     Bytes(u64),
@@ -194,30 +194,30 @@ fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, R
     Ok(None)
 }
 
-/// Reads the room of a queue.
-pub(crate) fn parse_room(text: &str) -> Result<Room, Refusal> {
+/// Reads the size of a queue.
+pub(crate) fn parse_queue_size(text: &str) -> Result<QueueSize, Refusal> {
     if text.trim() == "unlimited" {
-        return Ok(Room::Unlimited);
+        return Ok(QueueSize::Unlimited);
     }
     let (number, unit) = split(text, "\"100pkt\"")?;
     match unit.to_lowercase().as_str() {
         "p" | "pkt" | "pkts" | "packet" | "packets" => {
             let limit = Limit { max: PACKETS_MAX, max_text: "2147483648pkt", least: "1 packet" };
-            return limit.fit(text, number.times(1)).map(Room::Packets);
+            return limit.fit(text, number.times(1)).map(QueueSize::Packets);
         }
         "bdp" | "bdps" => {
             if number.is_negative() {
                 return Err(negative(text));
             }
-            return Ok(Room::Bdp(number));
+            return Ok(QueueSize::Bdp(number));
         }
         _ => {}
     }
     if span_factor(unit).is_some() {
-        return parse_span(text).map(Room::Time);
+        return parse_span(text).map(QueueSize::Time);
     }
     if let Some(factor) = byte_factor(text, number, unit)? {
-        return bytes_limit().fit(text, number.times(factor)).map(Room::Bytes);
+        return bytes_limit().fit(text, number.times(factor)).map(QueueSize::Bytes);
     }
     let help = meant(number, unit, ["pkt", "B", "KB", "KiB", "MB", "MiB", "ms", "bdp", "packets"]);
     Err(unknown_unit(text, unit, "pkt, B (KB, KiB, MB ...), ms or bdp", help))
@@ -372,14 +372,14 @@ fn show(value: u64, units: &[(&str, u64)]) -> String {
     }
 }
 
-/// A room as a scenario would write it.
-pub(crate) fn show_room(room: Room) -> String {
-    match room {
-        Room::Unlimited => "unlimited".to_owned(),
-        Room::Packets(packets) => format!("{packets}pkt"),
-        Room::Bytes(bytes) => format!("{bytes}B"),
-        Room::Time(span) => show_span(span),
-        Room::Bdp(multiple) => format!("{multiple}bdp"),
+/// The size of a queue as a scenario would write it.
+pub(crate) fn show_queue_size(size: QueueSize) -> String {
+    match size {
+        QueueSize::Unlimited => "unlimited".to_owned(),
+        QueueSize::Packets(packets) => format!("{packets}pkt"),
+        QueueSize::Bytes(bytes) => format!("{bytes}B"),
+        QueueSize::Time(span) => show_span(span),
+        QueueSize::Bdp(multiple) => format!("{multiple}bdp"),
     }
 }
 
@@ -437,13 +437,13 @@ mod tests {
             ("10 bytes", 10),
         ] {
             assert_eq!(parse_bytes(text), Ok(Bytes(bytes)), "{text}");
-            assert_eq!(parse_room(text), Ok(Room::Bytes(bytes)), "{text}");
+            assert_eq!(parse_queue_size(text), Ok(QueueSize::Bytes(bytes)), "{text}");
         }
-        assert_eq!(parse_room("100p"), Ok(Room::Packets(100)));
-        assert_eq!(parse_room("100 packets"), Ok(Room::Packets(100)));
-        assert_eq!(parse_room("50ms"), Ok(Room::Time(Span::from_millis(50))));
-        assert_eq!(parse_room("1.50BDP"), Ok(Room::Bdp(Decimal::parse("1.5").unwrap())));
-        assert_eq!(parse_room("unlimited"), Ok(Room::Unlimited));
+        assert_eq!(parse_queue_size("100p"), Ok(QueueSize::Packets(100)));
+        assert_eq!(parse_queue_size("100 packets"), Ok(QueueSize::Packets(100)));
+        assert_eq!(parse_queue_size("50ms"), Ok(QueueSize::Time(Span::from_millis(50))));
+        assert_eq!(parse_queue_size("1.50BDP"), Ok(QueueSize::Bdp(Decimal::parse("1.5").unwrap())));
+        assert_eq!(parse_queue_size("unlimited"), Ok(QueueSize::Unlimited));
     }
 
     fn check<T: std::fmt::Debug>(result: &Result<T, Refusal>, expected: &Expect) {
@@ -522,12 +522,12 @@ mod tests {
             &expect![[r#""0.1ns", which is not a whole number of steps of 1 ns"#]],
         );
         check(
-            &parse_room("1.5pkt"),
+            &parse_queue_size("1.5pkt"),
             &expect![[r#""1.5pkt", which is not a whole number of steps of 1 packet"#]],
         );
-        check(&parse_room("-1bdp"), &expect![[r#""-1bdp", which is negative"#]]);
+        check(&parse_queue_size("-1bdp"), &expect![[r#""-1bdp", which is negative"#]]);
         check(
-            &parse_room("2pdb"),
+            &parse_queue_size("2pdb"),
             &expect![[r#""2pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp"#]],
         );
     }
@@ -545,16 +545,16 @@ mod tests {
 
         #[test]
         fn a_room_reads_back(packets in 0..=PACKETS_MAX, digits: u32, scale in 0_u32..9) {
-            let bdp = Room::Bdp(Decimal::parse(&format!("{digits}e-{scale}")).unwrap());
-            for room in [Room::Packets(packets), Room::Bytes(packets), Room::Time(Span(packets)), bdp] {
-                prop_assert_eq!(parse_room(&show_room(room)), Ok(room));
+            let bdp = QueueSize::Bdp(Decimal::parse(&format!("{digits}e-{scale}")).unwrap());
+            for size in [QueueSize::Packets(packets), QueueSize::Bytes(packets), QueueSize::Time(Span(packets)), bdp] {
+                prop_assert_eq!(parse_queue_size(&show_queue_size(size)), Ok(size));
             }
         }
 
         #[test]
         fn no_text_panics(text in "\\PC{0,30}", number in "[-+0-9._e]{0,12}", unit in "[a-zA-Z/µ%]{0,8}") {
             for text in [text, format!("{number}{unit}")] {
-                let _ = (parse_rate(&text), parse_span(&text), parse_bytes(&text), parse_room(&text));
+                let _ = (parse_rate(&text), parse_span(&text), parse_bytes(&text), parse_queue_size(&text));
                 let _ = parse_percent(&text);
             }
         }

@@ -8,7 +8,7 @@ use crate::decimal::Decimal;
 use crate::document::{At, Node, Source, Table, Value};
 use crate::error::{ScenarioError, ScenarioErrors};
 use crate::nearest::nearest;
-use crate::quantity::{self, Refusal, Room, quoted};
+use crate::quantity::{self, QueueSize, Refusal, quoted};
 use crate::traces::Traces;
 
 /// A mistake and its place.
@@ -264,20 +264,20 @@ impl Reader<'_> {
             .then_some(bytes)
     }
 
-    /// The room of a queue, above zero.
-    pub(crate) fn room(&mut self, node: &Node, name: &str) -> Option<Room> {
+    /// The size of a queue, above zero.
+    pub(crate) fn queue_size(&mut self, node: &Node, name: &str) -> Option<QueueSize> {
         let expected = "room for at least one packet";
-        let room = self.quantity(
+        let size = self.quantity(
             node,
             name,
             expected,
             "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"",
-            quantity::parse_room,
+            quantity::parse_queue_size,
         )?;
-        let zero = match room {
-            Room::Unlimited => false,
-            Room::Packets(n) | Room::Bytes(n) | Room::Time(Span(n)) => n == 0,
-            Room::Bdp(multiple) => multiple.is_zero(),
+        let zero = match size {
+            QueueSize::Unlimited => false,
+            QueueSize::Packets(n) | QueueSize::Bytes(n) | QueueSize::Time(Span(n)) => n == 0,
+            QueueSize::Bdp(multiple) => multiple.is_zero(),
         };
         if zero {
             let title = format!(
@@ -288,7 +288,7 @@ impl Reader<'_> {
             self.problem(node.at, title, found, Vec::new());
             return None;
         }
-        Some(room)
+        Some(size)
     }
 
     fn above_zero(&mut self, node: &Node, name: &str, expected: &str, value: u64) -> bool {

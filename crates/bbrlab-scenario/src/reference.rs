@@ -151,7 +151,7 @@ impl Form {
             Self::Time => "a time".to_owned(),
             Self::Rate => "a rate".to_owned(),
             Self::Bytes => "bytes".to_owned(),
-            Self::Room => "a buffer".to_owned(),
+            Self::QueueSize => "a buffer".to_owned(),
             Self::Choice(names) => {
                 let names: Vec<String> =
                     names().iter().map(|name| format!("`\"{name}\"`")).collect();
@@ -186,7 +186,7 @@ impl Form {
             Self::Time => json!({ "type": "string", "examples": ["30ms"] }),
             Self::Rate => json!({ "type": "string", "examples": ["50Mbit/s"] }),
             Self::Bytes => json!({ "type": "string", "examples": ["131072B"] }),
-            Self::Room => {
+            Self::QueueSize => {
                 json!({ "type": "string", "examples": ["100pkt", "64KiB", "20ms", "2bdp"] })
             }
             Self::Choice(names) => json!({ "enum": names() }),

@@ -16,11 +16,11 @@ use bbrlab_run::{FlowClass, Hop};
 /// So many names of links are told where one was misspelt.
 const NAMES_SHOWN: usize = 20;
 
-/// A link of the file as two ways.
-pub(crate) struct Ways<'s> {
+/// A link of the file: its hops forward and back.
+pub(crate) struct LinkHops<'s> {
     pub(crate) name: &'s str,
-    pub(crate) there: Hop,
-    pub(crate) back: Hop,
+    pub(crate) forward: Hop,
+    pub(crate) reverse: Hop,
     /// Propagation delay, there and back the same.
     pub(crate) delay: Span,
 }
@@ -29,23 +29,23 @@ pub(crate) struct Ways<'s> {
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
     /// The links of the file; the dumbbell's, if there is one, is the first.
-    ways: &'s [Ways<'s>],
+    link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
 }
 
-/// The shared links of a flow, by their numbers in [`Router::ways`].
+/// The shared links of a flow, by their numbers in [`Router::link_hops`].
 struct Core {
-    there: Vec<usize>,
-    back: Vec<usize>,
+    forward: Vec<usize>,
+    reverse: Vec<usize>,
     /// The ACKs have a way of their own, and cross its links as data would.
-    own_way_back: bool,
+    own_return_path: bool,
 }
 
 /// A side of the way, from the host to the first link of the core.
 #[derive(Clone, Copy)]
 struct Side<'r> {
-    link: Option<&'r Ways<'r>>,
+    link: Option<&'r LinkHops<'r>>,
     delay: Span,
     rate: Option<&'r Rate>,
 }
@@ -67,9 +67,10 @@ impl Route {
 }
 
 impl<'s> Router<'s> {
-    pub(crate) fn new(spec: &'s Spec, ways: &'s [Ways<'s>], links: &'s [Link]) -> Self {
-        let numbers = ways.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
-        Self { spec, ways, numbers, links }
+    pub(crate) fn new(spec: &'s Spec, link_hops: &'s [LinkHops<'s>], links: &'s [Link]) -> Self {
+        let numbers =
+            link_hops.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
+        Self { spec, link_hops, numbers, links }
     }
 
     /// The class of a `[[flows]]`; mistakes go to the reader.
@@ -85,31 +86,30 @@ impl<'s> Router<'s> {
         let last = self.fit_rtt(index, flow, &core, &mut left, &mut right, reader)?;
 
         let mut private_links = Vec::new();
-        let mut there = Route::default();
-        there.push(access("left", left, &mut private_links));
-        let core_there = core.there.iter().map(|&way| self.ways[way].there);
-        let shared = left.link.map(|way| way.there).into_iter().chain(core_there);
-        for hop in shared.chain(right.link.map(|way| way.there)) {
-            there.push(hop);
+        let mut forward = Route::default();
+        forward.push(access("left", left, &mut private_links));
+        let core_forward = core.forward.iter().map(|&way| self.link_hops[way].forward);
+        let shared = left.link.map(|way| way.forward).into_iter().chain(core_forward);
+        for hop in shared.chain(right.link.map(|way| way.forward)) {
+            forward.push(hop);
         }
-        there.push(access("right", right, &mut private_links));
+        forward.push(access("right", right, &mut private_links));
 
-        let mut back = Route::default();
-        back.push(Hop::Delay(right.delay));
-        let own = core.own_way_back;
-        let core_back = core
-            .back
-            .iter()
-            .map(|&way| if own { self.ways[way].there } else { self.ways[way].back });
-        let shared = right.link.map(|way| way.back).into_iter().chain(core_back);
-        for hop in shared.chain(left.link.map(|way| way.back)) {
-            back.push(hop);
+        let mut reverse = Route::default();
+        reverse.push(Hop::Delay(right.delay));
+        let own = core.own_return_path;
+        let core_reverse = core.reverse.iter().map(|&way| {
+            if own { self.link_hops[way].forward } else { self.link_hops[way].reverse }
+        });
+        let shared = right.link.map(|way| way.reverse).into_iter().chain(core_reverse);
+        for hop in shared.chain(left.link.map(|way| way.reverse)) {
+            reverse.push(hop);
         }
-        back.push(Hop::Delay(left.delay + last));
+        reverse.push(Hop::Delay(left.delay + last));
 
         let mut base_rtt = Span::ZERO;
         let mut limited = false;
-        for hop in there.hops.iter().chain(&back.hops) {
+        for hop in forward.hops.iter().chain(&reverse.hops) {
             let (delay, has_rate) = match *hop {
                 Hop::Delay(delay) => (delay, false),
                 Hop::Link(number) => {
@@ -134,8 +134,8 @@ impl<'s> Router<'s> {
             ecn: flow.ecn,
             source: flow.source.source(),
             private_links,
-            forward: there.hops,
-            reverse: back.hops,
+            forward: forward.hops,
+            reverse: reverse.hops,
             base_rtt,
         })
     }
@@ -146,15 +146,15 @@ impl<'s> Router<'s> {
             let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {
                 path.iter().map(|name| self.link_called(index, key, name, reader)).collect()
             };
-            let there = numbers("path", path)?;
-            let back = match &flow.return_path {
+            let forward = numbers("path", path)?;
+            let reverse = match &flow.return_path {
                 Some(path) => numbers("return_path", path)?,
-                None => there.iter().rev().copied().collect(),
+                None => forward.iter().rev().copied().collect(),
             };
-            return Some(Core { there, back, own_way_back: flow.return_path.is_some() });
+            return Some(Core { forward, reverse, own_return_path: flow.return_path.is_some() });
         }
         if self.spec.bottleneck.is_some() {
-            return Some(Core { there: vec![0], back: vec![0], own_way_back: false });
+            return Some(Core { forward: vec![0], reverse: vec![0], own_return_path: false });
         }
         let title = format!("`flows[{index}]`: expected a [bottleneck], or a `path` of [[links]]");
         let found = "found neither: this flow has no way to its receiver";
@@ -192,7 +192,7 @@ impl<'s> Router<'s> {
                     );
                     return None;
                 }
-                Some(&self.ways[self.link_called(index, key, name, reader)?])
+                Some(&self.link_hops[self.link_called(index, key, name, reader)?])
             }
         };
         let access = (flow.path.is_none() && link.is_none()).then_some(&self.spec.access);
@@ -218,8 +218,11 @@ impl<'s> Router<'s> {
         let Some(rtt) = flow.rtt else { return Some(Span::ZERO) };
         let sides = [left.link, right.link].into_iter().flatten();
         let sides = sides.map(|way| 2 * u128::from(way.delay.0));
-        let core =
-            core.there.iter().chain(&core.back).map(|&way| u128::from(self.ways[way].delay.0));
+        let core = core
+            .forward
+            .iter()
+            .chain(&core.reverse)
+            .map(|&way| u128::from(self.link_hops[way].delay.0));
         let of_links: u128 = sides.chain(core).sum();
         let Some(rest) = u128::from(rtt.value.0).checked_sub(of_links) else {
             let least = show_span(Span(u64::try_from(of_links).unwrap_or(u64::MAX)));
@@ -246,7 +249,7 @@ impl<'s> Router<'s> {
     ) -> Option<usize> {
         let number = self.numbers.get(&*name.value).copied();
         if number.is_none() {
-            let names: Vec<&str> = self.ways.iter().map(|way| way.name).collect();
+            let names: Vec<&str> = self.link_hops.iter().map(|way| way.name).collect();
             let right = nearest(&name.value, names.iter().copied());
             let help = right.map(|right| format!("did you mean {right:?}?"));
             let title = format!("`flows[{index}].{key}`: expected the name of a link");

@@ -64,7 +64,7 @@ impl<P: Copy> Network<P> {
             source == Source::Hosts && delay == Span::ZERO && matches!(target, Target::Link(_));
         let lane = if straight { NO_LANE } else { self.lane(source, delay, target) };
         let late_lane = match source {
-            Source::Link(id) => match self.links[id.0 as usize].behind.reorder.as_deref() {
+            Source::Link(id) => match self.links[id.0 as usize].impairments.reorder.as_deref() {
                 Some(&(reorder, _)) => self.lane(source, delay + reorder.by, target),
                 None => NO_LANE,
             },

@@ -98,8 +98,8 @@ impl<P: Copy> Network<P> {
                 if marked {
                     packet.ecn = Ecn::Ce;
                 }
-                let lost =
-                    packet.is_data && link.behind.loss.as_mut().is_some_and(|loss| loss.loses());
+                let lost = packet.is_data
+                    && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
                 let waited =
                     if link.server.queues_until_departure() { departs.since(now) } else { wait };
                 link.stats.enters(due, packet.wire_bytes);
@@ -150,20 +150,20 @@ impl<P: Copy> Network<P> {
         let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
         // Sent by a departure, as the leg's part of the key says already.
         let tie = tie_base | packet.tie;
-        let behind = &mut self.links[id.0 as usize].behind;
+        let impairments = &mut self.links[id.0 as usize].impairments;
         let (mut lane, mut at) = (lane, departed + delay);
-        if behind.plain {
+        if impairments.plain {
             self.enter_lane(lane, UnderWay::new(at, tie, handle));
             return;
         }
         if packet.is_data
-            && let Some((reorder, rng)) = behind.reorder.as_deref_mut()
+            && let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
         {
             lane = late_lane;
             at += reorder.by;
         }
-        if let Some((jitter, rng, last)) = behind.jitter.as_deref_mut() {
+        if let Some((jitter, rng, last)) = impairments.jitter.as_deref_mut() {
             at += Span(rng.below(jitter.up_to.0));
             if jitter.keep_order {
                 at = at.max(*last);
@@ -264,7 +264,8 @@ impl<P: Copy> Network<P> {
         if packet.counts_for_flow {
             self.flow_bytes[packet.flow.0 as usize] += u64::from(packet.wire_bytes);
         }
-        let lost = packet.is_data && link.behind.loss.as_mut().is_some_and(|loss| loss.loses());
+        let lost =
+            packet.is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
         if packet.is_data {
             link.stats.sent_data_packets += u64::from(!lost);
             if link.rated {

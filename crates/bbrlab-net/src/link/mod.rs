@@ -47,14 +47,14 @@ pub(crate) struct Link {
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) loss_before: Option<Box<LossProcess>>,
-    pub(crate) behind: Behind,
+    pub(crate) impairments: Impairments,
     pub(crate) stats: LinkStats,
     pub(crate) name: String,
 }
 
 /// What happens to a packet that has left the queue.
 #[derive(Debug)]
-pub(crate) struct Behind {
+pub(crate) struct Impairments {
     /// Nothing: the packet is never lost, jittered or reordered.
     pub(crate) plain: bool,
     pub(crate) loss: Option<Box<LossProcess>>,
@@ -125,7 +125,7 @@ impl Link {
             delay: link.delay,
             ecn_threshold: link.ecn_threshold,
             loss_before,
-            behind: Behind {
+            impairments: Impairments {
                 plain: loss.is_none() && jitter.is_none() && reorder.is_none(),
                 loss,
                 jitter,
