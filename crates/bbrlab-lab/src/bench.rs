@@ -134,6 +134,9 @@ impl BenchCase {
     ///
     /// # Errors
     /// If the simulator refuses it, which a test rules out.
+    ///
+    /// # Panics
+    /// If the simulator has not counted packets and events: an error of ours.
     #[expect(clippy::cast_precision_loss, reason = "packets per second, for people")]
     pub fn run(&self, duration_ms: u32) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;

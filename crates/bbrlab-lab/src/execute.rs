@@ -27,6 +27,9 @@ pub struct Executed {
 ///
 /// # Errors
 /// If the simulation refuses the run.
+///
+/// # Panics
+/// If the simulator fails an assertion: an error of ours.
 pub fn execute(
     run: &Run,
     packets: u64,
