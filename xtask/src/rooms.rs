@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("run", &["cc", "link", "stack", "units"]),
     ("scenario", &["run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
-    ("report", &["run", "link", "units"]),
+    ("report", &["run", "link"]),
     ("oracle", &["cc", "tcp", "stack", "units"]),
     ("lab", &["sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("cli", &["lab", "run", "scenario", "report"]),
