@@ -1,12 +1,14 @@
-//! The room map: which crate may import which. Held here as data and compared with the manifests, so
-//! that the map cannot drift.
+//! The room map: which crate imports which. Held here as data and compared with the manifests and with the
+//! table in CONTRIBUTING.md, so that neither can drift.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Room, and the rooms that it may import outside of its tests. As in CONTRIBUTING.md.
-const MAY_IMPORT: &[(&str, &[&str])] = &[
+use crate::source;
+
+/// Room, and the rooms that it imports outside of its tests.
+const IMPORTS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("cc", &[]),
     ("stack", &["units"]),
@@ -22,10 +24,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cli", &["lab", "run", "scenario", "report"]),
 ];
 
-/// Compares every manifest under `crates/` with the map.
+/// Compares every manifest under `crates/`, and the table for people, with the map.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
-    let mut allowed: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let mut allowed: BTreeMap<&str, &[&str]> = IMPORTS.iter().copied().collect();
     let entries = fs::read_dir(root.join("crates")).map_err(|error| error.to_string())?;
     for entry in entries {
         let folder = entry.map_err(|error| error.to_string())?.path();
@@ -35,14 +37,35 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
             wrong.push(format!("{name} is not on the map"));
             continue;
         };
-        for import in imports(&folder.join("Cargo.toml"), &name)? {
-            if !may_import.contains(&import.as_str()) {
-                wrong.push(format!("{room} must not import {import}"));
-            }
-        }
+        let found = imports(&folder.join("Cargo.toml"), &name)?;
+        let new = found.iter().filter(|import| !may_import.contains(&import.as_str()));
+        wrong.extend(new.map(|import| format!("{room} must not import {import}")));
+        let gone = may_import.iter().filter(|&&import| !found.iter().any(|other| other == import));
+        wrong.extend(gone.map(|import| format!("{room} no longer imports {import}")));
     }
+    wrong.extend(table_differences(&source::read(&root.join("CONTRIBUTING.md"))?));
     wrong.extend(allowed.keys().map(|room| format!("{room} is on the map but not in crates/")));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// Where the rows of the table in `page` differ from the map: `room` first, then its imports, in backticks.
+fn table_differences(page: &str) -> Vec<String> {
+    let words = |line: &str| -> Vec<String> {
+        line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let rows: Vec<Vec<String>> =
+        page.lines().filter(|line| line.starts_with("| `")).map(words).collect();
+    let is_there = |room: &str, imports: &[&str]| {
+        rows.iter().any(|row| {
+            let mut found = row[1..].to_vec();
+            let mut wanted: Vec<String> = imports.iter().map(|&name| name.to_owned()).collect();
+            found.sort();
+            wanted.sort();
+            row[0] == room && found == wanted
+        })
+    };
+    let missing = IMPORTS.iter().filter(|(room, imports)| !is_there(room, imports));
+    missing.map(|(room, _)| format!("CONTRIBUTING.md: the row of `{room}` differs")).collect()
 }
 
 /// The rooms in a manifest's `[dependencies]`; the manifest must carry the folder's name.
