@@ -7,11 +7,10 @@
 //! Deviations:
 //! 1. Times are nanoseconds, square roots exact to a part in a thousand.
 
-use std::collections::VecDeque;
-
 use bbrlab_link::{Buffer, CoDelParams};
 use bbrlab_units::{Span, Time};
 
+use super::drop_tail::DropTail;
 use super::{Cause, Rule};
 use crate::packet::{Ecn, Queued};
 use crate::rng::Rng;
@@ -23,9 +22,7 @@ const MAXPACKET: u64 = 1514;
 #[derive(Debug)]
 pub(crate) struct CoDel {
     params: CoDelParams,
-    buffer: Buffer,
-    queue: VecDeque<Queued>,
-    bytes: u64,
+    queue: DropTail,
     /// When the wait will have been above the target for an interval.
     first_above: Option<Time>,
     drop_next: Time,
@@ -38,9 +35,7 @@ impl CoDel {
     pub(crate) fn new(params: CoDelParams, buffer: Buffer) -> Self {
         Self {
             params,
-            buffer,
-            queue: VecDeque::new(),
-            bytes: 0,
+            queue: DropTail::new(buffer),
             first_above: None,
             drop_next: Time::ZERO,
             count: 0,
@@ -57,12 +52,11 @@ impl CoDel {
 
     /// The next packet and whether it may be dropped. RFC 8289: `dodequeue`.
     fn take(&mut self, now: Time) -> Option<(Queued, bool)> {
-        let Some(packet) = self.queue.pop_front() else {
+        let Some(packet) = self.queue.pop() else {
             self.first_above = None;
             return None;
         };
-        self.bytes -= u64::from(packet.wire_bytes);
-        if now.since(packet.arrived_at) < self.params.target || self.bytes <= MAXPACKET {
+        if now.since(packet.arrived_at) < self.params.target || self.queue.bytes() <= MAXPACKET {
             self.first_above = None;
             return Some((packet, false));
         }
@@ -79,18 +73,13 @@ impl CoDel {
 impl Rule for CoDel {
     fn enqueue(
         &mut self,
-        _: Time,
+        now: Time,
         packet: Queued,
         idle: bool,
-        _: &mut Rng,
+        rng: &mut Rng,
         drop: &mut impl FnMut(Queued, Cause),
     ) {
-        if idle || self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
-            self.bytes += u64::from(packet.wire_bytes);
-            self.queue.push_back(packet);
-        } else {
-            drop(packet, Cause::Full);
-        }
+        self.queue.enqueue(now, packet, idle, rng, drop);
     }
 
     fn dequeue(
@@ -137,6 +126,6 @@ impl Rule for CoDel {
     }
 
     fn walk(&self, each: &mut impl FnMut(&Queued)) {
-        self.queue.iter().for_each(each);
+        self.queue.walk(each);
     }
 }

@@ -22,6 +22,18 @@ impl DropTail {
     pub(crate) fn new(buffer: Buffer) -> Self {
         Self { buffer, queue: VecDeque::new(), bytes: 0 }
     }
+
+    /// Wire bytes of the packets that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The packet that has waited longest leaves.
+    pub(crate) fn pop(&mut self) -> Option<Queued> {
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
 }
 
 impl Rule for DropTail {
@@ -47,9 +59,7 @@ impl Rule for DropTail {
         _: &mut Rng,
         _: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued> {
-        let packet = self.queue.pop_front()?;
-        self.bytes -= u64::from(packet.wire_bytes);
-        Some(packet)
+        self.pop()
     }
 
     fn walk(&self, each: &mut impl FnMut(&Queued)) {
