@@ -12,7 +12,7 @@
 
 /// A value and when it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct Measured {
     /// When, in the caller's unit of time; wraps. Linux: `t`.
     pub t: u32,
     /// The value. Linux: `v`.
@@ -23,19 +23,19 @@ pub struct Sample {
 /// Linux: `struct minmax`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowedFilter {
-    samples: [Sample; 3],
+    samples: [Measured; 3],
 }
 
 impl WindowedFilter {
     /// A filter that holds nothing but `v`, measured at `t`.
     #[must_use]
     pub const fn new(t: u32, v: u32) -> Self {
-        Self { samples: [Sample { t, v }; 3] }
+        Self { samples: [Measured { t, v }; 3] }
     }
 
     /// A filter with these three samples, best first.
     #[must_use]
-    pub const fn from_samples(samples: [Sample; 3]) -> Self {
+    pub const fn from_samples(samples: [Measured; 3]) -> Self {
         Self { samples }
     }
 
@@ -47,7 +47,7 @@ impl WindowedFilter {
 
     /// The three samples, best first.
     #[must_use]
-    pub const fn samples(&self) -> [Sample; 3] {
+    pub const fn samples(&self) -> [Measured; 3] {
         self.samples
     }
 
@@ -61,14 +61,14 @@ impl WindowedFilter {
     /// Linux: `minmax_running_max`.
     #[inline]
     pub fn running_max(&mut self, window: u32, t: u32, v: u32) -> u32 {
-        self.running(window, Sample { t, v }, |new, old| new >= old)
+        self.running(window, Measured { t, v }, |new, old| new >= old)
     }
 
     /// Adds `v`, measured at `t`, to a minimum over `window`; returns the minimum.
     /// Linux: `minmax_running_min`.
     #[inline]
     pub fn running_min(&mut self, window: u32, t: u32, v: u32) -> u32 {
-        self.running(window, Sample { t, v }, |new, old| new <= old)
+        self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
     /// The filter starts afresh from a new best (ties included, since the newer sample lasts longer) and
@@ -78,7 +78,7 @@ impl WindowedFilter {
     fn running(
         &mut self,
         window: u32,
-        new: Sample,
+        new: Measured,
         at_least_as_good: impl Fn(u32, u32) -> bool,
     ) -> u32 {
         let [best, second, third] = &mut self.samples;
@@ -98,7 +98,7 @@ impl WindowedFilter {
     /// Drops the best when it leaves the window, and makes sure that the second and third best come from
     /// later parts of the window, so that there is always a sample to fall back on.
     #[inline]
-    fn expire(&mut self, window: u32, new: Sample) {
+    fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;
         let age = new.age_of(*best);
         if age > window {
@@ -116,13 +116,13 @@ impl WindowedFilter {
     }
 
     /// The second and third best move up by one, and `new` becomes the third.
-    fn shift(&mut self, new: Sample) {
+    fn shift(&mut self, new: Measured) {
         let [_, second, third] = self.samples;
         self.samples = [second, third, new];
     }
 }
 
-impl Sample {
+impl Measured {
     /// How much older `other` is.
     const fn age_of(self, other: Self) -> u32 {
         self.t.wrapping_sub(other.t)

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::linux::{
-    AIMS, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric, Pictures, Point, summarise,
-    validate_linux, write_overlays,
+    AIMS, ComparedPoint, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric, Pictures,
+    summarise, validate_linux, write_overlays,
 };
 use bbrlab_lab::{LabError, processors};
 use bbrlab_report::{Align, Table};
@@ -142,7 +142,7 @@ fn words(report: &LinuxReport) -> String {
     text
 }
 
-fn points_table<'a>(points: impl Iterator<Item = &'a Point>) -> String {
+fn points_table<'a>(points: impl Iterator<Item = &'a ComparedPoint>) -> String {
     let mut table = Table::new()
         .column("scenario", "", Align::Left)
         .column("metric", "", Align::Left)
@@ -167,7 +167,7 @@ fn points_table<'a>(points: impl Iterator<Item = &'a Point>) -> String {
     table.render()
 }
 
-fn cwnd_table<'a>(points: impl Iterator<Item = &'a Point>) -> Table {
+fn cwnd_table<'a>(points: impl Iterator<Item = &'a ComparedPoint>) -> Table {
     let mut table = Table::new()
         .column("scenario", "", Align::Left)
         .column("samples", "", Align::Right)
@@ -211,7 +211,7 @@ fn families_table(report: &LinuxReport) -> Table {
     families.sort_unstable();
     families.dedup();
     for family in families {
-        let points: Vec<&Point> =
+        let points: Vec<&ComparedPoint> =
             report.points.iter().filter(|point| point.family == family).collect();
         let summary = summarise(points.iter().copied());
         let mut row = vec![family.to_owned(), points.len().to_string()];
@@ -336,7 +336,7 @@ fn document(report: &LinuxReport) -> Document<'_> {
     }
 }
 
-fn of_point(point: &Point) -> OfPoint<'_> {
+fn of_point(point: &ComparedPoint) -> OfPoint<'_> {
     let metrics = point.comparisons.iter().map(|c| OfComparison {
         metric: c.metric.name(),
         flow: c.flow,

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use bbrlab_oracle::golden::{GoldenError, Report, Trace, plan, replay};
+use bbrlab_oracle::golden::{GoldenError, GoldenTrace, Report, plan, replay};
 
 use crate::error::LabError;
 use crate::pool::{Pool, Worker};
@@ -31,7 +31,7 @@ pub fn validate_golden(
     jobs: usize,
     stop: &Stop,
 ) -> Result<Golden, LabError> {
-    let mut traces: Vec<Trace> = Vec::new();
+    let mut traces: Vec<GoldenTrace> = Vec::new();
     for dir in dirs {
         let planned = plan(dir, only).map_err(|error| LabError::Usage(error.to_string()))?;
         // A folder may lie in another one that is named too.
@@ -42,7 +42,7 @@ pub fn validate_golden(
                 .collect::<Vec<_>>(),
         );
     }
-    let work = |trace: &Trace, _: &Worker<'_>| Ok::<_, Infallible>(replay(trace));
+    let work = |trace: &GoldenTrace, _: &Worker<'_>| Ok::<_, Infallible>(replay(trace));
     let weight = |place: usize| traces[place].rows;
     let Ok(outcomes) = (Pool { jobs, stop }).each(&traces, weight, work, |_| {});
     if stop.is_wished() {

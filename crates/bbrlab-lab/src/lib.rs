@@ -50,7 +50,7 @@ pub use execute::{Executed, execute};
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::processors;
-pub use packets::{Packets, validate_packets};
+pub use packets::{PacketReplays, validate_packets};
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};
 pub use pool::Progress;

@@ -11,7 +11,7 @@ use crate::stop::Stop;
 
 /// What the replay of some folders came to.
 #[derive(Clone, Debug)]
-pub struct Packets {
+pub struct PacketReplays {
     /// All that could be replayed.
     pub report: PacketsReport,
     /// What could not, in the folders' order.
@@ -25,7 +25,11 @@ pub struct Packets {
 ///
 /// # Panics
 /// If our stack fails an assertion: an error of ours.
-pub fn validate_packets(dirs: &[PathBuf], jobs: usize, stop: &Stop) -> Result<Packets, LabError> {
+pub fn validate_packets(
+    dirs: &[PathBuf],
+    jobs: usize,
+    stop: &Stop,
+) -> Result<PacketReplays, LabError> {
     let folders: Vec<Vec<Episode>> = dirs
         .iter()
         .map(|dir| packets::episodes(dir).map_err(|error| LabError::Usage(error.to_string())))
@@ -51,5 +55,5 @@ pub fn validate_packets(dirs: &[PathBuf], jobs: usize, stop: &Stop) -> Result<Pa
             Err(error) => damaged.push(error),
         }
     }
-    Ok(Packets { report, damaged })
+    Ok(PacketReplays { report, damaged })
 }

@@ -9,8 +9,8 @@
 //! `valgrind --tool=callgrind`.
 
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Hop, LinkMode, Network, Outgoing, Port, Side};
-use bbrlab_units::{BitRate, Packets, Span, Time};
+use bbrlab_net::{Arrival, FlowId, Handler, LinkMode, Network, Outgoing, Port, RouteStep, Side};
+use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
 /// A payload of the size of a TCP segment.
 type Payload = [u64; 8];
@@ -90,11 +90,11 @@ fn run(case: &str, seconds: Option<f64>, by_events: bool) {
         let rtt =
             if own_rtt { rtt_ns / 2 + rtt_ns * u64::from(n) / u64::from(flows) } else { rtt_ns };
         let forward = net.add_forward_route(&[
-            Hop::Delay(Span(rtt / 4)),
-            Hop::Link(link),
-            Hop::Delay(Span(rtt / 4)),
+            RouteStep::Delay(Span(rtt / 4)),
+            RouteStep::Link(link),
+            RouteStep::Delay(Span(rtt / 4)),
         ]);
-        let reverse = net.add_reverse_route(&[Hop::Delay(Span(rtt / 2))]);
+        let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(rtt / 2))]);
         let flow = net.add_flow(forward, reverse);
         net.schedule(flow, Time(u64::from(n) * rtt_ns / u64::from(flows)), 0);
         hosts.windows.push(u32::try_from(bdp * 3 / 2 / u64::from(flows)).unwrap_or(1).max(1));

@@ -48,12 +48,12 @@ mod route;
 mod timers;
 
 pub use digest::Digest;
-pub use engine::{Conservation, Network, Status, TIMERS_MAX};
+pub use engine::{Activity, Conservation, Network, TIMERS_MAX};
 pub use link::LinkMode;
 pub use link::delay_histogram::DelayHistogram;
 pub use link::queue_length::QueueLength;
 pub use link::stats::LinkStats;
-pub use packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Side};
+pub use packet::{Arrival, FlowId, LinkId, Outgoing, Side};
 pub use port::{Handler, Port};
 pub use rng::Rng;
-pub use route::{Hop, RouteId};
+pub use route::{RouteId, RouteStep};

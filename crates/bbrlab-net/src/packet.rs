@@ -1,6 +1,6 @@
 //! What the engine knows of a packet: size, flow, ECN bits, identity. The payload is opaque.
 
-use bbrlab_units::Time;
+use bbrlab_units::{Ecn, Time};
 
 /// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,29 +18,6 @@ pub enum Side {
     Sender = 0,
     /// The end that acknowledges.
     Receiver = 1,
-}
-
-/// The ECN field of the IP header (RFC 3168), with the header's values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Ecn {
-    /// Not ECN-capable.
-    #[default]
-    NotEct = 0,
-    /// ECT(1).
-    Ect1 = 1,
-    /// ECT(0).
-    Ect0 = 2,
-    /// Congestion experienced.
-    Ce = 3,
-}
-
-impl Ecn {
-    /// Whether a queue may mark the packet: ECT(0) or ECT(1).
-    #[must_use]
-    pub fn is_ect(self) -> bool {
-        matches!(self, Self::Ect0 | Self::Ect1)
-    }
 }
 
 /// A packet as a host hands it to the network.

@@ -9,7 +9,7 @@ use crate::packet::LinkId;
 
 /// A step of a route as the caller gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hop {
+pub enum RouteStep {
     /// A constant delay.
     Delay(Span),
     /// A link, its own delay included.

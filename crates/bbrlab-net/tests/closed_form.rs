@@ -3,7 +3,7 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, Link, Rate, RateChange};
-use bbrlab_net::{FlowId, Hop, LinkId, LinkMode, Network};
+use bbrlab_net::{FlowId, LinkId, LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
@@ -14,8 +14,8 @@ const MS: u64 = 1_000_000;
 fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     let mut net = Network::new(1, 1);
     let link = net.add_link(config, LinkMode::VirtualClock);
-    let ms = |ms| Hop::Delay(Span::from_millis(ms));
-    let forward = net.add_forward_route(&[ms(1), ms(3), Hop::Link(link), ms(6)]);
+    let ms = |ms| RouteStep::Delay(Span::from_millis(ms));
+    let forward = net.add_forward_route(&[ms(1), ms(3), RouteStep::Link(link), ms(6)]);
     let reverse = net.add_reverse_route(&[ms(10)]);
     let flow = net.add_flow(forward, reverse);
     (net, link, flow)
@@ -155,8 +155,8 @@ fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
     let slow = Link::new("slow", Rate::Constant(BitRate(12 * MBIT)), Buffer::Unlimited);
     let by_events = LinkMode::DepartureEvents;
     let slow = net.add_link(&slow, by_events);
-    let forward = net.add_forward_route(&[Hop::Link(fast), Hop::Link(slow)]);
-    let reverse = net.add_reverse_route(&[Hop::Delay(Span(MS))]);
+    let forward = net.add_forward_route(&[RouteStep::Link(fast), RouteStep::Link(slow)]);
+    let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(MS))]);
     let flow = net.add_flow(forward, reverse);
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(3, 1500, 3)]);
@@ -180,9 +180,9 @@ fn extreme_rates_sizes_and_delays_neither_overflow_nor_panic() {
                         if by_events { LinkMode::DepartureEvents } else { LinkMode::VirtualClock };
                     let mut net: Network<Toy> = Network::new(1, 1);
                     let link = net.add_link(&config, discipline);
-                    let forward =
-                        net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(delay))]);
-                    let reverse = net.add_reverse_route(&[Hop::Delay(Span(1000))]);
+                    let forward = net
+                        .add_forward_route(&[RouteStep::Link(link), RouteStep::Delay(Span(delay))]);
+                    let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(1000))]);
                     let flow = net.add_flow(forward, reverse);
                     net.schedule(flow, Time(0), 0);
                     let mut hosts = Hosts::new(vec![ToyFlow::new(100, wire_bytes, 1000)]);

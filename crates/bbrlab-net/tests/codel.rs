@@ -3,8 +3,8 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, CoDelParams, Link, Queue, Rate};
-use bbrlab_net::{Ecn, Hop, LinkId, LinkMode, LinkStats, Network};
-use bbrlab_units::{BitRate, Packets, Span, Time};
+use bbrlab_net::{LinkId, LinkMode, LinkStats, Network, RouteStep};
+use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 use fixed_window::{Hosts, Toy, ToyFlow};
 
 /// A fixed window of 200 packets over 12 Mbit/s and 20 ms for ten seconds: a standing queue of 178 ms without control.
@@ -14,8 +14,9 @@ fn run(ecn: Ecn) -> (Network<Toy>, LinkId) {
     let mut config = Link::new("codel", rate, Buffer::Packets(Packets(1000)));
     config.queue = Queue::CoDelRfc8289(CoDelParams::default());
     let link = net.add_link(&config, LinkMode::VirtualClock);
-    let forward = net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(10_000_000))]);
-    let reverse = net.add_reverse_route(&[Hop::Delay(Span(10_000_000))]);
+    let forward =
+        net.add_forward_route(&[RouteStep::Link(link), RouteStep::Delay(Span(10_000_000))]);
+    let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(10_000_000))]);
     let flow = net.add_flow(forward, reverse);
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(200, 1500, u64::MAX)]);

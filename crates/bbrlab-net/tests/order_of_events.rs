@@ -3,8 +3,8 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Hop, LinkMode, Network, Outgoing, Port, Side};
-use bbrlab_units::{BitRate, Span, Time};
+use bbrlab_net::{Arrival, FlowId, Handler, LinkMode, Network, Outgoing, Port, RouteStep, Side};
+use bbrlab_units::{BitRate, Ecn, Span, Time};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
@@ -68,8 +68,8 @@ fn check(net: &mut Net, expected: &Expect) {
 fn two_flows(delays: [(u64, u64); 2]) -> Net {
     let mut net = Net::new(1, 2);
     for (there, back) in delays {
-        let forward = net.add_forward_route(&[Hop::Delay(Span(there))]);
-        let reverse = net.add_reverse_route(&[Hop::Delay(Span(back))]);
+        let forward = net.add_forward_route(&[RouteStep::Delay(Span(there))]);
+        let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(back))]);
         net.add_flow(forward, reverse);
     }
     net
@@ -137,8 +137,9 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
     );
     // Flow 0 sends at 0 over 1001 ns, flow 1 at 500 over 501 ns, flow 2 at 1000 over 1 ns: all reach the link at 1001.
     for delay in [1001, 501, 1] {
-        let forward = net.add_forward_route(&[Hop::Delay(Span(delay)), Hop::Link(link)]);
-        let reverse = net.add_reverse_route(&[Hop::Delay(Span(u64::from(u32::MAX)))]);
+        let forward =
+            net.add_forward_route(&[RouteStep::Delay(Span(delay)), RouteStep::Link(link)]);
+        let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(u64::from(u32::MAX)))]);
         net.add_flow(forward, reverse);
     }
     net.schedule(FlowId(2), Time(1000), 1);

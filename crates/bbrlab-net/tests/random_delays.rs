@@ -3,7 +3,7 @@
 mod fixed_window;
 
 use bbrlab_link::{Buffer, Jitter, Link, Loss, LossAt, Probability, Rate, Reorder};
-use bbrlab_net::{Hop, LinkMode, Network};
+use bbrlab_net::{LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
@@ -13,8 +13,9 @@ fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy>) {
     change(&mut config);
     let mut net: Network<Toy> = Network::new(7, 1);
     let link = net.add_link(&config, LinkMode::VirtualClock);
-    let forward = net.add_forward_route(&[Hop::Link(link), Hop::Delay(Span(5_000_000))]);
-    let reverse = net.add_reverse_route(&[Hop::Delay(Span(5_000_000))]);
+    let forward =
+        net.add_forward_route(&[RouteStep::Link(link), RouteStep::Delay(Span(5_000_000))]);
+    let reverse = net.add_reverse_route(&[RouteStep::Delay(Span(5_000_000))]);
     let flow = net.add_flow(forward, reverse);
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(10_000, 1500, 10_000)]);

@@ -5,8 +5,8 @@ mod fixed_window;
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
 };
-use bbrlab_net::{Digest, Ecn, FlowId, Hop, LinkMode, Network};
-use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
+use bbrlab_net::{Digest, FlowId, LinkMode, Network, RouteStep};
+use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 use proptest::prelude::*;
 
@@ -55,9 +55,12 @@ impl Plan {
             let hops = |route: &[(u64, usize)], last: u64| {
                 let mut hops = Vec::new();
                 for &(delay, link) in route {
-                    hops.extend([Hop::Delay(Span(delay)), Hop::Link(ids[link % ids.len()])]);
+                    hops.extend([
+                        RouteStep::Delay(Span(delay)),
+                        RouteStep::Link(ids[link % ids.len()]),
+                    ]);
                 }
-                hops.push(Hop::Delay(Span(last)));
+                hops.push(RouteStep::Delay(Span(last)));
                 hops
             };
             let forward = net.add_forward_route(&hops(&plan.forward, plan.last_delays_ns.0));

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_cc::bbr1::{Bbr, Plain, Variant};
 use bbrlab_cc::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, RateSample};
-use bbrlab_oracle::golden::{self, Report, Tally, Trace};
+use bbrlab_oracle::golden::{self, GoldenTrace, Report, Tally};
 use expect_test::{Expect, expect};
 
 fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden")
 }
 
-fn trace(file: &str) -> Trace {
+fn trace(file: &str) -> GoldenTrace {
     let traces = golden::plan(&excerpts(), &[]).expect("the excerpts have a manifest");
     traces.into_iter().find(|trace| trace.file == file).expect("the manifest lists the file")
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::Told;
 use crate::figure::{columns, record};
-use crate::run::Point;
+use crate::run::SweepPoint;
 use crate::statistics::{jain, mean};
 
 /// What `--json` writes, and `summary.json` with one run.
@@ -38,7 +38,7 @@ record! {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
         profile: String, Name, "", "`linux` or `ns3`";
-        point: Point, Name, "", "swept keys with their values";
+        point: SweepPoint, Name, "", "swept keys with their values";
         seed: u64, Name, "", "the seed";
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, which are the same wherever they are made";
@@ -243,7 +243,7 @@ pub struct Group {
     /// `linux` or `ns3`.
     pub profile: String,
     /// Swept keys with their values.
-    pub point: Point,
+    pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
     /// By name, such as `jain`, `links.bottleneck.utilization` or `flows.0.goodput_mbps`.

@@ -10,7 +10,7 @@ use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
-pub type Point = serde_json::Map<String, serde_json::Value>;
+pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
 
 /// One run: a network, who sends over it, for how long, and the seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Run {
     /// Whose stack is imitated.
     pub profile: Profile,
     /// Where in the sweep this run stands.
-    pub point: Point,
+    pub point: SweepPoint,
     /// The root of every random draw.
     pub seed: u64,
     /// The run ends here.

@@ -15,7 +15,7 @@ use crate::reader::Reader;
 use crate::spec::Spec;
 use crate::sweep::Sweep;
 use crate::traces::Traces;
-use bbrlab_run::{Point, Run};
+use bbrlab_run::{Run, SweepPoint};
 
 /// The largest scenario file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -298,12 +298,12 @@ impl Scenario {
         self.point_and_seed(run)
     }
 
-    fn resolve(&self, reader: &mut Reader<'_>, point: u64) -> (Spec, Point) {
+    fn resolve(&self, reader: &mut Reader<'_>, point: u64) -> (Spec, SweepPoint) {
         let (tree, named) = self.sweep.apply(reader, &self.tree, point);
         (Spec::read(reader, &tree), named)
     }
 
-    fn resolve_checked(&self, point: u64) -> (Spec, Point) {
+    fn resolve_checked(&self, point: u64) -> (Spec, SweepPoint) {
         let mut traces = self.traces.clone();
         let mut reader = Reader::new(self.dir.as_deref(), &mut traces);
         let resolved = self.resolve(&mut reader, point);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
 use crate::reader::{Reader, found};
-use bbrlab_run::Point;
+use bbrlab_run::SweepPoint;
 
 /// One factor of the product.
 #[derive(Clone, Debug)]
@@ -122,10 +122,10 @@ impl Sweep {
         reader: &mut Reader<'_>,
         root: &Table,
         point: u64,
-    ) -> (Table, Point) {
+    ) -> (Table, SweepPoint) {
         let mut tree = root.clone();
         tree.entries.retain(|entry| &*entry.key != "sweep");
-        let mut named = Point::new();
+        let mut named = SweepPoint::new();
         let mut rest = point;
         let mut chosen: Vec<usize> = vec![0; self.axes.len()];
         for (axis, choice) in self.axes.iter().zip(&mut chosen).rev() {

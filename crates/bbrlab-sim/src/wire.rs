@@ -5,10 +5,10 @@
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
 
 use bbrlab_cc::Draw;
-use bbrlab_net::{Ecn as NetEcn, FlowId, Outgoing, Port, Rng, Side};
+use bbrlab_net::{FlowId, Outgoing, Port, Rng, Side};
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Ecn, Host, Segment, TimerId};
-use bbrlab_units::{Span, Time};
+use bbrlab_tcp::{Host, Segment, TimerId};
+use bbrlab_units::{Ecn, Span, Time};
 
 /// IP and TCP header without options.
 const HEADERS: u32 = 40;
@@ -115,12 +115,7 @@ impl Host for End<'_, '_> {
         let is_data = segment.len > 0;
         let packet = Outgoing {
             wire_bytes: ip_bytes(&segment) + self.framing,
-            ecn: match segment.ecn {
-                Ecn::NotEct => NetEcn::NotEct,
-                Ecn::Ect1 => NetEcn::Ect1,
-                Ecn::Ect0 => NetEcn::Ect0,
-                Ecn::Ce => NetEcn::Ce,
-            },
+            ecn: segment.ecn,
             is_data,
             seq: u64::from(if is_data { segment.seq } else { segment.ack }),
             retransmission: segment.retransmission,
@@ -148,8 +143,8 @@ impl Host for End<'_, '_> {
 
 /// A segment as it arrives: with the mark that the network may have set.
 #[inline]
-pub(crate) fn arrived(mut segment: Segment, ecn: NetEcn) -> Segment {
-    if ecn == NetEcn::Ce {
+pub(crate) fn arrived(mut segment: Segment, ecn: Ecn) -> Segment {
+    if ecn == Ecn::Ce {
         segment.ecn = Ecn::Ce;
     }
     segment

@@ -1,7 +1,7 @@
 //! From a resolved scenario to a network of links, routes and flows.
 
 use bbrlab_link::Link;
-use bbrlab_net::{FlowId, Hop as NetHop, LinkId, LinkMode, Network, RouteId};
+use bbrlab_net::{FlowId, LinkId, LinkMode, Network, RouteId, RouteStep};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
@@ -87,11 +87,11 @@ pub(crate) fn is_rated(run: &Run, class: &FlowClass, hop: Hop) -> bool {
 
 /// The forward and the reverse route of a flow whose private links begin at `first_private`.
 fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
-    let hops = |route: &[Hop]| -> Vec<NetHop> {
+    let hops = |route: &[Hop]| -> Vec<RouteStep> {
         let hop = |hop: &Hop| match *hop {
-            Hop::Delay(delay) => NetHop::Delay(delay),
-            Hop::Link(number) => NetHop::Link(LinkId(number)),
-            Hop::Private(number) => NetHop::Link(LinkId(first_private + number)),
+            Hop::Delay(delay) => RouteStep::Delay(delay),
+            Hop::Link(number) => RouteStep::Link(LinkId(number)),
+            Hop::Private(number) => RouteStep::Link(LinkId(first_private + number)),
         };
         route.iter().map(hop).collect()
     };

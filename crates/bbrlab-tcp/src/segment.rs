@@ -2,6 +2,8 @@
 //!
 //! Sources: RFC 9293 (header), RFC 7323 (timestamps), RFC 2018 and 2883 (SACK, DSACK), RFC 3168 (ECN).
 
+use bbrlab_units::Ecn;
+
 /// A range of sequence numbers, `start..end`, both modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
@@ -27,21 +29,6 @@ pub mod flag {
     pub const ECE: u8 = 0x40;
     /// Congestion window reduced.
     pub const CWR: u8 = 0x80;
-}
-
-/// The ECN field of the IP header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Ecn {
-    /// Not ECN-capable.
-    #[default]
-    NotEct = 0,
-    /// ECT(1).
-    Ect1 = 1,
-    /// ECT(0).
-    Ect0 = 2,
-    /// Congestion experienced.
-    Ce = 3,
 }
 
 /// A TCP segment. A super-packet (TSO left whole) has `len` above one MSS.

@@ -6,8 +6,8 @@ use bbrlab_cc::Draw;
 use bbrlab_stack::{DelAck, SocketBuffer};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Ecn, Host, Receiver, ReceiverConfig, Segment, TimerId};
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId};
+use bbrlab_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -12,8 +12,8 @@ use bbrlab_cc::{Algorithm, Draw};
 use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{Pending, SenderInfo};
-use bbrlab_tcp::{Ecn, Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
+use bbrlab_units::{Bytes, Ecn, Span, Time};
 
 /// The wire and the timers of a sender under test.
 #[derive(Default)]

@@ -32,9 +32,9 @@ use bbrlab_stack::{DelAck, EcnMode, SocketBuffer};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{
-    Ecn, Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
+    Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
 };
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_units::{Bytes, Ecn, Span, Time};
 use expect_test::expect_file;
 
 /// Letters of the flags, in the order in which they are written.

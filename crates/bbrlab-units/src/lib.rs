@@ -3,8 +3,12 @@
 //! The engine computes in integer nanoseconds and bytes. A newtype says which; a file that follows the
 //! kernel bit for bit uses plain integers of the kernel's width instead, with the unit in the name.
 
+mod ecn;
+
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+pub use ecn::Ecn;
 
 /// Nanoseconds in a second.
 pub const NS_PER_S: u64 = 1_000_000_000;

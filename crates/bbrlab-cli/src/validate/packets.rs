@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_lab::{LabError, Packets};
+use bbrlab_lab::{LabError, PacketReplays};
 use bbrlab_report::{Align, Table, count};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::output::{Output, Stopped, Verdict};
 
-pub(super) fn verdict(packets: &Packets, output: &mut Output) -> Verdict {
+pub(super) fn verdict(packets: &PacketReplays, output: &mut Output) -> Verdict {
     for error in &packets.damaged {
         output.note(&error.to_string());
     }
@@ -31,7 +31,7 @@ pub(super) fn verdict(packets: &Packets, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-pub(super) fn words(packets: &Packets) -> String {
+pub(super) fn words(packets: &PacketReplays) -> String {
     let report = &packets.report;
     let mut table = Table::new()
         .column("episode", "", Align::Left)
@@ -103,7 +103,7 @@ struct First<'a> {
     got: Value,
 }
 
-pub(super) fn document(packets: &Packets) -> Document<'_> {
+pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
     let report = &packets.report;
     let episodes = report.episodes.iter().map(|e| OfEpisode {
         name: &e.name,

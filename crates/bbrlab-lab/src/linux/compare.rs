@@ -2,7 +2,7 @@
 
 use bbrlab_run::{FlowSummary, RunSummary};
 
-use super::Point;
+use super::ComparedPoint;
 use super::difference::{Comparison, Metric};
 use super::reference::ReferencePoint;
 
@@ -21,7 +21,7 @@ fn are_told_apart(flows: &[FlowSummary]) -> bool {
 }
 
 /// Compares a point with our runs of it.
-pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> Point {
+pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPoint {
     let flows = &point.seeds[0].flows;
     let mut comparisons = Vec::new();
     let mut add = |metric, flow, pick: &dyn Fn(&RunSummary) -> Option<f64>| {
@@ -60,7 +60,7 @@ pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> Point {
     if flows.len() > 1 {
         add(Metric::Jain, None, &|run| run.jain_ss);
     }
-    Point {
+    ComparedPoint {
         kernel: point.kernel.clone(),
         scenario: point.scenario.clone(),
         family: point.family.clone(),

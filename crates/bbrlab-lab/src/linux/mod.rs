@@ -74,7 +74,7 @@ impl std::error::Error for LinuxError {}
 
 /// A point with its comparisons.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct ComparedPoint {
     /// The kernel.
     pub kernel: String,
     /// The scenario.
@@ -91,7 +91,7 @@ pub struct Point {
     pub cwnd: Option<CwndAgreement>,
 }
 
-impl Point {
+impl ComparedPoint {
     /// The largest of its differences, as multiples of the tolerances.
     #[must_use]
     pub fn worst(&self) -> f64 {
@@ -104,7 +104,7 @@ impl Point {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxReport {
     /// The points, in the order of the folder.
-    pub points: Vec<Point>,
+    pub points: Vec<ComparedPoint>,
     /// Scenarios that were left out, with the reason.
     pub skipped: Vec<(String, String)>,
     /// By metric, over all points.
@@ -159,7 +159,7 @@ pub fn validate_linux(
 /// Each metric over some points; metrics that none of them has are missing.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
-    points: impl IntoIterator<Item = &'a Point> + Clone,
+    points: impl IntoIterator<Item = &'a ComparedPoint> + Clone,
 ) -> Vec<(Metric, MetricSummary)> {
     Metric::ALL
         .into_iter()

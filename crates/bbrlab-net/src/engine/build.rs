@@ -7,7 +7,7 @@ use crate::event::{IDS_MAX, Kind, sent_by, tie};
 use crate::lane::Lane;
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId};
-use crate::route::{Hop, Leg, NO_LANE, RouteId, Source, Target};
+use crate::route::{Leg, NO_LANE, RouteId, RouteStep, Source, Target};
 
 impl<P: Copy> Network<P> {
     /// Adds a link, computed that way where that is a choice. Its delay is that of what follows it on a route.
@@ -24,23 +24,23 @@ impl<P: Copy> Network<P> {
     }
 
     /// Compiles the forward route of a flow: from the sender over `hops` to the receiver.
-    pub fn add_forward_route(&mut self, hops: &[Hop]) -> RouteId {
+    pub fn add_forward_route(&mut self, hops: &[RouteStep]) -> RouteId {
         self.add_route(hops, Target::Receiver)
     }
 
     /// Compiles the reverse route of a flow: from the receiver over `hops` to the sender.
-    pub fn add_reverse_route(&mut self, hops: &[Hop]) -> RouteId {
+    pub fn add_reverse_route(&mut self, hops: &[RouteStep]) -> RouteId {
         self.add_route(hops, Target::Sender)
     }
 
-    fn add_route(&mut self, hops: &[Hop], end: Target) -> RouteId {
+    fn add_route(&mut self, hops: &[RouteStep], end: Target) -> RouteId {
         let first = self.legs.len();
         let mut source = Source::Hosts;
         let mut delay = Span::ZERO;
         for &hop in hops {
             match hop {
-                Hop::Delay(span) => delay = delay + span,
-                Hop::Link(link) => {
+                RouteStep::Delay(span) => delay = delay + span,
+                RouteStep::Link(link) => {
                     self.add_leg(source, delay, Target::Link(link));
                     source = Source::Link(link);
                     delay = self.links[link.0 as usize].delay;

@@ -31,7 +31,7 @@ pub const TIMERS_MAX: u8 = 16;
 
 /// Whether anything is left to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum Activity {
     /// Events lie ahead.
     Running,
     /// No event is left: nothing will happen any more.
@@ -199,12 +199,12 @@ impl<P: Copy> Network<P> {
     ///
     /// # Panics
     /// If `until` is [`Time::NEVER`], which comes after every event.
-    pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Status {
+    pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Activity {
         assert!(until < Time::NEVER, "a run ends");
         while let Some((key, index)) = self.heap.peek() {
             if key.time() > until {
                 self.rest_until(until);
-                return if key.time() == Time::NEVER { Status::Quiet } else { Status::Running };
+                return if key.time() == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
             self.heap.pop_peeked();
             self.due = key.time();
@@ -212,7 +212,7 @@ impl<P: Copy> Network<P> {
             self.handle(key, index, handler);
         }
         self.rest_until(until);
-        Status::Quiet
+        Activity::Quiet
     }
 
     /// The first step of everybody's clock at or after `at`.

@@ -1,6 +1,6 @@
 //! The path of a packet: sent, on a lane, at a link, on to the next leg.
 
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Ecn, Span, Time};
 
 use super::{Network, SOLO};
 use crate::digest::{self, Digest, Record};
@@ -9,7 +9,7 @@ use crate::lane::UnderWay;
 use crate::link::discipline::{Cause, Rule as _};
 use crate::link::stats::LinkStats;
 use crate::link::{InService, Line, Shadow, marks_on_arrival, marks_on_wait};
-use crate::packet::{Ecn, FlowId, Handle, InNetwork, LinkId, Outgoing, Packets, Queued, Side};
+use crate::packet::{FlowId, Handle, InNetwork, LinkId, Outgoing, Packets, Queued, Side};
 use crate::route::{Leg, NO_LANE, Target};
 
 impl<P: Copy> Network<P> {

@@ -1,16 +1,16 @@
 //! What only the inside shows: which links are settled when, and the timer of a link's queue.
 
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_units::{BitRate, Span, Time};
+use bbrlab_units::{BitRate, Ecn, Span, Time};
 
 use super::Network;
 use crate::link::discipline::Discipline;
 use crate::link::discipline::ticking::Ticking;
 use crate::link::{Line, LinkMode};
-use crate::packet::{Arrival, Ecn, FlowId, LinkId, Outgoing, Side};
+use crate::packet::{Arrival, FlowId, LinkId, Outgoing, Side};
 use crate::port::{Handler, Port};
 use crate::rng::Rng;
-use crate::route::Hop;
+use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
@@ -53,7 +53,7 @@ fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() 
     };
     let links = [add(1_000_000_000), add(500_000_000), add(1_000_000_000)];
     for hops in [&links[..2], &links[2..]] {
-        let hops: Vec<Hop> = hops.iter().map(|&link| Hop::Link(link)).collect();
+        let hops: Vec<RouteStep> = hops.iter().map(|&link| RouteStep::Link(link)).collect();
         let forward = net.add_forward_route(&hops);
         let reverse = net.add_reverse_route(&[]);
         let flow = net.add_flow(forward, reverse);
@@ -83,7 +83,7 @@ fn ticking_link() -> (Network<u32>, FlowId) {
     };
     *queue = Discipline::Ticking(Ticking::new(Span(MS)));
     net.arm_link_timer(id);
-    let forward = net.add_forward_route(&[Hop::Link(id)]);
+    let forward = net.add_forward_route(&[RouteStep::Link(id)]);
     let reverse = net.add_reverse_route(&[]);
     let flow = net.add_flow(forward, reverse);
     (net, flow)

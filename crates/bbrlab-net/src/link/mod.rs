@@ -15,11 +15,11 @@ mod token_bucket;
 mod trace_clock;
 
 use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Ecn, Span, Time};
 
 use crate::digest::{Digest, Record};
 use crate::loss::LossProcess;
-use crate::packet::{Ecn, LinkId, Queued};
+use crate::packet::{LinkId, Queued};
 use crate::ring::Ring;
 use crate::rng::Rng;
 use discipline::Discipline;

@@ -5,8 +5,8 @@
 
 #![allow(dead_code, reason = "each test file uses its share")]
 
-use bbrlab_net::{Arrival, Ecn, FlowId, Handler, Outgoing, Port, Side};
-use bbrlab_units::{Span, Time};
+use bbrlab_net::{Arrival, FlowId, Handler, Outgoing, Port, Side};
+use bbrlab_units::{Ecn, Span, Time};
 
 /// What the toy hosts exchange.
 #[derive(Clone, Copy, Debug)]

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::csv::i128_of;
-use super::{GoldenError, Trace, file};
+use super::{GoldenError, GoldenTrace, file};
 
 /// The columns of row `row` (from 1), one per line; where the value differs from that of the row before, the
 /// line shows both.
 ///
 /// # Errors
 /// If the trace cannot be read.
-pub fn explain_row(trace: &Trace, row: u64) -> Result<String, GoldenError> {
+pub fn explain_row(trace: &GoldenTrace, row: u64) -> Result<String, GoldenError> {
     let table = file::load(trace)?;
     let mut rows = table.rows();
     let mut before = vec![0; table.columns().len()];

@@ -8,10 +8,10 @@ use flate2::read::MultiGzDecoder;
 use sha2::{Digest as _, Sha256};
 
 use super::csv::Table;
-use super::{GoldenError, Trace};
+use super::{GoldenError, GoldenTrace};
 
 /// The trace's content, checked to be what the manifest lists.
-pub(super) fn load(trace: &Trace) -> Result<Table, GoldenError> {
+pub(super) fn load(trace: &GoldenTrace) -> Result<Table, GoldenError> {
     let file = || trace.file.clone();
     let packed = fs::read(&trace.path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => GoldenError::Missing { file: file() },

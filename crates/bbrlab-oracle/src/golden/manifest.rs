@@ -11,7 +11,7 @@ const HEADER: &str =
 
 /// One row of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct GoldenTrace {
     /// The file as the manifest lists it, relative to the manifest's folder.
     pub file: String,
     /// Where the file is.
@@ -37,7 +37,7 @@ pub struct Trace {
 ///
 /// # Errors
 /// If there is no manifest, it cannot be read, it lists nothing under `dir`, or it lacks a name of `only`.
-pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<Trace>, GoldenError> {
+pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<GoldenTrace>, GoldenError> {
     let dir = fs::canonicalize(dir).map_err(|error| GoldenError::Unreadable {
         path: dir.to_owned(),
         reason: error.to_string(),
@@ -58,7 +58,7 @@ pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<Trace>, GoldenError> {
         return Err(GoldenError::UnknownName { name: name.clone(), known });
     }
 
-    let mut traces: Vec<Trace> =
+    let mut traces: Vec<GoldenTrace> =
         all.into_iter().filter(|trace| trace.path.starts_with(&dir)).collect();
     if traces.is_empty() {
         return Err(GoldenError::NothingListed { manifest: root.join(FILE_NAME), dir });
@@ -69,7 +69,7 @@ pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<Trace>, GoldenError> {
     Ok(traces)
 }
 
-fn read(root: &Path) -> Result<Vec<Trace>, GoldenError> {
+fn read(root: &Path) -> Result<Vec<GoldenTrace>, GoldenError> {
     let path = root.join(FILE_NAME);
     let text = fs::read_to_string(&path).map_err(|error| GoldenError::Unreadable {
         path: path.clone(),
@@ -91,7 +91,7 @@ fn read(root: &Path) -> Result<Vec<Trace>, GoldenError> {
     Ok(traces)
 }
 
-fn parse(root: &Path, line: &str) -> Result<Trace, String> {
+fn parse(root: &Path, line: &str) -> Result<GoldenTrace, String> {
     let cells = split(line);
     let [file, kind, algorithm, _, _, _, _, _, hz, params, rows, bytes, sha256] = cells.as_slice()
     else {
@@ -104,7 +104,7 @@ fn parse(root: &Path, line: &str) -> Result<Trace, String> {
     if !matches!(hz, 100 | 250 | 1000) {
         return Err(format!("hz: {hz} is not one of 100, 250, 1000"));
     }
-    Ok(Trace {
+    Ok(GoldenTrace {
         file: file.clone(),
         path: root.join(file),
         kind: kind.clone(),

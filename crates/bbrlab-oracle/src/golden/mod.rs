@@ -6,7 +6,7 @@
 //! state afterwards. [`replay`] makes the same calls to our code and compares; there is no tolerance.
 //!
 //! ```text
-//! plan(dir, only)  ->  [Trace]          the manifest's rows under `dir`
+//! plan(dir, only)  ->  [GoldenTrace]          the manifest's rows under `dir`
 //! replay(trace)    ->  Outcome          one file; traces are independent, so callers may use all cores
 //! Report::from_outcomes([Outcome])      the record that `validate golden` prints
 //! ```
@@ -25,14 +25,14 @@ use bbrlab_cc::CongestionControl;
 
 pub use error::GoldenError;
 pub use explain::explain_row;
-pub use manifest::{Trace, plan};
+pub use manifest::{GoldenTrace, plan};
 pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, Verdict};
 
 /// Replays one trace.
 ///
 /// # Errors
 /// If the file is missing, differs from what the manifest says, or is not a trace that we can read.
-pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
+pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     let table = file::load(trace)?;
     let tally = match trace.kind.as_str() {
         "core" => service::replay(trace, &table)?,
@@ -48,7 +48,7 @@ pub fn replay(trace: &Trace) -> Result<Outcome, GoldenError> {
 /// # Errors
 /// As [`replay`].
 pub fn replay_with<C: CongestionControl + Clone>(
-    trace: &Trace,
+    trace: &GoldenTrace,
     fresh: &C,
 ) -> Result<Tally, GoldenError> {
     module::replay_with(trace, &file::load(trace)?, fresh)

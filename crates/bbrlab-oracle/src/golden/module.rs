@@ -16,10 +16,10 @@ use self::draws::RecordedDraws;
 use super::compare::Counter;
 use super::csv::{Rows, Table};
 use super::report::Tally;
-use super::{GoldenError, Trace};
+use super::{GoldenError, GoldenTrace};
 
 /// Replays `trace`; `None` if its algorithm is not built.
-pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, GoldenError> {
+pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     let Some((algorithm, params)) = recipe(trace)? else {
         return Ok(None);
     };
@@ -31,7 +31,7 @@ pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, Gold
 
 /// Replays `trace` with clones of `fresh`, whose private block is all zero.
 pub(super) fn replay_with<C: CongestionControl + Clone>(
-    trace: &Trace,
+    trace: &GoldenTrace,
     table: &Table,
     fresh: &C,
 ) -> Result<Tally, GoldenError> {
@@ -60,7 +60,7 @@ pub(super) fn replay_with<C: CongestionControl + Clone>(
 }
 
 /// Which of our algorithms, with which parameters, a trace is for.
-fn recipe(trace: &Trace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
+fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
     let mut params = Params::new();
     let name = match trace.algorithm.as_str() {
         "bbr2exp" => "bbr2_exp",
@@ -103,7 +103,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(trace: &Trace, table: &Table) -> Result<Self, GoldenError> {
+    fn new(trace: &GoldenTrace, table: &Table) -> Result<Self, GoldenError> {
         let bad = |column: &str, reason: &str| GoldenError::BadColumn {
             file: trace.file.clone(),
             column: column.to_owned(),

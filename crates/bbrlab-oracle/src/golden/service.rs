@@ -15,7 +15,7 @@ use bbrlab_cc::linux_int::trunc_u32;
 use super::compare::Counter;
 use super::csv::Table;
 use super::report::Tally;
-use super::{GoldenError, Trace};
+use super::{GoldenError, GoldenTrace};
 
 /// A service as the traces show it.
 trait Service {
@@ -34,7 +34,7 @@ trait Service {
 }
 
 /// Replays `trace`; `None` if its service is not built.
-pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, GoldenError> {
+pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     Ok(Some(match trace.algorithm.as_str() {
         "cubicroot" => run(trace, table, cubicroot::CubicRoot)?,
         "cwndval" => run(trace, table, cwndval::CwndVal)?,
@@ -48,7 +48,11 @@ pub(super) fn replay(trace: &Trace, table: &Table) -> Result<Option<Tally>, Gold
     }))
 }
 
-fn run<S: Service>(trace: &Trace, table: &Table, mut service: S) -> Result<Tally, GoldenError> {
+fn run<S: Service>(
+    trace: &GoldenTrace,
+    table: &Table,
+    mut service: S,
+) -> Result<Tally, GoldenError> {
     let inputs = positions(trace, table, S::INPUTS)?;
     let compared = positions(trace, table, S::COMPARED)?;
     let is_known = |name: &str| S::INPUTS.contains(&name) || S::COMPARED.contains(&name);
@@ -84,7 +88,11 @@ fn run<S: Service>(trace: &Trace, table: &Table, mut service: S) -> Result<Tally
     Ok(counter.finish())
 }
 
-fn positions(trace: &Trace, table: &Table, names: &[&str]) -> Result<Vec<usize>, GoldenError> {
+fn positions(
+    trace: &GoldenTrace,
+    table: &Table,
+    names: &[&str],
+) -> Result<Vec<usize>, GoldenError> {
     let position = |name: &&str| {
         table.position(name).ok_or_else(|| GoldenError::BadColumn {
             file: trace.file.clone(),

@@ -10,7 +10,7 @@ use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{receiver_config, ts_offset};
-use super::row::{Point, Row};
+use super::row::{Row, SeenAt};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
 
 /// How long after a read the application replies.
@@ -22,8 +22,8 @@ pub(super) fn replay(
     rows: &[Row],
     draws: &Draws,
 ) -> Result<(Vec<Sent>, Vec<Sent>), PacketsError> {
-    let arrivals = |point| {
-        let arrivals = rows.iter().filter(move |row: &&Row| row.point == point && !row.is_out);
+    let arrivals = |seen_at| {
+        let arrivals = rows.iter().filter(move |row: &&Row| row.seen_at == seen_at && !row.is_out);
         arrivals.copied().collect::<Vec<_>>()
     };
     let opened = FIRST_CONNECT + CONNECT_DELAY;
@@ -47,8 +47,8 @@ pub(super) fn replay(
         let writes = writes.iter().map(|&(at, bytes)| (at + WRITE_DELAY, Call::Write(bytes)));
         client.calls.extend(writes);
     }
-    let to_client = arrivals(Point::Sender);
-    let to_server = arrivals(Point::Receiver);
+    let to_client = arrivals(SeenAt::Sender);
+    let to_server = arrivals(SeenAt::Receiver);
     let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
     let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
     let mut server = End {

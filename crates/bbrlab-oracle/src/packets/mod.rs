@@ -28,7 +28,7 @@ pub use episode::{App, Episode};
 pub use error::PacketsError;
 pub use receiver::receiver_config;
 pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
-pub use row::{Point, Row};
+pub use row::{Row, SeenAt};
 pub use sender::{next_connect, sender_config};
 pub use sender_state::sender_states;
 pub use state::receiver_states;
@@ -53,13 +53,13 @@ pub fn episodes(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
 pub fn packets(episode: &Episode) -> Result<Vec<Row>, PacketsError> {
     let path = episode.packets_path();
     let rows = row::load(&path)?;
-    let is_data = |row: &&Row| row.segment.len > 0 && row.is_out && row.point == Point::Sender;
+    let is_data = |row: &&Row| row.segment.len > 0 && row.is_out && row.seen_at == SeenAt::Sender;
     let data_out = rows.iter().filter(is_data).count();
     let lost_data = rows.iter().filter(is_data).filter(|row| row.is_lost).count();
     let lost_acks = rows
         .iter()
         .filter(|row| {
-            row.point == Point::Receiver && row.is_out && row.is_lost && row.segment.len == 0
+            row.seen_at == SeenAt::Receiver && row.is_out && row.is_lost && row.segment.len == 0
         })
         .count();
     for (column, found) in
@@ -125,8 +125,8 @@ fn run_closed(
     let mut nearest: Option<EpisodeReport> = None;
     for sequence in 0..closed::SEQUENCES {
         let (by_sender, by_receiver) = closed::run(episode, draws.clone(), sequence)?;
-        let sender = side(episode, rows, Point::Sender, by_sender);
-        let receiver = side(episode, rows, Point::Receiver, by_receiver);
+        let sender = side(episode, rows, SeenAt::Sender, by_sender);
+        let receiver = side(episode, rows, SeenAt::Receiver, by_receiver);
         let report = conclude(episode, sender, receiver, true, 0);
         if nearest.as_ref().is_none_or(|best| report.mismatches() < best.mismatches()) {
             nearest = Some(report);
@@ -171,15 +171,15 @@ fn lead_up<'a>(
 }
 
 /// What one host sent.
-fn sent(rows: &[Row], point: Point) -> Vec<Sent> {
-    let out = rows.iter().filter(|row| row.is_out && row.point == point);
+fn sent(rows: &[Row], seen_at: SeenAt) -> Vec<Sent> {
+    let out = rows.iter().filter(|row| row.is_out && row.seen_at == seen_at);
     out.map(|row| (row.time, row.segment)).collect()
 }
 
 /// Compares one side over the time that the episode covers.
-fn side(episode: &Episode, rows: &[Row], point: Point, ours: Vec<Sent>) -> (u64, Comparison) {
+fn side(episode: &Episode, rows: &[Row], seen_at: SeenAt, ours: Vec<Sent>) -> (u64, Comparison) {
     let within = |sent: &Sent| sent.0 >= episode.from && sent.0 < episode.to;
-    let expected: Vec<Sent> = sent(rows, point).into_iter().filter(within).collect();
+    let expected: Vec<Sent> = sent(rows, seen_at).into_iter().filter(within).collect();
     let got: Vec<Sent> = ours.into_iter().filter(within).collect();
     (expected.len() as u64, compare(&expected, &got))
 }
@@ -228,10 +228,10 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
         by_sender.extend(replayed.sent);
         let arrivals: Vec<Row> = rows
             .iter()
-            .filter(|row| !row.is_out && row.point == Point::Receiver)
+            .filter(|row| !row.is_out && row.seen_at == SeenAt::Receiver)
             .copied()
             .collect();
-        let first = sent(&rows, Point::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
+        let first = sent(&rows, SeenAt::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
         let (out, used) =
             receiver::replay(episode, &arrivals, first, &replayed.pacing, &mut |_, _| {});
         handed += used;
@@ -239,12 +239,12 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
     }
     by_sender.sort_by_key(|&(time, _)| time);
     by_receiver.sort_by_key(|&(time, _)| time);
-    let receiver = side(episode, rows, Point::Receiver, by_receiver);
+    let receiver = side(episode, rows, SeenAt::Receiver, by_receiver);
     if !is_ours {
         let nothing = (0, Comparison::default());
         let report = conclude(episode, nothing, receiver, false, handed);
         return Ok(EpisodeReport { unsupported: Some(episode.cc.clone()), ..report });
     }
-    let sender = side(episode, rows, Point::Sender, by_sender);
+    let sender = side(episode, rows, SeenAt::Sender, by_sender);
     Ok(conclude(episode, sender, receiver, false, handed))
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Ecn, SackBlock, Segment};
-use bbrlab_units::Time;
+use bbrlab_tcp::{SackBlock, Segment};
+use bbrlab_units::{Ecn, Time};
 
 use super::PacketsError;
 use super::table::Table;
@@ -28,7 +28,7 @@ const FLAG_LETTERS: [(char, u8); 7] = [
 
 /// Which host saw the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Point {
+pub enum SeenAt {
     /// The sender of the data.
     Sender,
     /// Its receiver.
@@ -41,7 +41,7 @@ pub struct Row {
     /// When it was sent or received.
     pub time: Time,
     /// At which host.
-    pub point: Point,
+    pub seen_at: SeenAt,
     /// Whether that host sent it.
     pub is_out: bool,
     /// The connection.
@@ -108,9 +108,9 @@ fn parse(cells: &[String]) -> Result<Row, String> {
         *slot = SackBlock { start: number("sack", start)?, end: number("sack", end)? };
         segment.sack_count += 1;
     }
-    let point = match point.as_str() {
-        "s" => Point::Sender,
-        "d" => Point::Receiver,
+    let seen_at = match point.as_str() {
+        "s" => SeenAt::Sender,
+        "d" => SeenAt::Receiver,
         other => return Err(format!("point: found `{other}`, expected `s` or `d`")),
     };
     let is_out = match dir.as_str() {
@@ -124,7 +124,7 @@ fn parse(cells: &[String]) -> Result<Row, String> {
         other => return Err(format!("lost: found `{other}`, expected 0, 1 or nothing")),
     };
     let time = time.parse().map_err(|_| format!("time_ns: found `{time}`, expected a number"))?;
-    Ok(Row { time: Time(time), point, is_out, flow: number("flow", flow)?, segment, is_lost })
+    Ok(Row { time: Time(time), seen_at, is_out, flow: number("flow", flow)?, segment, is_lost })
 }
 
 fn number(column: &str, cell: &str) -> Result<u32, String> {

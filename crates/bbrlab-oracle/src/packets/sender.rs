@@ -11,7 +11,7 @@ use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{read_by, ts_offset};
-use super::row::{Point, Row};
+use super::row::{Row, SeenAt};
 use super::table::Table;
 
 /// How long after its cue an application calls `connect()`, `send()`, `close()`.
@@ -129,7 +129,7 @@ pub(super) fn replay(
             calls.push((connect_at, Call::Write(*bytes)));
             let arrivals: Vec<Row> = rows
                 .iter()
-                .filter(|row| row.point == Point::Receiver && !row.is_out)
+                .filter(|row| row.seen_at == SeenAt::Receiver && !row.is_out)
                 .copied()
                 .collect();
             let read = read_by(&arrivals, *bytes);
@@ -141,14 +141,14 @@ pub(super) fn replay(
     let logged: Vec<(Time, usize)> = rows
         .iter()
         .enumerate()
-        .filter(|(_, row)| row.point == Point::Sender && row.is_out && row.segment.len > 0)
+        .filter(|(_, row)| row.seen_at == SeenAt::Sender && row.is_out && row.segment.len > 0)
         .map(|(place, row)| (row.time, place))
         .collect();
     let mut calls = calls.into_iter().peekable();
     let mut arrivals = rows
         .iter()
         .enumerate()
-        .filter(|(_, row)| row.point == Point::Sender && !row.is_out)
+        .filter(|(_, row)| row.seen_at == SeenAt::Sender && !row.is_out)
         .peekable();
     let mut wake = Time::NEVER;
     loop {

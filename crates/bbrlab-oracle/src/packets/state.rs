@@ -7,7 +7,7 @@ use bbrlab_units::Time;
 
 use super::episode::Episode;
 use super::receiver;
-use super::row::{Point, Row};
+use super::row::{Row, SeenAt};
 use super::table::Table;
 use super::{FirstMismatch, PacketsError, SideReport, sent};
 
@@ -42,9 +42,9 @@ pub fn receiver_states(
         let mut logged =
             table.rows().iter().filter(|row| row[1] == "data" && row[2] == name).peekable();
         let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
-        let is_arrival = |row: &&Row| row.point == Point::Receiver && !row.is_out;
+        let is_arrival = |row: &&Row| row.seen_at == SeenAt::Receiver && !row.is_out;
         let arrivals: Vec<Row> = rows.iter().filter(is_arrival).copied().collect();
-        let opened = sent(&rows, Point::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
+        let opened = sent(&rows, SeenAt::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
         receiver::replay(episode, &arrivals, opened, &[], &mut |now, receiver| {
             let time = now.0.to_string();
             let Some(row) = logged.next_if(|row| row[0] == time) else { return };

@@ -62,7 +62,7 @@ pub fn run_table(run: &RunSummary) -> String {
 }
 
 /// Swept keys and values in a line.
-pub(crate) fn point_text(point: &bbrlab_run::Point) -> String {
+pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();
     pairs.join(", ")

@@ -7,7 +7,7 @@
 //! 1. Of the handshake's RTT only what a receiver uses is kept: `srtt` and the timeout of a first sample.
 
 use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
-use bbrlab_units::Time;
+use bbrlab_units::{Ecn, Time};
 
 use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
@@ -15,7 +15,7 @@ use super::window::Window;
 use super::{Receiver, SendSide, State, fast_path};
 use crate::segment::flag;
 use crate::wheel::slot_of;
-use crate::{Ecn, Host, Segment, TimerId};
+use crate::{Host, Segment, TimerId};
 
 /// `TCP_RTO_MIN` in microseconds.
 const RTO_MIN_US: u64 = 200_000;

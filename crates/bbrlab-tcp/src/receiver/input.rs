@@ -6,14 +6,14 @@
 //! Deviations: see the room's header.
 
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_units::Time;
+use bbrlab_units::{Ecn, Time};
 
 use super::delayed_ack::{MAX_QUICKACKS, MSS_DEFAULT, NOMEM, NOW, PUSHED, PUSHED2, TIMER};
 use super::out_of_order::Inserted;
 use super::skb::Skb;
 use super::{Receiver, State};
 use crate::segment::flag;
-use crate::{Ecn, Host, Segment};
+use crate::{Host, Segment};
 
 /// `TCP_PAWS_WINDOW`.
 const PAWS_WINDOW: i32 = 1;

@@ -7,12 +7,12 @@
 //! Deviations: none.
 
 use bbrlab_stack::DelAck;
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Ecn, Span, Time};
 
 use super::Receiver;
 use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
 use crate::segment::flag;
-use crate::{Ecn, Host, Segment, TimerId};
+use crate::{Host, Segment, TimerId};
 
 /// `tcp_comp_sack_slack_ns`: how much later than its time the timer may go off.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);

@@ -6,11 +6,12 @@
 //! 1. A retransmitted SYN gives ECN up, as `tcp_ecn_fallback` has it, on the first retransmission.
 
 use bbrlab_cc::ecn_flags;
+use bbrlab_units::Ecn;
 
 use bbrlab_stack::EcnMode;
 
 use super::Sender;
-use crate::segment::{Ecn, Segment, flag};
+use crate::segment::{Segment, flag};
 
 impl Sender {
     /// Linux: `tcp_ecn_send_syn`.

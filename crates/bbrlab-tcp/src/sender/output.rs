@@ -7,7 +7,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CwndEvent, PacingStatus};
-use bbrlab_units::Time;
+use bbrlab_units::{Ecn, Time};
 
 use super::fq::transmit_burst;
 use super::limits::{Limit, Stop};
@@ -16,7 +16,7 @@ use super::timers::Pending;
 use super::{Nonagle, Sender};
 use crate::pacing::departure_step_ns;
 use crate::rate::PackedStamps;
-use crate::segment::{Ecn, Segment, flag};
+use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 
 /// How much a call of the output engine may send. Linux: `push_one`.

@@ -8,11 +8,11 @@
 //! 1. Times are nanoseconds, square roots exact to a part in a thousand.
 
 use bbrlab_link::{Buffer, CoDelParams};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Ecn, Span, Time};
 
 use super::drop_tail::DropTail;
 use super::{Cause, Rule};
-use crate::packet::{Ecn, Queued};
+use crate::packet::Queued;
 use crate::rng::Rng;
 
 /// While no more than a packet of this size waits there is no queue to speak of. RFC 8289: `MAXPACKET`.

@@ -1,7 +1,7 @@
 //! `rtt`: event 1 is the smoothed RTT and its variance, event 2 the windowed minimum.
 
 use bbrlab_cc::WindowedFilter;
-use bbrlab_cc::windowed_filter::Sample;
+use bbrlab_cc::windowed_filter::Measured;
 use bbrlab_tcp::rtt::{RTO_MIN_US, RttEstimator};
 
 use super::{Service, named, u32_of};
@@ -57,7 +57,7 @@ impl Service for Rtt {
     ) -> Result<(), String> {
         named!(input; event, mrtt_us, snd_una, snd_nxt, jiffies, maybe_delayed, srtt_us, mdev_us, mdev_max_us,
             rttvar_us, rtt_seq, min0_t, min0_v, min1_t, min1_v, min2_t, min2_v);
-        let sample = |t, v| Sample { t: u32_of(t), v: u32_of(v) };
+        let sample = |t, v| Measured { t: u32_of(t), v: u32_of(v) };
         let mut rtt = RttEstimator {
             srtt_us: u32_of(srtt_us),
             mdev_us: u32_of(mdev_us),
