@@ -1,4 +1,4 @@
-//! Tells the program which commit it was built from: part of every result.
+//! Records which commit the program was built from; every result carries it.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,9 +7,9 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let commit = git(&["rev-parse", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
-    // Built anew when the commit changes: the log of HEAD has a line for each change, and where it is not
-    // kept, HEAD or the branch it names changes. Only what exists is named: cargo would build anew each
-    // time otherwise.
+    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD; where there is no such log,
+    // HEAD or the branch that it names changes. List only files that exist: cargo rebuilds every time if a
+    // listed file is missing.
     let always = ["HEAD", "logs/HEAD", "packed-refs"].map(str::to_owned);
     for name in always.into_iter().chain(git(&["symbolic-ref", "HEAD"])) {
         if let Some(path) = git(&["rev-parse", "--git-path", &name])

@@ -44,7 +44,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
 fn words(scenario: &Scenario, estimate: &Estimate, jobs: usize, over: Option<&LabError>) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
-        writeln!(text, "  {name:<14}{value}").expect("a string takes all");
+        writeln!(text, "  {name:<14}{value}").expect("writing to a string cannot fail");
     };
     let seeds = scenario.repeat();
     line(

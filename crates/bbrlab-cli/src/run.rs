@@ -94,9 +94,10 @@ fn one(
     {
         let mut note = format!("{}: {} computed", scenario.name(), runs(batch.computed));
         if batch.found > 0 {
-            write!(note, ", {} found complete", runs(batch.found)).expect("a string takes all");
+            write!(note, ", {} found complete", runs(batch.found))
+                .expect("writing to a string cannot fail");
         }
-        write!(note, "; results in {}", out.display()).expect("a string takes all");
+        write!(note, "; results in {}", out.display()).expect("writing to a string cannot fail");
         output.note(&note);
     }
     Ok(batch)

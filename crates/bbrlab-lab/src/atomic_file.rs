@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all: written under another name, synced, then renamed.
+//! Files that are either complete or absent: written under another name, synced, then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
 
-/// What the names of unfinished files end in.
+/// The suffix of unfinished files' names.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file so that no reader, and no crash, ever sees a part of it.
+/// Writes a file so that nobody ever sees a part of it, not even after a crash.
 ///
 /// # Errors
-/// If the disk is full, the folder cannot be written ...
+/// If the file cannot be written, for example because the disk is full.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     let partial = partial_name(path);
     let written = (|| {
@@ -22,26 +22,26 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
         fs::rename(&partial, path)
     })();
     written.map_err(|error| {
-        // What cannot be finished should not be left; that this may fail too changes nothing.
+        // Do not leave the unfinished file behind. If this fails as well, the first error is the one to report.
         let _ = fs::remove_file(&partial);
         LabError::io("write", path, &error)
     })
 }
 
-/// Makes sure that renames in a folder outlive a crash of the machine.
+/// Makes renames in a folder survive a crash of the machine.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system reports an error.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
     File::open(folder)
         .and_then(|folder| folder.sync_all())
         .map_err(|error| LabError::io("write", folder, &error))
 }
 
-/// Makes a folder with all above it.
+/// Creates a folder and its missing parents.
 ///
 /// # Errors
-/// If something else is in the way, or the disk refuses.
+/// If a file is in the way, or the system reports an error.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     match fs::create_dir_all(folder) {
         Ok(()) if folder.is_dir() => Ok(()),
@@ -53,7 +53,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Removes what a killed process left unfinished. A file of a process that still lives stays.
+/// Removes files that killed processes left unfinished. Those of a process that still runs stay.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -70,7 +70,7 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Hidden, and of this process alone: two commands on one folder do not write into each other's files.
+/// A hidden name that only this process uses: two commands on one folder do not write into each other's files.
 fn partial_name(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}{PARTIAL}", std::process::id()))
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn leftovers_of_the_dead_are_removed_and_those_of_the_living_kept() {
         let scratch = Scratch::new("leftovers");
-        // No process has this number: the largest that Linux gives out is 2^22.
+        // No process has this id: Linux's largest is 2^22.
         let dead = scratch.path().join(".summary.json.99999999.partial");
         let living = scratch.path().join(".summary.json.1.partial");
         fs::write(&dead, b"").unwrap();

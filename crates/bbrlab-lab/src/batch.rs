@@ -1,4 +1,4 @@
-//! All runs of a scenario on all cores, into their folders.
+//! Executes all runs of a scenario on all cores and writes each into its folder.
 //!
 //! Runs are independent: each is simulated with memory of its own and written into a folder of its own. What
 //! is in the folders does not depend on the number of workers or on the order in which they finish.
@@ -27,42 +27,42 @@ use crate::stop::Stop;
 /// How a batch is run.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
-    /// Where its folder is; none writes nothing.
+    /// The folder of the batch; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// Computes anew what is complete, and writes over other runs.
+    /// Whether to recompute complete runs and to overwrite other runs.
     pub force: bool,
     /// Runs at a time.
     pub jobs: usize,
-    /// Whether pictures of the whole are drawn beside the data.
+    /// Whether to draw pictures beside the data: of a single run, or of the sweep.
     pub pictures: bool,
-    /// Runs that are left out, by their numbers.
+    /// Selects runs, by their numbers, to leave out.
     pub leave_out: Option<fn(&Scenario, u64) -> bool>,
-    /// How the user ends it early.
+    /// Set when the user asks for an early end.
     pub stop: Stop,
 }
 
-/// What a batch came to.
+/// The outcome of a batch.
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// The finished runs in the scenario's order.
     pub runs: Vec<RunSummary>,
     /// Their numbers in the scenario.
     pub numbers: Vec<u64>,
-    /// Their folders, where there are any.
+    /// Their folders, if they have any.
     pub folders: Vec<Option<PathBuf>>,
-    /// Where they are.
+    /// The folder of the batch.
     pub out: Option<PathBuf>,
-    /// Runs computed now.
+    /// Runs computed by this call.
     pub computed: u64,
     /// Runs that were found complete.
     pub found: u64,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
-    /// Of an interrupted single run: what there is of it, its folder marked as incomplete.
+    /// The results of an interrupted single run up to that moment; its folder is marked as incomplete.
     pub partial: Option<Box<RunSummary>>,
 }
 
-/// The folder of a scenario's results where the user names none.
+/// The folder of a scenario's results if the user names none.
 #[must_use]
 pub fn default_out(scenario: &Scenario) -> PathBuf {
     let hash = scenario.hash();
@@ -70,7 +70,7 @@ pub fn default_out(scenario: &Scenario) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}", hash.get(..12).unwrap_or(hash)))
 }
 
-/// What a run of a batch came to.
+/// The outcome of one run.
 struct Ended {
     summary: Box<RunSummary>,
     folder: Option<PathBuf>,
@@ -84,7 +84,7 @@ struct Ended {
 /// If a file cannot be written, or the folder holds something else.
 ///
 /// # Panics
-/// If the simulator fails an assertion: an error of ours.
+/// If an assertion in the simulator fails, which is a bug.
 pub fn run_batch(
     scenario: &Scenario,
     options: &BatchOptions,
@@ -141,10 +141,10 @@ pub fn run_batch(
     Ok(batch)
 }
 
-/// What making a run takes besides its packets, in packets.
+/// The cost of setting up a run, as a number of data packets.
 const PACKETS_OF_SET_UP: u64 = 10_000;
 
-/// A run to make.
+/// A run to compute.
 struct Task {
     /// Its number in the scenario.
     run: u64,
@@ -184,7 +184,8 @@ fn one_run(
     {
         match look(folder, &key) {
             Found::Complete(mut summary) => {
-                // The place in the sweep, and the name, are the scenario's, and not the run's own.
+                // Its place in the sweep and its name come from the scenario: the run's own folder does not
+                // hold them.
                 summary.point = run.point;
                 summary.scenario = run.scenario;
                 let folder = Some(folder.clone());
@@ -215,7 +216,7 @@ fn one_run(
     Ok(Ended { summary, folder, is_complete, was_there: false })
 }
 
-/// Why a folder is left alone.
+/// The error for a folder that must not be written to.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
     LabError::Usage(match found {
@@ -263,7 +264,7 @@ fn folder_name(run: &bbrlab_run::Run) -> String {
     parts.join("_")
 }
 
-/// A text as a part of a file's name: letters, digits, `.` and `-`; never hidden, never a path.
+/// Turns a text into a part of a file's name: letters, digits, `.` and `-`; never hidden, never a path.
 fn plain_name(text: &str, most: usize) -> String {
     let kept = text
         .chars()
@@ -295,7 +296,7 @@ fn finish_folder(
     sync_folder(out)
 }
 
-/// What the Parquet file of a sweep says of itself; seeds and hashes are columns there.
+/// Metadata of a sweep's Parquet file; seeds and hashes are columns in it.
 fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
     [
         ("bbrlab.version", VERSION.to_owned()),

@@ -1,8 +1,10 @@
-//! The speed table: fixed cases, CPU seconds, memory, and the digest that shows that the same was computed.
+//! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether the same was
+//! computed.
 //!
-//! Conditions of the gated cases (a) to (d): `bbr1`, a buffer of 4 BDP, every packet paced by itself
-//! (`tso = "off"`), delayed ACKs as Linux, no access rate, starts spread evenly over one RTT, digest on,
-//! no series. The delay stands behind the bottleneck, so that a packet sent is at the link at once. Beside them, without a target: a buffer of 1 BDP with its losses, and the default `tso`.
+//! The gated cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own (`tso = "off"`),
+//! delayed ACKs as in Linux, no access rate, starts spread evenly over one RTT, digest on and no series. The
+//! forward delay lies behind the bottleneck, so that a sent packet reaches the link at once. Further cases, without a
+//! target, have a buffer of 1 BDP with its losses, and the default `tso`.
 
 use bbrlab_scenario::Scenario;
 use serde::{Deserialize, Serialize};
@@ -26,14 +28,14 @@ pub struct BenchCase {
     flows: u32,
     rate: &'static str,
     rtt: &'static str,
-    /// Half of `rtt`: the bottleneck's own delay, which leaves none to the access links.
+    /// Half of `rtt`: the bottleneck's delay. The access links have none.
     one_way: &'static str,
     start_step: &'static str,
     buffer: &'static str,
     tso: &'static str,
 }
 
-/// What a case took.
+/// The measurements of one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchResult {
     /// The case.
@@ -46,13 +48,13 @@ pub struct BenchResult {
     pub events: u64,
     /// CPU seconds of the thread that ran it, set-up included.
     pub cpu_s: f64,
-    /// The unit of speed.
+    /// Data packets per CPU second, the measure of speed.
     pub data_packets_per_cpu_s: f64,
-    /// Null where the machine cannot count them.
+    /// Null where the machine cannot count instructions.
     pub instructions_per_packet: Option<f64>,
-    /// The most memory that the process held.
+    /// Peak memory of the process.
     pub peak_rss_bytes: Option<u64>,
-    /// Hash over the life of every packet.
+    /// Hash over what happened to every packet.
     pub digest: String,
 }
 
@@ -130,14 +132,14 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
 }
 
 impl BenchCase {
-    /// Runs it, for so long as `duration_ms` says.
+    /// Runs the case for `duration_ms` of simulated time.
     ///
     /// # Errors
-    /// If the simulator refuses it, which a test rules out.
+    /// If the simulator rejects the case; a test shows that it accepts all of them.
     ///
     /// # Panics
-    /// If the simulator has not counted packets and events: an error of ours.
-    #[expect(clippy::cast_precision_loss, reason = "packets per second, for people")]
+    /// If the simulator has not counted packets and events, which is a bug.
+    #[expect(clippy::cast_precision_loss, reason = "packets per second, for display")]
     pub fn run(&self, duration_ms: u32) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = scenario.estimate_run(0).data_packets;
@@ -154,7 +156,7 @@ impl BenchCase {
             data_packets_per_cpu_s: data_packets as f64 / executed.cpu_s,
             instructions_per_packet: None,
             peak_rss_bytes: peak_rss_bytes(),
-            digest: summary.digest.expect("the simulator has one"),
+            digest: summary.digest.expect("the simulator computes it"),
         })
     }
 

@@ -1,4 +1,4 @@
-//! `summary.parquet`: the records of runs as columns, a row a flow.
+//! `summary.parquet`: the records of runs as columns, one row per flow.
 
 use bbrlab_run::{
     Cell, Column, Field, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values, leaves,
@@ -7,14 +7,15 @@ use serde_json::Value;
 
 use crate::provenance::{COMMIT, VERSION};
 
-/// First what tells the run, the swept keys among it; then the flow's figures; then those of the run and of
-/// its bottleneck (the first link with a rate, failing it), the same in each row of a run.
+/// First the columns that identify the run, including the swept keys; then the flow's figures; then those of
+/// the run and of its bottleneck (the link of that name, or else the first link), which are the same in all
+/// rows of a run.
 #[must_use]
 pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
     let rows: usize = runs.iter().map(|run| run.flows.len()).sum();
     let of_run = of_run();
     let cells_of_runs: Vec<Vec<Cell>> = runs.iter().map(cells).collect();
-    // A row a flow: each value of a run is there once a flow.
+    // One row per flow: each value of a run is repeated for each of its flows.
     let of_runs = |at: usize| {
         let per_run = runs.iter().zip(&cells_of_runs);
         per_run.flat_map(move |(run, cells)| std::iter::repeat_n(&cells[at], run.flows.len()))
@@ -64,7 +65,7 @@ fn of_run() -> Vec<Leaf> {
 
 fn of_flow() -> Vec<Leaf> {
     let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
-    // Beside a run's columns its number needs a name that says of what.
+    // Among the columns of the run, the name must say that it is the flow's number.
     let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
     "flow".clone_into(&mut id.expect("flows are numbered").name);
     leaves
@@ -84,7 +85,7 @@ fn cells(record: &impl Field) -> Vec<Cell> {
     cells
 }
 
-/// The swept keys; none hides a column that is there already.
+/// The swept keys that do not have a column already.
 fn swept(runs: &[RunSummary], taken: &[Column]) -> Vec<Column> {
     let mut keys: Vec<&String> = Vec::new();
     for key in runs.iter().flat_map(|run| run.point.keys()) {
@@ -123,7 +124,7 @@ fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::new(leaf.name.as_str(), values)
 }
 
-/// Beyond 63 bits the largest number stands for "more than can be".
+/// Numbers above 63 bits become the largest one.
 fn whole(cell: &Cell) -> Option<i64> {
     if let Cell::Whole(value) = cell {
         Some(i64::try_from(*value).unwrap_or(i64::MAX))
@@ -136,7 +137,8 @@ fn word(cell: &Cell) -> Option<String> {
     if let Cell::Word(word) = cell { Some(word.clone()) } else { None }
 }
 
-/// Optional, as whole numbers if all that is there are whole numbers, else as numbers, else as words.
+/// An optional column: integers if all present values are integers, else numbers if all are numbers, else
+/// words.
 fn by_kind(name: &str, values: &[Value]) -> Column {
     let there = || values.iter().filter(|value| !value.is_null());
     let kind = if there().next().is_some() && there().all(|value| value.is_u64() || value.is_i64())
@@ -229,7 +231,7 @@ mod tests {
         .assert_eq(&names.join(" "));
     }
 
-    /// A table of the page: name, kind, unit and meaning of each column.
+    /// A table of `docs/results.md`: name, kind, unit and meaning of each column.
     fn table(title: &str, leaves: impl Iterator<Item = Leaf>) -> String {
         let mut text =
             format!("\n**{title}**\n\n| column | kind | unit | what |\n|---|---|---|---|\n");
@@ -246,7 +248,7 @@ mod tests {
         text
     }
 
-    /// Where the page's tables begin and end.
+    /// The marks around the tables of `docs/results.md`.
     const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` writes it anew. -->\n";
     const TO: &str = "\n<!-- End of what is written from `record.rs`. -->";
 
@@ -267,7 +269,7 @@ mod tests {
         let (before, rest) = page.split_once(FROM).expect("the page has the mark");
         let (_, after) = rest.split_once(TO).expect("the page has the mark of the end");
         let wanted = format!("{before}{FROM}{}{TO}{after}", tables.concat());
-        // It differs? `cargo xtask bless` writes the page.
+        // If it differs: `cargo xtask bless` rewrites the page.
         expect_file!["../../../docs/results.md"].assert_eq(&wanted);
     }
 }

@@ -15,7 +15,7 @@ pub enum LabError {
     Usage(String),
     /// The run, a write or a check failed.
     Failed(String),
-    /// The user interrupted it; what the text names is kept.
+    /// The user interrupted it; the text says what is kept.
     Interrupted(String),
 }
 
@@ -36,7 +36,7 @@ impl LabError {
     }
 }
 
-/// The system's words without its error number.
+/// The system's error message without its number.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

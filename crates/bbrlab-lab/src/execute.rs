@@ -1,5 +1,5 @@
-//! One run from start to end, in slices, so that it can be watched and interrupted. All that it leaves comes
-//! back in memory; whoever wants files hands it to `run_folder`.
+//! Simulates one run in slices, so that its progress can be shown and the user can interrupt it. The results
+//! are returned in memory; `run_folder` writes them to files.
 
 use bbrlab_run::{Run, RunResult};
 use bbrlab_sim::{Sim, Status};
@@ -8,28 +8,28 @@ use bbrlab_units::Time;
 use crate::machine::thread_cpu_s;
 use crate::stop::Stop;
 
-/// Data packets between two looks at the clock: some ten milliseconds.
+/// Data packets per slice: some ten milliseconds of computing.
 const PACKETS_PER_SLICE: u64 = 50_000;
 
-/// A run and what it took.
+/// The records of a run, and what it cost.
 #[derive(Debug)]
 pub struct Executed {
     /// The records.
     pub result: RunResult,
-    /// CPU seconds, set-up and figures included.
+    /// CPU seconds, including the set-up and the summary.
     pub cpu_s: f64,
     /// Whether it reached the scenario's end.
     pub is_complete: bool,
 }
 
-/// Simulates a run. `packets` is about how many data packets it will have; `watch` is told the share of the
+/// Simulates a run. `packets` is its expected number of data packets; `watch` is called with the share of the
 /// run that is done.
 ///
 /// # Errors
-/// If the simulation refuses the run.
+/// If the simulation rejects the run.
 ///
 /// # Panics
-/// If the simulator fails an assertion: an error of ours.
+/// If an assertion in the simulator fails, which is a bug.
 pub fn execute(
     run: &Run,
     packets: u64,

@@ -1,4 +1,5 @@
-//! `validate golden`: the traces of folders, replayed on all cores and added up in the manifest's order.
+//! `validate golden`: replays the traces of folders on all cores and adds up the results in the manifest's
+//! order.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -9,22 +10,22 @@ use crate::error::LabError;
 use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
-/// What the replay of some folders came to.
+/// The outcome of replaying some folders.
 #[derive(Clone, Debug)]
 pub struct Golden {
-    /// All that could be replayed.
+    /// The results of all that could be replayed.
     pub report: Report,
     /// Files that are damaged or missing, in the manifest's order.
     pub damaged: Vec<GoldenError>,
 }
 
-/// Replays the traces under folders; with names in `only`, just those algorithms and services.
+/// Replays the traces under `folders`; if `only` has names, just those algorithms and services.
 ///
 /// # Errors
-/// If a folder has no manifest, or the manifest lists nothing there or knows no such name.
+/// If a folder has no manifest, the manifest lists nothing under the folder, or a name is not in the manifest.
 ///
 /// # Panics
-/// If an algorithm fails an assertion: an error of ours.
+/// If an assertion in an algorithm fails, which is a bug.
 pub fn validate_golden(
     dirs: &[PathBuf],
     only: &[String],
@@ -34,7 +35,7 @@ pub fn validate_golden(
     let mut traces: Vec<GoldenTrace> = Vec::new();
     for dir in dirs {
         let planned = plan(dir, only).map_err(|error| LabError::Usage(error.to_string()))?;
-        // A folder may lie in another one that is named too.
+        // A folder may lie inside another one that is also given.
         traces.extend(
             planned
                 .into_iter()
@@ -46,7 +47,7 @@ pub fn validate_golden(
     let weight = |place: usize| traces[place].rows;
     let Ok(outcomes) = (Pool { jobs, stop }).each(&traces, weight, work, |_| {});
     if stop.is_wished() {
-        return Err(LabError::Interrupted("interrupted; nothing was judged".to_owned()));
+        return Err(LabError::Interrupted("interrupted; nothing was compared".to_owned()));
     }
     let mut damaged = Vec::new();
     let mut replayed = Vec::new();

@@ -1,7 +1,8 @@
-//! The laboratory: runs many simulations on all cores, keeps their folders, draws, judges.
+//! The laboratory: runs many simulations on all cores, writes result folders, draws pictures and compares
+//! results with papers and with Linux.
 //!
-//! The command line and every other face sit on this crate. It is the only one with threads, files, a
-//! clock and signals; what it computes with them never enters a result.
+//! The command line and any other user interface are built on this crate. It is the only one with threads,
+//! files, a clock and signals; none of them affects a result.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -10,12 +11,12 @@
 //! | `batch.rs` | all runs of a scenario on all cores |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
-//! | `atomic_file.rs` | files that are there whole or not at all |
-//! | `papers.rs`, `reproduce/` | the papers' experiments, published beside measured |
+//! | `atomic_file.rs` | files that are either complete or absent |
+//! | `papers.rs`, `reproduce/` | the papers' experiments: published figures next to measured ones |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |
 //! | `packets.rs` | packet logs of a real host, replayed on all cores |
 //! | `bench.rs` | the cases of the speed table |
-//! | `limit.rs` | what a command takes on without being told |
+//! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
 //! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
 //! | `stop.rs` | interrupts |

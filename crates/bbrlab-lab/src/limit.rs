@@ -1,22 +1,22 @@
-//! What a command takes on without being told.
+//! The largest work that a command accepts by default.
 //!
-//! One number bounds it: data packets. A row of the time series weighs as much as a hundred packets, and a
-//! byte of memory as much as one: the default of 10^10 packets allows 10^8 rows and 10 GB.
+//! The limit is a number of data packets. One row of the time series counts as a hundred packets, and one byte
+//! of memory as one packet: the default of 10^10 packets allows 10^8 rows and 10 GB.
 
 use bbrlab_scenario::Estimate;
 
 use crate::error::LabError;
 
-/// Data packets that a command takes on by default.
+/// Data packets that a command accepts by default.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 
-/// Packets that weigh as much as a row of the series.
+/// A row of the series counts as this many packets.
 const PACKETS_PER_ROW: u64 = 100;
 
-/// Refuses what exceeds the limit. `jobs` runs are in memory at a time.
+/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time.
 ///
 /// # Errors
-/// If it would take more; the message says how to raise the limit.
+/// If the estimate is above the limit; the message says how to raise it.
 pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), LabError> {
     let at_once = estimate.runs.min(jobs as u64);
     let wanted = [
@@ -48,7 +48,7 @@ pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), L
     Ok(())
 }
 
-/// Two digits that count: `830`, `1.2e11`.
+/// A value for messages, from 10,000 on with two significant digits: `830`, `1.2e11`.
 fn power(value: u64) -> String {
     if value < 10_000 {
         return value.to_string();
@@ -57,7 +57,7 @@ fn power(value: u64) -> String {
     written(digits, exponent)
 }
 
-/// The same, not less than the value.
+/// The same, but rounded up.
 fn power_up(value: u64) -> String {
     let (digits, exponent) = two_digits(value, true);
     written(digits, exponent)

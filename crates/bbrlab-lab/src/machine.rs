@@ -1,5 +1,5 @@
-//! What the machine tells: CPU time, peak memory, its name, the date. None of it enters a result's bytes;
-//! it goes into `run.json` and onto the terminal.
+//! What the system reports: CPU time, peak memory, processor name, date. None of it enters a result's bytes; it
+//! goes into `run.json` and onto the terminal.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,13 +8,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// CPU seconds that this thread has used.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "seconds for people")]
+#[expect(clippy::cast_precision_loss, reason = "seconds for display")]
 pub(crate) fn thread_cpu_s() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// The most memory that this process has held, in bytes; none where the system does not tell.
+/// The most memory that this process has held, in bytes; `None` where the system does not report it.
 #[must_use]
 pub(crate) fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -43,7 +43,7 @@ pub fn processors() -> usize {
 pub(crate) fn date() -> String {
     #[expect(
         clippy::disallowed_methods,
-        reason = "the date of a run, for people; no run depends on it"
+        reason = "the date is recorded for the user; no run depends on it"
     )]
     let now = SystemTime::now();
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

@@ -1,4 +1,5 @@
-//! `validate packets`: packet logs of a real host, replayed on all cores and added up in the folder's order.
+//! `validate packets`: replays packet logs of a real host on all cores and adds up the results in the folder's
+//! order.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -9,22 +10,22 @@ use crate::error::LabError;
 use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
-/// What the replay of some folders came to.
+/// The outcome of replaying some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// All that could be replayed.
+    /// The results of all that could be replayed.
     pub report: PacketsReport,
-    /// What could not, in the folders' order.
+    /// What could not be replayed, in the folders' order.
     pub damaged: Vec<PacketsError>,
 }
 
 /// Replays the episodes of folders.
 ///
 /// # Errors
-/// If a folder has no list of episodes, or it cannot be understood.
+/// If a folder has no list of episodes, or the list cannot be parsed.
 ///
 /// # Panics
-/// If our stack fails an assertion: an error of ours.
+/// If an assertion in our stack fails, which is a bug.
 pub fn validate_packets(
     dirs: &[PathBuf],
     jobs: usize,
@@ -38,14 +39,14 @@ pub fn validate_packets(
         .iter()
         .flat_map(|folder| folder.iter().map(move |episode| (episode, folder.as_slice())))
         .collect();
-    // An episode without a beginning takes longest, and is last in the list.
+    // Episodes whose beginning was not recorded take longest, and are last in the list.
     let weight = |place: usize| place as u64;
     let work = |&(episode, folder): &(&Episode, &[Episode]), _: &Worker<'_>| {
         Ok::<_, Infallible>(packets::validate_episode(episode, folder))
     };
     let Ok(outcomes) = (Pool { jobs, stop }).each(&episodes, weight, work, |_| {});
     if stop.is_wished() {
-        return Err(LabError::Interrupted("interrupted; nothing was judged".to_owned()));
+        return Err(LabError::Interrupted("interrupted; nothing was compared".to_owned()));
     }
     let mut report = PacketsReport::default();
     let mut damaged = Vec::new();

@@ -1,4 +1,4 @@
-//! The papers' data: what they printed, for `reproduce` and `list`.
+//! The papers and the figures that they printed, for `reproduce` and `list`.
 
 use std::sync::OnceLock;
 
@@ -56,10 +56,10 @@ const FILES: &[(&str, &str)] = &[
     ("piotrowska2024", include_str!("../../../papers/piotrowska2024.toml")),
 ];
 
-/// The papers, in the order of the seeds.
+/// The papers, always in the same order.
 ///
 /// # Panics
-/// If a file that the program carries is damaged; a test reads them all.
+/// If a built-in file is damaged; a test reads them all.
 pub fn papers() -> &'static [Paper] {
     static PAPERS: OnceLock<Vec<Paper>> = OnceLock::new();
     PAPERS.get_or_init(|| FILES.iter().map(|(key, text)| read(key, text)).collect())

@@ -1,5 +1,5 @@
-//! Parquet files from columns and back, without Arrow: required or optional numbers and strings, one row
-//! group a million rows, Snappy. The same columns give the same bytes.
+//! Writes columns as Parquet files and reads them back, without Arrow: required or optional numbers and
+//! strings, a million rows per row group, Snappy. The same columns give the same bytes.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use parquet::schema::types::Type;
 
 use crate::provenance::VERSION;
 
-/// Rows of a row group: what a reader has to hold at once.
+/// Rows per row group: as many as a reader has to hold in memory at once.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// What a file says of itself: pairs of a name and a text.
+/// Metadata of a file: pairs of name and text.
 pub(crate) type Origin<'a> = &'a [(&'a str, String)];
 
-/// The columns as a Parquet file that says where it comes from.
+/// The columns as a Parquet file with metadata that says where it comes from.
 ///
 /// # Panics
 /// If the columns differ in length.
@@ -30,7 +30,7 @@ pub(crate) type Origin<'a> = &'a [(&'a str, String)];
 pub(crate) fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     assert!(columns.iter().all(|column| column.values.len() == rows), "columns of equal length");
-    write_all(columns, rows, origin).expect("memory takes all, and the schema is ours")
+    write_all(columns, rows, origin).expect("writing to memory cannot fail, and the schema is ours")
 }
 
 fn write_all(columns: &[Column], rows: usize, origin: Origin<'_>) -> Result<Vec<u8>, ParquetError> {
@@ -116,7 +116,7 @@ fn write_column(
     column.close()
 }
 
-/// The values that are there, and for each row whether it has one.
+/// The values that are present, and for each row whether it has one.
 fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<i16>) {
     let mut there = Vec::with_capacity(values.len());
     let mut levels = Vec::with_capacity(values.len());
@@ -128,11 +128,11 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
     (there, levels)
 }
 
-/// The columns of a Parquet file that has numbers and strings only, as [`encode`] writes it. What is
-/// optional in the file comes as `Opt...`.
+/// The columns of a Parquet file that has numbers and strings only, as [`encode`] writes it. Optional columns
+/// of the file become `Opt...` values.
 ///
 /// # Errors
-/// If it is no such file, or damaged.
+/// If the file is of another kind, or damaged.
 pub(crate) fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
     read_all(file).map_err(|error| match error {
         ParquetError::General(text) => text,
@@ -193,7 +193,7 @@ fn read_column(reader: ColumnReader, rows: usize) -> Result<Values, ParquetError
     }
 }
 
-/// Values at their rows; a required column has no levels.
+/// Puts each value at its row; a required column has no definition levels.
 fn spread<T>(values: Vec<T>, levels: &[i16]) -> Vec<Option<T>> {
     if levels.is_empty() {
         return values.into_iter().map(Some).collect();

@@ -29,10 +29,10 @@ fn made_by(version: &str, commit: &str) -> String {
     format!("bbrlab {version} ({})", commit.get(..10).unwrap_or(commit))
 }
 
-/// Writes pictures as SVG and PNG; gives the files' names.
+/// Writes pictures as SVG and PNG; returns the files' names.
 ///
 /// # Errors
-/// If the disk refuses.
+/// If a file cannot be written.
 pub(crate) fn write_pictures(
     folder: &Path,
     pictures: &[Picture],
@@ -49,10 +49,10 @@ pub(crate) fn write_pictures(
     Ok(files)
 }
 
-/// Draws the pictures of a folder of results: of a run, or of a sweep.
+/// Draws the pictures of a folder of results, which may be a run's or a sweep's.
 ///
 /// # Errors
-/// If it is no such folder, or a file in it is damaged.
+/// If it is not such a folder, or a file in it is damaged.
 pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
     let document = read_document(folder)?;
     if !folder.join(SERIES_PARQUET).exists() {
@@ -69,7 +69,7 @@ pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
 /// The picture of a run's folder.
 ///
 /// # Errors
-/// If it is no such folder, or a file in it is damaged.
+/// If it is not such a folder, or a file in it is damaged.
 pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     let document = read_document(folder)?;
     let Some(summary) = document.runs.first() else {
@@ -77,7 +77,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     };
     let scenario = Scenario::read(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
-    // A run's own scenario does not know what it was called, and where in a sweep it stood.
+    // The scenario in a run's folder holds neither its original name nor its place in a sweep.
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
@@ -91,7 +91,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
 /// The records of a folder of results.
 ///
 /// # Errors
-/// If it is no such folder, or its `summary.json` is damaged.
+/// If it is not such a folder, or its `summary.json` is damaged.
 pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
     let text = fs::read_to_string(&path).map_err(|error| {
@@ -104,7 +104,7 @@ pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))
 }
 
-/// The flows over time of a run's folder.
+/// The time series of the flows in a run's folder.
 pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(&folder.join(SERIES_PARQUET), Series::from_columns)
 }

@@ -1,8 +1,8 @@
 //! Independent pieces of work on several threads.
 //!
-//! Each worker takes the heaviest piece that is left, so that no long one is left to the end. Results come
-//! back in the caller's order, whatever the threads do. The first failure, or a panic, keeps the others from
-//! taking more; a panic goes on in the caller's thread.
+//! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results are returned
+//! in the caller's order, whatever the threads do. After a failure or a panic no further piece is begun; a
+//! panic is raised again in the caller's thread.
 
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
@@ -12,16 +12,16 @@ use std::thread;
 
 use crate::stop::Stop;
 
-/// How many threads work, and what ends them early.
+/// The number of threads, and what ends them early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pool<'a> {
     /// Threads at most.
     pub jobs: usize,
-    /// How the user ends it early.
+    /// Set when the user asks for an early end.
     pub stop: &'a Stop,
 }
 
-/// How far the work is.
+/// How much of the work is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Pieces that are finished.
@@ -32,15 +32,15 @@ pub struct Progress {
     pub share: f64,
 }
 
-/// What a piece of work sees of its pool.
+/// The part of its pool that a piece of work can access.
 pub(crate) struct Worker<'a> {
-    /// Wished by the user, and by the pool where another piece has failed.
+    /// Set by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
     tell: &'a dyn Fn(f64),
 }
 
 impl Worker<'_> {
-    /// Tells the share of this piece that is done.
+    /// Reports the share of this piece that is done.
     pub(crate) fn advance(&self, share: f64) {
         (self.tell)(share);
     }
@@ -52,14 +52,14 @@ enum News<R, E> {
 }
 
 impl Pool<'_> {
-    /// Does `work` with each of `items`, whose weights are asked for by their places; `watch` hears on this
-    /// thread how far it is. A piece that was not begun because the user wished the end has no result.
+    /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch` on this
+    /// thread with the progress. A piece that was not begun because the user asked to stop has no result.
     ///
     /// # Errors
     /// If a piece fails: of several that fail at once, the error of the first in the list.
     ///
     /// # Panics
-    /// If a piece does.
+    /// If a piece of work panics.
     pub(crate) fn each<T: Sync, R: Send, E: Send>(
         self,
         items: &[T],
@@ -78,7 +78,7 @@ impl Pool<'_> {
                 if stop.is_wished() {
                     break;
                 }
-                // Nobody listens any more only where the caller's thread panics.
+                // Sending fails only if the caller's thread has panicked.
                 let tell = |share| drop(news.send((place, News::Advanced(share))));
                 let result = work(&items[place], &Worker { stop: &stop, tell: &tell });
                 if result.is_err() {
@@ -127,7 +127,7 @@ impl Pool<'_> {
     }
 }
 
-/// Ends the others' work where the thread that holds it panics.
+/// Asks the other workers to stop if the thread that holds it panics.
 struct WishOnPanic<'a>(&'a Stop);
 
 impl Drop for WishOnPanic<'_> {
@@ -176,7 +176,7 @@ mod tests {
     use super::{Pool, Progress};
     use crate::stop::Stop;
 
-    /// Every number doubled by that many threads, with what was heard of it.
+    /// Every number doubled by that many threads, and the progress reported on the way.
     fn doubled(items: &[u64], jobs: usize) -> (Vec<Option<u64>>, Vec<Progress>) {
         let mut heard = Vec::new();
         let results = Pool { jobs, stop: &Stop::new() }.each(
@@ -262,7 +262,7 @@ mod tests {
                 if item == 3 {
                     return Err("the third is damaged");
                 }
-                // Long enough for the others to hear of it, had it been begun at the same time.
+                // These wait until the failure has been noticed, in case they were begun at the same time.
                 while item > 3 && !worker.stop.is_wished() {
                     thread::yield_now();
                 }

@@ -11,13 +11,13 @@ use crate::error::LabError;
 use crate::picture_files::{picture_of_folder, read_document};
 use crate::run_folder::{SCENARIO, SERIES_PARQUET};
 
-/// Pictures over time that a sweep's section shows.
+/// At most this many runs of a sweep are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Writes the page of some folders.
+/// Writes one page with the results of some folders.
 ///
 /// # Errors
-/// If one is no folder of results, or the page cannot be written.
+/// If one is not a folder of results, or the page cannot be written.
 pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     let mut sections = Vec::new();
     let mut origin: Option<(String, String)> = None;
@@ -63,7 +63,7 @@ fn section(folder: &Path, document: RunsDocument) -> Result<PageSection, LabErro
     Ok(PageSection { title: name, runs: document.runs, pictures, scenario, command })
 }
 
-/// Folders of a sweep's first seed, by name.
+/// The folders of the runs with a sweep's first seed, by name.
 fn runs_of(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries

@@ -1,8 +1,8 @@
 //! The folder of a run: what is in it, how it is written, and how a finished one is recognised.
 //!
-//! Every file is there whole or not at all. `run.json` is written last and holds the hash of every other
-//! file: a folder whose `run.json` fits its files and the run that is wanted is complete, and anything
-//! else, whatever a crash left behind, is computed anew.
+//! Every file is either complete or absent. `run.json` is written last and holds the hash of every other file.
+//! A folder is complete if its `run.json` matches its files and the wanted run; otherwise, for example after a
+//! crash, the run is computed again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,21 +25,21 @@ use crate::provenance::{COMMIT, VERSION};
 pub(crate) const SCENARIO: &str = "scenario.toml";
 /// The figures.
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
-/// The figures, a row a flow.
+/// The figures, one row per flow.
 pub(crate) const SUMMARY_PARQUET: &str = "summary.parquet";
 /// The flows over time.
 pub(crate) const SERIES_PARQUET: &str = "series.parquet";
 /// The queues over time.
 pub(crate) const QUEUE_PARQUET: &str = "queue.parquet";
-/// Transfers, where there are any.
+/// The transfers, if there are any.
 pub(crate) const TRANSFERS_PARQUET: &str = "transfers.parquet";
 /// CPU time, machine and date, and the hashes of the other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
-/// With more flows nobody reads the records line by line, and indentation is most of their bytes.
+/// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
 const FLOWS_INDENTED: usize = 1000;
 
-/// What names a run: the same scenario and seed give the same results.
+/// Identifies a run: the same scenario and seed give the same results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunKey {
     /// Hash of the resolved scenario, without the seed.
@@ -48,7 +48,7 @@ pub(crate) struct RunKey {
     pub seed: u64,
 }
 
-/// `run.json`: what is not the same wherever the run is made, and the mark of completeness.
+/// `run.json`: what differs from one computation of a run to the next, and the mark of completeness.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RunFile {
     version: String,
@@ -57,7 +57,7 @@ struct RunFile {
     scenario_hash: String,
     profile: String,
     seed: u64,
-    /// False where the run was interrupted: then the files hold what was simulated until then.
+    /// False if the run was interrupted: then the files hold what was simulated until then.
     complete: bool,
     cpu_s: f64,
     processor: String,
@@ -71,7 +71,7 @@ struct RunFile {
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
-    /// Nothing, or nothing that could be kept.
+    /// Nothing, or nothing that can be used again.
     Nothing,
     /// The run that is wanted, complete, made by this version and commit.
     Complete(Box<RunSummary>),
@@ -81,14 +81,14 @@ pub(crate) enum Found {
     Foreign,
 }
 
-/// What is in `folder`, for someone who wants the run of that key.
+/// What is in `folder`, which is meant for the run `wanted`.
 #[must_use]
 pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
-        // Ours, but damaged, or another program's file of that name.
+        // Our file, but damaged, or another program's file of the same name.
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     let key = RunKey { scenario_hash: file.scenario_hash.clone(), seed: file.seed };
@@ -99,7 +99,7 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
-            // A name with a path in it would lead out of the folder.
+            // A name with a path in it would point outside the folder.
             !name.contains('/')
                 && fs::read(folder.join(name)).is_ok_and(|bytes| sha256(&bytes) == *hash)
         });
@@ -117,8 +117,8 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     }
 }
 
-/// What is in `folder`, for someone who wants to put a sweep's runs into folders below it: `Nothing` if it is
-/// empty or a sweep's.
+/// What is in `folder`, which is meant to contain the folders of a sweep's runs: `Nothing` if it is empty or
+/// belongs to a sweep.
 #[must_use]
 pub(crate) fn look_for_sweep(folder: &Path) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -135,7 +135,7 @@ pub(crate) fn look_for_sweep(folder: &Path) -> Found {
     if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
 }
 
-/// Whether a folder holds something, and none of it is a run's.
+/// Whether a folder holds something, but no files of a run.
 fn is_foreign(folder: &Path) -> bool {
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     !is_empty && !holds_files_of_a_run(folder)
@@ -154,12 +154,12 @@ fn holds_files_of_a_run(folder: &Path) -> bool {
 /// Writes the folder of a run, whose scenario as TOML is given. An interrupted run is marked as incomplete.
 ///
 /// # Errors
-/// If the disk refuses.
+/// If a file cannot be written.
 pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(), LabError> {
     let result = &run.result;
     make_folder(folder)?;
     remove_leftovers(folder);
-    // Whatever was there is no longer whole from here on.
+    // From here on the folder is not complete.
     forget(&folder.join(RUN_JSON))?;
     let mut summary = result.summary.clone();
     summary.cpu_s = None;
@@ -196,13 +196,13 @@ pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(
         date: machine::date(),
         files: hashes,
     };
-    // The files' names reach the disk before the mark that vouches for them.
+    // The files' names must be on the disk before the mark that says they are complete.
     sync_folder(folder)?;
     write(&folder.join(RUN_JSON), &pretty(&run_file))?;
     sync_folder(folder)
 }
 
-/// What the Parquet files of a run say of themselves.
+/// Metadata of a run's Parquet files.
 fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
     [
         ("bbrlab.version", VERSION.to_owned()),
@@ -214,7 +214,7 @@ fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
     ]
 }
 
-/// `summary.json`: the records, the same wherever they are made.
+/// `summary.json`: the records, with the same bytes on every machine.
 #[must_use]
 pub(crate) fn summary_json(runs: &[RunSummary], groups: Option<Vec<bbrlab_run::Group>>) -> Vec<u8> {
     let runs = runs
@@ -255,7 +255,7 @@ fn forget(file: &Path) -> Result<(), LabError> {
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("a string takes all");
+        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
         hex
     })
 }

@@ -1,4 +1,4 @@
-//! Scratch folders for tests, gone at their end.
+//! Scratch folders for tests, removed at their end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// An empty folder of that name in this process' own corner.
+    /// Creates an empty folder of that name, below one that only this process uses.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("bbrlab-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);

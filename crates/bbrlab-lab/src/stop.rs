@@ -1,4 +1,4 @@
-//! Interrupts: Ctrl-C and SIGTERM ask the runs to come to an end; a second one ends the program at once.
+//! Interrupts: Ctrl-C or SIGTERM asks the runs to stop; a second one ends the program at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,47 +6,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// Whether the user wants it to end. Clones share the wish.
+/// A request to stop. All clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     wished: Arc<AtomicBool>,
-    /// Whose wish is a wish here, too.
+    /// Another request that also counts as this one.
     outer: Option<Arc<Stop>>,
 }
 
 impl Stop {
-    /// A wish that only [`Self::wish`] can utter.
+    /// A request that only [`Self::wish`] makes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A wish that the user utters by Ctrl-C.
+    /// A request that the user makes with Ctrl-C or SIGTERM.
     ///
     /// # Errors
-    /// If the system refuses a signal handler.
+    /// If the system rejects a signal handler.
     pub fn on_interrupt() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal only raises the flag, the second finds it raised.
+            // In this order: the first signal finds the flag unset and sets it, the second finds it set and
+            // ends the program.
             flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.wished))?;
             flag::register(signal, Arc::clone(&stop.wished))?;
         }
         Ok(stop)
     }
 
-    /// The end of a part: wished by whoever wishes the end of the whole, but not the other way round.
+    /// A request to stop a part of the work: made by any request to stop the whole, but not the other way
+    /// round.
     #[must_use]
     pub(crate) fn inner(&self) -> Self {
         Self { wished: Arc::default(), outer: Some(Arc::new(self.clone())) }
     }
 
-    /// Asks for the end.
+    /// Asks for the stop.
     pub fn wish(&self) {
         self.wished.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end has been asked for.
+    /// Whether a stop has been asked for.
     #[must_use]
     pub fn is_wished(&self) -> bool {
         self.wished.load(Ordering::Relaxed)

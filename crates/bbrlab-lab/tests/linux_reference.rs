@@ -1,4 +1,4 @@
-//! `validate linux` over an excerpt of the reference, and over more of it where it is at hand.
+//! `validate linux` over an excerpt of the reference, and over more of it where that is available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     else {
         return;
     };
-    // Behind half a BDP and less, cwnd is Linux's in only 87 to 92 % of the samples: `docs/fidelity.md`.
+    // With half a BDP of buffer or less, only 87 to 92 % of the samples of cwnd agree: `docs/fidelity.md`.
     let only = [
         "1_reno_10M_20ms_b2",
         "1_reno_10M_20ms_b4",
@@ -61,7 +61,7 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     assert!(report.points.len() >= 6);
     assert_eq!(beyond(&report), Vec::<String>::new());
     for point in &report.points {
-        let cwnd = point.cwnd.expect("a lone flow of a control without chance");
+        let cwnd = point.cwnd.expect("a single flow of a deterministic control");
         assert!(cwnd.passes(), "{}: {:.3}", point.scenario, cwnd.share);
     }
 }

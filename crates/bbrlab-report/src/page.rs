@@ -126,7 +126,7 @@ fn metrics(html: &mut String, group: &Group) {
 }
 
 fn line(html: &mut String, text: &str) {
-    writeln!(html, "{text}").expect("a string takes all");
+    writeln!(html, "{text}").expect("writing to a string cannot fail");
 }
 
 fn escaped(text: &str) -> String {

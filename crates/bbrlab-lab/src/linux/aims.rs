@@ -1,10 +1,10 @@
-//! What the agreement as a whole is held against.
+//! Bounds on the agreement over all points together.
 //!
-//! A single point may be off, by chance or for a cause that is named; that many may not.
+//! A single point may differ, by chance or for a known cause; many points may not.
 
 use super::difference::{Metric, MetricSummary};
 
-/// A bound of one figure of a metric's summary.
+/// A bound on one figure of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The metric.
@@ -67,7 +67,7 @@ impl Aim {
         }
     }
 
-    /// Whether the figure keeps to the bound.
+    /// Whether the figure is within the bound.
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {

@@ -1,4 +1,4 @@
-//! A point and our runs of it, metric by metric.
+//! Compares a point with our runs of it, metric by metric.
 
 use bbrlab_run::{FlowSummary, RunSummary};
 
@@ -6,7 +6,7 @@ use super::ComparedPoint;
 use super::difference::{Comparison, Metric};
 use super::reference::ReferencePoint;
 
-/// Starts that are so far apart tell flows apart, in seconds.
+/// Flows can be told apart if their starts are at least this far apart, in seconds.
 const STARTS_APART_S: f64 = 1.0;
 
 /// Whether flows can be told apart: by congestion control, RTT or start.
@@ -38,7 +38,8 @@ pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPo
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
-        // Of a train, goodput is the transfers' size over their mean time: the completion time says it.
+        // For a train of transfers, goodput is their size over their mean duration, which the completion time
+        // already covers.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }

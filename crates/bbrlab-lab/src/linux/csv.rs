@@ -1,6 +1,6 @@
-//! A table of comma-separated values whose columns are found by name, so that additional ones do no harm.
+//! Comma-separated tables whose columns are found by name, so that additional columns do no harm.
 //!
-//! What is wrong is told with file, line and column.
+//! Error messages name file, line and column.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ impl Columns {
         Ok(Self { names })
     }
 
-    /// A line of so many cells.
+    /// One line, split into cells; there must be as many as columns.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,
@@ -48,7 +48,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// What stands in a column, and what should.
+    /// The error for a cell that does not hold what is expected.
     pub(super) fn wrong(&self, column: &str, expected: &str) -> LinuxError {
         let found = self.optional_text(column).unwrap_or("nothing");
         LinuxError::at(
@@ -64,7 +64,7 @@ impl Row<'_> {
         Some(self.cells[place]).filter(|cell| !cell.is_empty())
     }
 
-    /// A cell with something in it.
+    /// A cell that must not be empty.
     pub(super) fn text(&self, column: &str) -> Result<&str, LinuxError> {
         self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
     }

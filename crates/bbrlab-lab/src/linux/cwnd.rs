@@ -1,9 +1,10 @@
-//! cwnd, sample by sample: how much of a run our cwnd is Linux's.
+//! Compares cwnd sample by sample: in how many samples of a run ours is near Linux's.
 //!
-//! Only where both are meant to take the same path: a lone flow without random loss. Controls without chance are
-//! compared over the whole run. BBR draws the phase of its gain cycle, so it is compared in the first seconds,
-//! over several seeds of ours, of which the best counts; behind less than half a BDP of buffer its start-up
-//! already depends on which packet of a burst is lost.
+//! Only runs in which both should have the same cwnd are compared: a single flow without random loss.
+//! Congestion controls that use no random numbers are compared over the whole run. BBR draws the phase of its
+//! gain cycle, so only its first seconds are compared, with several of our seeds, of which the best counts.
+//! With a buffer below half a BDP, BBR is not compared: its start-up already depends on which packet of a burst
+//! is lost.
 
 use std::path::Path;
 
@@ -12,19 +13,19 @@ use bbrlab_units::Span;
 use super::reference::ReferencePoint;
 use super::{LinuxError, scenario_text, series};
 
-/// Families in which nothing but the path is varied.
+/// Scenario families in which only the path is varied.
 const FAMILIES: [&str; 2] = ["1_single", "v_base"];
 
-/// Controls without chance.
+/// Congestion controls that use no random numbers.
 const WITHOUT_CHANCE: [&str; 3] = ["cubic", "reno", "vegas"];
 
-/// How much of a run of BBR is compared, from its beginning on, and with how many seeds of ours.
+/// How much of a run of BBR is compared, from its start, and with how many of our seeds.
 const BBR_UNTIL: Span = Span::from_secs(10);
 const BBR_SEEDS: u64 = 10;
-/// The smallest buffer behind which it is, in BDP.
+/// The smallest buffer with which BBR is compared, in BDP.
 const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 
-/// A cwnd is Linux's within so many packets, or within this share if that is more.
+/// Our cwnd is near Linux's if it differs by at most this many packets, or by this share if that is more.
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 
@@ -33,14 +34,14 @@ const NEAR_SHARE: f64 = 0.05;
 pub struct CwndAgreement {
     /// Samples of Linux that were compared.
     pub samples: usize,
-    /// Share of them that ours is near: of several seeds the best.
+    /// Share of them for which ours is near; with several seeds, of the best seed.
     pub share: f64,
-    /// How many seeds of ours were tried.
+    /// How many of our seeds were tried.
     pub seeds: u64,
 }
 
 impl CwndAgreement {
-    /// The share that is aimed at.
+    /// The share that a run should reach.
     pub const AIM: f64 = 0.95;
 
     /// Whether it is reached.
@@ -50,18 +51,18 @@ impl CwndAgreement {
     }
 }
 
-/// What a point's cwnd is compared with.
+/// Linux's cwnd of a point, and how much of it is compared.
 #[derive(Clone, Debug)]
 pub(super) struct CwndSeries {
     /// Seconds and packets.
     samples: Vec<(f64, f64)>,
-    /// The end of the comparison, if it is not the run's.
+    /// The end of the comparison, if that is before the end of the run.
     until: Option<Span>,
-    /// Seeds of ours to try.
+    /// How many of our seeds to try.
     pub(super) seeds: u64,
 }
 
-/// Linux's cwnd over time, where it is to be compared and the folder has it.
+/// Linux's cwnd over time; `None` if it is not to be compared or the folder has no series.
 pub(super) fn series_of(
     dir: &Path,
     point: &ReferencePoint,
@@ -88,7 +89,7 @@ pub(super) fn series_of(
 }
 
 impl CwndSeries {
-    /// The agreement, by the shares of the seeds that were tried.
+    /// The agreement, given the share that each seed reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> CwndAgreement {
         CwndAgreement {
             samples: self.samples.len(),
@@ -97,7 +98,7 @@ impl CwndSeries {
         }
     }
 
-    /// The share of Linux's samples that our run with that seed is near.
+    /// The share of Linux's samples for which our run with that seed is near.
     pub(super) fn share(&self, point: &ReferencePoint, seed: u64) -> Result<f64, LinuxError> {
         let mut run = scenario_text::run(point, &point.seeds[0], seed)?;
         run.flow_series = true;

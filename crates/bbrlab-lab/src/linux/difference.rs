@@ -11,7 +11,7 @@ pub enum Metric {
     Utilization,
     /// Mean of the sampled smoothed RTT, in ms.
     MeanRtt,
-    /// Its 95th percentile, in ms.
+    /// 95th percentile of the sampled smoothed RTT, in ms.
     P95Rtt,
     /// Mean queue in packets.
     MeanQueue,
@@ -59,7 +59,7 @@ impl Metric {
         }
     }
 
-    /// The difference up to which a point passes: the project's aim for 95 of 100 points.
+    /// The largest difference with which a point passes: the project's aim is that 95 of 100 points pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
@@ -71,8 +71,8 @@ impl Metric {
         }
     }
 
-    /// What a difference is measured against if Linux's value is smaller: a queue of two packets
-    /// instead of one is not a difference of 100 %. None where the difference is absolute.
+    /// The smallest value that a difference is divided by: two packets in the queue instead of one should not
+    /// count as 100 %. `None` where differences are not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -86,7 +86,7 @@ impl Metric {
 /// A metric of a point, ours and Linux's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Which.
+    /// The metric.
     pub metric: Metric,
     /// The flow, where flows can be told apart.
     pub flow: Option<usize>,
@@ -106,7 +106,7 @@ impl Comparison {
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// Fewer seeds say little of their own spread.
+        /// With fewer seeds, their spread is too uncertain to be used.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();

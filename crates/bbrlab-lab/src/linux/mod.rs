@@ -1,21 +1,23 @@
-//! Our stack against a real one: runs every scenario of a reference folder and compares.
+//! Compares our stack with a real one: runs every scenario of a reference folder.
 //!
-//! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference; ours the mean
-//! over ten, with the start times of Linux's seeds in turn. A difference counts only beyond twice its standard
-//! error: two BBR flows have modes, and a microsecond decides between them.
+//! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference; ours is the
+//! mean over ten seeds, which use the start times of Linux's seeds in turn. Only what exceeds twice the
+//! standard error of a difference counts: two BBR flows can settle in different modes, and a microsecond
+//! decides which.
 //!
 //! Queues and smoothed RTTs are means of samples on both sides, at the reference's period: its queue statistics
-//! are samples, not time integrals, and where an application writes at a multiple of the period the two differ.
+//! are samples, not time integrals. Where an application writes at a multiple of the period, these two kinds of
+//! mean differ.
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did, as the records of runs and series that ours have |
+//! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did, in the same records as our runs and series |
 //! | `scenario_text.rs` | a point as a scenario of ours |
 //! | `tasks.rs` | our runs of the points |
-//! | `compare.rs`, `difference.rs` | a point metric by metric; when two samples differ |
+//! | `compare.rs`, `difference.rs` | the comparison of a point, metric by metric; how large a difference is |
 //! | `cwnd.rs` | cwnd sample by sample |
-//! | `aims.rs` | what the whole is held against |
-//! | `overlay.rs` | pictures of both |
+//! | `aims.rs` | bounds on the agreement over all points |
+//! | `overlay.rs` | pictures of both, one drawn over the other |
 
 mod aims;
 mod compare;
@@ -43,7 +45,7 @@ use tasks::Wanted;
 use crate::pool::Progress;
 use crate::stop::Stop;
 
-/// Our seeds of each point.
+/// Our seeds per point.
 const SEEDS: u64 = 10;
 
 /// Congestion controls of the reference that we do not have, by design.
@@ -100,7 +102,7 @@ impl ComparedPoint {
     }
 }
 
-/// All of a reference folder.
+/// The comparison of a reference folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxReport {
     /// The points, in the order of the folder.
@@ -109,7 +111,7 @@ pub struct LinuxReport {
     pub skipped: Vec<(String, String)>,
     /// By metric, over all points.
     pub summary: Vec<(Metric, MetricSummary)>,
-    /// Whether the user ended it early: then points are missing.
+    /// Whether the user ended it early; then points are missing.
     pub is_interrupted: bool,
 }
 
@@ -118,21 +120,21 @@ pub struct LinuxReport {
 pub struct LinuxOptions {
     /// Only scenarios whose name contains one of these; all if empty.
     pub only: Vec<String>,
-    /// Our seeds a point; ten if none is given.
+    /// Our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
     /// Runs at a time.
     pub jobs: usize,
-    /// How the user ends it early.
+    /// Set when the user asks for an early end.
     pub stop: Stop,
 }
 
-/// Runs and compares the points of `dirs`; `watch` hears how far it is.
+/// Runs and compares the points of `dirs`; `watch` is called with the progress.
 ///
 /// # Errors
-/// If a folder cannot be read, or asks for something that is not known.
+/// If a folder cannot be read, or contains a setting or congestion control that is not known.
 ///
 /// # Panics
-/// If the simulator fails an assertion: an error of ours.
+/// If an assertion in the simulator fails, which is a bug.
 pub fn validate_linux(
     dirs: &[PathBuf],
     options: &LinuxOptions,
@@ -156,7 +158,7 @@ pub fn validate_linux(
     Ok(LinuxReport { points, skipped, summary, is_interrupted })
 }
 
-/// Each metric over some points; metrics that none of them has are missing.
+/// Summarises each metric over some points; a metric that none of them has is left out.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
     points: impl IntoIterator<Item = &'a ComparedPoint> + Clone,
@@ -201,7 +203,7 @@ fn plan(dirs: &[PathBuf], options: &LinuxOptions) -> Result<(Vec<Wanted>, Skippe
     Ok((wanted, skipped))
 }
 
-/// Whether we have what a point asks for; if not by design, that is noted.
+/// Whether we can run a point. If we lack its congestion control by design, the point is added to `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     if let Some(key) = scenario_text::unknown_setting(point) {

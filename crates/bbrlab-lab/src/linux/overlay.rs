@@ -1,4 +1,5 @@
-//! Pictures of both: cwnd, RTT, throughput and queue of Linux's seed 1 and of our first run, one on the other.
+//! Pictures of cwnd, RTT, throughput and queue of Linux's seed 1 and of our first run, one drawn over the
+//! other.
 
 use std::path::{Path, PathBuf};
 
@@ -10,25 +11,25 @@ use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 use crate::error::LabError;
 use crate::picture_files::write_pictures;
 
-/// Windows over a run in which throughput is taken.
+/// Throughput is computed in this many windows of a run.
 const WINDOWS: u32 = 250;
 
-/// Flows beyond these are not drawn.
+/// Flows beyond this number are not drawn.
 const FLOWS_MAX: usize = 4;
 
 /// Which points are drawn.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// So many, those that differ most, by multiples of the tolerances.
+    /// This many: those that differ most, in multiples of the tolerances.
     Worst(usize),
-    /// Those of these names.
+    /// Those with these names.
     Named(Vec<String>),
 }
 
-/// Draws points of a report into a folder, as SVG and PNG; gives the files' names.
+/// Draws points of a report into a folder, as SVG and PNG; returns the files' names.
 ///
 /// # Errors
-/// If a series is damaged, a name is not among the report's points, or the disk refuses.
+/// If a series is damaged, a name is not among the report's points, or a file cannot be written.
 pub fn write_overlays(
     dirs: &[PathBuf],
     options: &LinuxOptions,
@@ -136,7 +137,7 @@ fn queue_over_time(queue: &QueueSeries) -> OverTime {
     rows.map(|row| (queue.time_s[row], Some(queue.packets[row] as f64))).collect()
 }
 
-/// Cumulated bytes as Mbit/s in windows of equal length.
+/// Cumulative bytes as Mbit/s in windows of equal length.
 fn rate(bytes: &OverTime, end_s: f64) -> OverTime {
     let length = end_s / f64::from(WINDOWS);
     let mut points = Vec::new();

@@ -1,8 +1,8 @@
 //! What a real Linux stack did: the summary rows of a reference folder.
 //!
-//! A reference folder holds `summary.csv`, one row a run and flow. Rows of one kernel and scenario are a
-//! *point*; its seeds are repetitions of it. A run comes out as the record that runs of ours have; what the
-//! file does not tell is `None` there.
+//! A reference folder holds `summary.csv`, one row per run and flow. Rows of one kernel and scenario are a
+//! *point*; its seeds are repetitions of it. A run becomes the same record as our runs; what the file does not
+//! contain is `None`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +13,10 @@ use bbrlab_run::{Fct, FlowSummary, LinkSummary, QueueDelay, QueuePackets, RunSum
 use super::LinuxError;
 use super::csv::{Columns, Row};
 
-/// The largest summary that is read: a hundred thousand rows.
+/// The largest summary that is read, in bytes: about a hundred thousand rows.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Columns without which a row says nothing.
+/// Columns that must be there.
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
@@ -33,7 +33,7 @@ pub(super) struct ReferencePoint {
     pub(super) duration_s: f64,
     /// `key=value` pairs of the column `settings`.
     pub(super) settings: BTreeMap<String, String>,
-    /// Its runs, one a seed.
+    /// Its runs, one per seed.
     pub(super) seeds: Vec<RunSummary>,
 }
 
@@ -75,12 +75,12 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
         let seed = row.count("seed")?;
         if point.seeds.last().is_none_or(|run| run.seed != seed) {
             if point.seeds.iter().any(|run| run.seed == seed) {
-                return Err(row.wrong("seed", "the rows of a seed to stand together"));
+                return Err(row.wrong("seed", "the rows of a seed one after the other"));
             }
             let run = seed_run(&row, point, seed)?;
             point.seeds.push(run);
         }
-        let run = point.seeds.last_mut().expect("one was just made sure of");
+        let run = point.seeds.last_mut().expect("a run was added if there was none");
         let id = u32::try_from(row.count("flow")?).ok();
         let Some(id) = id.filter(|&id| id as usize == run.flows.len()) else {
             return Err(row.wrong("flow", "the flows of a run in order, from 0"));
@@ -88,7 +88,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
         run.flows.push(flow(&row, id, point.duration_s)?);
     }
     if points.is_empty() {
-        return Err(LinuxError::at(path, 1, "found no rows behind the header"));
+        return Err(LinuxError::at(path, 1, "found no rows after the header"));
     }
     for point in &points {
         let flows = point.seeds[0].flows.len();
@@ -175,12 +175,12 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Our name of a kernel's congestion control.
+/// Our name for a kernel's congestion control.
 fn our_name(cc: &str) -> &str {
     if cc == "bbr" { "bbr1" } else { cc }
 }
 
-/// A reference folder's summary, for messages.
+/// The path of a reference folder's summary, for messages.
 pub(super) fn summary_path(dir: &Path) -> PathBuf {
     dir.join("summary.csv")
 }
@@ -203,7 +203,7 @@ mod tests {
     fn wrong_rows_are_named_by_line_and_column() {
         let good = "6.12,x,1_single,1,0,bbr,0.1,30,50,124,0,50,46.7,tso=on";
         assert_eq!(message(good), "1 points");
-        assert_eq!(message(""), "d/summary.csv:1: found no rows behind the header");
+        assert_eq!(message(""), "d/summary.csv:1: found no rows after the header");
         assert_eq!(
             message("6.12,x,1_single,1,0,bbr,soon,30,50,124,0,50,46.7,"),
             "d/summary.csv:2: `start_s`: found \"soon\", expected a number"

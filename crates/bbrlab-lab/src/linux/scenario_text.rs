@@ -1,9 +1,9 @@
-//! A reference point as a scenario of ours: what its row, its settings and its family say, in our words.
+//! Turns a reference point into a scenario of ours: its row, its settings and what its family implies.
 //!
-//! The reference's network: per flow sender, router, bottleneck, router, receiver. Behind the bottleneck half
-//! of the RTT, and the other half on the way back; so the left access delay is 0. netem's queue counts the
-//! packet in service, ours does not: `buffer_pkts` is the waiting room. netem keeps the departure times of
-//! packets already accepted when the rate changes.
+//! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half of the RTT
+//! lies behind the bottleneck and the other half on the way back, so the left access delay is 0. netem's queue
+//! limit includes the packet in service, ours does not: `buffer_pkts` counts only packets that wait. When the
+//! rate changes, netem keeps the departure times of packets that it has already accepted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,14 +14,14 @@ use bbrlab_scenario::Scenario;
 use super::LinuxError;
 use super::reference::ReferencePoint;
 
-/// Where t = 0 lies against the 1 ms tick, for seeds 2 to 5, in microseconds.
+/// Offset of t = 0 from the 1 ms tick for seeds 2 to 5, in microseconds.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families whose seed 2 was made before phases were set: only seeds 3 to 5 have one.
+/// Families whose seed 2 was recorded before phases were set: only seeds 3 to 5 have one.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that writes at
-/// a multiple of the sampling period does so behind the sample of the same instant.
+/// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that writes at a
+/// multiple of the sampling period writes just after the sample of that instant.
 const CLOCK_STEP_NS: u32 = 256;
 
 /// Settings that are known, by the keys of the column `settings`.
@@ -54,7 +54,7 @@ pub(super) fn unknown_setting(point: &ReferencePoint) -> Option<&str> {
     point.settings.keys().map(String::as_str).find(|key| !KNOWN.contains(key))
 }
 
-/// How far the starts of that seed lie behind the tick, in seconds.
+/// How long after the tick the flows of that seed start, in seconds.
 fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     let has_none = seed == 2 && SEED_2_WITHOUT_PHASE.contains(&point.family.as_str());
     let place = usize::try_from(seed).ok().and_then(|seed| seed.checked_sub(2));
@@ -77,7 +77,7 @@ pub(super) fn run(
     Ok(scenario.run(0))
 }
 
-/// Gives the runs of the reference the hash of the scenario of ours that is theirs.
+/// Gives the reference's runs the hash of our scenario for the point.
 pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     for place in 0..point.seeds.len() {
         let seed = point.seeds[place].seed;
@@ -87,7 +87,7 @@ pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     Ok(())
 }
 
-/// The period of the reference's samples in milliseconds, of which its means are made.
+/// The period of the reference's samples, over which its means are taken, in milliseconds.
 fn sample_ms(point: &ReferencePoint) -> u32 {
     match point.family.as_str() {
         "7_many" if point.seeds[0].flows.len() == 16 => 40,
@@ -177,7 +177,7 @@ fn bottleneck(point: &ReferencePoint) -> String {
     } else {
         let _ = writeln!(text, "rate = \"{}Mbit/s\"", point.rate_mbps);
     }
-    // In tbf the packet that waits for tokens is the head of the queue that the limit counts.
+    // In tbf, the queue limit includes the packet that waits for tokens.
     let is_token_bucket =
         settings.contains_key("bottleneck") || settings.contains_key("ce_threshold_ms");
     let waiting = point.buffer_pkts - u64::from(is_token_bucket && point.buffer_pkts > 1);
@@ -234,11 +234,12 @@ fn ecn(settings: &BTreeMap<String, String>) -> &'static str {
     }
 }
 
-/// What the module of `cc` was loaded with, and what its kernel's constants make of it.
+/// The parameters of `cc`: those with which its module was loaded, and those that follow from the kernel's
+/// version.
 fn cc_params(point: &ReferencePoint, cc: &str) -> String {
     let mut params = Vec::new();
     if cc.starts_with("bbr2") {
-        // The port of the alpha keeps the name of a constant that became eight times as large in 5.19.
+        // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in 5.19.
         if !point.kernel.starts_with("5.") {
             params.push("gso_max_size = 524280".to_owned());
         }

@@ -1,7 +1,8 @@
 //! What a real Linux stack did over time: a reference folder's time series of seed 1.
 //!
-//! `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, the folder named after the kernel. A folder without
-//! series is a smaller reference, not a damaged one. They come out as the series that runs of ours have.
+//! They are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, the folder named after the kernel. A
+//! folder without series is a smaller reference, not a damaged one. They are returned in the same form as the
+//! series of our runs.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,10 +14,10 @@ use flate2::read::GzDecoder;
 use super::LinuxError;
 use super::csv::Columns;
 
-/// The most that a series may unpack to.
+/// The largest size of an unpacked series, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// Columns without which a row of the flows says too little.
+/// Columns that the table of flows must have.
 const FLOW_COLUMNS: [&str; 8] =
     ["t", "flow", "cwnd", "unacked", "srtt_us", "retrans_total", "delivered", "rx_bytes"];
 

@@ -7,7 +7,7 @@ use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, scenario_text};
 use crate::pool::{Pool, Progress, Worker};
 
-/// A point to run, with what its cwnd is compared with.
+/// A point to run, and Linux's cwnd to compare with.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) point: ReferencePoint,
@@ -16,7 +16,7 @@ pub(super) struct Wanted {
     pub(super) dir: usize,
 }
 
-/// What the runs of a point came to; runs that an interrupt kept from happening are missing.
+/// The results of a point's runs; those that did not happen because of an interrupt are missing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ran {
     runs: Vec<Option<RunSummary>>,
@@ -33,22 +33,22 @@ impl Ran {
     }
 }
 
-/// A run to make.
+/// One piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// The run at that place, counted from 0.
+    /// The run with this index, counted from 0.
     Run(usize),
-    /// The comparison of cwnd at that place.
+    /// The comparison of cwnd with this index.
     Cwnd(usize),
 }
 
-/// What a task came to.
+/// The result of a task.
 enum Done {
     Run(Box<RunSummary>),
     Cwnd(f64),
 }
 
-/// Runs all points with so many seeds; `watch` hears how far they are.
+/// Runs all points, each with that many seeds; `watch` is called with the progress.
 pub(super) fn run_all(
     wanted: &[Wanted],
     seeds: u64,
@@ -96,13 +96,13 @@ pub(super) fn run_all(
 }
 
 impl Wanted {
-    /// The agreement of cwnd, by the shares of our seeds.
+    /// The agreement of cwnd, given the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }
 }
 
-/// Our run number `place` of a point, counted from 0, with its queue as the reference takes it.
+/// Our run number `place` of a point, counted from 0, with the mean queue computed as in the reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
@@ -119,8 +119,8 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError>
 }
 
 /// The mean of the samples of the first link, from `from_s` on. The reference has this mean, not the time
-/// integral: where an application writes every 50 ms, samples every 10 ms see always the same moments between
-/// two writes.
+/// integral: where an application writes every 50 ms, samples taken every 10 ms always fall on the same moments
+/// between two writes.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a count of packets")]

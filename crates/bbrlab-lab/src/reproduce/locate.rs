@@ -1,14 +1,14 @@
-//! Where a run stands in a paper: its parameters under the papers' own names.
+//! Finds the place of a run in a paper: its parameters under the papers' own names.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{Algorithm, FlowClass, ParamValue, Run};
 use toml::{Table, Value};
 
-/// A run's parameters by the papers' locating keys, in the order in which tables show them.
+/// A run's parameters under the keys that locate rows in the papers, in the order in which tables show them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place(Vec<(&'static str, Key)>);
 
-/// In the place of a key that a run has not: the lambda of anything but BBR+.
+/// Shown for a key that a run does not have, such as the lambda of anything but BBR+.
 pub const NO_KEY: &str = "–";
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ enum Key {
     Number(f64),
 }
 
-/// Where a run stands.
+/// The place of a run.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(super) fn place_of(run: &Run, experiment: &str) -> Place {
     let mut keys = Vec::new();
@@ -73,7 +73,7 @@ fn hsr_lambda(class: &FlowClass) -> f64 {
 }
 
 impl Place {
-    /// Whether a printed row stands at the same place: what both know is equal.
+    /// Whether a printed row has the same parameters, as far as both have them.
     pub(super) fn matches(&self, row: &Table) -> bool {
         self.0.iter().all(|(name, here)| match (row.get(*name), here) {
             (None, _) => true,
@@ -93,7 +93,7 @@ impl Place {
                 let value = self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value);
                 let word = match value {
                     Some(Key::Word(word)) => word.clone(),
-                    // Shares of a per cent down to 10^-6 are written out.
+                    // Written without an exponent: percentages go down to 10^-6.
                     Some(Key::Number(value)) => {
                         let text = format!("{value:.9}");
                         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-/// The algorithm, and the keys that are not the same everywhere.
+/// The algorithm, and the keys whose values differ between places.
 pub(super) fn shown_keys(places: &[Place]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for (name, _) in places.iter().flat_map(|place| &place.0) {

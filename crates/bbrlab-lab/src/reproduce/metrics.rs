@@ -1,4 +1,4 @@
-//! The papers' metrics by the papers' formulas, in their units. Sources: "How each paper computes its
+//! The papers' metrics by the papers' formulas and in their units. Sources: "How each paper computes its
 //! metrics" in `papers/README.md`, and `[as_run]` of `papers/lanigan2020.toml`.
 
 use bbrlab_run::{FlowSummary, Run, RunSummary, Series, mean, squares};
@@ -10,7 +10,7 @@ use crate::papers::Experiment;
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
-    /// Only where a metric [`wants_series`].
+    /// Present only where a metric [`wants_series`].
     pub(super) series: Option<&'a Series>,
 }
 
@@ -19,24 +19,24 @@ pub(super) struct Measured<'a> {
 pub(super) struct Figure {
     /// The metric's name in the paper's file.
     pub(super) metric: &'static str,
-    /// What the column is called: the same, or with the flow that it is of.
+    /// The title of the column: the metric's name, or one that also says which flow or time it is for.
     pub(super) name: String,
     pub(super) unit: &'static str,
     pub(super) value: Option<f64>,
-    /// Decimals where the paper prints none to go by.
+    /// Decimals to use where the paper prints no figure.
     pub(super) decimals: usize,
 }
 
-/// Bits of a mebibit: the thesis divides by 1024 twice and prints Mbps.
+/// Bits per mebibit: the thesis divides by 1024 twice and prints Mbps.
 const MEBI: f64 = 1_048_576.0;
 
-/// IP, TCP and timestamps.
+/// Bytes of the IP and TCP headers with timestamps.
 const HEADERS: f64 = 52.0;
 
 /// Half of the fair share of sixteen flows at 1 Gbit/s.
 const LOW_FLOW_MBPS: f64 = 31.0;
 
-/// Seconds after the start that count as start-up where a paper names the word and no time.
+/// Seconds that count as start-up where a paper speaks of start-up without giving a time.
 const STARTUP_S: f64 = 5.0;
 
 /// Whether a metric is computed from the time series.
@@ -121,7 +121,7 @@ fn framing(run: &Run) -> f64 {
     link.map_or(0.0, |link| link.framing.0 as f64)
 }
 
-/// IP bytes received up to a moment over the time since the flow's start, of the first flow.
+/// For the first flow: IP bytes received up to a moment, over the time since its start.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
 fn running_mean_mibps(of: &Measured<'_>, at_s: f64) -> Option<f64> {
     let series = of.series?;
@@ -139,7 +139,8 @@ fn running_mean_mibps(of: &Measured<'_>, at_s: f64) -> Option<f64> {
 fn song(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     let flows = &of.summary.flows;
     let several = flows.len() > 1;
-    // The first flow is the algorithm under test, which the row names; the others are told by name.
+    // The first flow is the algorithm under test, which the row names; the columns of the others carry their
+    // names.
     let named = |metric: &'static str, flow: &FlowSummary| {
         if flow.id > 0 { format!("{} {metric}", flow.cc) } else { metric.to_owned() }
     };
@@ -189,7 +190,7 @@ fn song(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     }
 }
 
-/// Counts of packets; "lost" are all that were sent and not new to the receiver, duplicates among them.
+/// Counts of packets; "lost" means sent minus received as new data, so duplicates count as lost.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn mahmud(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
     let flows = &of.summary.flows;

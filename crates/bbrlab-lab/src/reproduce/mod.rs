@@ -1,8 +1,8 @@
-//! The papers' experiments: published beside measured.
+//! The papers' experiments: published figures next to measured ones.
 //!
-//! An experiment is a built-in scenario and the rows that its paper printed. Each run is located by the
-//! paper's own keys (algorithm, bandwidth, delay ...), the paper's metrics are computed by the paper's own
-//! formulas and in its units, and what was printed for the same place stands beside it.
+//! An experiment is a built-in scenario and the rows that its paper printed. Each run is located by the paper's
+//! own keys (algorithm, bandwidth, delay ...), the paper's metrics are computed by the paper's own formulas and
+//! in its units, and the figures printed for the same place are shown next to them.
 
 mod locate;
 mod metrics;
@@ -28,31 +28,31 @@ use crate::stop::Stop;
 /// Seeds of an experiment by default.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// From this rate on one seed is the default.
+/// From this rate on, the default is one seed.
 const FAST_BPS: u64 = 1_000_000_000;
 
 /// How experiments are reproduced.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// Seeds a point; none takes the default.
+    /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
     /// First seed.
     pub seed: Option<u64>,
-    /// The folder under which each experiment gets its own.
+    /// The folder in which each experiment gets its own.
     pub out: Option<PathBuf>,
-    /// Computes anew what is complete.
+    /// Whether to recompute complete runs.
     pub force: bool,
-    /// Whether pictures are drawn beside the data.
+    /// Whether to draw pictures beside the data.
     pub pictures: bool,
     /// Runs at a time.
     pub jobs: usize,
-    /// What is taken on, in data packets.
+    /// The limit on the work, in data packets.
     pub limit: u64,
-    /// How the user ends it early.
+    /// Set when the user asks for an early end.
     pub stop: Stop,
 }
 
-/// An experiment, published beside measured.
+/// An experiment with its published and measured figures.
 #[derive(Clone, Debug)]
 pub struct Reproduced {
     /// Its id.
@@ -75,7 +75,7 @@ pub struct Reproduced {
     pub out: PathBuf,
     /// CPU seconds of all its runs.
     pub cpu_s: f64,
-    /// Runs computed now, and runs found complete.
+    /// Runs computed by this call.
     pub computed: u64,
     /// Runs that were found complete.
     pub found: u64,
@@ -125,7 +125,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
 ///
-/// # Panics
+/// If an assertion in the simulator fails, which is a bug.
 /// If the simulator fails an assertion: an error of ours.
 pub fn reproduce(
     experiment: &Experiment,
@@ -194,7 +194,7 @@ fn is_fast_and_repeated(scenario: &Scenario, number: u64) -> bool {
 struct OfPoint {
     /// One of them, resolved.
     run: Run,
-    /// Their places in the batch.
+    /// Their indices in the batch.
     members: Vec<usize>,
 }
 
@@ -208,13 +208,13 @@ fn groups_of(scenario: &Scenario, batch: &Batch) -> Vec<OfPoint> {
         }
     }
     let mut groups: Vec<OfPoint> = groups.into_iter().map(|(_, group)| group).collect();
-    // As papers have it: all of one algorithm together, else in the order of the sweep.
+    // As in the papers: grouped by algorithm, otherwise in the order of the sweep.
     let ccs: Vec<_> = groups.iter().map(|group| group.run.class(0).cc).collect();
     groups.sort_by_key(|group| ccs.iter().position(|&cc| cc == group.run.class(0).cc));
     groups
 }
 
-/// Pictures over time of the first seed of every point, beside its data, drawn on all cores.
+/// Draws the first seed of every point over time, beside its data, on all cores.
 fn draw_first_seeds(
     batch: &Batch,
     groups: &[OfPoint],
@@ -276,7 +276,7 @@ fn compare(
     Ok((rows, seeds, hashes))
 }
 
-/// As many as the paper prints for this metric, and at least as many as suit it.
+/// As many decimals as the paper prints for this metric, and at least as many as the figure asks for.
 fn decimals(experiment: &Experiment, figure: &metrics::Figure) -> usize {
     let printed = experiment.rows.iter().filter_map(|row| row.get(figure.metric));
     let most = printed
@@ -300,7 +300,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// What a reader should know before comparing: what the paper's runs had and ours have not.
+/// What a reader should know before comparing: how the paper's runs differ from ours.
 fn note(id: &str) -> &'static str {
     match id {
         "lanigan2020.single-flow" => {
@@ -322,7 +322,7 @@ fn note(id: &str) -> &'static str {
              segments of 1448 bytes; the paper's had 477, so its packets count about three times as many."
         }
         "kato2025.sixteen-344" => {
-            "The slides show these in figures only, and tell neither RTT nor duration nor start times."
+            "The slides show these in figures only, and give neither RTT nor duration nor start times."
         }
         _ => "",
     }

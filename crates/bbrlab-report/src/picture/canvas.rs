@@ -17,7 +17,7 @@ const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 const PLOTTERS_FONT_SCALE: f64 = 1.24;
 
 /// Why drawing cannot fail.
-const NO_END: &str = "a string takes all";
+const NO_END: &str = "writing to a string cannot fail";
 
 /// A place in points, from the upper left.
 pub(crate) type At = (f64, f64);

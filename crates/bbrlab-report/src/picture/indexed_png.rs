@@ -30,7 +30,10 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let indices: Vec<u8> = pixels().map(|pixel| index[&pixel]).collect();
     for line in indices.chunks_exact(row) {
         // Filter 0: indices have no differences worth coding.
-        lines.write_all(&[0]).and_then(|()| lines.write_all(line)).expect("memory takes all");
+        lines
+            .write_all(&[0])
+            .and_then(|()| lines.write_all(line))
+            .expect("writing to memory cannot fail");
     }
 
     let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
@@ -39,7 +42,7 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     header.extend([8, 3, 0, 0, 0]);
     chunk(&mut png, *b"IHDR", &header);
     chunk(&mut png, *b"PLTE", &palette.concat());
-    chunk(&mut png, *b"IDAT", &lines.finish().expect("memory takes all"));
+    chunk(&mut png, *b"IDAT", &lines.finish().expect("writing to memory cannot fail"));
     chunk(&mut png, *b"IEND", &[]);
     png
 }

@@ -85,7 +85,8 @@ impl Table {
         if self.columns[..shown].iter().any(|column| !column.unit.is_empty()) {
             self.line(&mut text, &widths[..shown], |at| &self.columns[at].unit);
         }
-        writeln!(text, "{}", "─".repeat(total(&widths[..shown]))).expect("a string takes all");
+        writeln!(text, "{}", "─".repeat(total(&widths[..shown])))
+            .expect("writing to a string cannot fail");
         let empty = String::new();
         for row in &self.rows {
             let mut last = wrap(&row[shown - 1], widths[shown - 1]).into_iter();
@@ -135,7 +136,7 @@ impl Table {
                 Align::Right => line.extend([gap, cell]),
             }
         }
-        writeln!(text, "{}", line.trim_end()).expect("a string takes all");
+        writeln!(text, "{}", line.trim_end()).expect("writing to a string cannot fail");
     }
 }
 

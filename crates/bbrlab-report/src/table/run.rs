@@ -17,7 +17,7 @@ const LINKS_SHOWN: usize = 8;
 pub fn run_table(run: &RunSummary) -> String {
     let mut text = String::new();
     let line = |text: &mut String, line: &str| {
-        writeln!(text, "{}", cut(line, WIDTH)).expect("a string takes all");
+        writeln!(text, "{}", cut(line, WIDTH)).expect("writing to a string cannot fail");
     };
     let hash: String = run.scenario_hash.chars().take(12).collect();
     line(
@@ -34,7 +34,7 @@ pub fn run_table(run: &RunSummary) -> String {
         count(run.events)
     );
     if let Some(cpu_s) = run.cpu_s {
-        write!(facts, ", {} s of CPU", figure(cpu_s)).expect("a string takes all");
+        write!(facts, ", {} s of CPU", figure(cpu_s)).expect("writing to a string cannot fail");
     }
     line(&mut text, &facts);
     if let Some(digest) = &run.digest {
@@ -107,7 +107,7 @@ fn links(links: &[LinkSummary]) -> String {
     let mut text = table.render();
     if links.len() > LINKS_SHOWN {
         writeln!(text, "and {} more links", count((links.len() - LINKS_SHOWN) as u64))
-            .expect("a string takes all");
+            .expect("writing to a string cannot fail");
     }
     text
 }
@@ -160,7 +160,7 @@ fn flows(flows: &[FlowSummary]) -> String {
             shown.len(),
             count(flows.len() as u64)
         )
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
     }
     text
 }
