@@ -36,6 +36,12 @@ pub enum Queue {
     CoDelRfc8289(CoDelParams),
 }
 
+impl Queue {
+    /// Those that a scenario can ask for, by their names in `tc`, with the parameters that hold where it says nothing
+    /// else.
+    pub const NAMED: &[(&str, Self)] = &[("droptail", Self::DropTail)];
+}
+
 /// What `CoDel` holds a queue to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelParams {

@@ -19,5 +19,5 @@ pub use record::{
     QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
     Series, SeriesRow, Srtt, TransferRow, Transfers,
 };
-pub use run::{Flow, FlowClass, Hop, Profile, Run, Sample, Source, Stack, SweepPoint};
+pub use run::{Flow, FlowClass, Hop, Profile, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};

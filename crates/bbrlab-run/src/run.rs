@@ -6,7 +6,7 @@
 
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_link::Link;
-use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
+use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
@@ -66,38 +66,6 @@ pub enum Sample {
     Ack,
     /// No series; smoothed RTTs are taken every 10 ms all the same.
     Off,
-}
-
-/// What all hosts have in common: `[stack]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stack {
-    /// Send buffer.
-    pub sndbuf: SocketBuffer,
-    /// Receive buffer.
-    pub rcvbuf: SocketBuffer,
-    /// Upper bound of the advertised window, reached by the usual growth.
-    pub rwnd: Option<Bytes>,
-    /// The application is woken when this much can be read. Linux: `SO_RCVLOWAT`, 1 by default.
-    pub rcvlowat: Bytes,
-    /// Timer ticks per second. Linux: `CONFIG_HZ`.
-    pub hz: u32,
-    /// The queue discipline on the sender.
-    pub sender_qdisc: SenderQdisc,
-    /// What becomes of bursts.
-    pub tso: Tso,
-    /// Selective acknowledgements.
-    pub sack: bool,
-    /// How losses are found and repaired.
-    pub recovery: Recovery,
-    /// When the receiver acknowledges.
-    pub delack: DelAck,
-    /// Lower bound of the RTO's variance term (Linux), or of the RTO (ns-3).
-    pub min_rto: Span,
-    /// Initial cwnd in segments.
-    pub initial_cwnd: u32,
-    /// The step of every clock, of hosts and links alike: what falls between two steps is late by the
-    /// rest. One nanosecond but for imitating a rig with a coarser clock.
-    pub clock_step: Span,
 }
 
 /// What the flows of one `[[flows]]` table have in common.

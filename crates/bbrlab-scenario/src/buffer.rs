@@ -7,7 +7,7 @@ use crate::document::At;
 use crate::link::{AccessSpec, BufferUnit, HEADERS, LinkSpec};
 use crate::quantity::QueueSize;
 use crate::reader::{Placed, Reader};
-use bbrlab_link::{Buffer, Link};
+use bbrlab_link::{Buffer, Link, Rate};
 
 /// The largest buffer, in packets or bytes, that a `bdp` or a time may come to.
 const BUFFER_MAX: u64 = 1 << 50;
@@ -26,8 +26,13 @@ const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
     pub(crate) fn of_link(spec: &LinkSpec) -> Self {
+        Self::at_rate(spec, &spec.link.rate)
+    }
+
+    /// `buffer`, or its default, of the link at that rate.
+    fn at_rate(spec: &LinkSpec, rate: &Rate) -> Self {
         let default = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
-        let size = if spec.rate.is_limited() { default } else { QueueSize::Unlimited };
+        let size = if rate.is_limited() { default } else { QueueSize::Unlimited };
         Self {
             at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
             size: spec.buffer.map_or(size, |buffer| buffer.value),
@@ -38,12 +43,11 @@ impl BufferSpec {
     }
 
     pub(crate) fn of_reverse(spec: &LinkSpec) -> Self {
-        let Some(reverse) = spec.reverse_buffer else {
-            // `buffer`, or its default, at the reverse rate.
-            let limited = LinkSpec { rate: spec.reverse_rate.clone(), ..spec.clone() };
-            return Self::of_link(&limited);
-        };
-        Self { at: reverse.at, size: reverse.value, ..Self::of_link(spec) }
+        let forward = Self::at_rate(spec, &spec.reverse_rate);
+        match spec.reverse_buffer {
+            Some(reverse) => Self { at: reverse.at, size: reverse.value, ..forward },
+            None => forward,
+        }
     }
 
     pub(crate) fn of_access(spec: &AccessSpec) -> Self {

@@ -14,7 +14,7 @@ use crate::key::{
 use crate::not_built;
 use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
-use bbrlab_link::{EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
+use bbrlab_link::{Buffer, EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
 
 /// Headers of a data packet: IP, TCP and timestamps.
 pub(crate) const HEADERS: u64 = 52;
@@ -22,27 +22,20 @@ pub(crate) const HEADERS: u64 = 52;
 /// The longest schedule of rates.
 const SCHEDULE_MAX: usize = 100_000;
 
-/// A link with the defaults filled in, but its buffer still in the unit of the file.
+/// A link with the defaults filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    pub(crate) rate: Rate,
-    pub(crate) delay: Span,
+    /// What the keys say as the engine takes it; its name, buffer, loss and reordering come from the fields below.
+    pub(crate) link: Link,
     pub(crate) buffer: Option<Placed<QueueSize>>,
     pub(crate) buffer_unit: Option<BufferUnit>,
     pub(crate) bdp_rtt: Option<Span>,
     pub(crate) device_queue: Option<Placed<u64>>,
-    pub(crate) queue: Queue,
     pub(crate) loss: LossSpec,
-    pub(crate) loss_at: LossAt,
-    pub(crate) rate_change: RateChange,
+    pub(crate) reorder: Option<ReorderSpec>,
     pub(crate) reverse_rate: Rate,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
-    pub(crate) framing: Bytes,
-    pub(crate) burst: Option<Bytes>,
-    pub(crate) ecn_threshold: Option<EcnThreshold>,
-    pub(crate) jitter: Option<Jitter>,
-    pub(crate) reorder: Option<ReorderSpec>,
 }
 
 /// In what a buffer is counted.
@@ -96,29 +89,20 @@ const CHANGES: [(&str, RateChange); 2] =
     [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
 const LOSS_MODELS: [(&str, LossModel); 2] =
     [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
-const QUEUES: [(&str, Queue); 1] = [("droptail", Queue::DropTail)];
 
 impl Default for LinkSpec {
     fn default() -> Self {
         Self {
             at: At::NOWHERE,
-            rate: Rate::Unlimited,
-            delay: Span::ZERO,
+            link: Link::new(String::new(), Rate::Unlimited, Buffer::Unlimited),
             buffer: None,
             buffer_unit: None,
             bdp_rtt: None,
             device_queue: None,
-            queue: Queue::DropTail,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
-            loss_at: LossAt::After,
-            rate_change: RateChange::Follow,
+            reorder: None,
             reverse_rate: Rate::Unlimited,
             reverse_buffer: None,
-            framing: Link::ETHERNET,
-            burst: None,
-            ecn_threshold: None,
-            jitter: None,
-            reorder: None,
         }
     }
 }
@@ -148,8 +132,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         RATE,
         "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
          text the path of a Mahimahi trace beside the scenario",
-        |link: &mut LinkSpec, given| link.rate = given.value(read_rate).unwrap_or(MISREAD),
-        |link| show_rates(&link.rate),
+        |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
+        |spec| show_rates(&spec.link.rate),
     )
     .without("none: a pure delay, never a queue"),
     key(
@@ -157,16 +141,16 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Time,
         "propagation, one way",
-        |link, given| set(&mut link.delay, given.value(Reader::span)),
-        |link| show_text(&show_span(link.delay)),
+        |spec, given| set(&mut spec.link.delay, given.value(Reader::span)),
+        |spec| show_text(&show_span(spec.link.delay)),
     ),
     key(
         "buffer",
         "0.1.0",
         Form::QueueSize,
         "room for waiting packets, the one in service not counted",
-        |link: &mut LinkSpec, given| link.buffer = read_buffer(given, "rate", &link.rate),
-        |link| link.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
+        |spec: &mut LinkSpec, given| spec.buffer = read_buffer(given, "rate", &spec.link.rate),
+        |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`\"1bdp\"`"),
     key(
@@ -174,8 +158,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Choice(|| names(&UNITS)),
         "in what a `bdp`, a time or the other unit is counted",
-        |link: &mut LinkSpec, given| link.buffer_unit = given.choice(&UNITS),
-        |link| link.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
+        |spec: &mut LinkSpec, given| spec.buffer_unit = given.choice(&UNITS),
+        |spec| spec.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
     )
     .without("packets; bytes for bytes"),
     key(
@@ -183,8 +167,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Time,
         "the RTT of a `bdp`",
-        |link: &mut LinkSpec, given| link.bdp_rtt = given.value(Reader::positive_span),
-        |link| link.bdp_rtt.and_then(|rtt| show_text(&show_span(rtt))),
+        |spec: &mut LinkSpec, given| spec.bdp_rtt = given.value(Reader::positive_span),
+        |spec| spec.bdp_rtt.and_then(|rtt| show_text(&show_span(rtt))),
     )
     .without("base RTT of the first flow"),
     key(
@@ -192,16 +176,16 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::QueueSize,
         "ns-3's device queue below the queue, in packets: additional room",
-        |link, given| link.device_queue = given.placed(read_device_queue),
-        |link| link.device_queue.and_then(|packets| show_text(&format!("{}pkt", packets.value))),
+        |spec, given| spec.device_queue = given.placed(read_device_queue),
+        |spec| spec.device_queue.and_then(|packets| show_text(&format!("{}pkt", packets.value))),
     ),
     key(
         "queue",
         "0.1.0",
-        Form::Choice(|| names(&QUEUES)),
+        Form::Choice(|| names(Queue::NAMED)),
         "queue discipline",
-        |link, given| set(&mut link.queue, given.value(read_queue)),
-        |link| show_text(name_of(&QUEUES, link.queue)),
+        |spec, given| set(&mut spec.link.queue, given.value(read_queue)),
+        |spec| show_text(name_of(Queue::NAMED, spec.link.queue)),
     ),
     key(
         "loss",
@@ -220,32 +204,32 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "random loss of data packets: a ratio, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
          packet's fate is decided by the state that it meets)",
-        |link, given| set(&mut link.loss, given.value(read_loss)),
-        |link| Some(show_loss(link.loss)),
+        |spec, given| set(&mut spec.loss, given.value(read_loss)),
+        |spec| Some(show_loss(spec.loss)),
     ),
     key(
         "loss_at",
         "0.1.0",
         Form::Choice(|| names(&LOSS_ATS)),
         "where random loss strikes: behind the queue or before it",
-        |link, given| set(&mut link.loss_at, given.choice(&LOSS_ATS)),
-        |link| show_text(name_of(&LOSS_ATS, link.loss_at)),
+        |spec, given| set(&mut spec.link.loss_at, given.choice(&LOSS_ATS)),
+        |spec| show_text(name_of(&LOSS_ATS, spec.link.loss_at)),
     ),
     key(
         "rate_change",
         "0.1.0",
         Form::Choice(|| names(&CHANGES)),
         "at a change of rate packets already accepted follow it or keep their departure time",
-        |link, given| set(&mut link.rate_change, given.choice(&CHANGES)),
-        |link| show_text(name_of(&CHANGES, link.rate_change)),
+        |spec, given| set(&mut spec.link.rate_change, given.choice(&CHANGES)),
+        |spec| show_text(name_of(&CHANGES, spec.link.rate_change)),
     ),
     key(
         "reverse_rate",
         "0.1.0",
         RATE,
         "the same link backwards",
-        |link: &mut LinkSpec, given| link.reverse_rate = given.value(read_rate).unwrap_or(MISREAD),
-        |link| show_rates(&link.reverse_rate),
+        |spec: &mut LinkSpec, given| spec.reverse_rate = given.value(read_rate).unwrap_or(MISREAD),
+        |spec| show_rates(&spec.reverse_rate),
     )
     .without("no limit"),
     key(
@@ -253,10 +237,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::QueueSize,
         "room for packets that wait backwards",
-        |link: &mut LinkSpec, given| {
-            link.reverse_buffer = read_buffer(given, "reverse_rate", &link.reverse_rate);
+        |spec: &mut LinkSpec, given| {
+            spec.reverse_buffer = read_buffer(given, "reverse_rate", &spec.reverse_rate);
         },
-        |link| link.reverse_buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
+        |spec| spec.reverse_buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`buffer`"),
     key(
@@ -264,16 +248,16 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Bytes,
         "link-layer bytes around an IP packet; at most `\"1000B\"`",
-        |link, given| set(&mut link.framing, given.value(read_framing)),
-        |link| show_bytes(link.framing.0),
+        |spec, given| set(&mut spec.link.framing, given.value(read_framing)),
+        |spec| show_bytes(spec.link.framing.0),
     ),
     key(
         "burst",
         "0.1.0",
         Form::Bytes,
         "a token bucket of this depth in place of an exact serialiser",
-        |link, given| link.burst = given.value(Reader::positive_bytes),
-        |link| link.burst.and_then(|bytes| show_bytes(bytes.0)),
+        |spec, given| spec.link.burst = given.value(Reader::positive_bytes),
+        |spec| spec.link.burst.and_then(|bytes| show_bytes(bytes.0)),
     ),
     key(
         "ecn_threshold",
@@ -281,8 +265,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         Form::QueueSize,
         "marks ECN-capable packets CE: from this backlog on (`pkt`, `B`, met on arrival), or when the wait until the \
          packet is next to leave is longer (`ms`)",
-        |link, given| link.ecn_threshold = given.value(read_ecn_threshold),
-        |link| link.ecn_threshold.and_then(show_ecn_threshold),
+        |spec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
+        |spec| spec.link.ecn_threshold.and_then(show_ecn_threshold),
     ),
     key(
         "jitter",
@@ -292,17 +276,17 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
         ]),
         "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`",
-        |link, given| link.jitter = given.value(read_jitter),
-        |link| link.jitter.map(show_jitter),
+        |spec, given| spec.link.jitter = given.value(read_jitter),
+        |spec| spec.link.jitter.map(show_jitter),
     ),
     key(
         "reorder",
         "0.1.0",
         Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]),
         "`{ ratio = 0.01, by = \"1ms\" }`: all data packets wait `by`, this share skips the wait",
-        |link, given| link.reorder = given.value(read_reorder),
-        |link| {
-            let ReorderSpec { ratio, by } = link.reorder?;
+        |spec, given| spec.reorder = given.value(read_reorder),
+        |spec| {
+            let ReorderSpec { ratio, by } = spec.reorder?;
             Some(format!("{{ ratio = {}, by = \"{}\" }}", toml_number(ratio), show_span(by)))
         },
     ),
@@ -395,7 +379,7 @@ fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option
 }
 
 fn read_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
-    let built = QUEUES.iter().map(|&(name, queue)| (name, QueueName::Built(queue)));
+    let built = Queue::NAMED.iter().map(|&(name, queue)| (name, QueueName::Built(queue)));
     let unbuilt = not_built::QUEUES.iter().map(|&name| (name, QueueName::NotBuilt(name)));
     let choices: Vec<(&str, QueueName)> = built.chain(unbuilt).collect();
     match reader.choice(node, name, &choices, "")? {

@@ -124,43 +124,33 @@ fn lower_link<'s>(
         buffers.push((number, buffer));
         Hop::Link(number)
     };
-    let loss = lower_loss(spec.loss);
-    let alters = loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
-    let forward = if spec.rate.is_limited() || alters {
-        let link = Link {
-            name: name.to_owned(),
-            rate: spec.rate.clone(),
-            delay: spec.delay,
-            buffer: Buffer::Unlimited,
-            queue: spec.queue,
-            loss,
-            loss_at: spec.loss_at,
-            rate_change: spec.rate_change,
-            jitter: spec.jitter,
-            reorder: spec
-                .reorder
-                .map(|reorder| Reorder { ratio: probability(reorder.ratio), by: reorder.by }),
-            framing: spec.framing,
-            burst: spec.burst,
-            ecn_threshold: spec.ecn_threshold,
-        };
+    let plain = &spec.link;
+    let reorder = spec.reorder;
+    let link = Link {
+        name: name.to_owned(),
+        loss: lower_loss(spec.loss),
+        reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
+        ..plain.clone()
+    };
+    let alters = link.loss.is_some() || link.jitter.is_some() || link.reorder.is_some();
+    let forward = if link.rate.is_limited() || alters {
         add(link, BufferSpec::of_link(spec))
     } else {
-        Hop::Delay(spec.delay)
+        Hop::Delay(plain.delay)
     };
     let reverse = if spec.reverse_rate.is_limited() {
         let link = Link {
-            queue: spec.queue,
-            rate_change: spec.rate_change,
-            framing: spec.framing,
-            delay: spec.delay,
+            queue: plain.queue,
+            rate_change: plain.rate_change,
+            framing: plain.framing,
+            delay: plain.delay,
             ..Link::new(format!("{name}.reverse"), spec.reverse_rate.clone(), Buffer::Unlimited)
         };
         add(link, BufferSpec::of_reverse(spec))
     } else {
-        Hop::Delay(spec.delay)
+        Hop::Delay(plain.delay)
     };
-    LinkHops { name, forward, reverse, delay: spec.delay }
+    LinkHops { name, forward, reverse, delay: plain.delay }
 }
 
 fn lower_loss(spec: LossSpec) -> Option<Loss> {

@@ -252,7 +252,7 @@ impl Scenario {
             duration: spec.duration,
             sample: spec.sample(),
             flow_series: spec.flow_series(),
-            stack: spec.stack.stack.clone(),
+            stack: spec.stack.stack,
             links,
             bottleneck,
             classes,

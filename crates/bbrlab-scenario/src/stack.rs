@@ -1,8 +1,8 @@
 //! `[stack]`: what all hosts have in common.
 
-use bbrlab_run::{Profile, Stack};
-use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Tso};
-use bbrlab_units::{Bytes, Span};
+use bbrlab_run::Profile;
+use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_units::Span;
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Value};
@@ -16,9 +16,6 @@ const MSS: u32 = 1448;
 
 /// The largest payload of an IP packet with our headers.
 pub(crate) const MSS_MAX: u64 = 65_535 - 52;
-
-/// The clock of the default host shows every nanosecond.
-const CLOCK_STEP: Span = Span(1);
 
 /// The coarsest clock: a microsecond and more would be seen in every RTT.
 const CLOCK_STEP_MAX: Span = Span::from_millis(1);
@@ -39,25 +36,7 @@ const RECOVERIES: [(&str, Recovery); 3] =
 
 impl Default for StackSpec {
     fn default() -> Self {
-        Self {
-            profile: Profile::Linux,
-            mss: MSS,
-            stack: Stack {
-                sndbuf: SocketBuffer::Auto,
-                rcvbuf: SocketBuffer::Auto,
-                rwnd: None,
-                rcvlowat: Bytes(1),
-                hz: 1000,
-                sender_qdisc: SenderQdisc::None,
-                tso: Tso::Cut,
-                sack: true,
-                recovery: Recovery::Linux,
-                delack: DelAck::Linux,
-                min_rto: Span::from_millis(200),
-                initial_cwnd: 10,
-                clock_step: CLOCK_STEP,
-            },
-        }
+        Self { profile: Profile::Linux, mss: MSS, stack: Stack::default() }
     }
 }
 

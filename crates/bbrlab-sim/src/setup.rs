@@ -1,8 +1,8 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, ParamValue};
-use bbrlab_run::{FlowClass, Run, Stack};
-use bbrlab_stack::EcnMode;
+use bbrlab_run::{FlowClass, Run};
+use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
 use bbrlab_tcp::{SenderConfig, Tick};
 use bbrlab_units::Span;
@@ -30,19 +30,7 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
 }
 
 fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
-    SenderConfig {
-        mss: class.mss,
-        initial_cwnd: stack.initial_cwnd,
-        tick,
-        sndbuf: stack.sndbuf,
-        tso: stack.tso,
-        sack: stack.sack,
-        ecn: class.ecn,
-        recovery: stack.recovery,
-        min_rto: stack.min_rto,
-        qdisc: stack.sender_qdisc,
-        ..SenderConfig::default()
-    }
+    SenderConfig { stack: *stack, mss: class.mss, tick, ecn: class.ecn, ..SenderConfig::default() }
 }
 
 /// How the receiving host echoes marks: one by one where its congestion control does so, which is the
@@ -62,15 +50,5 @@ fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
 }
 
 fn receiver(stack: &Stack, class: &FlowClass, tick: Tick, ecn: EcnEcho) -> ReceiverConfig {
-    ReceiverConfig {
-        mss: class.mss,
-        rcvbuf: stack.rcvbuf,
-        rwnd: stack.rwnd.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX)),
-        rcvlowat: u32::try_from(stack.rcvlowat.0).unwrap_or(u32::MAX),
-        sack: stack.sack,
-        delack: stack.delack,
-        ecn,
-        tick,
-        ..ReceiverConfig::default()
-    }
+    ReceiverConfig { stack: *stack, mss: class.mss, ecn, tick, ..ReceiverConfig::default() }
 }

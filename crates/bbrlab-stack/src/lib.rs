@@ -5,6 +5,59 @@
 
 use bbrlab_units::{Bytes, Span};
 
+/// What all hosts have in common: `[stack]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// Send buffer.
+    pub sndbuf: SocketBuffer,
+    /// Receive buffer.
+    pub rcvbuf: SocketBuffer,
+    /// Upper bound of the advertised window, reached by the usual growth.
+    pub rwnd: Option<Bytes>,
+    /// The application is woken when this much can be read. Linux: `SO_RCVLOWAT`, 1 by default.
+    pub rcvlowat: Bytes,
+    /// Timer ticks per second. Linux: `CONFIG_HZ`.
+    pub hz: u32,
+    /// The queue discipline on the sender.
+    pub sender_qdisc: SenderQdisc,
+    /// What becomes of bursts.
+    pub tso: Tso,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// When the receiver acknowledges.
+    pub delack: DelAck,
+    /// Lower bound of the RTO's variance term (Linux), or of the RTO (ns-3).
+    pub min_rto: Span,
+    /// Initial cwnd in segments.
+    pub initial_cwnd: u32,
+    /// The step of every clock, of hosts and links alike: what falls between two steps is late by the
+    /// rest. One nanosecond but for imitating a rig with a coarser clock.
+    pub clock_step: Span,
+}
+
+impl Default for Stack {
+    /// Linux's defaults, on a host whose clock shows every nanosecond.
+    fn default() -> Self {
+        Self {
+            sndbuf: SocketBuffer::Auto,
+            rcvbuf: SocketBuffer::Auto,
+            rwnd: None,
+            rcvlowat: Bytes(1),
+            hz: 1000,
+            sender_qdisc: SenderQdisc::None,
+            tso: Tso::Cut,
+            sack: true,
+            recovery: Recovery::Linux,
+            delack: DelAck::Linux,
+            min_rto: Span::from_millis(200),
+            initial_cwnd: 10,
+            clock_step: Span(1),
+        }
+    }
+}
+
 /// The size of a socket's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketBuffer {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bbrlab_cc::Draw;
-use bbrlab_stack::{DelAck, SocketBuffer};
+use bbrlab_stack::{DelAck, SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId};
@@ -62,14 +62,11 @@ fn config() -> impl Strategy<Value = ReceiverConfig> {
         1 => Just(EcnEcho::Classic),
         1 => Just(EcnEcho::Dctcp { ect_on_acks: true }),
     ];
-    (rcvbuf, delack, ecn, any::<[bool; 2]>(), prop_oneof![Just(1), 1_u32..9_000]).prop_map(
+    (rcvbuf, delack, ecn, any::<[bool; 2]>(), prop_oneof![Just(1), 1_u64..9_000]).prop_map(
         |(rcvbuf, delack, ecn, [timestamps, sack], rcvlowat)| ReceiverConfig {
-            rcvbuf,
-            delack,
+            stack: Stack { rcvbuf, delack, sack, rcvlowat: Bytes(rcvlowat), ..Stack::default() },
             ecn,
             timestamps,
-            sack,
-            rcvlowat,
             ..ReceiverConfig::default()
         },
     )
@@ -256,7 +253,7 @@ proptest! {
                         prop_assert!(bench.offered.contains(&at), "SACKed, never sent");
                     }
                 }
-                prop_assert!(config.sack || segment.sack_count == 0);
+                prop_assert!(config.stack.sack || segment.sack_count == 0);
             }
             prop_assert!(bench.receiver.stats().bytes_read < u64::from(bench.receiver.rcv_nxt()));
         }

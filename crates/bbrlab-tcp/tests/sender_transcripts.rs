@@ -158,9 +158,9 @@ impl Play {
         for setting in settings {
             match setting.split_once('=').expect("key=value") {
                 ("cc", value) => cc = value,
-                ("cwnd", value) => config.initial_cwnd = value.parse().expect("a number"),
+                ("cwnd", value) => config.stack.initial_cwnd = value.parse().expect("a number"),
                 ("mss", value) => config.mss = value.parse().expect("a number"),
-                ("sack", value) => config.sack = value == "on",
+                ("sack", value) => config.stack.sack = value == "on",
                 ("timestamps", value) => config.timestamps = value == "on",
                 ("nodelay", value) => config.nodelay = value == "on",
                 ("ecn", value) => {
@@ -168,13 +168,13 @@ impl Play {
                 }
                 ("sndbuf", value) => {
                     let memory: u64 = value.parse().expect("a number");
-                    config.sndbuf = SocketBuffer::Fixed(Bytes(memory / 2));
+                    config.stack.sndbuf = SocketBuffer::Fixed(Bytes(memory / 2));
                 }
-                ("fq", "on") => config.qdisc = SenderQdisc::Fq,
-                ("recovery", "classic") => config.recovery = Recovery::Classic,
-                ("recovery", "prr") => config.recovery = Recovery::Prr,
-                ("tso", "off") => config.tso = Tso::Off,
-                ("tso", "whole") => config.tso = Tso::Whole,
+                ("fq", "on") => config.stack.sender_qdisc = SenderQdisc::Fq,
+                ("recovery", "classic") => config.stack.recovery = Recovery::Classic,
+                ("recovery", "prr") => config.stack.recovery = Recovery::Prr,
+                ("tso", "off") => config.stack.tso = Tso::Off,
+                ("tso", "whole") => config.stack.tso = Tso::Whole,
                 (key, value) => panic!("setting {key}={value}"),
             }
         }

@@ -155,24 +155,24 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
         let value: u32 = value.parse().expect("a number");
         match name {
             "mss" => config.mss = value,
-            "rcvbuf" => config.rcvbuf = SocketBuffer::Fixed(Bytes((value / 2).into())),
-            "rcvlowat" => config.rcvlowat = value,
-            "rwnd" => config.rwnd = Some(value),
+            "rcvbuf" => config.stack.rcvbuf = SocketBuffer::Fixed(Bytes((value / 2).into())),
+            "rcvlowat" => config.stack.rcvlowat = Bytes(value.into()),
+            "rwnd" => config.stack.rwnd = Some(Bytes(value.into())),
             "clamp" => config.window_clamp = Some(value),
             "hz" => config.tick = Tick::new(value, 0, Span::ZERO),
             "every" => every = Some(value),
             "timer_ms" => timer_ms = u64::from(value),
             "recv" => config.recv_bytes = value,
             "nots" => config.timestamps = false,
-            "nosack" => config.sack = false,
-            "quickack" => config.delack = DelAck::Quick,
+            "nosack" => config.stack.sack = false,
+            "quickack" => config.stack.delack = DelAck::Quick,
             "ecn" => config.ecn = EcnEcho::Classic,
             "dctcp" => config.ecn = EcnEcho::Dctcp { ect_on_acks: true },
             _ => panic!("no setting `{name}`"),
         }
     }
     if let Some(every) = every {
-        config.delack = DelAck::Every { every, timer: Span::from_millis(timer_ms) };
+        config.stack.delack = DelAck::Every { every, timer: Span::from_millis(timer_ms) };
     }
     config
 }
@@ -187,10 +187,10 @@ fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
         match name {
             "cc" => cc = Algorithm::from_name(value).expect("an algorithm"),
             "mss" => config.mss = number(),
-            "icwnd" => config.initial_cwnd = number(),
+            "icwnd" => config.stack.initial_cwnd = number(),
             "hz" => config.tick = Tick::new(number(), 0, Span::ZERO),
             "nots" => config.timestamps = false,
-            "nosack" => config.sack = false,
+            "nosack" => config.stack.sack = false,
             "nodelay" => config.nodelay = true,
             "ecn" => config.ecn = EcnMode::On,
             _ => panic!("no setting `{name}`"),

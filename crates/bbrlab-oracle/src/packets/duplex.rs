@@ -1,6 +1,7 @@
 //! Replay of episodes in which both applications write: each end is a whole socket.
 
 use bbrlab_cc::Params;
+use bbrlab_stack::Stack;
 use bbrlab_tcp::socket::Socket;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 use bbrlab_units::{Span, Time};
@@ -32,12 +33,7 @@ pub(super) fn replay(
         socket: Socket::active(
             sending_half(episode, opened)?,
             // The episode's receiver settings apply to the receiver only.
-            Receiver::new(ReceiverConfig {
-                rcvbuf: ReceiverConfig::default().rcvbuf,
-                window_clamp: None,
-                rcvlowat: 1,
-                ..config
-            }),
+            Receiver::new(ReceiverConfig { stack: Stack::default(), window_clamp: None, ..config }),
         ),
         bench: Bench::new(draws.clone()),
         reply_bytes: 0,

@@ -1,6 +1,6 @@
 //! Replay of the receiver: fed with what a Linux receiver received, does ours send the same?
 
-use bbrlab_stack::SocketBuffer;
+use bbrlab_stack::{SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Tick};
 use bbrlab_units::{Bytes, Span, Time};
@@ -23,11 +23,14 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     };
     ReceiverConfig {
         mss: if episode.timestamps { 1448 } else { 1460 },
-        rcvbuf: episode
-            .so_rcvbuf
-            .map_or(SocketBuffer::Auto, |bytes| SocketBuffer::Fixed(Bytes(bytes.into()))),
+        stack: Stack {
+            rcvbuf: episode
+                .so_rcvbuf
+                .map_or(SocketBuffer::Auto, |bytes| SocketBuffer::Fixed(Bytes(bytes.into()))),
+            rcvlowat: Bytes(episode.rcvlowat.unwrap_or(1).into()),
+            ..Stack::default()
+        },
         window_clamp: episode.window_clamp,
-        rcvlowat: episode.rcvlowat.unwrap_or(1),
         timestamps: episode.timestamps,
         ecn,
         skb_read_cost: CLOCK_STEP,

@@ -1,7 +1,7 @@
 //! Replay of the sender: fed with the ACKs that a Linux sender received, does ours send the same?
 
 use bbrlab_cc::{Algorithm, Cc, Params};
-use bbrlab_stack::{EcnMode, Tso};
+use bbrlab_stack::{EcnMode, Stack, Tso};
 use bbrlab_tcp::sender::SenderConfig;
 use bbrlab_tcp::{Sender, Tick, TimerId};
 use bbrlab_units::{Span, Time};
@@ -53,7 +53,10 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     SenderConfig {
         mss: if episode.timestamps { 1448 } else { 1460 },
         tick: Tick::new(1000, episode.jiffies0, Span::ZERO),
-        tso: if episode.tso_whole { Tso::Whole } else { Tso::Cut },
+        stack: Stack {
+            tso: if episode.tso_whole { Tso::Whole } else { Tso::Cut },
+            ..Stack::default()
+        },
         timestamps: episode.timestamps,
         ecn: if episode.ecn { EcnMode::On } else { EcnMode::Off },
         ..SenderConfig::default()

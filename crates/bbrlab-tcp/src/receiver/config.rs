@@ -1,6 +1,6 @@
 //! What a receiving socket is set up with: buffers, options, the application's habits.
 
-use bbrlab_stack::{DelAck, SocketBuffer};
+use bbrlab_stack::Stack;
 use bbrlab_units::Span;
 
 use crate::wheel::Tick;
@@ -25,10 +25,10 @@ pub enum EcnEcho {
 /// What a receiving socket is set up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
+    /// What the host sets for all its flows.
+    pub stack: Stack,
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,
-    /// The receive buffer.
-    pub rcvbuf: SocketBuffer,
     /// `net.core.rmem_max`: has a say in the window scale only.
     pub rmem_max: u32,
     /// The window scale; computed as Linux does where `None`.
@@ -36,16 +36,8 @@ pub struct ReceiverConfig {
     /// `TCP_WINDOW_CLAMP`, set before `listen()`: decides the window scale; in 6.12 the clamp itself
     /// is computed anew as soon as data comes.
     pub window_clamp: Option<u32>,
-    /// Upper bound of the advertised window in bytes, reached by the usual growth.
-    pub rwnd: Option<u32>,
-    /// `SO_RCVLOWAT`: the application wakes up only when so many bytes are there.
-    pub rcvlowat: u32,
     /// Whether the timestamp option is negotiated.
     pub timestamps: bool,
-    /// Whether SACK is negotiated.
-    pub sack: bool,
-    /// When data is acknowledged.
-    pub delack: DelAck,
     /// How CE marks are echoed.
     pub ecn: EcnEcho,
     /// What the application's read of one buffer costs: one step of the clock.
@@ -64,16 +56,12 @@ impl Default for ReceiverConfig {
     /// A receiver as the reference runs have it, whose application reads in no time.
     fn default() -> Self {
         Self {
+            stack: Stack::default(),
             mss: 1448,
-            rcvbuf: SocketBuffer::Auto,
             rmem_max: 128 << 20,
             wscale: None,
             window_clamp: None,
-            rwnd: None,
-            rcvlowat: 1,
             timestamps: true,
-            sack: true,
-            delack: DelAck::Linux,
             ecn: EcnEcho::Off,
             skb_read_cost: Span::ZERO,
             recv_bytes: 1 << 20,
@@ -81,5 +69,17 @@ impl Default for ReceiverConfig {
             isn: 0,
             ts_offset: 0,
         }
+    }
+}
+
+impl ReceiverConfig {
+    /// Upper bound of the advertised window, if there is one.
+    pub(super) fn rwnd(&self) -> Option<u32> {
+        self.stack.rwnd.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX))
+    }
+
+    /// Bytes that must be there before the application wakes up.
+    pub(super) fn rcvlowat(&self) -> u32 {
+        u32::try_from(self.stack.rcvlowat.0).unwrap_or(u32::MAX)
     }
 }

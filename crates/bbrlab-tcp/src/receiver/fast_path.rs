@@ -20,9 +20,9 @@ use crate::{Host, Segment};
 
 /// Whether the settings allow for the short way at all.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
-    config.rcvlowat == 1
+    config.rcvlowat() == 1
         && config.recv_bytes >= config.mss
-        && !matches!(config.delack, DelAck::Every { .. })
+        && !matches!(config.stack.delack, DelAck::Every { .. })
 }
 
 impl Receiver {

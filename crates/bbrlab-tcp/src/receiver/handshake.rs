@@ -7,7 +7,7 @@
 //! 1. Of the handshake's RTT only what a receiver uses is kept: `srtt` and the timeout of a first sample.
 
 use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
-use bbrlab_units::{Ecn, Time};
+use bbrlab_units::{Bytes, Ecn, Time};
 
 use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
@@ -134,7 +134,8 @@ impl Receiver {
         self.ack.rcv_mss = hint.max(MIN_MSS);
         self.ack.lrcvtime = tick.jiffies(now);
         self.ecn.prior_rcv_nxt = self.window.rcv_nxt;
-        self.config.rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat);
+        let rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat());
+        self.config.stack.rcvlowat = Bytes(rcvlowat.into());
         self.is_plain = fast_path::allows(&self.config) && !self.ecn.is_ok;
     }
 

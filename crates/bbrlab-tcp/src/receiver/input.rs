@@ -306,7 +306,7 @@ impl Receiver {
                 self.stats.out_of_order_packets += packets;
             }
         }
-        if self.config.sack {
+        if self.config.stack.sack {
             // Growth is judged before the memory is charged; a merged segment costs no head.
             let grown = match inserted {
                 Inserted::Coalesced => {

@@ -159,14 +159,14 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         Self {
             window: Window::new(&config),
-            ack: DelayedAck::new(config.delack == DelAck::Quick, config.tick),
+            ack: DelayedAck::new(config.stack.delack == DelAck::Quick, config.tick),
             jiffies: 0,
             next_tick: Time::ZERO,
             clock: Time::ZERO,
             ts_recent: 0,
             has_ts: config.timestamps,
             state: State::Listen,
-            sacks: SackList::new(config.sack),
+            sacks: SackList::new(config.stack.sack),
             ecn: EcnState::new(config.ecn),
             autotune: Autotune::default(),
             queue: ReceiveQueue::default(),

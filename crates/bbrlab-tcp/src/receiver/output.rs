@@ -29,7 +29,7 @@ impl Receiver {
         if !self.ack.has(SCHED) {
             return;
         }
-        if let DelAck::Every { every, timer } = self.config.delack {
+        if let DelAck::Every { every, timer } = self.config.stack.delack {
             self.check_ack_every(every, timer, host);
             return;
         }
@@ -62,7 +62,7 @@ impl Receiver {
         if window.rcv_nxt.wrapping_sub(window.rcv_wup) <= self.ack.rcv_mss {
             return false;
         }
-        window.available() < self.config.rcvlowat || self.select_window() >= self.window.rcv_wnd
+        window.available() < self.config.rcvlowat() || self.select_window() >= self.window.rcv_wnd
     }
 
     /// Linux: `__tcp_select_window`, with its side effect.
@@ -107,7 +107,7 @@ impl Receiver {
 
     /// Behind a hole: a few ACKs at once, then one per interval.
     fn compress_ack(&mut self, host: &mut impl Host) {
-        if !self.config.sack || self.compressed_ack >= COMP_SACK_NR {
+        if !self.config.stack.sack || self.compressed_ack >= COMP_SACK_NR {
             self.send_ack(host);
             return;
         }

@@ -28,7 +28,7 @@ impl Receiver {
         if available == 0 {
             return false;
         }
-        available >= self.config.rcvlowat
+        available >= self.config.rcvlowat()
             || self.has_peer_fin
             || self.window.is_pressed()
             || self.window.receive_window() <= self.ack.rcv_mss
@@ -96,7 +96,7 @@ impl Receiver {
     pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;
         let mut ack_now = false;
-        if self.ack.has(SCHED) && !matches!(self.config.delack, DelAck::Every { .. }) {
+        if self.ack.has(SCHED) && !matches!(self.config.stack.delack, DelAck::Every { .. }) {
             let two_segments = window.rcv_nxt.wrapping_sub(window.rcv_wup) > self.ack.rcv_mss;
             let pushed =
                 self.ack.has(PUSHED2) || (self.ack.has(PUSHED) && !self.ack.in_pingpong_mode());

@@ -77,13 +77,13 @@ impl Window {
     }
 
     fn in_multiples_of(mss: u32, config: &ReceiverConfig) -> Self {
-        let (rcvbuf, rmem_max) = match config.rcvbuf.fixed_memory() {
+        let (rcvbuf, rmem_max) = match config.stack.rcvbuf.fixed_memory() {
             None => (RMEM_DEFAULT, Some(RMEM_MAX)),
             Some(bytes) => (bytes, None),
         };
         let rcvbuf = i32::try_from(rcvbuf).unwrap_or(i32::MAX);
         let full_space = win_from_space(DEFAULT_RATIO, rcvbuf).cast_unsigned();
-        let mut clamp = config.window_clamp.or(config.rwnd);
+        let mut clamp = config.window_clamp.or(config.rwnd());
         if rmem_max.is_none() {
             clamp = Some(clamp.map_or(full_space, |clamp| clamp.min(full_space)));
         }
@@ -111,7 +111,7 @@ impl Window {
             wscale,
             advmss: config.mss,
             rmem_max: rmem_max.map(|max| i32::try_from(max).unwrap_or(i32::MAX)),
-            rwnd: config.rwnd,
+            rwnd: config.rwnd(),
         }
     }
 

@@ -57,7 +57,7 @@ impl Sender {
     /// The connection is established: the initial window, and the algorithm's `init`. What SYN timeouts did to
     /// the threshold is forgotten. Linux: `tcp_init_transfer`, `tcp_init_metrics`.
     pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
-        let initial = self.config.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
+        let initial = self.config.stack.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
         self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
         self.conn.ctl.ssthresh = Control::INFINITE_SSTHRESH;
         self.with_cc(|cc, conn| cc.init(conn, host));
@@ -183,7 +183,7 @@ impl Sender {
     /// Linux: `tcp_cwnd_reduction`.
     pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
         self.refresh_conn();
-        if self.config.recovery == Recovery::Classic {
+        if self.config.stack.recovery == Recovery::Classic {
             self.conn.ctl.cwnd = self.conn.ctl.ssthresh;
             return;
         }
@@ -239,7 +239,7 @@ impl Sender {
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
         let starving = Starving {
             rto_jiffies: self.timer.rto(),
-            init_cwnd: self.config.initial_cwnd,
+            init_cwnd: self.config.stack.initial_cwnd,
             is_sndbuf_full: self.sndbuf.is_full(),
             has_cong_control: self.hooks.cong_control,
         };
@@ -261,7 +261,7 @@ impl Sender {
         }
         self.ca_event(CwndEvent::CwndRestart, host);
         let decay =
-            self.usage.restart(&self.conn, idle, self.timer.rto(), self.config.initial_cwnd);
+            self.usage.restart(&self.conn, idle, self.timer.rto(), self.config.stack.initial_cwnd);
         self.store_decay(decay);
     }
 

@@ -124,7 +124,7 @@ impl Sender {
             if let Some(at) = next.skb {
                 self.board.leave_host_queue(at, next.departs_ns);
             }
-            transmit_burst(next.segment, next.mss, self.config.tso, host);
+            transmit_burst(next.segment, next.mss, self.config.stack.tso, host);
         }
     }
 

@@ -216,11 +216,11 @@ impl Sender {
         let hz = config.tick.hz();
         let conn = Conn {
             ctl: Control {
-                cwnd: config.initial_cwnd,
+                cwnd: config.stack.initial_cwnd,
                 cwnd_clamp: u32::MAX,
                 ssthresh: Control::INFINITE_SSTHRESH,
                 pacing_rate: u64::MAX,
-                pacing_status: match config.qdisc {
+                pacing_status: match config.stack.sender_qdisc {
                     SenderQdisc::None => PacingStatus::None,
                     SenderQdisc::Fq => PacingStatus::Fq,
                 },
@@ -241,7 +241,7 @@ impl Sender {
         Self {
             conn,
             clock: Clock::new(hz),
-            board: Scoreboard::new(config.sack, hooks.notes_in_flight),
+            board: Scoreboard::new(config.stack.sack, hooks.notes_in_flight),
             window: PeerWindow::default(),
             episode: Episode::new(config.isn),
             reordering: Reordering::NONE,
@@ -250,11 +250,11 @@ impl Sender {
             ts_offset: config.ts_offset,
             rtt_sample_us: None,
             state: State::Closed,
-            is_rack: config.recovery == Recovery::Linux,
+            is_rack: config.stack.recovery == Recovery::Linux,
             is_pacing_armed: false,
             hooks,
             timer: XmitTimer::new(hz),
-            rtt: RttEstimator::new(0, trunc_u32(config.min_rto.0 / 1000)),
+            rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),
             sampler: RateSampler { form, ..RateSampler::default() },
             rack: Rack::new(),
             tlp: Tlp::default(),
@@ -266,7 +266,7 @@ impl Sender {
             stats: Stats::default(),
             counts: Counts::default(),
             app: App::new(config.isn),
-            fq: (config.qdisc == SenderQdisc::Fq).then(Box::default),
+            fq: (config.stack.sender_qdisc == SenderQdisc::Fq).then(Box::default),
             dup_thresh: DupThresh::default(),
             config: *config,
         }

@@ -360,7 +360,7 @@ impl Sender {
         if self.fq.is_some() {
             self.enqueue_fq(segment, skb.gso_size, Some(at), skb.tstamp_ns, host);
         } else {
-            transmit_burst(segment, skb.gso_size, self.config.tso, host);
+            transmit_burst(segment, skb.gso_size, self.config.stack.tso, host);
         }
     }
 

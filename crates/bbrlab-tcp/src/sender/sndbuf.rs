@@ -52,7 +52,7 @@ pub(super) struct Sndbuf {
 impl Sndbuf {
     /// As the settings have it; `expand` is the factor by which it exceeds the window.
     pub(super) fn new(config: &SenderConfig, expand: u32) -> Self {
-        let size = config.sndbuf.fixed_memory().unwrap_or(WMEM_DEFAULT);
+        let size = config.stack.sndbuf.fixed_memory().unwrap_or(WMEM_DEFAULT);
         let per_seg = bytes_per_segment(config).wrapping_mul(expand);
         Self { size, per_seg, segs: 0, is_full: false }
     }
@@ -98,7 +98,7 @@ impl Sender {
     /// Grows the buffer to a few windows. Linux: `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
-        if self.config.sndbuf == SocketBuffer::Auto {
+        if self.config.stack.sndbuf == SocketBuffer::Auto {
             let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
             self.sndbuf.expand(INIT_CWND.max(segs));
         }
@@ -111,7 +111,9 @@ impl Sender {
         if !self.sndbuf.is_full() {
             return;
         }
-        if self.board.in_flight() < self.conn.ctl.cwnd && self.config.sndbuf == SocketBuffer::Auto {
+        if self.board.in_flight() < self.conn.ctl.cwnd
+            && self.config.stack.sndbuf == SocketBuffer::Auto
+        {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }

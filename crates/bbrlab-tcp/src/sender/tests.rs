@@ -3,7 +3,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{Algorithm, Draw};
-use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
+use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
 use bbrlab_units::{Bytes, Span, Time};
 
 use super::{Sender, SenderConfig};
@@ -112,7 +112,7 @@ impl World {
             }
         }
         answer.ack = self.rcv_nxt;
-        if config.sack {
+        if config.stack.sack {
             let mut blocks: Vec<(u32, u32)> = self.held.clone();
             blocks.sort_by_key(|&(s, e)| before(self.latest, s) || !before(self.latest, e));
             if let Some(dup) = duplicate {
@@ -248,19 +248,22 @@ fn counts_hold_and_every_byte_arrives_through_a_bad_path() {
         let config = SenderConfig {
             mss: [1448, 1000, 536][dice.below(3) as usize],
             tick: Tick::new([1000, 250][dice.below(2) as usize], dice.below(5_000), Span::ZERO),
-            tso: [Tso::Cut, Tso::Whole, Tso::Off][dice.below(3) as usize],
-            sack: !dice.one_in(4),
+            stack: Stack {
+                tso: [Tso::Cut, Tso::Whole, Tso::Off][dice.below(3) as usize],
+                sack: !dice.one_in(4),
+                recovery: [Recovery::Linux, Recovery::Linux, Recovery::Classic, Recovery::Prr]
+                    [dice.below(4) as usize],
+                sender_qdisc: if dice.one_in(4) { SenderQdisc::Fq } else { SenderQdisc::None },
+                sndbuf: if dice.one_in(3) {
+                    SocketBuffer::Fixed(Bytes(20_000))
+                } else {
+                    SocketBuffer::Auto
+                },
+                ..Stack::default()
+            },
             timestamps: !dice.one_in(3),
             ecn: if dice.one_in(3) { EcnMode::On } else { EcnMode::Off },
-            recovery: [Recovery::Linux, Recovery::Linux, Recovery::Classic, Recovery::Prr]
-                [dice.below(4) as usize],
             nodelay: dice.one_in(2),
-            qdisc: if dice.one_in(4) { SenderQdisc::Fq } else { SenderQdisc::None },
-            sndbuf: if dice.one_in(3) {
-                SocketBuffer::Fixed(Bytes(20_000))
-            } else {
-                SocketBuffer::Auto
-            },
             // Sequence numbers wrap during the transfer.
             isn: if dice.one_in(2) { u32::MAX - 100_000 } else { 0 },
             ..SenderConfig::default()
@@ -311,11 +314,14 @@ fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
         let mut dice = Dice(seed);
         let config = SenderConfig {
             mss: 1000,
-            sack: !dice.one_in(4),
+            stack: Stack {
+                sack: !dice.one_in(4),
+                tso: [Tso::Cut, Tso::Off][dice.below(2) as usize],
+                recovery: [Recovery::Linux, Recovery::Classic][dice.below(2) as usize],
+                ..Stack::default()
+            },
             timestamps: dice.one_in(2),
             ecn: if dice.one_in(2) { EcnMode::On } else { EcnMode::Off },
-            tso: [Tso::Cut, Tso::Off][dice.below(2) as usize],
-            recovery: [Recovery::Linux, Recovery::Classic][dice.below(2) as usize],
             isn: dice.below(u32::MAX),
             ..SenderConfig::default()
         };

@@ -28,7 +28,7 @@ impl Sender {
     /// Segments of the next skb. Linux: `tcp_tso_segs`.
     #[inline]
     pub(super) fn tso_segs(&mut self) -> u32 {
-        if self.config.tso == Tso::Off {
+        if self.config.stack.tso == Tso::Off {
             return 1;
         }
         let mss = self.conn.mss;
