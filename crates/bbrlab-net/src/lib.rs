@@ -29,10 +29,12 @@
 //! | `loss.rs` | random loss as it happens |
 //! | `rng.rs` | random numbers, a generator per consumer |
 //! | `digest.rs` | the digest of a run |
+//! | `accounts.rs` | what is counted across links: the digest, and of each flow what left and what was lost |
 //!
 //! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation (beyond the growth of
 //! buffers), hashing or dynamic dispatch in the path of a packet; the engine never looks into a payload.
 
+mod accounts;
 mod digest;
 mod engine;
 mod event;
@@ -47,6 +49,7 @@ mod rng;
 mod route;
 mod timers;
 
+pub use accounts::FlowLosses;
 pub use digest::Digest;
 pub use engine::{Activity, Conservation, Network, TIMERS_MAX};
 pub use link::LinkMode;

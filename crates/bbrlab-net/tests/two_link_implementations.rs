@@ -5,7 +5,7 @@ mod fixed_window;
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
 };
-use bbrlab_net::{Digest, FlowId, LinkMode, Network, RouteStep};
+use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 use proptest::prelude::*;
@@ -37,6 +37,7 @@ struct Outcome {
     digests: Vec<Digest>,
     links: Vec<String>,
     flow_bytes: Vec<u64>,
+    flow_losses: Vec<FlowLosses>,
     log: Vec<Seen>,
 }
 
@@ -80,11 +81,30 @@ impl Plan {
             net.advance(Time(stop.max(net.now().0)), &mut hosts);
             digests.push(net.digest());
             links.extend(ids.iter().map(|&id| format!("{:?}", net.link_stats(id))));
-            net.check_conservation();
+            let conserved = net.check_conservation();
+            let lost: u64 = net.flow_losses().iter().map(|flow| flow.drops + flow.random).sum();
+            // Links drop ACKs too.
+            assert!(lost <= conserved.dropped, "{lost} of {conserved:?}");
+            for (&id, link) in ids.iter().zip(&self.links) {
+                self.check_capacity(&mut net, id, link);
+            }
         }
         let flows = 0..u32::try_from(self.flows.len()).unwrap();
         let flow_bytes = flows.map(|flow| net.flow_wire_bytes(FlowId(flow))).collect();
-        Outcome { digests, links, flow_bytes, log: hosts.log }
+        let flow_losses = net.flow_losses().to_vec();
+        Outcome { digests, links, flow_bytes, flow_losses, log: hosts.log }
+    }
+
+    /// What has left a link fits its capacity up to now, the bucket and one packet.
+    fn check_capacity(&self, net: &mut Network<Toy>, id: LinkId, link: &Link) {
+        let Some(capacity) = net.capacity_bits(id, Time::ZERO, net.now()) else { return };
+        if link.rate_change == RateChange::Keep {
+            return;
+        }
+        let packet = self.flows.iter().map(|flow| u64::from(flow.wire_bytes)).max().unwrap();
+        let most = capacity / 8 + u128::from(packet + link.burst.map_or(0, |bytes| bytes.0));
+        let sent = net.link_stats(id).sent_bytes;
+        assert!(u128::from(sent) <= most, "{sent} bytes left {link:?}, which can send {most}");
     }
 }
 
@@ -202,6 +222,7 @@ proptest! {
         prop_assert_eq!(&by_clock.log, &by_events.log);
         prop_assert_eq!(&by_clock.links, &by_events.links);
         prop_assert_eq!(&by_clock.flow_bytes, &by_events.flow_bytes);
+        prop_assert_eq!(&by_clock.flow_losses, &by_events.flow_losses);
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl<P: Copy> Network<P> {
         let id = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^24 flows"));
         assert!(id.0 < IDS_MAX, "more than 2^24 flows");
         self.flows.push(Flow { first_leg: [forward.0, reverse.0], next_sequence: 0 });
-        self.flow_bytes.push(0);
+        self.accounts.add_flow();
         self.timers.add(2 * usize::from(self.timers_per_end));
         id
     }

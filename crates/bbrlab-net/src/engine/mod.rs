@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use bbrlab_units::{Span, Time};
 
+use crate::accounts::{Accounts, FlowLosses};
 use crate::digest::{Digest, Record};
 use crate::event::{Key, Kind, id_of, id_tie, sequence_of, tie};
 use crate::heap::Heap;
@@ -69,9 +70,7 @@ pub struct Network<P> {
     link_timers: Timers,
     links: Vec<Link>,
     packets: Packets<P>,
-    digest: Digest,
-    /// Wire bytes of each flow that have left the last link with a rate on its forward route.
-    flow_bytes: Vec<u64>,
+    accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
     /// Nanoseconds from one step of everybody's clock to the next.
@@ -102,8 +101,7 @@ impl<P: Copy> Network<P> {
             link_timers: Timers::default(),
             links: Vec::new(),
             packets: Packets::new(),
-            digest: Digest::default(),
-            flow_bytes: Vec::new(),
+            accounts: Accounts::default(),
             lane_of: BTreeMap::new(),
             seed,
             clock_step: 1,
@@ -153,13 +151,13 @@ impl<P: Copy> Network<P> {
     /// The digest of all that has happened up to now.
     pub fn digest(&mut self) -> Digest {
         self.settle_all();
-        self.digest
+        self.accounts.digest
     }
 
     /// A link's counts up to now.
     pub fn link_stats(&mut self, id: LinkId) -> &LinkStats {
         let link = &mut self.links[id.0 as usize];
-        link.bring_to(self.due, id, &mut self.digest, &mut self.flow_bytes);
+        link.bring_to(self.due, id, &mut self.accounts);
         &link.stats
     }
 
@@ -178,9 +176,15 @@ impl<P: Copy> Network<P> {
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];
-            link.settle(self.due, id, &mut self.digest, &mut self.flow_bytes);
+            link.settle(self.due, id, &mut self.accounts);
         }
-        self.flow_bytes[flow.0 as usize]
+        self.accounts.wire_bytes[flow.0 as usize]
+    }
+
+    /// Data packets that each flow has lost by now.
+    pub fn flow_losses(&mut self) -> &[FlowLosses] {
+        self.settle_all();
+        &self.accounts.losses
     }
 
     /// The last link with a rate on a flow's forward route.
@@ -191,7 +195,7 @@ impl<P: Copy> Network<P> {
 
     fn settle_all(&mut self) {
         for (id, link) in (0..).zip(&mut self.links) {
-            link.settle(self.due, LinkId(id), &mut self.digest, &mut self.flow_bytes);
+            link.settle(self.due, LinkId(id), &mut self.accounts);
         }
     }
 
@@ -253,7 +257,12 @@ impl<P: Copy> Network<P> {
                 let packet = self.packets.remove(handle);
                 self.delivered += 1;
                 if packet.is_data {
-                    self.digest.add(Record::AtReceiver, LinkId(0), packet.identity, self.now);
+                    self.accounts.digest.add(
+                        Record::AtReceiver,
+                        LinkId(0),
+                        packet.identity,
+                        self.now,
+                    );
                 }
                 handler.at_receiver(&mut Port { net: self }, arrival(&packet));
             }
@@ -261,7 +270,7 @@ impl<P: Copy> Network<P> {
                 let Some(handle) = self.take(key, index) else { return };
                 let packet = self.packets.remove(handle);
                 self.delivered += 1;
-                self.digest.add(Record::AtSender, LinkId(0), packet.identity, self.now);
+                self.accounts.digest.add(Record::AtSender, LinkId(0), packet.identity, self.now);
                 handler.at_sender(&mut Port { net: self }, arrival(&packet));
             }
             Kind::Timer => match self.timers.popped(index as usize, self.due) {

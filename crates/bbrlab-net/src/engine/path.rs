@@ -3,7 +3,8 @@
 use bbrlab_units::{Ecn, Span, Time};
 
 use super::{Network, SOLO};
-use crate::digest::{self, Digest, Record};
+use crate::accounts::Accounts;
+use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_of, id_tie, tie};
 use crate::lane::UnderWay;
 use crate::link::discipline::{Cause, Rule as _};
@@ -59,17 +60,18 @@ impl<P: Copy> Network<P> {
             self.departure(id, served.sequence);
         }
         let link = &mut self.links[id.0 as usize];
-        link.settle(due, id, &mut self.digest, &mut self.flow_bytes);
+        link.settle(due, id, &mut self.accounts);
         let packet = self.packets.get_mut(handle);
         let recorded = packet.is_data && link.rated;
         link.stats.arrivals += 1;
         if recorded {
-            self.digest.add(Record::LinkArrival, id, packet.identity, due);
+            self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
         if packet.is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses()) {
             link.stats.drops_random += 1;
+            self.accounts.losses(FlowId(id_of(packet.tie))).random += 1;
             if recorded {
-                self.digest.add(Record::DropRandom, id, packet.identity, due);
+                self.accounts.digest.add(Record::DropRandom, id, packet.identity, due);
             }
             self.packets.remove(handle);
             return;
@@ -86,8 +88,11 @@ impl<P: Copy> Network<P> {
                     });
                 if !admitted {
                     link.stats.drops_full += 1;
+                    if packet.is_data {
+                        self.accounts.losses(FlowId(id_of(packet.tie))).drops += 1;
+                    }
                     if recorded {
-                        self.digest.add(Record::DropFull, id, packet.identity, due);
+                        self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
                     }
                     self.packets.remove(handle);
                     return;
@@ -190,7 +195,7 @@ impl<P: Copy> Network<P> {
             rated: link.rated,
             entering: Some(queued.handle),
             stats: &mut link.stats,
-            digest: &mut self.digest,
+            accounts: &mut self.accounts,
             packets: &mut self.packets,
         };
         if fits {
@@ -221,7 +226,7 @@ impl<P: Copy> Network<P> {
             rated: link.rated,
             entering: None,
             stats: &mut link.stats,
-            digest: &mut self.digest,
+            accounts: &mut self.accounts,
             packets: &mut self.packets,
         };
         let next = queue.dequeue(now, rng, &mut |packet, cause| drops.drop(&packet, cause));
@@ -262,7 +267,7 @@ impl<P: Copy> Network<P> {
         link.stats.sent(packet.wire_bytes, served.waited);
         link.stats.marks += u64::from(served.marked);
         if packet.counts_for_flow {
-            self.flow_bytes[packet.flow.0 as usize] += u64::from(packet.wire_bytes);
+            self.accounts.wire_bytes[packet.flow.0 as usize] += u64::from(packet.wire_bytes);
         }
         let lost =
             packet.is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
@@ -270,11 +275,12 @@ impl<P: Copy> Network<P> {
             link.stats.sent_data_packets += u64::from(!lost);
             if link.rated {
                 let record = if lost { Record::DropRandom } else { Record::Departure };
-                self.digest.add(record, id, packet.identity, due);
+                self.accounts.digest.add(record, id, packet.identity, due);
             }
         }
         if lost {
             link.stats.drops_random += 1;
+            self.accounts.losses(packet.flow).random += 1;
             self.packets.remove(packet.handle);
         } else {
             self.forward(id, packet.handle, due);
@@ -297,7 +303,7 @@ impl<P: Copy> Network<P> {
             rated: link.rated,
             entering: None,
             stats: &mut link.stats,
-            digest: &mut self.digest,
+            accounts: &mut self.accounts,
             packets: &mut self.packets,
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
@@ -331,7 +337,7 @@ struct Drops<'a, P> {
     /// The packet that is being handed to the discipline: it is not counted among those in the queue yet.
     entering: Option<Handle>,
     stats: &'a mut LinkStats,
-    digest: &'a mut Digest,
+    accounts: &'a mut Accounts,
     packets: &'a mut Packets<P>,
 }
 
@@ -352,8 +358,11 @@ impl<P: Copy> Drops<'_, P> {
                 Record::DropAqm
             }
         };
+        if packet.is_data {
+            self.accounts.losses(packet.flow).drops += 1;
+        }
         if packet.is_data && self.rated {
-            self.digest.add(record, self.id, packet.identity, self.due);
+            self.accounts.digest.add(record, self.id, packet.identity, self.due);
         }
         self.packets.remove(packet.handle);
     }

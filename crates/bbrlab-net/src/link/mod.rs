@@ -17,9 +17,10 @@ mod trace_clock;
 use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
 use bbrlab_units::{Ecn, Span, Time};
 
-use crate::digest::{Digest, Record};
+use crate::accounts::Accounts;
+use crate::digest::Record;
 use crate::loss::LossProcess;
-use crate::packet::{LinkId, Queued};
+use crate::packet::{FlowId, LinkId, Queued};
 use crate::ring::Ring;
 use crate::rng::Rng;
 use discipline::Discipline;
@@ -138,13 +139,7 @@ impl Link {
 
     /// Brings the counts of a virtual clock up to `now`: what has left by then is accounted for.
     #[inline]
-    pub(crate) fn settle(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        digest: &mut Digest,
-        flow_bytes: &mut [u64],
-    ) {
+    pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
         while let Some(shadow) = shadows.front() {
             if shadow.departs > now {
@@ -154,16 +149,17 @@ impl Link {
             self.stats.sent(shadow.wire_bytes, shadow.waited);
             self.stats.marks += u64::from(shadow.marked);
             if shadow.counts_for_flow {
-                flow_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
+                accounts.wire_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
             }
             if shadow.lost {
                 self.stats.drops_random += 1;
+                accounts.losses(FlowId(shadow.flow)).random += 1;
             }
             if shadow.is_data {
                 self.stats.sent_data_packets += u64::from(!shadow.lost);
                 if self.rated {
                     let record = if shadow.lost { Record::DropRandom } else { Record::Departure };
-                    digest.add(record, id, shadow.identity, shadow.departs);
+                    accounts.digest.add(record, id, shadow.identity, shadow.departs);
                 }
             }
             shadows.drop_front();
@@ -171,14 +167,8 @@ impl Link {
     }
 
     /// The counts at the end of a moment.
-    pub(crate) fn bring_to(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        digest: &mut Digest,
-        flow_bytes: &mut [u64],
-    ) {
-        self.settle(now, id, digest, flow_bytes);
+    pub(crate) fn bring_to(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
+        self.settle(now, id, accounts);
         self.stats.queue.advance(now);
     }
 }
