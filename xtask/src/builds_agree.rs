@@ -9,7 +9,7 @@ use std::process::Command;
 /// Sixteen runs of unequal length, so that two jobs finish them out of order.
 const SCENARIO: &str = "crates/bbrlab-cli/tests/data/sixteen-unequal.toml";
 
-/// Builds both, runs all four and compares.
+/// Builds both, runs all four combinations and compares their files.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     super::cargo(&["build", "--quiet", "-p", "bbrlab-cli"], &[])?;
     super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
@@ -72,7 +72,7 @@ fn compare(
     jobs: &str,
 ) -> Result<(), String> {
     if !reference.keys().eq(files.keys()) {
-        return Err(format!("{build} build with {jobs} jobs wrote other files"));
+        return Err(format!("{build} build with {jobs} jobs wrote a different set of files"));
     }
     match reference.iter().find(|(name, bytes)| files.get(*name) != Some(bytes)) {
         None => Ok(()),

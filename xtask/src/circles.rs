@@ -1,20 +1,20 @@
-//! No file of a crate imports, over whatever detour, a file that imports it.
+//! Checks that no two files of a crate import each other, be it directly or through other files.
 //!
-//! Two files that need each other are one idea in two places, and neither can be read alone. A module and its
-//! own parts are apart: `mod.rs` names its parts, and they may name what is in it.
+//! Two files that need each other cannot be read one at a time: they are one idea in two places. A module and
+//! its own parts are an exception: `mod.rs` names its parts, and they may use what is in it.
 //!
 //! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or `self`. A name
-//! that a module only passes on (`pub use part::Name`) leads to where it comes from.
+//! that a module re-exports (`pub use part::Name`) is followed to the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use crate::source;
 
-/// Circles that stay, each with the sentence that defends it. A circle begins at its first file by name.
+/// Circles that are accepted, each with its reason. A circle begins at the first of its files by name.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
-    "a port is the network as hosts see it, and the network hands one to its handler: two sides of one border",
+    "a port is the network as hosts see it, and the network passes one to its handler: each needs the other",
 )];
 
 /// Looks at every crate.
@@ -28,22 +28,24 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         DEFENDED.iter().map(|(circle, _)| (*circle).to_owned()).collect();
     let mut wrong: Vec<String> = found.difference(&defended).cloned().collect();
     wrong.extend(
-        defended.difference(&found).map(|circle| format!("defended, but not there: {circle}")),
+        defended
+            .difference(&found)
+            .map(|circle| format!("accepted, but no longer there: {circle}")),
     );
     if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
 }
 
-/// Which file imports which. Files stand by the path of their module: `["link", "server"]`.
+/// Which file imports which. The keys are module paths: `["link", "server"]`.
 struct Graph {
     modules: BTreeMap<Vec<String>, Module>,
 }
 
 struct Module {
-    /// As it is reported, from `src/` on.
+    /// The name to report, from `src/` on.
     file: String,
-    /// Paths that the file names, from the crate's root.
+    /// Paths in the file, from the crate's root.
     paths: Vec<Vec<String>>,
-    /// Names that it imports, with where they lead.
+    /// Names that it imports, with the paths that they stand for.
     imported: BTreeMap<String, Vec<String>>,
 }
 
@@ -60,7 +62,7 @@ impl Graph {
     /// The module that `path` leads to.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let mut path = path.to_vec();
-        // A chain of names that are passed on is short; a longer one goes round in a circle itself.
+        // Chains of re-exports are short; a longer one is a circle itself.
         for _ in 0..8 {
             let depth = (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n]))?;
             let next =
@@ -74,7 +76,7 @@ impl Graph {
         None
     }
 
-    /// Imports between files of which neither holds the other.
+    /// Imports between files of which neither contains the other.
     fn edges(&self) -> BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> {
         let mut edges = BTreeMap::new();
         for (from, module) in &self.modules {
@@ -105,7 +107,7 @@ impl Graph {
     }
 }
 
-/// The shortest way over the edges, both ends included.
+/// The shortest path over the edges, both ends included.
 fn shortest(
     edges: &BTreeMap<&Vec<String>, BTreeSet<Vec<String>>>,
     from: &Vec<String>,
@@ -116,7 +118,7 @@ fn shortest(
     while let Some(here) = waiting.pop_front() {
         if &here == to {
             let mut way = vec![here];
-            while let Some(step) = before.get(way.last().expect("it has a first step")) {
+            while let Some(step) = before.get(way.last().expect("the path has a first step")) {
                 way.push(step.clone());
             }
             way.reverse();
@@ -210,7 +212,7 @@ fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     name.map(|name| (path, name)).into_iter().filter(|(path, _)| !path.is_empty()).collect()
 }
 
-/// Parts between the commas that stand in no braces.
+/// The parts between the commas that are outside of braces.
 fn split(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, byte) in list.bytes().enumerate() {
@@ -232,9 +234,9 @@ fn segments(path: &str) -> Vec<String> {
     path.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Paths that stand in the code and begin with `crate`, `super` or `self`.
+/// Paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // What a macro names is imported where the macro is used.
+    // A path in a macro is imported where the macro is used.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))

@@ -1,11 +1,11 @@
-//! What a manifest asks for is used: a dependency that nothing names costs everybody a download and a build.
+//! Checks that dependencies are used: an unused one costs every build a download and time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::source;
 
-/// Looks at every manifest, and at what the workspace offers to all.
+/// Looks at every manifest, and at the shared dependencies of the workspace.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut asked = BTreeSet::new();

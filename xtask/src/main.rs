@@ -1,7 +1,7 @@
 //! Project chores: `cargo xtask check`, `bless`, `bench`.
 //!
-//! `check` is the whole gate, the same thing that the CI runs; each step is named when it starts, and the
-//! first one that fails ends it.
+//! `check` is the whole gate, the same that CI runs. Each step is named when it starts; the first one that
+//! fails ends it.
 
 mod builds_agree;
 mod circles;
@@ -20,7 +20,7 @@ const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench|mutants>
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
   bench   the speed table
-  mutants how many random changes of the code the tests notice; outside of `check`";
+  mutants how many random changes of the code the tests notice; not part of `check`";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -49,14 +49,14 @@ fn check() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
-    // Our headers name sources by the keys of docs/SOURCES.md, such as [linux], which are no links.
+    // File headers name sources by the keys of docs/SOURCES.md, such as [linux], which are not links.
     let flags =
         "-D warnings -A rustdoc::broken_intra_doc_links -A rustdoc::private_intra_doc_links";
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", flags)])?;
     step("debug and release builds agree", builds_agree::check(&root()))
 }
 
-/// What can be told from the files alone; all of it is told at once.
+/// The checks that need only the files; all of their errors are reported.
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
@@ -69,7 +69,7 @@ fn map() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Announces a step that is a function of our own.
+/// Announces a step that is a function of xtask.
 fn step(name: &str, result: Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
     result.map_err(|reason| format!("{name}: {reason}"))

@@ -1,9 +1,9 @@
-//! What pages and comments mention exists: files of this repository, links between pages, and items such as
-//! `sim::meter` or `Hooks::skb_marked_lost`.
+//! Checks that what pages and comments mention exists: files of this repository, links between pages, and items
+//! such as `sim::meter` or `Hooks::skb_marked_lost`.
 //!
-//! A mention is what stands in backticks and has the form of a path or of a Rust path; the rest is prose.
-//! The changelog and decisions that are superseded tell of the past and are left alone, and so are names of
-//! kernel sources (they end in `.c` and `.h`).
+//! A mention is text in backticks that has the form of a file path or of a Rust path; other text is not
+//! checked. The changelog and superseded decisions describe the past and are not checked either, nor are names
+//! of kernel sources (they end in `.c` and `.h`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::source;
 /// Pages outside of `docs/`.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "papers/README.md"];
 
-/// The repository as far as a mention can ask for it.
+/// The names in the repository that a mention can refer to.
 struct Repository {
     root: PathBuf,
-    /// Every file with a name that pages use, from the root on.
+    /// Every file of a kind that pages mention, by its path from the root.
     files: BTreeSet<String>,
-    /// By crate: the words of its code, and the names of its files and folders.
+    /// For each crate: the words of its code, and the names of its files and folders.
     names: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
 }
 
-/// Where a mention stands.
+/// The place of a mention.
 #[derive(Clone, Copy)]
 struct At<'a> {
     file: &'a Path,
     line: usize,
-    /// The crate, in a comment; xtask speaks of files of no crate in particular.
+    /// The crate, in a comment; comments in xtask do not refer to one crate in particular.
     room: Option<&'a str>,
 }
 
@@ -101,7 +101,7 @@ impl Repository {
     }
 
     fn wrong_mentions(&self, at: At<'_>, line: &str) -> Vec<String> {
-        // What stands behind the name of a crate speaks of that crate: in a row of a table or in a sentence.
+        // A mention after the name of a crate refers to that crate, in a row of a table or in a sentence.
         let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
         let named = behind.split('`').next().map(|room| format!("bbrlab-{room}"));
         let named = named.filter(|room| self.names.contains_key(room));
@@ -136,7 +136,7 @@ impl Repository {
         !is_item(mention) || self.has_item(at, mention)
     }
 
-    /// A path from the root, from the page's folder, or the end of a path in the crate spoken of.
+    /// A path from the root, from the page's folder, or the end of a path in the crate that is referred to.
     fn has_file(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
         let beside = at.file.with_file_name(mention);
         if self.root.join(mention).exists() || beside.exists() {
@@ -151,7 +151,7 @@ impl Repository {
         })
     }
 
-    /// Each part of a Rust path is a word of the code of the crate that it begins with.
+    /// Whether each part of a Rust path is a word in the code of the crate with which the path begins.
     fn has_item(&self, at: At<'_>, mention: &str) -> bool {
         let mut parts: Vec<&str> = mention.split("::").collect();
         let first = parts.remove(0);

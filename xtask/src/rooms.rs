@@ -1,5 +1,5 @@
-//! The room map: which crate imports which. Held here as data and compared with the manifests and with the
-//! table in CONTRIBUTING.md, so that neither can drift.
+//! The room map: which crate imports which. It is kept here as data and compared with the manifests and with
+//! the table in CONTRIBUTING.md, so that none of the three can differ from the others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("cli", &["lab", "run", "scenario", "report"]),
 ];
 
-/// Compares every manifest under `crates/`, and the table for people, with the map.
+/// Compares every manifest under `crates/`, and the table in CONTRIBUTING.md, with the map.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut allowed: BTreeMap<&str, &[&str]> = IMPORTS.iter().copied().collect();
@@ -68,7 +68,7 @@ fn table_differences(page: &str) -> Vec<String> {
     missing.map(|(room, _)| format!("CONTRIBUTING.md: the row of `{room}` differs")).collect()
 }
 
-/// The rooms in a manifest's `[dependencies]`; the manifest must carry the folder's name.
+/// The rooms in a manifest's `[dependencies]`; the crate must have the name of its folder.
 fn imports(manifest: &Path, folder: &str) -> Result<Vec<String>, String> {
     let text =
         fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;

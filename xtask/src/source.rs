@@ -1,4 +1,4 @@
-//! Rust text without what is no code: comments, the insides of strings, and tests beside the code.
+//! Rust code without comments, the contents of strings, and tests in the same file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Stri
     Ok(found)
 }
 
-/// Reads a file, and names it where that fails.
+/// Reads a file; the error names it.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
@@ -41,7 +41,7 @@ pub(crate) fn crates(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     Ok(found)
 }
 
-/// The text with comments and the insides of strings as blanks; lines stay where they are.
+/// The text with comments and the contents of strings replaced by blanks; lines keep their numbers.
 pub(crate) fn code(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -119,7 +119,7 @@ pub(crate) fn without_tests(code: &str) -> String {
     out
 }
 
-/// Where the item ends that `code` begins with: at its semicolon, or behind its braces.
+/// Where the item at the beginning of `code` ends: at its semicolon, or after its braces.
 fn end_of_item(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate() {

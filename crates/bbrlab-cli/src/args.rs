@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line: verbs, flags and their help texts.
 
 use std::path::PathBuf;
 
@@ -29,17 +29,17 @@ pub(crate) enum Verb {
   bbrlab run my.toml --set bottleneck.buffer=2bdp --set 'flows[1].cc=cubic' --out results
   bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json")]
     Run(RunArgs),
-    /// Run the papers' experiments: published beside measured
+    /// Run the papers' experiments and show published figures next to measured ones
     #[command(after_help = "Examples:
   bbrlab reproduce lanigan2020.single-flow
   bbrlab reproduce song2021 --seeds 10 --json")]
     Reproduce(ReproduceArgs),
-    /// Tell what there is: algorithms, scenarios, papers, metrics
+    /// List algorithms, scenarios, papers and metrics
     #[command(after_help = "Examples:
   bbrlab list
   bbrlab list algorithms --json")]
     List(ListArgs),
-    /// Validate scenario files and tell what a run would take; runs nothing
+    /// Validate scenario files and estimate what a run would cost; runs nothing
     #[command(after_help = "Example: bbrlab check my.toml song2021.random-loss")]
     Check(CheckArgs),
     /// Compare with recordings of real kernel code and real Linux hosts
@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     /// One case of `bench`, in this process
     #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
     BenchCase(BenchCaseArgs),
-    /// Print a script that teaches a shell to complete commands
+    /// Print a completion script for a shell
     #[command(
         after_help = "Example: bbrlab completions bash > ~/.local/share/bash-completion/completions/bbrlab"
     )]
@@ -69,7 +69,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// What the commands that run scenarios have in common.
+/// The flags that all commands that run scenarios have.
 #[derive(Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Running {
@@ -79,16 +79,16 @@ pub(crate) struct Running {
     /// Runs at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// Folder of the results [default: bbrlab-runs/NAME-HASH]
+    /// Folder for the results [default: bbrlab-runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Compute anew what is there already, and write over it
+    /// Recompute what is already there and overwrite it
     #[arg(long)]
     pub(crate) force: bool,
     /// Draw no pictures
     #[arg(long)]
     pub(crate) no_pictures: bool,
-    /// Take on up to this many data packets (a row of the series weighs 100, a byte of memory 1)
+    /// Refuse more than this many data packets (a row of the series counts as 100, a byte of memory as 1)
     #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// No progress, no notes: results only
@@ -116,7 +116,7 @@ pub(crate) struct ReproduceArgs {
     /// Papers or experiments (see `bbrlab list papers`); all, if nothing is named
     #[arg(value_name = "PAPER[.EXPERIMENT]")]
     pub(crate) names: Vec<String>,
-    /// Seeds a point [default: 5, or 1 at 1 Gbit/s and above]
+    /// Seeds per point [default: 5, or 1 at 1 Gbit/s and above]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) seeds: Option<u64>,
     #[command(flatten)]
@@ -137,7 +137,7 @@ pub(crate) struct CheckArgs {
     /// Runs at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// The limit that a run would have
+    /// The --limit that a run would have
     #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// One JSON document on standard output
@@ -177,7 +177,7 @@ pub(crate) enum Against {
   bbrlab validate golden reference/golden --only bbr1 cubic core
   bbrlab validate golden reference/golden/bbr1 --json")]
     Golden {
-        /// Folders with traces; MANIFEST.csv is there or in a folder above
+        /// Folders with traces; each, or a folder above it, must contain MANIFEST.csv
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
         /// Only these algorithms or services
@@ -209,7 +209,7 @@ pub(crate) struct PlotArgs {
     /// Folder of a run or of a sweep
     #[arg(value_name = "RUN")]
     pub(crate) folder: PathBuf,
-    /// Where the pictures go [default: into that folder]
+    /// Folder for the pictures [default: the folder of the results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// No notes
@@ -229,7 +229,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Cases (a, b, c, d, and some of them with -1bdp or -tso behind); all but the largest, if none is named
+    /// Cases: a, b, c, d, and some of them with the suffix -1bdp or -tso [default: all but the largest]
     #[arg(value_name = "CASE")]
     pub(crate) cases: Vec<String>,
     /// Do not count instructions

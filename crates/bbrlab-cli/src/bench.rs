@@ -1,4 +1,5 @@
-//! `bbrlab bench`: the speed table. Every case runs in processes of its own, so that its memory is its own.
+//! `bbrlab bench`: the speed table. Every case runs in processes of its own, so that its memory can be
+//! measured.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -10,18 +11,18 @@ use serde::Serialize;
 use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
 
-/// Processes per case; the median of their CPU times counts.
+/// Processes per case; the one with the median CPU time counts.
 const REPEATS: usize = 3;
 
-/// Under valgrind a case is some fifty times slower; it is run this long.
+/// Under valgrind a case is some fifty times slower, so only this much time is simulated.
 const VALGRIND_MS: u32 = 10_000;
 
 /// How instructions can be counted on this machine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counter {
-    /// By the processor.
+    /// By the processor, through perf.
     Perf,
-    /// By simulating it: the case with the fewest packets only.
+    /// By valgrind, which simulates the processor: only for the case with the fewest packets.
     Valgrind,
     None,
 }
@@ -67,7 +68,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     output.text(&words(&results))
 }
 
-/// One case in this process: what `bench` starts.
+/// Runs one case in this process; `bench` starts this command.
 pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = bench_case(&args.case)?;
     let result = case.run(args.duration_ms.unwrap_or(case.duration_ms))?;
@@ -86,7 +87,7 @@ fn words(results: &[BenchResult]) -> String {
         .column("memory", "MB", Align::Right)
         .column("digest", "", Align::Left);
     for result in results {
-        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
         let memory = result.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6);
         table.row(vec![
             result.name.clone(),
@@ -118,7 +119,7 @@ fn in_a_process(case: &BenchCase, duration_ms: u32) -> Result<BenchResult, Stopp
     serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
 }
 
-/// Instructions of a run twice as long less those of the run: start-up cancels.
+/// Instructions per packet, from two runs of which one is twice as long: the difference cancels the start-up.
 fn instructions_per_packet(case: &BenchCase, counter: Counter) -> Option<f64> {
     let long = match counter {
         Counter::Perf => case.duration_ms,
@@ -127,7 +128,7 @@ fn instructions_per_packet(case: &BenchCase, counter: Counter) -> Option<f64> {
     };
     let (fewer, few_packets) = instructions(case, long / 2, counter)?;
     let (more, many_packets) = instructions(case, long, counter)?;
-    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
     let per_packet =
         more.checked_sub(fewer)? as f64 / many_packets.checked_sub(few_packets)? as f64;
     per_packet.is_finite().then_some(per_packet)

@@ -1,4 +1,4 @@
-//! `bbrlab check`: validates, and tells what a run would take.
+//! `bbrlab check`: validates scenarios and estimates what a run would cost.
 
 use std::fmt::Write as _;
 
@@ -60,8 +60,8 @@ fn words(scenario: &Scenario, estimate: &Estimate, jobs: usize, over: Option<&La
     line("simulated", format!("{} s", figure(estimate.sim_s)));
     line("data packets", format!("about {}", rough(estimate.data_packets)));
     line("events", format!("about {}", rough(estimate.events)));
-    line("time", format!("about {} of CPU, on {jobs} at a time", time(estimate.cpu_s)));
-    line("memory", format!("about {} a run", bytes(estimate.memory_bytes)));
+    line("time", format!("about {} of CPU, up to {jobs} runs at a time", time(estimate.cpu_s)));
+    line("memory", format!("about {} per run", bytes(estimate.memory_bytes)));
     line(
         "series",
         format!(
@@ -122,7 +122,7 @@ fn of_scenario(scenario: &Scenario, estimate: &Estimate, over: Option<&LabError>
     }
 }
 
-/// Two digits that count, with thousands set apart.
+/// Two significant digits, with thousands separated.
 fn rough(value: u64) -> String {
     let mut unit = 1;
     while value / unit >= 100 {
@@ -140,7 +140,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for people")]
+#[expect(clippy::cast_precision_loss, reason = "for display")]
 fn bytes(value: u64) -> String {
     let value = value as f64;
     match value {

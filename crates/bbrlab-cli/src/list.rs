@@ -1,4 +1,4 @@
-//! `bbrlab list`: what there is.
+//! `bbrlab list`: algorithms, scenarios, papers and metrics.
 
 use bbrlab_lab::Paper;
 use bbrlab_report::{Align, Table};
@@ -197,7 +197,7 @@ fn metrics() -> String {
     table.render()
 }
 
-/// Every result in the records of flows, links and runs, and what groups have beside them.
+/// Every result in the records of flows, links and runs, and the additional ones of groups.
 fn metric_entries() -> Vec<MetricEntry> {
     let figures = [FlowSummary::FIGURES, LinkSummary::FIGURES, RunSummary::FIGURES].into_iter();
     let results = figures

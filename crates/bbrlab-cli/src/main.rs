@@ -1,6 +1,6 @@
 //! The `bbrlab` command: parse, call, print.
 //!
-//! Results go to standard output, words about them to standard error. Exit status: 0 done, 1 the run or a
+//! Results go to standard output, messages to standard error. Exit status: 0 done, 1 the run or a
 //! check failed, 2 bad usage or bad input, 130 interrupted.
 
 mod args;

@@ -1,4 +1,4 @@
-//! Results on standard output, words on standard error, and the exit status.
+//! Results on standard output, messages on standard error, and the exit status.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -9,11 +9,11 @@ use serde::Serialize;
 /// Why a verb ended early.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// What the lab says.
+    /// An error from the lab.
     Lab(LabError),
     /// Standard output cannot be written.
     Output(io::Error),
-    /// All has been said; this is the exit status.
+    /// Everything has been printed; this is the exit status.
     Status(u8),
 }
 
@@ -23,7 +23,7 @@ impl From<LabError> for Stopped {
     }
 }
 
-/// What a verb comes to.
+/// The result of a verb.
 pub(crate) type Verdict = Result<(), Stopped>;
 
 /// A record as a value in a map of a document.
@@ -53,21 +53,21 @@ impl Output {
         self.text("\n")
     }
 
-    /// Words about what is being done. If nobody can hear them, that is no failure.
+    /// A message about what is being done. It is no failure if standard error cannot be written to.
     pub(crate) fn note(&mut self, text: &str) {
         let _ = self.out.flush();
         let _ = writeln!(anstream::stderr(), "{text}");
     }
 
-    /// Tells how it ended.
+    /// Reports how the verb ended, and gives the exit status.
     pub(crate) fn end(mut self, result: Verdict) -> ExitCode {
         let flushed = self.out.flush().map_err(Stopped::Output);
-        // The rest is not worth a second attempt when the buffer is dropped.
+        // Do not try to write the rest a second time when the buffer is dropped.
         let (_, _) = self.out.into_parts();
         match result.and(flushed) {
             Ok(()) => ExitCode::SUCCESS,
             Err(Stopped::Status(status)) => ExitCode::from(status),
-            // The reader has seen enough (`bbrlab list | head -1`).
+            // The reader has closed the pipe (`bbrlab list | head -1`).
             Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::SUCCESS
             }
@@ -77,7 +77,7 @@ impl Output {
             }
             Err(Stopped::Lab(error)) => {
                 match &error {
-                    // Shows its own head and the place.
+                    // These errors have a heading of their own and show the place.
                     LabError::Scenario(errors) => {
                         let _ = writeln!(anstream::stderr(), "{}", errors.render(true));
                     }
@@ -95,7 +95,7 @@ fn complain(text: &str) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RESET}: {text}");
 }
 
-/// The system's words without its error number.
+/// The system's error message without its number.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())

@@ -1,4 +1,4 @@
-//! `bbrlab plot` and `bbrlab report`: pictures, and a page, of results that are there already.
+//! `bbrlab plot` and `bbrlab report`: pictures, and a page, of existing results.
 
 use crate::args::{PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};

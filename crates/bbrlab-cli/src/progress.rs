@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 
-/// A bar for that many runs; hidden where nobody looks.
+/// A progress bar; hidden if standard error is not a terminal or the user wants no progress.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {

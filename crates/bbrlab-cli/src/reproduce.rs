@@ -1,4 +1,4 @@
-//! `bbrlab reproduce`: the papers' experiments, published beside measured.
+//! `bbrlab reproduce`: the papers' experiments, published figures next to measured ones.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 use crate::run::jobs;
 
-/// Width of running text.
+/// The width to which text is wrapped.
 const WIDTH: usize = 100;
 
 pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
@@ -86,7 +86,7 @@ fn words(reproduced: &Reproduced) -> String {
     text
 }
 
-/// Running text in lines of the terminal's width.
+/// The text in lines of at most that width.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut line = String::new();

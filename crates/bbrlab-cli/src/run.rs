@@ -69,7 +69,7 @@ fn one(
     output: &mut Output,
 ) -> Result<Batch, Stopped> {
     let out = match &running.out {
-        // Several scenarios share a folder that the user names, each in one of its own.
+        // If the user names one folder for several scenarios, each gets its own folder in it.
         Some(out) if several => {
             let own = default_out(scenario);
             out.join(own.file_name().expect("the default has a name"))
@@ -116,12 +116,12 @@ fn leftover(batch: &Batch, scenario: &Scenario) -> String {
     let out = batch.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
     if let Some(partial) = &batch.partial {
         return format!(
-            "interrupted after {} s of simulated time; what there is of it is in {out}",
+            "interrupted after {} s of simulated time; the results up to then are in {out}",
             partial.sim_s
         );
     }
     format!(
-        "interrupted: {} of {} are finished and in {out}; the same command goes on from there",
+        "interrupted: {} of {} are finished and in {out}; the same command continues from there",
         batch.runs.len(),
         runs(scenario.runs())
     )
@@ -131,7 +131,7 @@ fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-/// The `--set`s, and the seed as one of them.
+/// The `--set` options, with the seed as one of them.
 pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
     let mut sets = set.to_vec();
     sets.extend(seed.map(|seed| format!("seed={seed}")));

@@ -1,4 +1,4 @@
-//! `bbrlab validate`: our code against recordings of Linux's.
+//! `bbrlab validate`: compares our code with recordings of Linux.
 
 mod packets;
 
@@ -11,7 +11,7 @@ use crate::args::{Against, ValidateArgs};
 use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 
-/// Damaged files that are named one by one.
+/// At most this many damaged files are listed.
 const DAMAGED_SHOWN: usize = 10;
 
 pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
@@ -151,7 +151,7 @@ fn document(golden: &Golden) -> Document<'_> {
     }
 }
 
-/// The traces hold nothing beyond 64 bits; a wider number comes as text.
+/// The traces hold no numbers above 64 bits; such a number would be written as text.
 fn number(value: i128) -> Value {
     i64::try_from(value)
         .map(Value::from)

@@ -1,4 +1,4 @@
-//! `bbrlab validate linux`: our stack against a real one, point by point.
+//! `bbrlab validate linux`: compares our stack with a real one, point by point.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 
-/// Pictures that `--out` alone asks for.
+/// Pictures drawn if `--out` is given without a number or names.
 const PICTURES: usize = 5;
 
 #[derive(Args, Debug)]
@@ -27,19 +27,19 @@ pub(crate) struct LinuxArgs {
     /// Only scenarios with one of these in their names
     #[arg(long, value_name = "PART", num_args = 1..)]
     only: Vec<String>,
-    /// Seeds of ours a point
+    /// Our seeds per point
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// Runs at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
-    /// Folder for pictures of both, one on the other
+    /// Folder for pictures of both stacks, one drawn over the other
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// So many pictures, of the scenarios that differ most
+    /// Number of pictures; those of the scenarios that differ most are drawn
     #[arg(long, value_name = "N", requires = "out", default_value_t = PICTURES)]
     pictures: usize,
-    /// Pictures of these scenarios
+    /// Draw the pictures of these scenarios
     #[arg(long, value_name = "SCENARIO", num_args = 1.., requires = "out", conflicts_with = "pictures")]
     picture: Vec<String>,
     /// No progress, no notes: results only
@@ -85,7 +85,7 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
     if aims(&report).iter().all(|(_, _, holds)| *holds) { Ok(()) } else { Err(Stopped::Status(1)) }
 }
 
-/// Each aim that there is a figure for: its words, the figure, and whether it holds.
+/// Each aim for which there is a figure: its text, the figure, and whether it holds.
 fn aims(report: &LinuxReport) -> Vec<(String, f64, bool)> {
     AIMS.iter()
         .filter_map(|aim| {
@@ -188,7 +188,7 @@ fn cwnd_table<'a>(points: impl Iterator<Item = &'a ComparedPoint>) -> Table {
     table
 }
 
-/// Per family the worst difference of each metric.
+/// For each family, the 95th percentile and the worst of the differences of each metric.
 fn families_table(report: &LinuxReport) -> Table {
     let shown = [
         Metric::Goodput,
@@ -254,7 +254,7 @@ fn verdict(comparison: &Comparison) -> &'static str {
     if comparison.passes() { "agrees" } else { "differs" }
 }
 
-/// Four significant digits or so: goodputs, milliseconds and counts share a column.
+/// About four significant digits: goodputs, milliseconds and counts share a column.
 fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,

@@ -1,9 +1,9 @@
-//! What happens to folders of results when something goes wrong: killed and interrupted commands, a full disk, two
-//! commands at once, and folders that were damaged or are somebody else's.
+//! What happens to folders of results when something goes wrong: commands that are killed or interrupted, a
+//! full disk, two commands at once, and folders that are damaged or belong to somebody else.
 //!
-//! The measure is always the same: the command run again comes to the files of an undisturbed one, keeps what was
-//! complete, and touches nothing that is not its own. No case depends on how fast the machine is: states that a crash
-//! leaves are made by hand, and where a process must be met in the act the test waits for what it has written.
+//! All tests check the same: the command, run again, produces the files of an undisturbed run, keeps what was
+//! complete, and changes no other files. No test depends on how fast the machine is: the states that a crash
+//! leaves are constructed, and where a process must be caught at work the test waits for what it has written.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use shell::{Shell, told};
 
-/// Two points with two seeds each: four runs, a blink each.
+/// Two points with two seeds each: four very short runs.
 const FOUR: &str = r#"
 title = "Four short runs"
 duration = "1s"
@@ -46,7 +46,7 @@ cc = "bbr1"
 rtt = "20ms"
 "#;
 
-/// Two short runs, and one that nobody waits for: it takes the better part of an hour, but little memory.
+/// Two short runs, and one that no test waits for: it takes the better part of an hour, but little memory.
 const ENDLESS: &str = r#"
 title = "One of three does not end"
 sample = "100s"
@@ -77,7 +77,7 @@ fn aloud<'a>(args: &[&'a str]) -> Vec<&'a str> {
     args.iter().copied().filter(|arg| *arg != "--quiet").collect()
 }
 
-/// Every file below a folder but `run.json`, which has a date.
+/// Every file below a folder except `run.json`, which has a date.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -95,7 +95,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Folders of runs that carry the mark of completeness.
+/// Folders of runs that have a `run.json`, which marks them as complete.
 fn complete(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries
@@ -107,7 +107,7 @@ fn complete(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Waits until so many runs are complete. The process must not end before, and nothing here takes minutes.
+/// Waits until that many runs are complete. The process must not end before that, and the wait has a limit.
 fn wait_for(child: &mut Child, folder: &Path, runs: usize) {
     for _ in 0..120_000 {
         if complete(folder).len() >= runs {
@@ -127,7 +127,7 @@ fn assert_fine(output: &Output) {
     assert!(output.status.success(), "{}", told(output));
 }
 
-/// An error is told, and nothing panics; nobody is killed either.
+/// An error was reported; the command did not panic and was not killed.
 fn assert_told(output: &Output, wanted: &[&str]) {
     let told = told(output);
     assert!(!output.status.success() && output.status.code().is_some(), "{told}");
@@ -147,10 +147,10 @@ fn assert_computed(told: &str, computed: usize, found: usize) {
     assert!(told.contains(&expected), "no `{expected}` in\n{told}");
 }
 
-/// What may have happened to the folder of a complete run.
+/// A change to the folder of a complete run.
 type Damage = fn(&Path);
 
-/// Each is made by hand: what a crash leaves at this or that moment, and what disks and people do.
+/// Constructed states: what a crash leaves at various moments, and what disks and users do.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
@@ -162,7 +162,7 @@ const DAMAGES: &[(&str, Damage)] = &[
     }),
     ("killed within a file", |run| {
         fs::remove_file(run.join("run.json")).unwrap();
-        // The largest number that Linux gives to a process is 2^22.
+        // Linux's largest process id is 2^22.
         fs::rename(run.join("summary.json"), run.join(".summary.json.99999999.partial")).unwrap();
     }),
     ("killed within the mark", |run| {
@@ -203,7 +203,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         let at = text.find("\"files\"").unwrap();
         fs::write(run.join("run.json"), format!("{}\"files\": {{}}\n}}\n", &text[..at])).unwrap();
     }),
-    // Each of these names a file that is there and has that hash: it is the path that is wrong.
+    // Each of these names a file that exists and has that hash: only the path is wrong.
     ("a mark that names a file above", |run| vouch(run, "../precious.txt")),
     ("a mark that names an absolute path", |run| {
         let path = run.parent().unwrap().join("precious.txt");
@@ -236,7 +236,7 @@ fn edit(run: &Path, field: &str, new: impl Fn(&str) -> String) {
     fs::write(run.join("run.json"), lines.join("\n") + "\n").unwrap();
 }
 
-/// Adds a file to those that `run.json` vouches for: `precious.txt`, under that name.
+/// Adds `precious.txt`, under that name, to the files whose hashes are in `run.json`.
 fn vouch(run: &Path, name: &str) {
     // SHA-256 of "precious\n".
     const HASH: &str = "a37214679d4cdc0b4724e05883a60eb979d19dd3a394438f17ef85846fadcee0";
@@ -323,7 +323,7 @@ fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
     }
 }
 
-/// A folder in which somebody else keeps something is left alone; `--force` writes beside it.
+/// A folder in which somebody keeps other files is left alone; `--force` writes beside them.
 #[test]
 fn a_folder_of_somebody_else_is_left_alone() {
     type Fill = fn(&Path);
@@ -355,7 +355,7 @@ fn a_folder_of_somebody_else_is_left_alone() {
     }
 }
 
-/// A sweep's own names are no licence to write over what somebody else keeps under them.
+/// A file of somebody else is not overwritten just because it has the name of one of a sweep's files.
 #[test]
 fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
     let shell = shell("summary");
@@ -366,7 +366,7 @@ fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
 }
 
-/// What one keeps beside the runs of a sweep does not keep the sweep from going on.
+/// Other files beside the runs of a sweep do not prevent it from being continued.
 #[test]
 fn a_sweep_goes_on_beside_notes_of_its_owner() {
     let shell = shell("notes");
@@ -404,7 +404,8 @@ fn another_run_in_the_folder_is_left_alone() {
     assert!(all(&out) != before);
 }
 
-/// Killed with so many runs complete, with one job and with two: what is complete stays, and the rest is computed.
+/// Killed with that many runs complete, with one job and with two: what is complete stays, and the rest is
+/// computed.
 #[test]
 fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     let shell = shell("killed");
@@ -432,7 +433,8 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     }
 }
 
-/// Interrupted in the middle, by Ctrl-C or by `kill`: complete runs stay and are in the summary, and no half of a run is.
+/// Interrupted in the middle, by Ctrl-C or by `kill`: complete runs stay and are in the summary; incomplete
+/// ones are not.
 #[test]
 fn an_interrupted_sweep_keeps_its_complete_runs() {
     for signal in ["-INT", "-TERM"] {
@@ -462,7 +464,7 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
     }
 }
 
-/// Two commands with one folder, begun at once: both end well, and what they leave is what one alone leaves.
+/// Two commands started at once on one folder: both succeed, and they leave what one alone leaves.
 #[test]
 fn two_commands_on_one_folder_leave_what_one_leaves() {
     let shell = shell("two");
@@ -484,7 +486,7 @@ fn two_commands_on_one_folder_leave_what_one_leaves() {
     }
 }
 
-/// One is killed while the other goes on.
+/// One command is killed while another continues.
 #[test]
 fn a_command_killed_beside_another_does_it_no_harm() {
     let shell = shell("beside");
@@ -498,22 +500,23 @@ fn a_command_killed_beside_another_does_it_no_harm() {
     assert_fine(&survivor.wait_with_output().unwrap());
     let told = shell.transcript(&aloud(&RUN_FOUR));
     assert_computed(&told, 0, 4);
-    // What the dead one left unfinished went when its folder was next written or looked at, or lies there hidden.
+    // Files that the killed command left unfinished were removed when the folder was next written or read, or
+    // they are still there under hidden names.
     let mut left = files(&out);
     left.retain(|name, _| !name.to_string_lossy().contains(".99999999."));
     left.retain(|name, _| !name.to_string_lossy().ends_with(".partial"));
     assert!(left == files(&shell.folder().join("fresh")));
 }
 
-/// A limit on the size of files stands for a full disk: the system refuses a write in the middle of a file.
+/// A limit on the size of files simulates a full disk: the system rejects a write in the middle of a file.
 #[test]
 fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     let shell = shell("limit");
     let mut seen_refused = 0;
-    // In units of 512 bytes: from not even the scenario to all but the largest file.
+    // In units of 512 bytes: from too small even for the scenario to enough for all but the largest file.
     for blocks in [0, 1, 2, 4, 8, 12] {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
-        // Without the trap the system would kill the process in place of refusing.
+        // Without the trap the system would kill the process instead of rejecting the write.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let output = Command::new("sh")
             .args(["-c", &script, env!("CARGO_BIN_EXE_bbrlab")])
@@ -531,7 +534,7 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
         seen_refused += 1;
         assert_told(&output, &["error: cannot write out/", "File too large"]);
         assert!(!out.join("run.json").exists(), "{blocks}: the mark of a run that is not whole");
-        // What was written is whole, and the rest comes with the next call.
+        // What was written is complete, and the next call adds the rest.
         let told = shell.transcript(&aloud(&RUN_ONE));
         assert_computed(&told, 1, 0);
         let whole = files(&out);
@@ -539,10 +542,10 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
             assert!(whole.get(name) == Some(bytes), "{blocks}: {}", name.display());
         }
     }
-    assert!(seen_refused >= 2, "the limit was felt");
+    assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// A file system of 64 KiB, where the machine lets us mount one.
+/// A file system of 64 KiB, if the machine permits mounting one.
 #[test]
 fn a_full_disk_is_told_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");

@@ -15,8 +15,8 @@ use shell::{Shell, told};
 
 const SIXTEEN: &str = include_str!("data/sixteen-unequal.toml");
 
-/// What is printed, with all figures as `#` and hashes as `HASH`: those are the engine's to test. Runs of
-/// blanks and rules become one, since their width follows the figures.
+/// Checks what is printed, with all figures as `#` and hashes as `HASH`: the engine's own tests check those.
+/// Runs of blanks and of rules are reduced to one, since their length depends on the figures.
 fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
     let mut shape = String::new();
     for line in shell.transcript(args).lines() {
@@ -58,7 +58,7 @@ fn masked(word: &str) -> String {
             out.push(c);
         }
     }
-    // Which way a figure differs is the engine's, too.
+    // The sign of a difference depends on the engine, too.
     out.replace("+#", "#").replace("-#", "#")
 }
 
@@ -82,7 +82,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Folders of runs that are complete by their mark.
+/// Folders of runs that their `run.json` marks as complete.
 fn complete_runs(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries
@@ -229,7 +229,7 @@ fn a_sweep_that_was_killed_goes_on_where_it_was() {
     for (mark, bytes) in &marks {
         assert!(fs::read(mark).unwrap() == *bytes, "{} was computed anew", mark.display());
     }
-    // Nothing is half written, and nothing is left over: the same files as of an undisturbed sweep.
+    // No file is half written or left over: the same files as from an undisturbed sweep.
     assert!(shell.output(&["run", "sixteen.toml", "--quiet", "--out", "fresh"]).status.success());
     assert!(files(&out) == files(&shell.folder().join("fresh")));
 }
@@ -241,7 +241,7 @@ fn plural(runs: usize) -> String {
 #[test]
 fn an_interrupted_run_leaves_what_there_is_of_it() {
     let shell = Shell::new("interrupt");
-    // Long enough not to end by itself; without series, so that nothing is large.
+    // Long enough not to end by itself; without series, so that no file becomes large.
     let args = [
         "run",
         "examples.dumbbell",
@@ -397,8 +397,8 @@ fn what_a_run_would_take_is_told_without_running() {
         simulated # s
         data packets about #
         events about #
-        time about # s of CPU, on # at a time
-        memory about # MB a run
+        time about # s of CPU, up to # runs at a time
+        memory about # MB per run
         series about # rows, # MB on disk
         --- exit 0
     "#]],

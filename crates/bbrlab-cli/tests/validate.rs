@@ -32,7 +32,7 @@ fn first_file(shell: &Shell, algorithm: &str) -> PathBuf {
     entries.map(|entry| entry.unwrap().path()).min().unwrap()
 }
 
-/// What is told, with counts and hashes masked: they are the excerpts'.
+/// Checks what is printed, with counts and hashes masked: they depend on the excerpts.
 fn check_words(shell: &Shell, args: &[&str], expected: &Expect) {
     let here = fs::canonicalize(shell.folder()).unwrap();
     let words: Vec<String> = shell

@@ -1,4 +1,4 @@
-//! `validate linux` as a user sees it: the document of `--json`, and what bad input is answered with.
+//! `validate linux` as a user sees it: the document of `--json`, and the messages for bad input.
 
 mod shell;
 

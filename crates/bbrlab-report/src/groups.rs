@@ -1,4 +1,4 @@
-//! Means over seeds: runs that differ in the seed only become one group.
+//! Means over seeds: runs that differ only in the seed become one group.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use crate::student_t::interval;
 
-/// Above this the groups hold totals, and no metric per flow.
+/// With more flows than this, groups have totals but no metrics per flow.
 const FLOWS_IN_GROUPS: usize = 1000;
 
 /// The groups of some runs, in the order in which each group's first run appears.
@@ -50,9 +50,9 @@ fn group(runs: &[&RunSummary]) -> Group {
     }
 }
 
-/// The metrics of a run by name: those of the JSON document, such as `jain`, `links.bottleneck.utilization`
-/// or `flows.0.rtt_ms.mean`, and sums and means over the flows: `total.goodput_mbps`, `mean.rtt_ms`; where algorithms compete, their sums
-/// too: `cc.cubic.goodput_mbps` ...
+/// The metrics of a run by name: those of the JSON document, such as `jain`, `links.bottleneck.utilization` or
+/// `flows.0.rtt_ms.mean`; sums and means over the flows: `total.goodput_mbps`, `mean.rtt_ms`; and where
+/// algorithms compete, their sums: `cc.cubic.goodput_mbps` ...
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     let mut flat = Vec::new();

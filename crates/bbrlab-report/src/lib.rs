@@ -1,4 +1,4 @@
-//! From result records to what people read: tables, means with intervals, pictures. No engine.
+//! Turns result records into tables, means with intervals, pictures and a page. Imports no engine.
 //!
 //! Everything here is a pure function of records and text; nothing reads a clock, a file or the system's
 //! fonts, so the same records give the same bytes everywhere. To keep that true across machines the

@@ -1,15 +1,15 @@
-//! Numbers as people read them.
+//! Numbers in the form that tables and pictures show.
 
 /// A missing figure.
 pub(crate) const NONE: &str = "–";
 
-/// With so many decimals; a dash for none.
+/// The value with that many decimals; a dash for `None`.
 #[must_use]
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => {
             let text = format!("{value:.decimals$}");
-            // Minus zero is zero to people.
+            // Write minus zero as zero.
             match text.strip_prefix('-') {
                 Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
                 _ => text,
@@ -19,7 +19,7 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// With as many decimals as make three or four digits that count; a dash for none.
+/// The value with as many decimals as give three or four significant digits; a dash for `None`.
 #[must_use]
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
@@ -37,13 +37,13 @@ fn decimals_of(value: f64) -> usize {
     }
 }
 
-/// A written mean with half its interval, where that does not round to zero.
+/// A mean with half its interval, unless that rounds to zero.
 pub(crate) fn with_half(mean: &str, half: &str) -> String {
     let shows = half.chars().any(|c| c.is_ascii_digit() && c != '0');
     if shows { format!("{mean} ±{half}") } else { mean.to_owned() }
 }
 
-/// A count with thousands set apart; a dash for none.
+/// A count with thousands separated; a dash for `None`.
 #[must_use]
 pub fn count(value: impl Into<Option<u64>>) -> String {
     let Some(value) = value.into() else { return NONE.to_owned() };

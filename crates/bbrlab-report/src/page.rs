@@ -1,4 +1,4 @@
-//! One HTML page that holds everything: opens from a disk or an e-mail, asks no network for anything.
+//! One HTML page that contains everything: it can be opened from a disk or an e-mail and needs no network.
 
 use std::fmt::Write as _;
 
@@ -62,7 +62,10 @@ pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) 
 
 fn body(html: &mut String, section: &PageSection) {
     if !section.command.is_empty() {
-        line(html, &format!("<p>Computed again by <code>{}</code></p>", escaped(&section.command)));
+        line(
+            html,
+            &format!("<p>To compute this again: <code>{}</code></p>", escaped(&section.command)),
+        );
     }
     let text = match section.runs.as_slice() {
         [run] => run_table(run),
@@ -70,7 +73,7 @@ fn body(html: &mut String, section: &PageSection) {
     };
     line(html, &format!("<pre class=\"table\">{}</pre>", escaped(&text)));
     for picture in &section.pictures {
-        // The first line of a picture's SVG is its opening tag; inside a page it needs nothing before it.
+        // The first line of a picture's SVG is its opening tag, so it can be put into the page as it is.
         line(html, &format!("<figure>{}</figure>", picture.svg));
     }
     if section.runs.len() > 1 {

@@ -1,7 +1,7 @@
 //! The 95 % interval of a mean over few runs: Student's t.
 //!
-//! Sources: the quantiles up to 30 degrees of freedom are the usual table's; beyond them the expansion of
-//! the quantile in 1/df about the normal one (Abramowitz and Stegun 26.7.5), which there is right to 1e-6.
+//! Sources: up to 30 degrees of freedom the usual table of quantiles; beyond it the expansion of the quantile
+//! in 1/df around the normal one (Abramowitz and Stegun 26.7.5), which is accurate to 1e-6 there.
 
 use bbrlab_run::{mean, variance};
 

@@ -1,6 +1,6 @@
 //! A sample without replacement: the same seed and list give the same sample, in the same order.
 
-/// Splitmix64: all that a draw needs, and the same on every machine.
+/// Splitmix64: good enough to draw a sample, and the same on every machine.
 struct Dice(u64);
 
 impl Dice {

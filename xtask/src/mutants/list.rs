@@ -1,4 +1,4 @@
-//! The mutants that cargo-mutants knows: where, what, and the change as a diff.
+//! The mutants that cargo-mutants offers: where, what, and the change as a diff.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,16 +10,16 @@ use serde_json::Value;
 pub(super) struct Mutant {
     /// The crate.
     pub(super) package: String,
-    /// From the root on.
+    /// Its path from the root.
     pub(super) file: String,
     /// Place and change in one line.
     pub(super) name: String,
-    /// Unified, of one file.
+    /// A unified diff of one file.
     pub(super) diff: String,
 }
 
 impl Mutant {
-    /// The lines that go and the lines that come.
+    /// The removed and the added lines.
     pub(super) fn change(&self) -> String {
         let is_change = |line: &&str| {
             line.starts_with(['-', '+']) && !line.starts_with("---") && !line.starts_with("+++")
@@ -67,13 +67,13 @@ fn first_line(hunk: &str) -> Option<usize> {
     hunk.split('-').nth(1)?.split([',', ' ']).next()?.parse().ok()
 }
 
-/// Sees to it that cargo-mutants is there.
+/// Makes sure that cargo-mutants is installed.
 pub(super) fn install() -> Result<(), String> {
     let found = Command::new("cargo").args(["mutants", "--version"]).output();
     if found.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
-    eprintln!("cargo-mutants is not there: `cargo install cargo-mutants --locked`, once");
+    eprintln!("cargo-mutants is missing; running `cargo install cargo-mutants --locked` once");
     let status = Command::new("cargo").args(["install", "cargo-mutants", "--locked"]).status();
     match status {
         Ok(status) if status.success() => Ok(()),
@@ -81,7 +81,7 @@ pub(super) fn install() -> Result<(), String> {
     }
 }
 
-/// Every mutant of the crates named, in the order of their places.
+/// Every mutant of the given crates, in the order of their places.
 pub(super) fn of_packages(root: &Path, packages: &[&str]) -> Result<Vec<Mutant>, String> {
     let output = Command::new("cargo")
         .args(["mutants", "--list", "--json", "--diff", "--workspace"])

@@ -1,11 +1,11 @@
-//! `cargo xtask mutants --sample N --seed S`: how many of so many random changes of the code do the tests notice?
+//! `cargo xtask mutants --sample N --seed S`: how many of N random changes of the code do the tests notice?
 //!
-//! cargo-mutants names every change that it knows in the product code; a seed draws some of them. Each is made in
-//! a copy of the project under `target/mutants/`, and the tests run that hold the changed crate: its own first, then
-//! those of the crates above it, until one fails. What survives is printed with its place: it wants a test, or a
-//! sentence why no test can tell the difference.
+//! cargo-mutants lists every change that it can make to the product code; a seed draws some of them. Each is
+//! made in a copy of the project under `target/mutants/`. Then tests run until one fails: first those of the
+//! changed crate, then those of the crates that import it. A change that no test notices is printed with its
+//! place: it needs a test, or a sentence that says why no test can tell the difference.
 //!
-//! Outside of the gate: sixty mutants take an hour or two. `--shard 1/3` takes every third one of the sample.
+//! Not part of the gate: sixty mutants take an hour or two. `--shard 1/3` takes every third one of the sample.
 
 mod draw;
 mod list;
@@ -21,7 +21,7 @@ use self::rooms_above::RoomsAbove;
 use self::run::{Limits, Outcome};
 use self::tree::Tree;
 
-/// Crates whose code is mutated; those that are not there yet, or no longer, are passed over.
+/// Crates whose code is mutated; those that do not exist are skipped.
 const PRODUCT: &[&str] = &[
     "bbrlab-cc",
     "bbrlab-link",
@@ -32,14 +32,15 @@ const PRODUCT: &[&str] = &[
     "bbrlab-tcp",
 ];
 
-const USAGE: &str = "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--skip CRATE] [--list]
+const USAGE: &str =
+    "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--skip CRATE] [--list]
   --sample N   how many mutants
   --seed S     which ones: the same seed draws the same ones from the same code
   --shard K/N  only every Nth of them, beginning with the Kth (from 1)
-  --skip CRATE leave its tests out, though the gate has them: a faster run, and more survivors; may be repeated
-  --list       only say which they are";
+  --skip CRATE do not run the tests of this crate: faster, but more mutants survive; may be repeated
+  --list       only print their names";
 
-/// What the command line asks for.
+/// The options on the command line.
 #[derive(Debug, PartialEq)]
 struct Options {
     sample: usize,
@@ -86,8 +87,8 @@ impl Options {
     }
 }
 
-/// Draws, tries and counts.
-#[expect(clippy::disallowed_methods, reason = "tells how long a mutant took")]
+/// Draws mutants, tries them and counts the outcomes.
+#[expect(clippy::disallowed_methods, reason = "reports how long a mutant took")]
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     list::install()?;
@@ -127,7 +128,7 @@ fn try_one(
 ) -> Result<Outcome, String> {
     let rooms = above.of(&mutant.package);
     for (number, room) in rooms.iter().enumerate() {
-        // The limit comes from the tests as they are, measured once.
+        // The time limit comes from the unchanged tests, measured once.
         limits.measure(tree, room)?;
         let changed = tree.change(mutant)?;
         if number == 0 && !run::builds(tree, room)? {

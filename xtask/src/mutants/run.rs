@@ -1,4 +1,4 @@
-//! Tests of one crate, run in the copy with a limit of time.
+//! Runs the tests of one crate in the copy, with a time limit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use super::tree::Tree;
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// A test of this crate failed.
     Caught(String),
-    /// The tests of this crate came to no end.
+    /// The tests of this crate did not end in time.
     Timeout(String),
     /// All tests passed.
     Missed,
@@ -39,13 +39,13 @@ impl fmt::Display for Outcome {
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
-    /// Runs the tests of `room` as they are, once. They must pass, or all mutants would seem to be caught.
+    /// Runs the unchanged tests of `room` once. They must pass, or all mutants would seem to be caught.
     #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
     pub(super) fn measure(&mut self, tree: &Tree, room: &str) -> Result<(), String> {
         if self.0.contains_key(room) {
             return Ok(());
         }
-        eprintln!("== the tests of {room} as they are");
+        eprintln!("== the unchanged tests of {room}");
         if !builds(tree, room)? {
             return Err(format!("{room} does not build"));
         }
@@ -53,7 +53,7 @@ impl Limits {
         if tests(tree, room, Duration::from_secs(3600))? != Outcome::Missed {
             return Err(format!("the tests of {room} fail without a change"));
         }
-        // Other work on the machine may slow the tests down; what never ends is still found.
+        // Other work on the machine may slow the tests down; tests that never end are still found.
         self.0.insert(room.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
         Ok(())
     }
@@ -72,7 +72,7 @@ pub(super) fn builds(tree: &Tree, room: &str) -> Result<bool, String> {
 
 /// Runs the crate's tests.
 pub(super) fn tests(tree: &Tree, room: &str, limit: Duration) -> Result<Outcome, String> {
-    // What depends on the change is built without a limit, so that the limit is the tests' own.
+    // Build first and without a limit, so that the limit applies to the tests alone.
     if !builds(tree, room)? {
         return Ok(Outcome::Caught(room.to_owned()));
     }
@@ -83,8 +83,8 @@ pub(super) fn tests(tree: &Tree, room: &str, limit: Duration) -> Result<Outcome,
     })
 }
 
-/// Whether it succeeded; `None` if it had to be ended.
-#[expect(clippy::disallowed_methods, reason = "what never ends is ended")]
+/// Whether it succeeded; `None` if the time limit ended it.
+#[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
 fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, String> {
     let log = tree.target.with_file_name("log");
     let error = |error: std::io::Error| format!("{}: {error}", log.display());
@@ -96,7 +96,7 @@ fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, St
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(error)?)
         .stderr(log)
-        // A group of its own, so that what cargo starts ends with it.
+        // A process group of its own, so that all processes that cargo starts end with it.
         .process_group(0)
         .spawn()
         .map_err(error)?;

@@ -8,13 +8,13 @@ use std::process::Command;
 use super::list::Mutant;
 use crate::source;
 
-/// The copy. It stays between calls, with what was built in it, so that only the first call builds everything.
+/// The copy. It is kept between calls, with its build results, so that only the first call builds everything.
 pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,
 }
 
-/// A change that is taken back when this goes out of scope.
+/// A change that is undone when this goes out of scope.
 pub(super) struct Changed {
     path: PathBuf,
     text: String,
@@ -27,7 +27,7 @@ impl Drop for Changed {
 }
 
 impl Tree {
-    /// Brings the copy up to date with the work tree; files that are the same keep their times.
+    /// Updates the copy from the work tree; unchanged files keep their times.
     pub(super) fn copy(root: &Path) -> Result<Self, String> {
         let folder = root.join("target/mutants");
         let tree = Self { root: folder.join("tree"), target: folder.join("target") };

@@ -1,4 +1,4 @@
-//! `bbrlab validate packets`: what our sender and receiver send, held against what Linux's sent.
+//! `bbrlab validate packets`: compares what our sender and receiver send with what Linux's sent.
 
 use std::fmt::Write as _;
 
@@ -39,7 +39,7 @@ pub(super) fn words(packets: &PacketReplays) -> String {
         .column("mismatches", "", Align::Right)
         .column("by receiver", "", Align::Right)
         .column("mismatches", "", Align::Right)
-        .column("handed in", "", Align::Right);
+        .column("times supplied", "", Align::Right);
     for e in &report.episodes {
         let name = if e.closed { format!("{} (closed)", e.name) } else { e.name.clone() };
         table.row(vec![
@@ -125,7 +125,7 @@ pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
     }
 }
 
-/// A number where it is one.
+/// A number if the text is one.
 fn value(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
 }

@@ -1,4 +1,4 @@
-//! Runs the command as a user would, and tells all that the user sees.
+//! Runs the command as a user would, and returns all that the user sees.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use expect_test::Expect;
 
-/// A scratch folder in which commands are run; gone at the end.
+/// A scratch folder in which commands are run; removed at the end.
 pub(crate) struct Shell {
     folder: PathBuf,
 }

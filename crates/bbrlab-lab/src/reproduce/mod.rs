@@ -153,7 +153,7 @@ pub fn reproduce(
     let batch = run_batch(&scenario, &batch_options, watch)?;
     if batch.is_interrupted {
         return Err(LabError::Interrupted(format!(
-            "interrupted: {} of {} runs of {} are finished and in {}; the same command goes on from there",
+            "interrupted: {} of {} runs of {} are finished and in {}; the same command continues from there",
             batch.runs.len(),
             scenario.runs(),
             experiment.id,

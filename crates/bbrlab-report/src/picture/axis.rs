@@ -1,4 +1,4 @@
-//! Axes: where the ticks stand and what they say.
+//! Axes: where the ticks are and what their labels say.
 
 use crate::number::count;
 
@@ -12,9 +12,10 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// From zero to a round number above the largest, with about that many ticks; from a round number
-    /// below the least where the values would use a small part of that, but not so small that the axis
-    /// would blow up what is next to nothing.
+    /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero, or, if the values
+    /// would use only a small part of that range, at a round number below the least. If the values hardly
+    /// differ, it starts at zero in any case: otherwise the axis would enlarge negligible differences. It ends
+    /// at a round number above the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -22,7 +23,7 @@ impl Axis {
         let step = round_step((high - low) * 1.04, wanted);
         let low = (low / step).floor() * step;
         let mut top = (high / step).ceil() * step;
-        // Room for a line that would run along the frame.
+        // Leave space above a line that would otherwise run along the frame.
         if high > top - 0.02 * (top - low) {
             top = high + 0.04 * (high - low);
         }
@@ -53,7 +54,8 @@ impl Axis {
         Self { low, high, ticks }
     }
 
-    /// Where a value stands, from 0 at the low end to 1 at the high end; kept inside.
+    /// The position of a value, from 0 at the low end to 1 at the high end; values outside are moved to the
+    /// nearer end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -76,7 +78,7 @@ fn label(value: f64, decimals: usize) -> String {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, so that a range has at most about that many steps. By comparison, not
+/// 1, 2 or 5 times a power of ten, so that a range has at most about that many steps. Found by comparison, not
 /// by a logarithm, whose last bit depends on the C library.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;

@@ -10,7 +10,7 @@ use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeSty
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
 
-/// The embedded font first; a browser without it takes what it has.
+/// The embedded font first; a browser without it uses one of the others.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
 /// plotters divides a font's size by this before it writes it.
@@ -19,7 +19,7 @@ const PLOTTERS_FONT_SCALE: f64 = 1.24;
 /// Why drawing cannot fail.
 const NO_END: &str = "writing to a string cannot fail";
 
-/// A place in points, from the upper left.
+/// A position in points, from the upper left.
 pub(crate) type At = (f64, f64);
 
 /// How a line looks.
@@ -55,7 +55,7 @@ impl Stroke {
     }
 }
 
-/// How words look and where they stand relative to their place.
+/// How a text looks, and how it is aligned to its position.
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
     pub(crate) size: f64,
@@ -79,12 +79,12 @@ impl Words {
     }
 }
 
-/// A sheet of so many points.
+/// A sheet to draw on, measured in points.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// Draws a picture of that size and gives its SVG.
+/// Draws a picture of that size and returns its SVG.
 pub(crate) fn draw(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
     let mut svg = String::new();
     let size = (whole(width * SCALE).unsigned_abs(), whole(height * SCALE).unsigned_abs());
@@ -94,7 +94,7 @@ pub(crate) fn draw(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> 
         paint(&canvas);
         canvas.area.present().expect(NO_END);
     }
-    // Shown at its nominal size, and without spikes where a noisy line turns.
+    // Show it at its nominal size, and without spikes where a noisy line turns.
     let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
     let nominal = format!(
         "<svg width=\"{}\" height=\"{}\" stroke-linejoin=\"round\"",
@@ -164,8 +164,7 @@ fn whole(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// The pieces of a dashed line along a path of horizontal or vertical legs (slanted ones are left whole,
-/// since their length needs no more than a square root but no picture has them).
+/// The dashes along a path. Every segment of the path begins with a dash.
 fn dashes(points: &[At], dash: f64, gap: f64) -> Vec<(At, At)> {
     let mut pieces = Vec::new();
     for leg in points.windows(2) {

@@ -1,7 +1,8 @@
-//! Ten thousand samples on a thousand pixels: what a pixel's column saw, nothing averaged away.
+//! Reduces ten thousand samples to a thousand pixel columns. Each column keeps its extremes; nothing is
+//! averaged.
 
-/// Points with rising first coordinates, reduced to first, least, greatest and last per column. `None`
-/// among the values breaks the line.
+/// Points with rising first coordinates, reduced to the first, least, greatest and last of each column. A value
+/// of `None` breaks the line.
 pub(crate) fn lines(
     points: impl Iterator<Item = (f64, Option<f64>)>,
     column_of: impl Fn(f64) -> i64,

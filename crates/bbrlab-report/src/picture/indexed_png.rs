@@ -1,4 +1,4 @@
-//! PNG with a palette: line art has few colours that matter, and a picture of them is a tenth of the size.
+//! PNG with a palette: line art has few important colours, and with a palette the file has a tenth of the size.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -29,7 +29,7 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let mut lines = ZlibEncoder::new(Vec::new(), Compression::best());
     let indices: Vec<u8> = pixels().map(|pixel| index[&pixel]).collect();
     for line in indices.chunks_exact(row) {
-        // Filter 0: indices have no differences worth coding.
+        // Filter 0: differences between palette indices do not compress better.
         lines
             .write_all(&[0])
             .and_then(|()| lines.write_all(line))

@@ -1,8 +1,8 @@
-//! Pictures: a run over time, a sweep by its keys. SVG, and the same as PNG.
+//! Pictures of a run over time and of a sweep by its keys, as SVG and as PNG.
 //!
-//! A picture is laid out here, panel by panel, and drawn by `plotters`, whose coordinates are whole
-//! numbers: so everything is drawn at twice the size ([`canvas::SCALE`]) and shown at half. The PNG is
-//! the SVG rendered with the one font that the program carries.
+//! A picture is laid out here, panel by panel, and drawn by `plotters`. Its coordinates are whole numbers, so
+//! everything is drawn at twice the size ([`canvas::SCALE`]) and shown at half of it. The PNG is the SVG
+//! rendered with the one font that the program contains.
 
 mod axis;
 mod canvas;
@@ -25,7 +25,7 @@ pub use sweep::{SweepMetric, sweep_pictures};
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// What it shows, as a file's name without ending.
+    /// What it shows, as a file name without suffix.
     pub name: String,
     /// The picture.
     pub svg: String,

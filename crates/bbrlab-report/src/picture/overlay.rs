@@ -22,7 +22,7 @@ pub type OverTime = Vec<(f64, Option<f64>)>;
 /// One quantity of one flow or link, in both recordings.
 #[derive(Clone, Debug, Default)]
 pub struct OverlayPair {
-    /// What the line stands for, if a panel has several.
+    /// The label of the line, if a panel has several.
     pub name: String,
     /// Drawn wide and pale.
     pub below: OverTime,
@@ -44,7 +44,7 @@ pub struct OverlayPanel {
 pub struct Overlay {
     /// The picture's name.
     pub name: String,
-    /// Its head.
+    /// Its heading.
     pub title: String,
     /// The line below it.
     pub facts: String,
@@ -52,7 +52,7 @@ pub struct Overlay {
     pub below: String,
     /// What the dark lines are.
     pub above: String,
-    /// Seconds that the time axis ends with.
+    /// The end of the time axis, in seconds.
     pub end_s: f64,
     /// From top to bottom.
     pub panels: Vec<OverlayPanel>,
@@ -102,7 +102,7 @@ fn paint(canvas: &Canvas<'_>, overlay: &Overlay, content: &OverlayPanel, top: f6
             panel.line(&line, stroke);
         }
     };
-    // One line alone has two colours; of several, each has its own, pale and dark.
+    // A single pair of lines uses two colours. Of several pairs, each has one colour, pale and dark.
     let below = |place: usize| {
         let color = palette::line(if several { place } else { 1 });
         Stroke::new(color, 3.2).alpha(0.4)

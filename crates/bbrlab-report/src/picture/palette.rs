@@ -21,7 +21,7 @@ pub(crate) const GRID: RGBColor = RGBColor(232, 232, 232);
 pub(crate) const REFERENCE: RGBColor = RGBColor(90, 90, 90);
 pub(crate) const DROP: RGBColor = RGBColor(190, 20, 40);
 
-/// The colour of the line at that place.
+/// The colour of the line with this index.
 pub(crate) fn line(at: usize) -> RGBColor {
     LINES[at % LINES.len()]
 }

@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::canvas::{At, Canvas, Stroke, Words};
 use super::palette::{FAINT_INK, FRAME, GRID, INK};
 
-/// Sizes of words in points.
+/// Sizes of text in points.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 11.0;
 
@@ -36,13 +36,13 @@ impl Panel<'_, '_> {
         )
     }
 
-    /// The pixel column of a value of the x axis, half a point wide.
+    /// The column of a value on the x axis. Columns are half a point wide.
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
     pub(crate) fn column(&self, x: f64) -> i64 {
         (self.at(x, 0.0).0 * 2.0) as i64
     }
 
-    /// Grid, frame and the y axis' labels; draw it first.
+    /// Grid, frame and labels of the y axis; to be drawn first.
     pub(crate) fn frame(&self, title: &str) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at(0.0, *value);
@@ -58,7 +58,7 @@ impl Panel<'_, '_> {
         self.canvas.words(title, (self.left, self.top - 4.0), words);
     }
 
-    /// The lines around; draw them last.
+    /// The border; to be drawn last.
     pub(crate) fn border(&self) {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
@@ -96,7 +96,7 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// A legend above the frame, at its right end, in the line of the title.
+    /// A legend above the frame, at its right end, on the line of the title.
     pub(crate) fn legend(&self, keys: &[Key]) {
         let mut right = self.right;
         for key in keys.iter().rev() {
@@ -110,7 +110,7 @@ impl Panel<'_, '_> {
     }
 }
 
-/// About how wide words are in Inter: enough to place a legend. No font is measured.
+/// The approximate width of a text in Inter, without measuring the font: good enough to place a legend.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     let ems: f64 = text
         .chars()

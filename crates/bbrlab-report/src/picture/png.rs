@@ -1,5 +1,5 @@
-//! SVG to PNG with the font that the program carries: the system's fonts are never looked at, so the
-//! same picture comes out on a bare machine.
+//! Converts SVG to PNG with the font that the program contains. The system's fonts are never used, so the
+//! picture is the same on a machine without fonts.
 
 use std::sync::Arc;
 
@@ -26,6 +26,6 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     let size = tree.size().to_int_size().scale_by(scale).expect("the scale is above zero");
     let mut pixmap = Pixmap::new(size.width(), size.height()).expect("a picture has an area");
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-    // The sheet is white all over, so colours are as they stand.
+    // The sheet is white and opaque everywhere, so the colours need no correction for transparency.
     indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data())
 }

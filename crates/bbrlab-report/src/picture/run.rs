@@ -20,7 +20,7 @@ use crate::table::point_words;
 /// What a picture of a run is drawn from.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPicture<'a> {
-    /// The run as it was asked for.
+    /// The resolved run.
     pub run: &'a Run,
     /// Its figures.
     pub summary: &'a RunSummary,
@@ -38,9 +38,9 @@ const RIGHT: f64 = WIDTH - 22.0;
 const PANEL_HEIGHT: f64 = 150.0;
 const PANEL_GAP: f64 = 38.0;
 const BAND_HEIGHT: f64 = 11.0;
-/// Above this flows of one kind are drawn as their mean between their least and greatest.
+/// With more flows than this, flows of one algorithm are drawn as their mean and their range.
 const SINGLE_CURVES: usize = 8;
-/// IP, TCP and timestamps around a segment's payload.
+/// Bytes of the IP and TCP headers with timestamps around a segment's payload.
 const HEADERS: f64 = 52.0;
 
 /// The picture of a run.
@@ -56,7 +56,7 @@ struct Sheet<'a> {
     /// Rows of the series, by flow.
     rows: Vec<Vec<usize>>,
     end_s: f64,
-    /// State bands of the flows that have states, with their numbers.
+    /// State bands of the flows that have states, with the flows' numbers.
     states: Vec<(u32, Vec<Band<'a>>)>,
     with_queue: bool,
 }
@@ -146,7 +146,7 @@ impl<'a> Sheet<'a> {
         canvas.words(&facts, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
     }
 
-    /// A strip a flow with its states, and their legend above.
+    /// A strip for each flow with its states, and the legend above them.
     fn strip(&self, canvas: &Canvas<'_>) {
         if self.states.is_empty() {
             return;
@@ -163,7 +163,7 @@ impl<'a> Sheet<'a> {
                 }
                 let place =
                     |time_s: f64| LEFT + (time_s / self.end_s).clamp(0.0, 1.0) * (RIGHT - LEFT);
-                // A state that a column saw is at least as wide as the column.
+                // A state that occurs in a column is drawn at least as wide as the column.
                 let (left, right) = (place(from), place(to).max(place(from) + 1.0));
                 canvas.fill((left, top), (right, top + BAND_HEIGHT), palette::state(state), 1.0);
             }
@@ -173,7 +173,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Where there is one flow with states, its start-up, drain and ProbeRTT shade every panel.
+    /// If exactly one flow has states, its start-up, drain and ProbeRTT shade every panel.
     fn shade(&self, panel: &Panel<'_, '_>) {
         let [(_, bands)] = self.states.as_slice() else { return };
         for &(from, to, state) in bands {
@@ -213,7 +213,8 @@ impl<'a> Sheet<'a> {
         let mut rates = link.map_or_else(Vec::new, |link| rate_steps(&link.rate, self.end_s));
         let mut rate_name = "link rate".to_owned();
         if self.rows.len() > SINGLE_CURVES {
-            // Beside the mean of many flows the whole link's rate says nothing; an equal share does.
+            // The mean of many flows should be compared with an equal share of the link, not with its whole
+            // rate.
             let n = self.rows.len() as u64;
             for (_, rate) in &mut rates {
                 *rate /= value(n);
@@ -390,15 +391,15 @@ impl<'a> Sheet<'a> {
         panel.x_labels("time, s");
     }
 
-    /// The link that the flows share: the dumbbell's, or the first with a rate.
+    /// The link that the flows share: the dumbbell's bottleneck, or else the first with a limited rate.
     fn main_link(&self) -> Option<&'a Link> {
         let run = self.input.run;
         let bottleneck = run.bottleneck.and_then(|link| run.links.get(link as usize));
         bottleneck.or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
-    /// Up to four links by their mean queue, in the order of the summary; access links of single flows
-    /// only where nothing else has a rate.
+    /// The bottleneck if there is one, else up to four links with the longest mean queues, in the order of the
+    /// summary. Access links of single flows are shown only if there are no other links.
     fn shown_links(&self) -> Vec<u32> {
         let links = &self.input.summary.links;
         let mut by_queue: Vec<(u32, f64, bool)> = (0u32..)
@@ -422,7 +423,7 @@ impl<'a> Sheet<'a> {
         shown
     }
 
-    /// Wire bytes of a full packet on the main link, of the first class.
+    /// Wire bytes of a full packet on the main link.
     fn wire_bytes(&self, mss: u32) -> f64 {
         let framing = self.main_link().map_or(0.0, |link| value(link.framing.0));
         f64::from(mss) + HEADERS + framing
@@ -449,7 +450,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The rate over time as corners of a line, in Mbit/s.
+/// The rate over time as the corners of a line, in Mbit/s.
 fn rate_steps(rate: &Rate, end_s: f64) -> Vec<(f64, f64)> {
     match rate {
         Rate::Unlimited => Vec::new(),
@@ -504,7 +505,7 @@ fn greatest(curves: &[Curve]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Half-point columns over the width of a panel.
+/// The column at a share of a panel's width. Columns are half a point wide.
 #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
 fn column_of(share: f64) -> i64 {
     (share * (RIGHT - LEFT)) as i64

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// From, to (in x values) and the state.
 pub(crate) type Band<'a> = (f64, f64, &'a str);
 
-/// States that last so shortly, and matter so much, that a column which saw them shows them.
+/// The priority of a state within its column: short but important states are shown even where others follow.
 fn weight(state: &str) -> u32 {
     match state {
         "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,
@@ -17,7 +17,7 @@ fn weight(state: &str) -> u32 {
     }
 }
 
-/// The samples as bands: per column the weightiest state, else the last.
+/// The samples as bands: for each column the state of the highest priority, of several the last.
 pub(crate) fn bands<'a>(
     samples: impl Iterator<Item = (f64, &'a str)>,
     end: f64,
@@ -46,7 +46,7 @@ pub(crate) fn bands<'a>(
     bands
 }
 
-/// The states that occur, in the order of a connection's life.
+/// The states that occur, in the order in which a connection passes through them.
 pub(crate) fn legend(canvas: &Canvas<'_>, bands: &[Vec<Band<'_>>], right: f64, y: f64) {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {

@@ -1,9 +1,9 @@
 //! A sweep: a metric against a swept key, a line per algorithm (or per value of another key), bars for
 //! the 95 % intervals over seeds.
 //!
-//! The swept values stand at equal distances in the order of the sweep, under the labels that the
-//! scenario gives them: what is swept is mostly geometric (0.1, 0.2, 0.5, 1, 2 ... BDP), and sometimes
-//! has no scale at all.
+//! The swept values are placed at equal distances, in the order of the sweep and with the labels that the
+//! scenario gives them: most sweeps are geometric (0.1, 0.2, 0.5, 1, 2 ... BDP), and some keys have no scale at
+//! all.
 
 use bbrlab_run::{Group, RunSummary};
 use plotters::style::RGBColor;
@@ -38,7 +38,7 @@ const METRICS: &[SweepMetric] = &[
         scale: 1.0,
     },
 ];
-/// Where algorithms compete in a run: what each of them gets.
+/// If algorithms compete in a run: what each of them gets.
 const BY_ALGORITHM: SweepMetric =
     SweepMetric { title: "Goodput by algorithm, Mbit/s", metric: "", scale: 1.0 };
 const JAIN: SweepMetric =
@@ -49,11 +49,11 @@ const PANEL_HEIGHT: f64 = 240.0;
 const LEFT: f64 = 66.0;
 const GAP_X: f64 = 74.0;
 const GAP_Y: f64 = 84.0;
-/// Above this a legend explains nothing.
+/// With more lines than this, a legend is useless.
 const LINES_SHOWN: usize = 8;
 
-/// The pictures of a sweep: one per swept key whose values can be laid along an axis, with the other
-/// keys as lines. No picture where nothing is swept.
+/// The pictures of a sweep: one per swept key whose values can be laid along an axis, with the other keys as
+/// lines. There is none if no key is swept.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let groups = groups(runs);
@@ -120,7 +120,7 @@ fn picture(
     if several_flows {
         metrics.push(JAIN);
     }
-    // Metrics that no run has would be empty frames.
+    // A metric that no run has would give an empty frame.
     let has_values = |metric: &str| groups.iter().any(|group| mean_of(group, metric).0.is_some());
     metrics.retain(|metric| *metric == BY_ALGORITHM || has_values(metric.metric));
     let mut values: Vec<String> = Vec::new();
@@ -143,7 +143,7 @@ fn picture(
         let note = if seeds > 1 {
             format!("means over {seeds} seeds; bars: 95 % intervals")
         } else {
-            "one run a point".to_owned()
+            "one run per point".to_owned()
         };
         canvas.words(&note, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
         if !by.is_empty() {
@@ -184,14 +184,14 @@ fn picture(
 /// A line of a panel.
 struct Curve<'a> {
     color: RGBColor,
-    /// Dash and gap; none is solid.
+    /// Lengths of dash and gap; `None` is a solid line.
     dash: Option<(f64, f64)>,
     members: &'a [&'a Group],
     metric: String,
     scale: f64,
 }
 
-/// Dashes that tell competing algorithms apart where colours tell something else.
+/// Dashes that distinguish competing algorithms where colours distinguish something else.
 const DASHES: [Option<(f64, f64)>; 4] =
     [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
 
@@ -221,7 +221,7 @@ fn curves<'a>(lines: &'a [Line<'a>], metric: &SweepMetric, ccs: &[String]) -> Ve
     curves
 }
 
-/// Colours are the lines', where there are several; then dashes tell the algorithms.
+/// With several lines, colours distinguish the lines and dashes the algorithms.
 fn algorithm_style(line: usize, which: usize, lines: usize) -> (RGBColor, Option<(f64, f64)>) {
     if lines > 1 {
         (palette::line(line), DASHES[which % DASHES.len()])
@@ -260,7 +260,7 @@ fn plot(panel: &Panel<'_, '_>, curves: &[Curve<'_>], axis_key: &str, values: &[S
     let spread = 0.06f64.min(0.3 / curves.len().max(1) as f64);
     for (place, curve) in curves.iter().enumerate() {
         let color = curve.color;
-        // Lines stand a little beside each other, so that equal values do not hide one another.
+        // Lines are shifted sideways a little, so that equal values do not hide one another.
         #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
         let shift = (place as f64 - (curves.len() as f64 - 1.0) / 2.0) * spread;
         let mut points = Vec::new();
@@ -304,7 +304,7 @@ fn extent(curves: &[Curve<'_>]) -> (f64, f64) {
     (if least.is_finite() { least.max(0.0) } else { 0.0 }, greatest)
 }
 
-/// Places 0, 1, 2 ... with half a place of room at both ends.
+/// Places 0, 1, 2 ... with half a place of space at both ends.
 fn category_axis(values: &[String]) -> Axis {
     let last = f64::from(u32::try_from(values.len()).expect("a sweep is bounded")) - 1.0;
     let ticks = (0u32..).zip(values).map(|(at, value)| (f64::from(at), value.clone())).collect();

@@ -108,7 +108,7 @@ fn picture(ccs: &[&str]) -> Picture {
     })
 }
 
-/// Writes it where a person asked for it.
+/// Writes the picture if `BBRLAB_PICTURES` names a folder.
 fn show(name: &str, picture: &Picture) {
     if let Some(folder) = std::env::var_os("BBRLAB_PICTURES") {
         let folder = std::path::PathBuf::from(folder);

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-/// The width that every table keeps to.
+/// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 
-/// Which side a column's cells keep to.
+/// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// For words.
     Left,
-    /// Numbers.
+    /// For numbers.
     Right,
 }
 
@@ -34,7 +34,7 @@ impl Table {
         Self::default()
     }
 
-    /// Adds a column; `unit` stands below its title.
+    /// Adds a column; `unit` is shown below its title.
     #[must_use]
     pub fn column(mut self, title: &str, unit: &str, align: Align) -> Self {
         self.columns.push(Column { title: title.to_owned(), unit: unit.to_owned(), align });
@@ -44,9 +44,9 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it has not one cell a column.
+    /// If it does not have one cell per column.
     pub fn row(&mut self, cells: Vec<String>) {
-        assert_eq!(cells.len(), self.columns.len(), "one cell a column");
+        assert_eq!(cells.len(), self.columns.len(), "one cell per column");
         self.rows.push(cells);
     }
 
@@ -62,9 +62,9 @@ impl Table {
         total(&widths) > WIDTH
     }
 
-    /// The table as text, no line wider than [`WIDTH`]: a last column of words goes on in further lines;
-    /// other columns of words give way, and what they cannot show ends in `…`; then the last columns are
-    /// left out.
+    /// The table as text, no line wider than [`WIDTH`]. A last column of words continues on further lines.
+    /// Other columns of words become narrower, and cells that are cut off end in `…`. If that is not enough,
+    /// the last columns are left out.
     #[must_use]
     pub fn render(&self) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
@@ -105,7 +105,7 @@ impl Table {
         text
     }
 
-    /// A last column of words gets what the others leave, if that is enough to read.
+    /// A last column of words gets the width that the others leave, if that is enough to read.
     fn narrow_last(&self, widths: &mut [usize]) {
         const READABLE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };
@@ -144,12 +144,12 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
 }
 
-/// Characters; our tables hold none that is wider than one column.
+/// The number of characters; none in our tables is wider than one terminal column.
 fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most so many characters, where words allow it; text that fits is left as it is.
+/// Lines of at most that many characters, if the words allow it; text that fits is left as it is.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];
@@ -167,7 +167,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The text in at most so many characters.
+/// The text, cut to at most that many characters.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();

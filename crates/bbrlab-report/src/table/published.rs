@@ -1,4 +1,4 @@
-//! Published beside measured, in the paper's own units.
+//! Published figures next to measured ones, in the paper's own units.
 
 use super::layout::{Align, Table};
 use crate::number::{fixed, with_half};
@@ -10,11 +10,11 @@ pub struct PublishedCell {
     pub metric: String,
     /// Its unit.
     pub unit: String,
-    /// As printed; none where the paper shows it in a figure only.
+    /// As printed; `None` if the paper shows it only in a figure.
     pub published: Option<f64>,
-    /// Ours: the mean over the seeds.
+    /// Our mean over the seeds.
     pub measured: Option<f64>,
-    /// Half the width of the 95 % interval of ours.
+    /// Half the width of our 95 % interval.
     pub half: Option<f64>,
     /// Decimals of the printed figures.
     pub decimals: usize,
@@ -23,14 +23,14 @@ pub struct PublishedCell {
 /// A row of a paper's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedRow {
-    /// What locates it: algorithm, bandwidth, delay ...
+    /// The parameters that locate it: algorithm, bandwidth, delay ...
     pub keys: Vec<(String, String)>,
     /// The figures, in the order of the paper.
     pub cells: Vec<PublishedCell>,
 }
 
-/// The table of an experiment: a line a row, or where that is too wide, a line a figure. Every row has the
-/// keys and metrics of the first.
+/// The table of an experiment: one line per row, or, if that is too wide, one line per figure. Every row must
+/// have the keys and metrics of the first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
@@ -38,7 +38,7 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     if wide.is_too_wide() { long(rows, first).render() } else { wide.render() }
 }
 
-/// A line a figure.
+/// One line per figure.
 fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let mut table = Table::new();
     for (key, _) in &first.keys {
@@ -67,13 +67,13 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// The mean, with half its interval where that shows.
+/// The mean, with half its interval unless that rounds to zero.
 fn measured_text(cell: &PublishedCell) -> String {
     let mean = fixed(cell.measured, cell.decimals);
     cell.half.map_or(mean.clone(), |half| with_half(&mean, &fixed(half, cell.decimals)))
 }
 
-/// A line a row.
+/// One line per row.
 fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let with_published: Vec<bool> = (0..first.cells.len())
         .map(|at| {

@@ -7,12 +7,12 @@ use bbrlab_run::{FlowSummary, LimitedBy, LinkSummary, RunSummary};
 use super::layout::{Align, Table, WIDTH, cut};
 use crate::number::{count, figure, fixed};
 
-/// Above this the flows are told by their extremes.
+/// With more flows than this, only the slowest and the fastest are shown.
 const FLOWS_SHOWN: usize = 20;
-/// Above this the remaining links are counted only.
+/// With more links than this, the rest are only counted.
 const LINKS_SHOWN: usize = 8;
 
-/// A run as a person wants to see it first.
+/// The summary of a run: what it was, its links, its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary) -> String {
     let mut text = String::new();
@@ -179,7 +179,7 @@ fn extremes(flows: &[FlowSummary]) -> Vec<&FlowSummary> {
     by_goodput
 }
 
-/// The two limits that held the flow longest, in per cent of its active time.
+/// The two limits that applied longest, in per cent of the flow's active time.
 fn limits(limited_by: &LimitedBy) -> String {
     let mut shares = [
         ("cwnd", limited_by.cwnd),

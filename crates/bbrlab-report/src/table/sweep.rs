@@ -1,4 +1,4 @@
-//! The table of a sweep: a row a point, the keys that vary first.
+//! The table of a sweep: one row per point, with the keys that vary first.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::run::value_text;
 use crate::groups::groups;
 use crate::number::{NONE, fixed, with_half};
 
-/// What a sweep's table shows, as long as it fits: title, unit, scale, metric.
+/// The columns of a sweep's table, as far as they fit: title, unit, scale, metric.
 pub(crate) const COLUMNS: &[(&str, &str, f64, &str)] = &[
     ("goodput", "Mbit/s", 1.0, "total.goodput_mbps"),
     ("used", "%", 100.0, "utilization"),
@@ -69,7 +69,7 @@ pub fn sweep_table(runs: &[RunSummary]) -> String {
     table.render()
 }
 
-/// The last part of a key where that tells it from the others: `buffer` for `bottleneck.buffer`.
+/// The last part of a key if that is unique among the keys: `buffer` for `bottleneck.buffer`.
 fn short_key(key: &str, keys: &[String]) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
     let short = last(key);
@@ -77,8 +77,8 @@ fn short_key(key: &str, keys: &[String]) -> String {
     if is_alone { short } else { key.to_owned() }
 }
 
-/// Keys whose value is not the same in all points, in the order of the sweep; of keys that only change
-/// together, the first.
+/// Keys whose value differs between points, in the order of the sweep; of keys that only change together, the
+/// first.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for group in groups {
@@ -114,8 +114,8 @@ fn change_together(groups: &[Group], one: &str, other: &str) -> bool {
     ones.len() == pairs.len() && others.len() == pairs.len()
 }
 
-/// A metric of a group: mean, and half its interval. A name that the group does not have is that of the
-/// bottleneck, or failing it of the first link.
+/// A metric of a group: mean, and half its interval. A name that the group does not have is looked up in the
+/// bottleneck, or else in the first link.
 pub(crate) fn mean_of(group: &Group, metric: &str) -> (Option<f64>, Option<f64>) {
     let of_link = |name: &str| name.starts_with("links.") && name.ends_with(&format!(".{metric}"));
     group

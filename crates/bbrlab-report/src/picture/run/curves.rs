@@ -1,4 +1,4 @@
-//! The curves of a panel: one a flow, or for many flows one a kind with the range between them.
+//! The curves of a panel: one per flow, or for many flows one per algorithm with the range of its flows.
 
 use bbrlab_run::Source;
 use plotters::style::RGBColor;
@@ -16,19 +16,19 @@ pub(super) enum Quantity {
     Inflight,
 }
 
-/// What becomes of the samples that fall on one place.
+/// How samples at the same place of the picture are combined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bin {
     /// Their mean.
     Mean,
-    /// All that they saw.
+    /// Their extremes.
     Extremes,
 }
 
 /// Points with rising first coordinates.
 type Points = Vec<(f64, f64)>;
 
-/// A line, or several where it is interrupted.
+/// One line, or several if it is interrupted.
 pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
@@ -39,10 +39,10 @@ pub(super) struct Curve {
     pub(super) band: Option<(Points, Points)>,
 }
 
-/// Up to so many flows of a kind each gets a faint line behind their mean.
+/// Up to this many flows of an algorithm, each gets a faint line behind their mean.
 const MEMBERS_SEEN: usize = 32;
 
-/// Windows over a run in which a rate is taken.
+/// The number of windows of a run in which a rate is computed.
 const WINDOWS: u32 = 250;
 
 pub(super) fn curves(
@@ -90,7 +90,7 @@ pub(super) fn curves(
         .collect()
 }
 
-/// One curve for all flows of the same algorithm and base RTT.
+/// One curve for all flows of the same algorithm.
 fn by_kind(
     input: &RunPicture<'_>,
     rows: &[Vec<usize>],
@@ -144,7 +144,7 @@ fn present(points: &[(f64, Option<f64>)]) -> Vec<(f64, f64)> {
     points.iter().filter_map(|&(x, y)| y.map(|y| (x, y))).collect()
 }
 
-/// The mean of a quantity in each of so many windows of equal length; of throughput, the rate.
+/// The mean of a quantity in each of that many windows of equal length; for throughput, the rate.
 fn windowed(
     input: &RunPicture<'_>,
     flow: u32,
@@ -186,9 +186,9 @@ fn windowed(
     points
 }
 
-/// Wire bytes delivered between two rows. Of bulk flows by packets, which SACK reports as they arrive;
-/// what the application gets would stand still during a repair and jump after it. Of sources that write
-/// less than full segments by what the application gets.
+/// Wire bytes delivered between two rows. For bulk flows they follow from the packets, which SACK reports as
+/// they arrive: the bytes that the application gets stand still during a repair and jump after it. For sources
+/// that write less than full segments they follow from the bytes that the application gets.
 fn wire_bytes(input: &RunPicture<'_>, flow: u32, before: usize, last: usize) -> f64 {
     let series = input.series;
     let class = input.run.class(flow);
