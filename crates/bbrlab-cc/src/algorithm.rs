@@ -86,7 +86,7 @@ algorithms! {
     BbrPlus {
         name: "bbrplus",
         title: "BBRPlus",
-        summary: "BBR v1 with a random cycle length of 2 to 8 and a drain on loss",
+        summary: "BBR v1 with a random cycle length of 2 to 8 minimum RTTs and a drain on loss",
         source: "Lanigan 2020, 2.2.5.2",
         params: &[],
         new: |_| Ok(Cc::BbrPlus(Bbr::new(BbrPlus::default()))),
@@ -102,7 +102,7 @@ algorithms! {
     BbrAcd {
         name: "bbr_acd",
         title: "BBR-ACD",
-        summary: "BBR v1 that tells congestion losses by the RTT and then halves cwnd",
+        summary: "BBR v1 that judges by the RTT whether a loss means congestion, and if so halves cwnd",
         source: "Mahmud et al. 2020, 4",
         params: BbrAcd::PARAMS,
         new: |p| Ok(Cc::BbrAcd(Bbr::new(BbrAcd::from_params(p)?))),
@@ -124,7 +124,7 @@ algorithms! {
     Bbr2Exp {
         name: "bbr2_exp",
         title: "BBRv2-EXP",
-        summary: "BBRv2 with cuts of the bandwidth bounds on ECN",
+        summary: "BBRv2 that cuts its bandwidth bounds on ECN marks",
         source: "google/bbr tcp_bbr2.c @0487ade5",
         params: bbr2::BBR2_EXP_PARAMS,
         new: |params| Ok(Cc::Bbr2Exp(Bbr2::new(params)?)),
@@ -140,7 +140,7 @@ algorithms! {
     Bbr3Ietf {
         name: "bbr3_ietf",
         title: "BBRv3 (draft)",
-        summary: "BBRv3 as the IETF draft writes it",
+        summary: "BBRv3 as the IETF draft specifies it",
         source: "draft-ietf-ccwg-bbr-06",
         params: &[],
         new: |_| Ok(Cc::Bbr3Ietf(Bbr3Ietf::default())),
@@ -156,7 +156,7 @@ algorithms! {
     Reno {
         name: "reno",
         title: "NewReno",
-        summary: "one packet per round trip, halved on loss",
+        summary: "grows by one packet per round trip, halves on loss",
         source: "Linux 6.12 tcp_cong.c",
         params: &[],
         new: |_| Ok(Cc::Reno(Reno)),
@@ -164,7 +164,7 @@ algorithms! {
     Vegas {
         name: "vegas",
         title: "Vegas",
-        summary: "keeps 2 to 4 packets queued, judged by the RTT",
+        summary: "keeps 2 to 4 packets queued, as estimated from the RTT",
         source: "Linux 6.12 tcp_vegas.c",
         params: vegas::PARAMS,
         new: |p| Ok(Cc::Vegas(Vegas::new(p)?)),
@@ -172,7 +172,7 @@ algorithms! {
     Dctcp {
         name: "dctcp",
         title: "DCTCP",
-        summary: "reduces in proportion to the share of ECN marks",
+        summary: "reduces cwnd in proportion to the share of ECN marks",
         source: "Linux 6.12 tcp_dctcp.c",
         params: dctcp::PARAMS,
         new: |p| Ok(Cc::Dctcp(Dctcp::new(p)?)),
@@ -220,7 +220,7 @@ algorithms! {
     Veno {
         name: "veno",
         title: "TCP Veno",
-        summary: "Reno that guesses from the backlog whether a loss is congestion",
+        summary: "Reno that guesses from its backlog in the queue whether a loss is congestion",
         source: "Linux 6.12 tcp_veno.c",
         params: &[],
         new: |_| Ok(Cc::Veno(Veno::default())),
@@ -244,7 +244,7 @@ algorithms! {
     Hybla {
         name: "hybla",
         title: "TCP Hybla",
-        summary: "makes long paths grow as fast as a 25 ms one",
+        summary: "makes flows with long RTTs grow as fast as one with 25 ms",
         source: "Linux 6.12 tcp_hybla.c",
         params: hybla::PARAMS,
         new: |p| Ok(Cc::Hybla(Hybla::new(p)?)),

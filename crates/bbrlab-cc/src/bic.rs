@@ -24,18 +24,22 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "fast_convergence",
         default: "true",
-        summary: "a Wmax lower than the last one is lowered further, to make room for others",
+        summary: "when Wmax decreases, lower it further, to leave bandwidth to other flows",
     },
     ParamSpec {
         name: "max_increment",
         default: "16",
-        summary: "most packets of growth per round trip",
+        summary: "largest growth per round trip in packets",
     },
-    ParamSpec { name: "low_window", default: "14", summary: "Reno up to this cwnd in packets" },
+    ParamSpec {
+        name: "low_window",
+        default: "14",
+        summary: "behave like Reno up to this cwnd in packets",
+    },
     ParamSpec {
         name: "smooth_part",
         default: "20",
-        summary: "round trips of the last four packets below the window of the last loss",
+        summary: "near the window of the last loss, cwnd grows by 4 packets in this many round trips",
     },
     ParamSpec {
         name: "initial_ssthresh",

@@ -24,11 +24,7 @@ use crate::{
 
 /// The parameters, for the list of algorithms.
 pub const PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        name: "dctcp_shift_g",
-        default: "4",
-        summary: "log2 of the inverse of alpha's gain",
-    },
+    ParamSpec { name: "dctcp_shift_g", default: "4", summary: "the gain of alpha is 2^-this" },
     ParamSpec { name: "dctcp_alpha_on_init", default: "1024", summary: "initial alpha, in 1/1024" },
 ];
 

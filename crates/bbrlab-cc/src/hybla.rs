@@ -18,8 +18,11 @@ use crate::{
 };
 
 /// The parameters, for the list of algorithms.
-pub const PARAMS: &[ParamSpec] =
-    &[ParamSpec { name: "rtt0", default: "25", summary: "the RTT to grow like, in milliseconds" }];
+pub const PARAMS: &[ParamSpec] = &[ParamSpec {
+    name: "rtt0",
+    default: "25",
+    summary: "every flow grows as fast as one with this RTT in milliseconds",
+}];
 
 /// 2 to the power of 0/8, 1/8, ... 7/8, in 1/128.
 const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];

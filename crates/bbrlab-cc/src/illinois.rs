@@ -22,7 +22,11 @@ use crate::{
 
 /// The parameters, for the list of algorithms.
 pub const PARAMS: &[ParamSpec] = &[
-    ParamSpec { name: "win_thresh", default: "15", summary: "Reno below this cwnd in packets" },
+    ParamSpec {
+        name: "win_thresh",
+        default: "15",
+        summary: "behave like Reno below this cwnd in packets",
+    },
     ParamSpec {
         name: "theta",
         default: "5",

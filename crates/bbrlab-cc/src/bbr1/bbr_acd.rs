@@ -72,17 +72,17 @@ impl BbrAcd {
         ParamSpec {
             name: "alpha_us",
             default: "1000",
-            summary: "RTTs that differ by at most this many microseconds are identical (0 to 1000000)",
+            summary: "RTTs that differ by at most this many microseconds count as identical (0 to 1000000)",
         },
         ParamSpec {
             name: "halving",
             default: "\"once\"",
-            summary: "how often a recovery halves cwnd: \"once\" (paper), at each ACK of its first \"round\" (authors' Linux code), at each ACK of the \"recovery\" (authors' ns-3 code)",
+            summary: "when a recovery halves cwnd; \"once\": at its beginning (paper), \"round\": at each ACK of its first round trip (authors' Linux code), \"recovery\": at each of its ACKs (authors' ns-3 code)",
         },
         ParamSpec {
             name: "detection",
             default: "\"rtt\"",
-            summary: "which losses are congestion: by \"rtt\" (paper), or \"inert\": all (authors' ns-3 code)",
+            summary: "which losses mean congestion; \"rtt\": those that the RTT says are (paper), \"inert\": all (authors' ns-3 code)",
         },
     ];
 

@@ -71,12 +71,12 @@ impl DelayBbr {
         ParamSpec {
             name: "beta",
             default: "1.2",
-            summary: "smoothed RTT over base RTT that means congestion (0 to 64)",
+            summary: "ratio of smoothed RTT to base RTT that means congestion (0 to 64)",
         },
         ParamSpec {
             name: "probe_rtt",
             default: "\"gain\"",
-            summary: "what a back-off cuts to 0.75: \"gain\" the pacing rate, \"cwnd\" the window (in BDP)",
+            summary: "what a back-off cuts to 0.75; \"gain\": the pacing rate, \"cwnd\": the window in BDP",
         },
     ];
 

@@ -126,78 +126,101 @@ pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
 /// `bbr2_exp`'s parameters: the module's.
 pub(crate) const BBR2_EXP_PARAMS: &[ParamSpec] = MODULE_PARAMS;
 
-const FORM: ParamSpec =
-    spec("form", "\"2021\"", "the alpha's last form, or \"2020\", the one before January 2021");
+const FORM: ParamSpec = spec(
+    "form",
+    "\"2021\"",
+    "\"2021\": the alpha's last form; \"2020\": the one before January 2021",
+);
 
 const fn spec(name: &'static str, default: &'static str, summary: &'static str) -> ParamSpec {
     ParamSpec { name, default, summary }
 }
 
 const MODULE_PARAMS: &[ParamSpec] = &[
-    spec("ecn_enable", "false", "whether ECN marks are heeded"),
+    spec("ecn_enable", "false", "whether to respond to ECN marks"),
     spec(
         "ecn_max_rtt_us",
         "5000",
-        "largest minimum RTT at which they are, in microseconds; 0: any",
+        "largest minimum RTT at which ECN marks count, in microseconds; 0: any",
     ),
     spec(
         "ecn_factor",
         "85",
-        "what a round with marks takes off inflight_lo, times alpha, in 1/256; 0: no ECN",
+        "a round with marks cuts inflight_lo by this share times ecn_alpha, in 1/256; 0: no ECN",
     ),
-    spec("ecn_thresh", "128", "marks on this share of a flight are too many, in 1/256; 0: no test"),
-    spec("ecn_alpha_gain", "16", "weight of a round's share of marks in alpha, in 1/256"),
-    spec("ecn_alpha_init", "256", "first value of alpha, in 1/256"),
+    spec(
+        "ecn_thresh",
+        "128",
+        "a flight has too many marks from this share on, in 1/256; 0: no test",
+    ),
+    spec(
+        "ecn_alpha_gain",
+        "16",
+        "weight of a round's share of marks in the average ecn_alpha, in 1/256",
+    ),
+    spec("ecn_alpha_init", "256", "initial value of ecn_alpha, in 1/256"),
     spec(
         "ecn_reprobe_gain",
         "0",
-        "after marks have ceased probe at once, by this share of inflight_hi, in 1/256; 0: no",
+        "when marks cease, probe at once, at first by this share of inflight_hi, in 1/256; 0: do not",
     ),
-    spec("full_ecn_cnt", "2", "rounds with too many marks that end STARTUP; 0: never"),
-    spec("beta", "76", "what a round with loss takes off the lower bounds, in 1/256"),
-    spec("loss_thresh", "5", "loss above this share of a flight is too much, in 1/256"),
-    spec("full_loss_cnt", "8", "ACKs with loss in a round that may end STARTUP; 0: never"),
-    spec("inflight_headroom", "38", "share of inflight_hi left free when cruising, in 1/256"),
-    spec("refill_add_inc", "0", "packets that REFILL adds to inflight_hi"),
+    spec(
+        "full_ecn_cnt",
+        "2",
+        "STARTUP ends after this many rounds in a row with too many marks; 0: never",
+    ),
+    spec("beta", "76", "a round with loss cuts the lower bounds by this share, in 1/256"),
+    spec("loss_thresh", "5", "a flight has too much loss above this share, in 1/256"),
+    spec(
+        "full_loss_cnt",
+        "8",
+        "STARTUP may end after this many ACKs with loss in a round; 0: never",
+    ),
+    spec("inflight_headroom", "38", "share of inflight_hi left free while cruising, in 1/256"),
+    spec("refill_add_inc", "0", "packets by which REFILL raises inflight_hi"),
     spec(
         "drain_to_target",
         "true",
-        "whether DOWN lasts until the queue is drained, not at most a minimum RTT",
+        "true: DOWN lasts until the queue is drained; false: it may end after one minimum RTT",
     ),
-    spec("usage_based_cwnd", "false", "whether cwnd may not grow beyond twice what was in flight"),
+    spec("usage_based_cwnd", "false", "whether cwnd stops growing at twice what was in flight"),
     spec(
         "cwnd_tso_bduget",
         "true",
-        "three bursts are cwnd's floor; false: are added to it (the kernel's spelling)",
+        "true: cwnd is at least three bursts; false: they are added to it (the kernel's spelling)",
     ),
     spec(
         "tso_rtt_shift",
         "9",
-        "the burst allowance of short paths halves per 2^this microseconds; 0: none",
+        "the extra burst size on short paths halves with every 2^this microseconds of RTT; 0: none",
     ),
     spec(
         "gso_max_size",
         "65536",
-        "the kernel's constant GSO_MAX_SIZE, which is that allowance at 0; 524280 from 5.19 on",
+        "the kernel's GSO_MAX_SIZE, the extra burst size at an RTT of 0; 524280 from Linux 5.19 on",
     ),
     spec(
         "probe_rtt_cwnd_gain",
         "128",
         "inflight in PROBE_RTT as a share of the BDP, in 1/256; 0: 4 packets",
     ),
-    spec("probe_rtt_win_ms", "5000", "interval of the visits of PROBE_RTT in milliseconds"),
-    spec("undo", "true", "whether a spurious loss episode brings bounds and cwnd back"),
-    spec("fast_path", "true", "whether application-limited ACKs without news skip the model"),
-    spec("fast_ack_mode", "1", "the receiver's eagerness to acknowledge; has no effect here"),
+    spec("probe_rtt_win_ms", "5000", "interval between visits to PROBE_RTT in milliseconds"),
+    spec("undo", "true", "whether bounds and cwnd are restored after a spurious loss episode"),
+    spec(
+        "fast_path",
+        "true",
+        "whether application-limited ACKs without new information skip the model",
+    ),
+    spec("fast_ack_mode", "1", "how quickly the receiver acknowledges; has no effect here"),
     spec("extra_acked_in_startup", "true", "whether ACK aggregation counts in STARTUP"),
     spec(
         "bw_probe_reno_gain",
         "256",
-        "rounds between probes per packet in flight, in 1/256; 0: just bw_probe_max_rounds",
+        "rounds between probes per packet in flight, in 1/256; 0: always bw_probe_max_rounds",
     ),
-    spec("bw_probe_pif_gain", "320", "inflight that ends UP, in 1/256 of the BDP"),
-    spec("bw_probe_max_rounds", "63", "most rounds between probes"),
-    spec("bw_probe_rand_rounds", "2", "bound of the random head start of that count"),
+    spec("bw_probe_pif_gain", "320", "inflight at which UP ends, in 1/256 of the BDP"),
+    spec("bw_probe_max_rounds", "63", "largest number of rounds between probes"),
+    spec("bw_probe_rand_rounds", "2", "the count of rounds starts at a random number below this"),
     spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
-    spec("bw_probe_rand_us", "1000000", "bound of its random part in microseconds"),
+    spec("bw_probe_rand_us", "1000000", "a random time below this is added, in microseconds"),
 ];

@@ -17,7 +17,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "fast_convergence",
         default: "true",
-        summary: "a Wmax lower than the last one is lowered further, to make room for others",
+        summary: "when Wmax decreases, lower it further, to leave bandwidth to other flows",
     },
     ParamSpec {
         name: "tcp_friendliness",
@@ -29,11 +29,15 @@ pub const PARAMS: &[ParamSpec] = &[
         default: "0",
         summary: "initial slow start threshold in packets without HyStart; 0 for none",
     },
-    ParamSpec { name: "hystart", default: "true", summary: "leave slow start before the loss" },
+    ParamSpec {
+        name: "hystart",
+        default: "true",
+        summary: "leave slow start before the first loss",
+    },
     ParamSpec {
         name: "hystart_detect",
         default: "3",
-        summary: "HyStart looks at 1: ACK trains, 2: delay, 3: both",
+        summary: "what HyStart looks at; 1: ACK trains, 2: delay, 3: both",
     },
     ParamSpec {
         name: "hystart_low_window",
