@@ -168,7 +168,7 @@ impl Repository {
                 .iter()
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
-        // A type and what belongs to it; a module of whatever crate; or something of the standard library.
+        // A type and what belongs to it; a module of any crate; or something of the standard library.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         !begins_type || (is_ours(first) && parts.iter().all(|part| is_ours(part)))

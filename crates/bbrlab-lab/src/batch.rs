@@ -184,8 +184,8 @@ fn one_run(
     {
         match look(folder, &key) {
             Found::Complete(mut summary) => {
-                // Its place in the sweep and its name come from the scenario: the run's own folder does not
-                // hold them.
+                // The name and the place in the sweep are those of this scenario: the same run may have been
+                // computed for another one.
                 summary.point = run.point;
                 summary.scenario = run.scenario;
                 let folder = Some(folder.clone());

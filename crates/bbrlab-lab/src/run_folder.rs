@@ -1,8 +1,8 @@
 //! The folder of a run: what is in it, how it is written, and how a finished one is recognised.
 //!
 //! Every file is either complete or absent. `run.json` is written last and holds the hash of every other file.
-//! A folder is complete if its `run.json` matches its files and the wanted run; otherwise, for example after a
-//! crash, the run is computed again.
+//! A folder is complete if its `run.json` matches its files and the wanted run. What a crash leaves is not
+//! complete, and the run is computed again.
 
 use std::collections::BTreeMap;
 use std::fs;

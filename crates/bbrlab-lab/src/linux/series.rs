@@ -80,7 +80,7 @@ pub(super) fn queue(
     Ok(Some(series))
 }
 
-/// `6.12.117 + BBRv3` is `linux-6.12-bbrv3`; what stands in brackets does not count.
+/// `6.12.117 + BBRv3` is `linux-6.12-bbrv3`; text in brackets is ignored.
 fn folder(kernel: &str) -> PathBuf {
     let kernel = kernel.split('(').next().unwrap_or_default().trim();
     let (version, patch) = kernel.split_once(" + ").unwrap_or((kernel, ""));

@@ -67,7 +67,7 @@ pub struct Reproduced {
     pub scenario_hash: String,
     /// Rows, in the order of the sweep.
     pub rows: Vec<PublishedRow>,
-    /// Seeds behind each row.
+    /// The number of seeds of each row.
     pub seeds: Vec<u64>,
     /// The scenario hash of each row.
     pub hashes: Vec<String>,
@@ -125,8 +125,8 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
 ///
+/// # Panics
 /// If an assertion in the simulator fails, which is a bug.
-/// If the simulator fails an assertion: an error of ours.
 pub fn reproduce(
     experiment: &Experiment,
     options: &ReproduceOptions,
