@@ -88,83 +88,83 @@ fn scenario_files() {
     let lines = |piece: &str| piece.replace("; ", "\n").replace(';', "\n");
     check(
         &expect![[r#"
-        "10Mbit/s" -> 10 | exit 2
-            error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
-            s.toml:3:8 found the number 10, which has no unit
-            help: quantities are strings with their unit, so that no reader has to guess
-        10Mbit/s -> -10Mbit/s | exit 2
-            error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
-            s.toml:3:8 found "-10Mbit/s", which is negative
-        "1s" -> "0s" | exit 2
-            error: `duration`: expected a time above zero such as "30ms"
-            s.toml:1:12 found "0s", which is zero
-        "1s" -> "99999999999999999999999999s" | exit 2
-            error: `duration`: expected a time above zero such as "30ms"
-            s.toml:1:12 found "99999999999999999999999999s", more than the largest, 1000000000s
-        duration = "1s"; -> | exit 2
-            error: `duration`: expected a time such as "100s"
-            s.toml:1:1 found nothing: the key is missing
-        duration -> seed = "lucky"; duration | exit 2
-            error: `seed`: expected a whole number from 0 to 9223372036854775807
-            s.toml:1:8 found "lucky"
-        duration -> repeat = 100000000; duration | exit 2
-            error: `repeat`: expected a whole number from 1 to 1000000
-            s.toml:1:10 found the number 100000000
-        bbr1 -> bbr4 | exit 2
-            error: `flows[0].cc`: expected a congestion control
-            s.toml:6:6 found "bbr4"
-            help: did you mean "bbr1"?
-            note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
-        rate = -> queue = "codel"; rate = | exit 2
-            error: `bottleneck.queue`: `codel` is known but not built yet
-            s.toml:3:9 found "codel"
-        rate = -> loss = 1.5; rate = | exit 2
-            error: `bottleneck.loss`: expected a number from 0 to 1
-            s.toml:3:8 found the number 1.5
-        rate = -> delay = "30ms"; rate = | exit 2
-            error: `flows[0].rtt`: expected at least 60ms, the delays of the links there and back
-            s.toml:8:7 found 20ms, which would need negative access delays
-        rtt = -> cc_params = { lambda = 0.5 }; rtt = | exit 2
-            error: `flows[0].cc_params.lambda`: `bbr1` has no parameters
-            s.toml:7:15 found the number 0.5
-        1bdp -> 0pkt | exit 2
-            error: `bottleneck.buffer`: expected room for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
-            s.toml:4:10 found "0pkt", which drops every packet that has to wait
-        rtt = "20ms" -> rtt = "20ms"; count = 1000000000000 | exit 2
-            error: `flows[0].count`: expected a whole number from 1 to 1048576
-            s.toml:8:9 found the number 1000000000000
-        rtt = "20ms" -> rtt = "20ms"; count = 99999999999999999999999 | exit 2
-            error: `flows[0].count`: expected a whole number from 1 to 1048576
-            s.toml:8:9 found the number 99999999999999999999999
-        [bottleneck] -> [botleneck] | exit 2
-            error: `botleneck`: expected a key of the file
-            s.toml:2:2 found an unknown key
-            help: did you mean `bottleneck`?
-            note: keys of the file: title, duration, seed, repeat, sample, stack, bottleneck, access, links, flows, sweep
-        rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.bufer" = ["1bdp"]; | exit 2
-            error: `bottleneck.bufer`: expected a key of `bottleneck`
-            s.toml:9:1 found an unknown key
-            help: did you mean `buffer`?
-            note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
-        rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.buffer" = ["1bdp", "2dbp"]; | exit 2
-            error: `bottleneck.buffer`: expected room for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
-            s.toml:9:32 found "2dbp", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
-            help: did you mean "2bdp"?
-            note: at the point bottleneck.buffer = "2dbp"
-        "1s"; [bottleneck]; rate = "10Mbit/s" -> "12000s"; sample = "off"; [bottleneck]; rate = "100Gbit/s" | exit 2
-            error: this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11
-        "1s"; [bottleneck]; rate = "10Mbit/s" -> "10000s"; sample = "1us"; [bottleneck]; rate = "1Mbit/s" | exit 2
-            error: this takes about 2e10 rows of time series, more than the limit of 1e8; raise it with --limit 2.1e12; or keep fewer with --set sample=...
-        = duration = "1s"; [bottleneck]; rate = "10Mbit/s" | exit 2
-            error: `flows`: expected at least one [[flows]]
-            s.toml:1:1 found nothing: the key is missing
-        = This is a letter, not a scenario. | exit 2
-            error: not TOML: expected `=`
-            s.toml:1:6 key with no value
-        = { "duration": "1s" } | exit 2
-            error: not TOML: expected key
-            s.toml:1:1 invalid key-value pair
-    "#]],
+            "10Mbit/s" -> 10 | exit 2
+                error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
+                s.toml:3:8 found the number 10, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+            10Mbit/s -> -10Mbit/s | exit 2
+                error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
+                s.toml:3:8 found "-10Mbit/s", which is negative
+            "1s" -> "0s" | exit 2
+                error: `duration`: expected a time above zero such as "30ms"
+                s.toml:1:12 found "0s", which is zero
+            "1s" -> "99999999999999999999999999s" | exit 2
+                error: `duration`: expected a time above zero such as "30ms"
+                s.toml:1:12 found "99999999999999999999999999s", more than the largest, 1000000000s
+            duration = "1s"; -> | exit 2
+                error: `duration`: expected a time such as "100s"
+                s.toml:1:1 found nothing: the key is missing
+            duration -> seed = "lucky"; duration | exit 2
+                error: `seed`: expected a whole number from 0 to 9223372036854775807
+                s.toml:1:8 found "lucky"
+            duration -> repeat = 100000000; duration | exit 2
+                error: `repeat`: expected a whole number from 1 to 1000000
+                s.toml:1:10 found the number 100000000
+            bbr1 -> bbr4 | exit 2
+                error: `flows[0].cc`: expected a congestion control
+                s.toml:6:6 found "bbr4"
+                help: did you mean "bbr1"?
+                note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+            rate = -> queue = "codel"; rate = | exit 2
+                error: `bottleneck.queue`: `codel` is known but not built yet
+                s.toml:3:9 found "codel"
+            rate = -> loss = 1.5; rate = | exit 2
+                error: `bottleneck.loss`: expected a number from 0 to 1
+                s.toml:3:8 found the number 1.5
+            rate = -> delay = "30ms"; rate = | exit 2
+                error: `flows[0].rtt`: expected at least 60ms, the delays of the links there and back
+                s.toml:8:7 found 20ms, which would need negative access delays
+            rtt = -> cc_params = { lambda = 0.5 }; rtt = | exit 2
+                error: `flows[0].cc_params.lambda`: `bbr1` has no parameters
+                s.toml:7:15 found the number 0.5
+            1bdp -> 0pkt | exit 2
+                error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+                s.toml:4:10 found "0pkt", which drops every packet that has to wait
+            rtt = "20ms" -> rtt = "20ms"; count = 1000000000000 | exit 2
+                error: `flows[0].count`: expected a whole number from 1 to 1048576
+                s.toml:8:9 found the number 1000000000000
+            rtt = "20ms" -> rtt = "20ms"; count = 99999999999999999999999 | exit 2
+                error: `flows[0].count`: expected a whole number from 1 to 1048576
+                s.toml:8:9 found the number 99999999999999999999999
+            [bottleneck] -> [botleneck] | exit 2
+                error: `botleneck`: expected a key of the file
+                s.toml:2:2 found an unknown key
+                help: did you mean `bottleneck`?
+                note: keys of the file: title, duration, seed, repeat, sample, stack, bottleneck, access, links, flows, sweep
+            rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.bufer" = ["1bdp"]; | exit 2
+                error: `bottleneck.bufer`: expected a key of `bottleneck`
+                s.toml:9:1 found an unknown key
+                help: did you mean `buffer`?
+                note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+            rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.buffer" = ["1bdp", "2dbp"]; | exit 2
+                error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+                s.toml:9:32 found "2dbp", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
+                help: did you mean "2bdp"?
+                note: at the point bottleneck.buffer = "2dbp"
+            "1s"; [bottleneck]; rate = "10Mbit/s" -> "12000s"; sample = "off"; [bottleneck]; rate = "100Gbit/s" | exit 2
+                error: this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11
+            "1s"; [bottleneck]; rate = "10Mbit/s" -> "10000s"; sample = "1us"; [bottleneck]; rate = "1Mbit/s" | exit 2
+                error: this takes about 2e10 rows of time series, more than the limit of 1e8; raise it with --limit 2.1e12; or keep fewer with --set sample=...
+            = duration = "1s"; [bottleneck]; rate = "10Mbit/s" | exit 2
+                error: `flows`: expected at least one [[flows]]
+                s.toml:1:1 found nothing: the key is missing
+            = This is a letter, not a scenario. | exit 2
+                error: not TOML: expected `=`
+                s.toml:1:6 key with no value
+            = { "duration": "1s" } | exit 2
+                error: not TOML: expected key
+                s.toml:1:1 invalid key-value pair
+        "#]],
         |change| {
             let text = if let Some(whole) = change.strip_prefix("= ") {
                 lines(whole) + "\n"
@@ -187,7 +187,7 @@ fn command_lines() {
             printf '\177ELF\000\377\376\n' > s.toml; bbrlab run s.toml | exit 2
                 error: expected a scenario file
                 s.toml
-                note: found a byte that is no UTF-8 text on line 1 (0xff)
+                note: found a byte that is not UTF-8 text on line 1 (0xff)
             mkdir s.toml; bbrlab run s.toml | exit 2
                 error: expected a scenario file
                 s.toml
@@ -310,14 +310,14 @@ fn each_kind_of_message_in_full() {
     check(
         "bbrlab run examples.dumbbell --set bottleneck.buffer=1bananas",
         &expect![[r#"
-        --- stderr
-        error: `bottleneck.buffer`: expected room for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
-         --> --set:1:19
-          |
-        1 | bottleneck.buffer=1bananas
-          |                   ^^^^^^^^ found "1bananas", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
-        --- exit 2
-    "#]],
+            --- stderr
+            error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+             --> --set:1:19
+              |
+            1 | bottleneck.buffer=1bananas
+              |                   ^^^^^^^^ found "1bananas", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
+            --- exit 2
+        "#]],
     );
     check(
         "bbrlab run examples.dumbbell --out /proc/results",

@@ -1,4 +1,4 @@
-//! What may delay a packet behind the queue.
+//! Delays of single packets after the queue: jitter and reordering.
 
 use bbrlab_units::Span;
 
@@ -9,16 +9,16 @@ use crate::loss::Probability;
 pub struct Jitter {
     /// Exclusive upper bound.
     pub up_to: Span,
-    /// Whether packets stay in order: none arrives before the one that left before it.
+    /// Whether packets stay in order: none arrives before a packet that left the link earlier.
     pub keep_order: bool,
 }
 
-/// Reordering as netem's `delay BY reorder`: behind the queue all data packets wait `by`, which the base RTT does
-/// not include; the share `ratio` skips the wait.
+/// Reordering as in netem's `delay BY reorder`: after the queue, each data packet skips the wait `by` with probability
+/// `ratio`. The base RTT does not include the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reorder {
-    /// The share that skips the wait.
+    /// The probability that a packet skips the wait.
     pub ratio: Probability,
-    /// The wait of the others.
+    /// How long the other packets wait.
     pub by: Span,
 }

@@ -1,6 +1,6 @@
-//! Links as plain data: what a scenario says of a link and what the engine builds of it are the same values.
+//! Links as plain data. A scenario's links are read into these types, and the engine builds its links from them.
 //!
-//! Nothing here acts. What each value means is written at its type; `net` does it.
+//! This crate has no behaviour. The doc comment of each type says what its values mean; `net` implements them.
 
 mod delay;
 mod link;

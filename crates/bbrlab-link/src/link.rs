@@ -1,4 +1,4 @@
-//! A link: a queue, a server, a delay, and what may happen to packets behind the queue.
+//! A link: a queue, a server, a delay, and loss, jitter and reordering.
 
 use bbrlab_units::{Bytes, Span};
 
@@ -7,45 +7,45 @@ use crate::loss::{Loss, LossAt};
 use crate::queue::{Buffer, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
-/// A link in one direction. What a scenario calls a link becomes two where `reverse_rate` is set.
+/// A link in one direction. If a scenario sets a link's `reverse_rate`, it becomes two of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name, from which its random generators derive.
+    /// Its name, from which the seeds of its random generators are derived.
     pub name: String,
     /// How fast it sends.
     pub rate: Rate,
     /// What a change of rate does to packets already accepted.
     pub rate_change: RateChange,
-    /// A token bucket of this depth in place of an exact serialiser. Needs a rate that is not a trace.
+    /// The depth of a token bucket, which then replaces the exact serialiser. Needs a rate that is not a trace.
     ///
-    /// A packet leaves as soon as there are tokens for all of it; one that waits for tokens is the one in service.
+    /// A packet leaves as soon as there are tokens for all of it; until then it counts as the one in service.
     /// A packet larger than the bucket is dropped on arrival. The bucket is full at the start.
     pub burst: Option<Bytes>,
     /// Propagation delay.
     pub delay: Span,
-    /// Room for waiting packets.
+    /// Limit of the waiting packets.
     pub buffer: Buffer,
     /// Queue discipline.
     pub queue: Queue,
-    /// Packets are marked when the backlog or the wait exceeds this.
+    /// Packets are marked if the backlog or the wait exceeds this.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of data packets.
     pub loss: Option<Loss>,
-    /// Where random loss strikes.
+    /// Where packets are lost at random.
     pub loss_at: LossAt,
-    /// Random additional delay behind the queue.
+    /// Random additional delay after the queue.
     pub jitter: Option<Jitter>,
-    /// Reordering behind the queue.
+    /// Reordering after the queue.
     pub reorder: Option<Reorder>,
-    /// Link-layer bytes around each IP packet. They are part of the wire size that hosts give a packet.
+    /// Link-layer bytes around each IP packet. A packet's wire size, which the sending host sets, includes them.
     pub framing: Bytes,
 }
 
 impl Link {
-    /// The framing where nothing else is said: Ethernet's header.
+    /// The default framing: Ethernet's header.
     pub const ETHERNET: Bytes = Bytes(14);
 
-    /// A drop-tail link of that rate on Ethernet, and nothing else: no delay, no loss.
+    /// A drop-tail link on Ethernet with this rate and buffer, without delay, loss, jitter or reordering.
     #[must_use]
     pub fn new(name: impl Into<String>, rate: Rate, buffer: Buffer) -> Self {
         Self {

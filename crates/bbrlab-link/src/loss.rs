@@ -1,6 +1,6 @@
 //! Random loss: independent (Bernoulli) or in bursts (Gilbert-Elliott).
 
-/// A probability in units of 2^-32: an event happens when a uniform 32-bit draw is below it. At most 2^32,
+/// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most 2^32, which is
 /// certainty.
 ///
 /// An integer, so that a draw needs no floating point and is the same on every machine.
@@ -17,12 +17,12 @@ impl Probability {
 /// A model of random loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Each packet by itself.
+    /// Each packet independently.
     Bernoulli(Probability),
-    /// Two states with a loss probability each, good at the start (Gilbert 1960, Elliott 1963).
+    /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert 1960, Elliott 1963).
     ///
-    /// As in netem, a packet's fate is decided by the state that it meets, and the state that it leaves behind is
-    /// for the next one.
+    /// As in netem, the state before its transition decides whether a packet is lost; the transition is made afterwards,
+    /// for the next packet.
     GilbertElliott {
         /// From good to bad, per packet.
         to_bad: Probability,
@@ -35,11 +35,11 @@ pub enum Loss {
     },
 }
 
-/// Where random loss strikes.
+/// Where packets are lost at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
     /// Before the queue.
     Before,
-    /// Behind the queue: the packet has used the link.
+    /// After the queue: the packet has used the link's capacity.
     After,
 }

@@ -7,15 +7,15 @@ use bbrlab_units::{BitRate, Time};
 /// A link's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// No limit: a pure delay, never a queue, though loss, jitter and reordering still happen. Not a "link with a
-    /// rate".
+    /// No limit: the link is a pure delay and never has a queue; loss, jitter and reordering still apply. It is not a
+    /// "link with a rate".
     Unlimited,
-    /// The same throughout.
+    /// The same for the whole run.
     Constant(BitRate),
-    /// From each moment on the rate beside it; before the first moment, the first rate. Moments rise; a rate may
-    /// be 0 (a scenario's may not).
+    /// Each rate holds from its time on; before the first time, the first rate holds. Times rise. A rate may be 0, though
+    /// not in a scenario file.
     Schedule(Arc<[(Time, BitRate)]>),
-    /// Delivery opportunities.
+    /// Packets leave at the delivery opportunities of a trace.
     Trace(Arc<Trace>),
 }
 
@@ -26,7 +26,7 @@ impl Rate {
         !matches!(self, Self::Unlimited)
     }
 
-    /// The rate at the start; of a trace, the mean over its period (rounded down).
+    /// The rate at the start, or of a trace the mean over its period (rounded down).
     #[must_use]
     pub fn at_start(&self) -> Option<BitRate> {
         match self {
@@ -45,16 +45,16 @@ impl Rate {
 /// What a change of rate does to packets already accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateChange {
-    /// They keep their departure time, as in netem: a packet's rate is that of its arrival.
+    /// They keep their departure times, as in netem: a packet is sent at the rate that held on its arrival.
     Keep,
-    /// The bits that remain go at the new rate, as on a link.
+    /// Their remaining bits are sent at the new rate, as on a real link.
     Follow,
 }
 
-/// A Mahimahi trace: moments at which up to 1,500 bytes may leave; it repeats after its last one.
+/// A Mahimahi trace: times at which up to 1,500 bytes may leave. It repeats after the last one.
 ///
-/// An opportunity that finds no packet is lost; several small packets share one; a large packet takes several and
-/// leaves with the last. A packet that arrives in the moment of an opportunity waits for the next. Source: mahimahi
+/// An opportunity is lost if no packet waits; several small packets share one; a large packet takes several and leaves
+/// with the last. A packet that arrives exactly at the time of an opportunity waits for the next. Source: mahimahi
 /// `src/frontend/link_queue.cc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -68,26 +68,26 @@ impl Trace {
     /// A trace of these opportunities in milliseconds.
     ///
     /// # Errors
-    /// What is wrong with them, as the end of a sentence that begins with "the trace": they must not fall, and the
-    /// last one, which is the period, must be above zero.
+    /// If the times fall, or if the last one, which is the period, is not above zero. The text completes a sentence that
+    /// begins with "the trace".
     pub fn new(opportunities_ms: Vec<u32>) -> Result<Self, &'static str> {
         if !opportunities_ms.is_sorted() {
             return Err("goes back in time");
         }
         match opportunities_ms.last() {
             None => Err("has no delivery opportunity"),
-            Some(0) => Err("ends at 0 ms, so that it has no period"),
+            Some(0) => Err("ends at 0 ms, so it has no period"),
             Some(_) => Ok(Self { opportunities_ms }),
         }
     }
 
-    /// Milliseconds of the opportunities within a period, never falling.
+    /// The times of the opportunities within a period in milliseconds, never falling.
     #[must_use]
     pub fn opportunities_ms(&self) -> &[u32] {
         &self.opportunities_ms
     }
 
-    /// After this the trace starts anew: its last opportunity. Above zero.
+    /// The period in milliseconds, which is the time of the last opportunity. Above zero.
     ///
     /// # Panics
     /// Never: a trace has opportunities.

@@ -1,8 +1,8 @@
-//! Columns of plain values: what a table of records is outside of this program, in Parquet or elsewhere.
+//! Columns of plain values: the form in which tables of records leave this program, in Parquet or elsewhere.
 
 use std::borrow::Cow;
 
-/// What the values of a figure are.
+/// The kind of a figure's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers.
@@ -13,7 +13,7 @@ pub enum Kind {
     Word,
     /// Records: the figure has parts.
     Record,
-    /// Lists and maps, which have no place in a row.
+    /// Lists and maps, which do not fit into a row.
     Many,
 }
 
@@ -34,7 +34,7 @@ impl Column {
     }
 }
 
-/// Values of a column. All integers have 64 bits with sign, which every reader knows.
+/// Values of a column. All integers are signed and have 64 bits, since all programs can read those.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Integers.
@@ -52,7 +52,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -65,15 +65,15 @@ impl Values {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What our simulator counts at every moment, and another back end may not be able to tell. A column in which
-/// all is told is one of those that are never null.
+/// A value that our simulator always knows and another back end may not know. A column in which every value is known
+/// is written as one without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told<T>(pub Option<T>);
 
@@ -83,14 +83,14 @@ impl<T> From<T> for Told<T> {
     }
 }
 
-/// A value that a table can hold, and how a column of such values is written and read.
+/// A type of values that a column can hold, and how such a column is written and read.
 pub(crate) trait InColumn: Sized {
-    /// What it is.
+    /// The kind of the values.
     const KIND: Kind;
 
     fn write(values: &[Self]) -> Values;
 
-    /// The values of a column; none if it is of another kind.
+    /// The values of a column; `None` if it is of another kind.
     fn read(values: &Values) -> Option<Vec<Self>>;
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
     })
 }
 
-/// Beyond 63 bits the largest number stands for "more than can be".
+/// A value of more than 63 bits becomes the largest 64-bit integer.
 fn int<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

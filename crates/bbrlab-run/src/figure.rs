@@ -1,8 +1,8 @@
-//! What a figure is: its name, kind, unit and meaning, and by which rule it is shown where.
+//! A figure: its name, kind, unit, meaning, and its role, which determines where it is shown.
 //!
-//! `record.rs` writes every figure down once, as a row of a table. The macros here make of a table the record
-//! itself, with its JSON, and what all others ask: the figures' descriptions and, in their order, their
-//! values. Columns of Parquet files, metrics of groups, `list metrics` and `docs/results.md` come from those.
+//! `record.rs` defines every figure once, as a row of a table. From a table, the macros here make the record itself with
+//! its JSON, the descriptions of its figures and, in the same order, their values. Columns of Parquet files, metrics of
+//! groups, `list metrics` and `docs/results.md` are made from descriptions and values.
 
 use crate::column::Kind;
 
@@ -11,35 +11,35 @@ use crate::column::Kind;
 pub struct Figure {
     /// Its name, which is its key in JSON.
     pub name: &'static str,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
     /// Its unit; empty for counts of events, names and hashes.
     pub unit: &'static str,
-    /// What it says, and by which formula.
+    /// What it means and, where needed, its formula.
     pub meaning: &'static str,
-    /// The figures of one that is a record itself.
+    /// The figures it consists of, if it is itself a record.
     pub parts: &'static [Figure],
 }
 
-/// What a figure is there for.
+/// The role of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Names what the record is of.
+    /// Identifies the run, link or flow.
     Name,
-    /// Was given with the scenario.
+    /// Is given by the scenario.
     Given,
-    /// Was found out by the run.
+    /// Is a result of the run.
     Result,
-    /// What the run took: in no file, since it is not the same wherever the run is made.
+    /// Is the cost of the run. Not written to files, because it differs from machine to machine.
     Cost,
 }
 
-/// A value of a figure.
+/// The value of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// It has no meaning in this run.
+    /// None: the figure has no meaning in this run.
     Nothing,
     /// A whole number.
     Whole(u64),
@@ -50,7 +50,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// As a number, if it is one.
+    /// The value as a number, if it is one.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -62,18 +62,19 @@ impl Cell {
     }
 }
 
-/// A figure that is no record, with a name that tells it from all others.
+/// A figure that is not a record, with a name that is unique within its table.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Its name behind those of the records that it is part of.
+    /// The names of the records that it is part of, followed by its own.
     pub name: String,
-    /// What it is.
+    /// The figure itself.
     pub figure: &'static Figure,
-    /// The record that it is part of, itself a figure: it says of what.
+    /// The figure, a record, that it is part of: its meaning completes that of the part.
     pub of: Option<&'static Figure>,
 }
 
-/// The figures of a table that have a value of their own, in order; the names of parts stand behind `joint`.
+/// The figures of a table that have a single value, in order. `joint` separates the name of a record from that of its
+/// part.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -93,16 +94,16 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
 
 /// A record, or a field of one.
 pub trait Field {
-    /// What it is.
+    /// The kind of its values.
     const KIND: Kind;
 
     /// The figures of a record.
     const PARTS: &'static [Figure] = &[];
 
-    /// Adds its value, or those of its parts: one for each of its [`leaves`].
+    /// Appends its value, or those of its parts: one for each of its [`leaves`].
     fn cells(&self, cells: &mut Vec<Cell>);
 
-    /// Computes the figures that follow from others, in all its parts.
+    /// Computes the figures that have a formula, in all its parts.
     fn derive(&mut self) {}
 }
 
@@ -126,7 +127,7 @@ impl Field for f64 {
     const KIND: Kind = Kind::Number;
 
     fn cells(&self, cells: &mut Vec<Cell>) {
-        // As in JSON, which has no other word for it.
+        // JSON has no other way to write it either.
         cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Nothing });
     }
 }
@@ -168,8 +169,8 @@ impl Field for serde_json::Map<String, serde_json::Value> {
     fn cells(&self, _: &mut Vec<Cell>) {}
 }
 
-/// A record from its table. A row is `name: type, role, unit, meaning`, and the formula of a figure that
-/// follows from others of the same record.
+/// Makes a record from its table. A row is `name: type, role, unit, meaning`, followed by the formula if the figure is
+/// computed from others of the same record.
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
         $($name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
@@ -213,8 +214,8 @@ macro_rules! record {
     };
 }
 
-/// A table of many rows, held by columns. A row of the macro is `name: type, unit, meaning`, and the formula of
-/// a column that follows from others of the same row.
+/// Makes a table that is stored by columns. A row of the macro is `name: type, unit, meaning`, followed by the formula if
+/// the value is computed from others of the same row.
 macro_rules! columns {
     ($(#[$table_doc:meta])* $table:ident of $(#[$row_doc:meta])* $row:ident {
         $($name:ident: $kind:ty, $unit:literal, $meaning:literal $(, = $formula:expr)?;)*
@@ -242,7 +243,7 @@ macro_rules! columns {
                 parts: &[],
             },)*];
 
-            /// Adds a row.
+            /// Appends a row.
             pub fn push(&mut self, row: $row) {
                 $($(
                     let row = {
@@ -253,24 +254,24 @@ macro_rules! columns {
                 $(self.$name.push(row.$name);)*
             }
 
-            /// Rows.
+            /// The number of rows.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.rows()
             }
 
-            /// Whether there is no row.
+            /// Whether there are no rows.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.rows() == 0
             }
 
-            #[expect(unreachable_code, reason = "the first column tells for all")]
+            #[expect(unreachable_code, reason = "all columns have as many rows as the first")]
             fn rows(&self) -> usize {
                 $(return self.$name.len();)*
             }
 
-            /// The columns with their names.
+            /// The columns with their names, for a file.
             #[must_use]
             pub fn columns(&self) -> Vec<$crate::column::Column> {
                 vec![$($crate::column::Column::new(
@@ -279,7 +280,7 @@ macro_rules! columns {
                 ),)*]
             }
 
-            /// The table of such columns.
+            /// The table that consists of these columns.
             ///
             /// # Errors
             /// If a column is missing or of another kind.

@@ -1,8 +1,9 @@
-//! What goes into a run and what comes out of it, as plain data: no reading of files, no engine.
+//! The input and the results of a run, as plain data. Reads no files and imports no engine.
 //!
-//! A [`Run`] has every quantity in integers and every short form (the dumbbell, access links, `rtt`) turned
-//! into links and routes. `scenario` makes runs of scenario files, `sim` runs a `Run` and answers with a
-//! [`RunResult`]; whatever made it, our simulator, ns-3 or a kernel, the same records are judged and printed.
+//! In a [`Run`] every quantity is an integer, and every short form (the dumbbell, access links, `rtt`) has been
+//! replaced by links and routes. `scenario` makes runs from scenario files; `sim` runs a `Run` and returns a
+//! [`RunResult`]. Results of our simulator, of ns-3 and of a kernel have the same records, so the same code evaluates
+//! and prints them.
 
 mod column;
 mod figure;

@@ -1,13 +1,12 @@
-//! Results of a run as records: every figure and every column is written down here, once.
+//! The results of a run as records. Every figure and every column is defined here, once.
 //!
-//! Whatever made a result, our simulator, ns-3 or a kernel, it comes as these records, so that all are
-//! judged and printed by the same code. A figure without a meaning in a run, or one that its back end cannot
-//! tell, is `None`, in JSON `null`;
-//! objects are always there, so that a reader can ask for `rtt_ms.mean` of every flow.
+//! Results of our simulator, of ns-3 and of a kernel are all stored in these records, so the same code evaluates and
+//! prints them. A figure that has no meaning in a run, or that its back end does not know, is `None`, in JSON `null`.
+//! Objects are never missing, so `rtt_ms.mean` exists for every flow.
 //!
-//! A new figure is a row of a table here, with its formula where it follows from others; where it is measured,
-//! the back end that measures it fills it in. JSON, Parquet files, metrics of groups, `bbrlab list metrics`
-//! and the tables of `docs/results.md` have it by itself.
+//! To add a figure, add a row to a table here; if it can be computed from other figures, the row has the formula. A
+//! figure that is measured is filled in by the back end that measures it. JSON, Parquet files, metrics of groups,
+//! `bbrlab list metrics` and the tables of `docs/results.md` are made from these tables.
 
 use std::borrow::Cow;
 
@@ -18,16 +17,16 @@ use crate::figure::{columns, record};
 use crate::run::SweepPoint;
 use crate::statistics::{jain, mean};
 
-/// What `--json` writes, and `summary.json` with one run.
+/// The document that `--json` writes. `summary.json` is the same with one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
     pub version: String,
     /// Commit of the build.
     pub commit: String,
-    /// One entry a run.
+    /// One entry for each run.
     pub runs: Vec<RunSummary>,
-    /// Means over seeds, with several seeds or points.
+    /// Means over seeds, if there are several seeds or points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
 }
@@ -41,13 +40,13 @@ record! {
         point: SweepPoint, Name, "", "swept keys with their values";
         seed: u64, Name, "", "the seed";
         sim_s: f64, Given, "s", "simulated time";
-        cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, which are the same wherever they are made";
-        events: Option<u64>, Result, "", "events that the simulator handled";
-        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck, or without one the last link of their path (the unit of speed)";
-        digest: Option<String>, Result, "hash", "over the life of every packet and ACK; the same on every machine";
+        cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because these are the same on every machine";
+        events: Option<u64>, Result, "", "events that the simulator processed";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck or, if there is none, the last link of their path (speed is counted in these)";
+        digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
         jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs",
             = |run| jain(&of_flows(run, |flow| flow.goodput_mbps));
-        jain_ss: Option<f64>, Result, "index", "the same over their goodputs in the steady state",
+        jain_ss: Option<f64>, Result, "index", "Jain's index over the flows' goodputs in the steady state",
             = |run| jain(&of_flows(run, |flow| flow.goodput_ss_mbps));
         links: Vec<LinkSummary>, Result, "", "every link with a rate";
         flows: Vec<FlowSummary>, Result, "", "every flow";
@@ -58,20 +57,20 @@ record! {
     /// The figures of a link.
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
-        rate_mbps: Option<f64>, Result, "Mbit/s", "mean rate of a link from the first start";
-        utilization: Option<f64>, Result, "share", "wire bytes that a link sent / its capacity, from the first start";
-        arrivals: Option<u64>, Result, "packets", "packets that arrived at a link";
-        drops: Option<u64>, Result, "packets", "packets that a link's queue dropped";
+        rate_mbps: Option<f64>, Result, "Mbit/s", "mean rate of the link from the first flow's start on";
+        utilization: Option<f64>, Result, "share", "wire bytes that the link sent / its capacity, from the first flow's start on";
+        arrivals: Option<u64>, Result, "packets", "packets that arrived at the link";
+        drops: Option<u64>, Result, "packets", "packets that the link's queue dropped";
         drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
             = |link| ratio(link.drops?, link.arrivals?);
-        marks: Option<u64>, Result, "packets", "packets that a link marked CE";
-        queue_packets: QueuePackets, Result, "packets", "over time; the one in service included";
-        queue_delay_ms: QueueDelay, Result, "ms", "over packets: arrival to start of service";
+        marks: Option<u64>, Result, "packets", "packets that the link marked CE";
+        queue_packets: QueuePackets, Result, "packets", "over time, including the packet in service";
+        queue_delay_ms: QueueDelay, Result, "ms", "over packets, from arrival to start of service";
     }
 }
 
 record! {
-    /// A queue's length over time, from the first start.
+    /// A queue's length over time, from the first flow's start on.
     #[derive(Copy)]
     QueuePackets {
         mean: Option<f64>, Result, "packets", "mean";
@@ -97,22 +96,22 @@ record! {
     FlowSummary {
         id: u32, Name, "", "its number, from 0";
         cc: String, Name, "", "congestion control";
-        start_s: f64, Result, "s", "the connect";
-        stop_s: f64, Result, "s", "the end of its active time";
+        start_s: f64, Result, "s", "when it connects";
+        stop_s: f64, Result, "s", "when its active time ends";
         rtt_base_ms: f64, Given, "ms", "base RTT, without serialisation";
         throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
-        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes the receiving application gets in order / active time";
-        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
-        sent_packets: Option<u64>, Result, "packets", "data packets sent, retransmissions included";
-        delivered_packets: Option<u64>, Result, "packets", "data packets new to the receiver";
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
+        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
+        sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
+        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
-        rtt_ms: Rtt, Result, "ms", "of every RTT sample";
-        srtt_ms: Srtt, Result, "ms", "of the smoothed RTT at the series' period";
+        rtt_ms: Rtt, Result, "ms", "of all RTT samples";
+        srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
-        limited_by: LimitedBy, Result, "share", "held the sender, as a share of its active time; sum 1";
-        fct_ms: Fct, Result, "ms", "of transfers: connect to the receiver's reading the last byte";
+        limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
+        fct_ms: Fct, Result, "ms", "of transfers' completion times, from connecting until the receiver has read the last byte";
     }
 }
 
@@ -148,22 +147,22 @@ record! {
 }
 
 record! {
-    /// What limited a flow: shares of its active time, whose sum is 1.
+    /// What limited a flow: shares of its active time, which sum to 1.
     #[derive(Copy)]
     LimitedBy {
         cwnd: Option<f64>, Result, "share", "the congestion window";
         pacing: Option<f64>, Result, "share", "pacing";
         rwnd: Option<f64>, Result, "share", "the receive window";
         sndbuf: Option<f64>, Result, "share", "the send buffer";
-        app: Option<f64>, Result, "share", "the application, with nothing to send,";
+        app: Option<f64>, Result, "share", "the application, having nothing to send,";
     }
 }
 
 record! {
-    /// Completion times, from the connect to the receiver's reading the last byte.
+    /// Completion times, from connecting until the receiver has read the last byte.
     #[derive(Copy)]
     Fct {
-        n: Option<u64>, Result, "transfers", "number completed,";
+        n: Option<u64>, Result, "transfers", "number";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";
@@ -171,7 +170,7 @@ record! {
     }
 }
 
-/// A figure of all flows that have it.
+/// The values of a figure, of all flows that have one.
 fn of_flows(run: &RunSummary, figure: fn(&FlowSummary) -> Option<f64>) -> Vec<f64> {
     run.flows.iter().filter_map(figure).collect()
 }
@@ -181,14 +180,14 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A figure over all flows of a run, which metrics of groups have beside those of the record.
+/// A figure over all flows of a run. Metrics of groups include these as well as those of the record.
 #[derive(Clone, Copy, Debug)]
 pub struct OverFlows {
     /// Its name.
     pub name: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// What it says.
+    /// What it means.
     pub meaning: &'static str,
     /// Its formula.
     pub of: fn(&RunSummary) -> Option<f64>,
@@ -224,7 +223,7 @@ pub const OVER_FLOWS: &[OverFlows] = &[
     OverFlows {
         name: "mean.rtt_ms",
         unit: "ms",
-        meaning: "mean over the flows of their mean RTT samples",
+        meaning: "mean over the flows of their mean RTT",
         of: |run| mean(&of_flows(run, |flow| flow.rtt_ms.mean)),
     },
 ];
@@ -246,22 +245,22 @@ pub struct Group {
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// By name, such as `jain`, `links.bottleneck.utilization` or `flows.0.goodput_mbps`.
+    /// The metrics by name, such as `jain`, `links.bottleneck.utilization` or `flows.0.goodput_mbps`.
     pub metrics: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A metric over the seeds of a group; the values of [`Group::metrics`].
+/// A metric over the seeds of a group: a value of [`Group::metrics`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupMetric {
     /// Runs in which the metric has a meaning.
     pub n: u64,
     /// Their mean.
     pub mean: Option<f64>,
-    /// Lower and upper end of its 95 % interval; null for one run.
+    /// Lower and upper end of the mean's 95 % interval; null for one run.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// All that a run leaves behind.
+/// All results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// The figures.
@@ -270,30 +269,30 @@ pub struct RunResult {
     pub series: Series,
     /// `queue.parquet`.
     pub queue: QueueSeries,
-    /// One row a transfer of flows with `bytes` or `train`.
+    /// One row for each transfer, of flows with `bytes` or `train`.
     pub transfers: Transfers,
 }
 
 columns! {
-    /// The columns of `series.parquet`, in the order of time, then flow.
+    /// The columns of `series.parquet`. Rows are sorted by time, then by flow.
     Series of
-    /// A flow at a moment.
+    /// A flow at one moment.
     SeriesRow {
         time_s: f64, "s", "time since the start of the run";
         flow: u32, "", "the flow's number";
         cwnd_packets: u32, "packets", "congestion window";
         ssthresh_packets: Option<u32>, "packets", "slow start threshold; null while it is unlimited";
         inflight_packets: u32, "packets", "packets in flight";
-        pacing_rate_bps: Option<u64>, "bit/s", "pacing rate, of payload; null while there is no pacing";
+        pacing_rate_bps: Option<u64>, "bit/s", "pacing rate, of payload; null while the flow is not paced";
         bw_bps: Option<u64>, "bit/s", "the congestion control's bandwidth estimate, of payload";
-        min_rtt_us: Option<u32>, "us", "its minimum RTT; of the stack where it has none";
+        min_rtt_us: Option<u32>, "us", "the congestion control's minimum RTT, or the stack's if it has none";
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
         sent_packets: Told<u64>, "packets", "data packets sent so far";
-        delivered_packets: u64, "packets", "packets delivered so far, as the sender knows";
+        delivered_packets: u64, "packets", "packets delivered so far, as far as the sender knows";
         lost_packets: Told<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: u64, "packets", "retransmissions so far";
-        received_bytes: u64, "bytes", "bytes that the receiving application has got so far";
+        received_bytes: u64, "bytes", "bytes that the receiving application has read so far";
         state: Cow<'static, str>, "", "state of the congestion control; empty for those without states";
         inflight_hi_packets: Option<u32>, "packets", "`inflight_hi` of `bbr2` and `bbr3`; null while unset";
         inflight_lo_packets: Option<u32>, "packets", "`inflight_lo` of `bbr2` and `bbr3`; null while unset";
@@ -303,13 +302,13 @@ columns! {
 }
 
 columns! {
-    /// The columns of `queue.parquet`, in the order of time, then link.
+    /// The columns of `queue.parquet`. Rows are sorted by time, then by link.
     QueueSeries of
-    /// A link with a rate at a moment.
+    /// A link with a rate at one moment.
     QueueRow {
         time_s: f64, "s", "time since the start of the run";
-        link: u32, "", "its place in the summary's `links`";
-        packets: u64, "packets", "packets, the one in service included";
+        link: u32, "", "its index in the summary's `links`";
+        packets: u64, "packets", "packets in the queue, including the one in service";
         bytes: Told<u64>, "bytes", "wire bytes of these packets";
         drops: u64, "packets", "drops by the queue so far";
         marks: Told<u64>, "packets", "marks so far";
@@ -317,15 +316,15 @@ columns! {
 }
 
 columns! {
-    /// One row a transfer that began, of flows with `bytes` or `train`.
+    /// One row for each transfer that began, of flows with `bytes` or `train`.
     Transfers of
     /// A transfer.
     TransferRow {
         flow: u32, "", "the flow's number";
-        n: u32, "", "its place in the flow's train, from 0";
+        n: u32, "", "its number in the flow's train, from 0";
         bytes: u64, "bytes", "payload";
-        start_s: f64, "s", "the connect";
-        fct_s: Option<f64>, "s", "from the connect to the receiver's reading the last byte; null if the run ended before";
+        start_s: f64, "s", "when it connects";
+        fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";
         retransmitted_packets: u64, "packets", "retransmissions";
     }
 }

@@ -1,8 +1,8 @@
-//! One run, fully resolved: what `sim` needs and nothing else.
+//! One run, fully resolved: exactly what `sim` needs.
 //!
-//! All quantities are integers in the units of `bbrlab-units`; nothing here is short for something else.
-//! The dumbbell, `[access]`, `left_link`, `path` and `rtt` have become links and routes. A hundred thousand
-//! flows are cheap: what flows of one `[[flows]]` table share stands once, in their [`FlowClass`].
+//! All quantities are integers in the units of `bbrlab-units`, and there are no short forms: the dumbbell, `[access]`,
+//! `left_link`, `path` and `rtt` have been replaced by links and routes. A hundred thousand flows need little memory,
+//! since what the flows of one `[[flows]]` table share is stored once, in their [`FlowClass`].
 
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_link::Link;
@@ -12,43 +12,43 @@ use bbrlab_units::{BitRate, Bytes, Span, Time};
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
 
-/// One run: a network, who sends over it, for how long, and the seed.
+/// One run: a network, the flows that cross it, the duration and the seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The scenario's name: a built-in's id, or the file's name without `.toml`.
     pub scenario: String,
     /// What the scenario shows, for people.
     pub title: String,
-    /// SHA-256 (hexadecimal) of everything that decides the outcome but the seed.
+    /// SHA-256 (hexadecimal) of everything except the seed that determines the outcome.
     pub scenario_hash: String,
-    /// Whose stack is imitated.
+    /// Which stack is imitated.
     pub profile: Profile,
-    /// Where in the sweep this run stands.
+    /// This run's point of the sweep.
     pub point: SweepPoint,
-    /// The root of every random draw.
+    /// The seed from which all random generators are derived.
     pub seed: u64,
-    /// The run ends here.
+    /// Simulated time, from 0 to the end of the run.
     pub duration: Span,
     /// How often the time series are sampled.
     pub sample: Sample,
-    /// Whether series are kept per flow (default: up to 1,000 flows, or where `sample` is given).
+    /// Whether time series of each flow are kept (default: up to 1,000 flows, or if `sample` is given).
     pub flow_series: bool,
-    /// What all hosts have in common.
+    /// The settings that all hosts share.
     pub stack: Stack,
-    /// The links that flows share, in the order of their numbers. Private access links follow them:
+    /// The links that flows share, in the order of their numbers. Private access links have the numbers after these:
     /// see [`Run::private_link_numbers`].
     ///
-    /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, those with `.reverse` behind them.
+    /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, or one of these followed by `.reverse`.
     pub links: Vec<Link>,
     /// The link whose departures count as `data_packets`: the dumbbell's, if it has a rate.
     pub bottleneck: Option<u32>,
-    /// What flows of one `[[flows]]` table have in common.
+    /// One class for each `[[flows]]` table.
     pub classes: Vec<FlowClass>,
     /// The flows, in the order of their numbers (their ids).
     pub flows: Vec<Flow>,
 }
 
-/// Whose TCP and whose queues.
+/// Which TCP and which queues are imitated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Linux 6.x.
@@ -62,16 +62,16 @@ pub enum Profile {
 pub enum Sample {
     /// At 0, one period, two periods ...
     Every(Span),
-    /// After every ACK that a sender has handled.
+    /// After every ACK that a sender has processed.
     Ack,
-    /// No series; smoothed RTTs are taken every 10 ms all the same.
+    /// No series. The smoothed RTT is still sampled every 10 ms.
     Off,
 }
 
 /// What the flows of one `[[flows]]` table have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
-    /// Congestion control; built, and accepting `cc_params`.
+    /// Congestion control. It is implemented and accepts `cc_params`.
     pub cc: Algorithm,
     /// Its parameters.
     pub cc_params: Params,
@@ -81,14 +81,14 @@ pub struct FlowClass {
     pub ecn: EcnMode,
     /// What the application sends.
     pub source: Source,
-    /// Access links of finite rate that each flow of the class has for itself, in the order of the route; `left` or
-    /// `right` by name (in results `left[3]` for flow 3).
+    /// Access links with a rate. Each flow of the class has its own, in the order of the route. Their names are `left` and
+    /// `right`; in results, `left[3]` is that of flow 3.
     pub private_links: Vec<Link>,
-    /// The way of the data, from sender to receiver. Neighbouring delays are one hop.
+    /// The route of the data, from sender to receiver. Adjacent delays are one hop.
     pub forward: Vec<Hop>,
-    /// The way of the ACKs, from receiver to sender. Neighbouring delays are one hop.
+    /// The route of the ACKs, from receiver to sender. Adjacent delays are one hop.
     pub reverse: Vec<Hop>,
-    /// All delays there and back; no serialisation, no queue, no `reorder` wait.
+    /// The sum of all delays in both directions, without serialisation, queueing and the wait of `reorder`.
     pub base_rtt: Span,
 }
 
@@ -97,22 +97,22 @@ pub struct FlowClass {
 pub enum Hop {
     /// A pure delay.
     Delay(Span),
-    /// A link of [`Run::links`], its own delay included.
+    /// A link of [`Run::links`], including its delay.
     Link(u32),
-    /// A link of [`FlowClass::private_links`], its own delay included.
+    /// A link of [`FlowClass::private_links`], including its delay.
     Private(u32),
 }
 
 /// What the application sends. Bytes are payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Always more.
+    /// The application always has more to send.
     Unlimited,
-    /// So many bytes, then the connection is done.
+    /// This many bytes; then the flow ends.
     Bytes(Bytes),
     /// At a constant rate.
     Cbr(BitRate),
-    /// On for a time (at a rate, or as fast as the socket takes it), off for a time, on at the start.
+    /// On and off in turn, beginning with on. While on, at a rate or as fast as the socket accepts data.
     OnOff {
         /// Length of an on period.
         on: Span,
@@ -121,9 +121,9 @@ pub enum Source {
         /// Rate while on.
         rate: Option<BitRate>,
     },
-    /// So many bytes handed over at that interval, first at the connect.
+    /// Writes this many bytes at this interval, the first time when the flow connects.
     Write {
-        /// Bytes per hand-over.
+        /// Bytes per write.
         bytes: Bytes,
         /// Interval.
         every: Span,
@@ -134,19 +134,19 @@ pub enum Source {
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// From the last byte read to the next connect.
+        /// From the reading of the last byte to the start of the next connection.
         gap: Span,
     },
 }
 
-/// A flow. Its number, which is its id, is its place in [`Run::flows`].
+/// A flow. Its number, which is its id, is its index in [`Run::flows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its place in [`Run::classes`].
+    /// Its index in [`Run::classes`].
     pub class: u32,
-    /// The connect, `start_step` and `start_jitter` included.
+    /// When it connects, including `start_step` and `start_jitter`.
     pub start: Time,
-    /// The application sends nothing from here on.
+    /// From this time on the application sends nothing.
     pub stop: Option<Time>,
 }
 
@@ -157,8 +157,8 @@ impl Run {
         &self.classes[self.flows[flow as usize].class as usize]
     }
 
-    /// The number of the first private link of each flow: they come after the shared links, flow by flow,
-    /// each flow's in the order of [`FlowClass::private_links`].
+    /// The number of the first private link of each flow. Private links are numbered after the shared ones, flow by flow;
+    /// those of a flow are in the order of [`FlowClass::private_links`].
     ///
     /// # Panics
     /// If there are more than 2^32 links; a scenario has at most 2^24.

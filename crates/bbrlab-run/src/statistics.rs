@@ -1,7 +1,7 @@
-//! Means, spreads and percentiles of a handful of values. Whoever needs one takes it from here, so that the
-//! same values give the same figure in every table.
+//! Mean, variance, percentiles and Jain's index of a few values. All tables use these functions, so the same values
+//! give the same figure in each.
 
-/// The mean; none of no values.
+/// The mean; `None` if there are no values.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a count of values")]
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -15,20 +15,20 @@ pub fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
-/// The variance of a sample, by n - 1; 0 of fewer than two values.
+/// The variance of a sample (divided by n - 1); 0 if there are fewer than two values.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a count of values")]
 pub fn variance(values: &[f64]) -> f64 {
     if values.len() > 1 { squares(values) / (values.len() - 1) as f64 } else { 0.0 }
 }
 
-/// The smallest value that so many of 1,000 do not exceed; none of no values.
+/// The smallest value that at least `per_mille` thousandths of the values do not exceed; `None` if there are no values.
 #[must_use]
 pub fn percentile(sorted: &[f64], per_mille: usize) -> Option<f64> {
     sorted.get((sorted.len() * per_mille).div_ceil(1000).max(1) - 1).copied()
 }
 
-/// Jain's index: (sum x)^2 / (n sum x^2); none where nobody has anything.
+/// Jain's index: (sum x)^2 / (n sum x^2); `None` if all shares are zero.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a count of values")]
 pub fn jain(shares: &[f64]) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! The size of a queue: from packets, bytes, milliseconds or BDP to what the engine counts.
+//! Converts the size of a queue from packets, bytes, milliseconds or BDP to the packets or bytes that the engine counts.
 
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
@@ -9,7 +9,7 @@ use crate::quantity::QueueSize;
 use crate::reader::{Placed, Reader};
 use bbrlab_link::{Buffer, Link, Rate};
 
-/// The largest buffer, in packets or bytes, that a `bdp` or a time may come to.
+/// The largest buffer, in packets or bytes, that a `bdp` or a time may amount to.
 const BUFFER_MAX: u64 = 1 << 50;
 
 /// A buffer as written, with what is needed to turn it into packets or bytes.
@@ -21,7 +21,7 @@ pub(crate) struct BufferSpec {
     device_queue: Option<Placed<u64>>,
 }
 
-/// Without a `buffer`, a link of the middle has one BDP, the textbook's rule.
+/// The default buffer of `[bottleneck]` and `[[links]]` in BDP: the textbook rule.
 const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
@@ -29,7 +29,7 @@ impl BufferSpec {
         Self::at_rate(spec, &spec.link.rate)
     }
 
-    /// `buffer`, or its default, of the link at that rate.
+    /// The link's `buffer`, or the default at this rate.
     fn at_rate(spec: &LinkSpec, rate: &Rate) -> Self {
         let default = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
         let size = if rate.is_limited() { default } else { QueueSize::Unlimited };
@@ -61,7 +61,7 @@ impl BufferSpec {
     }
 }
 
-/// What a `bdp` and a packet are: the first flow decides.
+/// The RTT of a `bdp` and the size of a packet: those of the first flow.
 pub(crate) struct Measure {
     pub(crate) base_rtt: Span,
     pub(crate) mss: u32,
@@ -81,10 +81,10 @@ impl Measure {
         let in_bytes = spec.unit == Some(BufferUnit::Bytes);
         let divisor = if in_bytes { bytes_divisor } else { bytes_divisor * wire };
         let too_large = |reader: &mut Reader<'_>| {
-            let found = "found more than 2^50 packets or bytes";
+            let found = "found a larger one";
             reader.problem(
                 spec.at,
-                "expected a buffer that fits into a network",
+                "expected a buffer of at most 2^50 packets or bytes",
                 found,
                 Vec::new(),
             );
@@ -110,7 +110,7 @@ impl Measure {
             QueueSize::Bdp(multiple) => {
                 let rtt = spec.bdp_rtt.unwrap_or(self.base_rtt);
                 if rtt == Span::ZERO {
-                    let title = "expected a `bdp_rtt`, or another unit than `bdp`";
+                    let title = "expected a `bdp_rtt`, or a unit other than `bdp`";
                     let found = "found a buffer in BDP, but the first flow's base RTT is zero";
                     reader.problem(spec.at, title, found, Vec::new());
                     return None;
@@ -128,14 +128,14 @@ impl Measure {
     }
 }
 
-/// ns-3's device queue below the queue discipline: with flow control between them, drop-tail has the
-/// size of both.
+/// Adds ns-3's device queue, which is below the queue discipline. With flow control between the two, a drop-tail queue
+/// is as large as both together.
 fn with_device_queue(spec: &BufferSpec, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
     let Some(device) = spec.device_queue else { return Some(buffer) };
     if let Buffer::Packets(packets) = buffer {
         return Some(Buffer::Packets(Packets(packets.0 + device.value)));
     }
-    let title = "`device_queue`: expected a buffer counted in packets beside it";
+    let title = "`device_queue`: expected a buffer counted in packets";
     let found = "found one counted in bytes: set `buffer_unit = \"pkt\"`";
     reader.problem(device.at, title, found, Vec::new());
     None

@@ -1,11 +1,11 @@
-//! The scenarios that come with the program, by id: the files below `scenarios/` in the repository.
+//! The scenarios that are part of the program: the files below `scenarios/` in the repository.
 
 use crate::nearest::nearest;
 
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its id: its place below `scenarios/` with dots.
+    /// Its id: its path below `scenarios/`, with dots.
     pub id: &'static str,
     /// Its file in the repository.
     pub file: &'static str,
@@ -42,12 +42,12 @@ builtins! {
     "examples.two-way": "examples/two-way.toml",
 }
 
-/// The built-in scenario of that id.
+/// The built-in scenario with this id.
 pub(crate) fn find(id: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.id == id)
 }
 
-/// The id that was probably meant.
+/// The id that the user probably meant.
 pub(crate) fn nearest_id(typed: &str) -> Option<&'static str> {
     nearest(typed, BUILTINS.iter().map(|builtin| builtin.id))
 }

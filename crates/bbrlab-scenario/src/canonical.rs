@@ -1,7 +1,7 @@
-//! The one spelling of a scenario: what `scenario.toml` of a run's folder holds, and what is hashed.
+//! The canonical text of a scenario, which is stored as `scenario.toml` in a run's folder and is hashed.
 //!
-//! Only what differs from the defaults is written, in a fixed order and with the largest unit, so that
-//! comments, white space, the spelling of units and defaults written out do not change the hash.
+//! It has only those keys whose values differ from the defaults, in a fixed order and with the largest unit. So comments,
+//! white space, the spelling of units and keys set to their defaults do not change the hash.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     out: String,
-    /// A header that is written with the first key of its table.
+    /// A header that is written before the first key of its table.
     pending: Option<String>,
 }
 
 impl Writer {
-    /// Begins a table, which is left out if nothing follows.
+    /// Begins a table, which is left out if it gets no key.
     pub(crate) fn table(&mut self, header: &str) {
         self.pending = Some(header.to_owned());
     }
 
-    /// Begins a table that is there even if it is empty.
+    /// Begins a table that is written even if it is empty.
     pub(crate) fn table_always(&mut self, header: &str) {
         self.table(header);
         self.flush();
@@ -34,13 +34,13 @@ impl Writer {
         }
     }
 
-    /// A key with a value that is TOML already.
+    /// Writes a key with a value that is already TOML.
     pub(crate) fn raw(&mut self, key: &str, value: &str) {
         self.flush();
         writeln!(self.out, "{key} = {value}").expect("a string takes everything");
     }
 
-    /// A key with a string.
+    /// Writes a key with a string.
     pub(crate) fn text(&mut self, key: &str, value: &str) {
         self.raw(key, &toml_string(value));
     }
@@ -71,18 +71,18 @@ pub(crate) fn toml_string(text: &str) -> String {
     out
 }
 
-/// The same of a value that is there.
+/// The same as an `Option`.
 #[expect(clippy::unnecessary_wraps, reason = "what a row of keys shows is an Option")]
 pub(crate) fn show_text(text: &str) -> Option<String> {
     Some(toml_string(text))
 }
 
-/// A number of bytes that is there.
+/// A number of bytes as a TOML string.
 pub(crate) fn show_bytes(bytes: u64) -> Option<String> {
     show_text(&format!("{bytes}B"))
 }
 
-/// A key, in quotes where it needs them.
+/// A key, in quotes if TOML requires them.
 pub(crate) fn toml_key(key: &str) -> String {
     let bare =
         !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');

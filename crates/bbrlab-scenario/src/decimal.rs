@@ -1,7 +1,7 @@
-//! Exact decimal numbers, so that `"0.1bdp"` and `"1.5Gbit/s"` mean what they say.
+//! Exact decimal numbers, for values such as `"0.1bdp"` and `"1.5Gbit/s"`.
 //!
-//! A quantity becomes an integer number of nanoseconds, bytes or bits per second without passing through
-//! floating point; what would need rounding is told to the user.
+//! A quantity is converted to an integer number of nanoseconds, bytes or bits per second without floating point. A value
+//! that would have to be rounded is an error.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(crate) struct Decimal {
     scale: u32,
 }
 
-/// Why a number did not become an integer of its smallest unit.
+/// Why a number cannot be converted to an integer number of the smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// Below zero.
@@ -24,10 +24,10 @@ pub(crate) enum Misfit {
     TooLarge,
 }
 
-/// Significant digits that a number may have.
+/// The most significant digits that a number may have.
 const DIGITS_MAX: usize = 30;
 
-/// The largest power of ten by which a number may be scaled up or down.
+/// The largest exponent of ten, positive or negative, that a number may have.
 const EXPONENT_MAX: i64 = 30;
 
 impl Decimal {
@@ -96,7 +96,7 @@ impl Decimal {
         self.negative && self.digits != 0
     }
 
-    /// This many `unit`s as an integer of what `unit` counts.
+    /// `self * unit` as an integer.
     pub(crate) fn times(self, unit: u64) -> Result<u64, Misfit> {
         if self.is_negative() {
             return Err(Misfit::Negative);
@@ -120,7 +120,7 @@ impl Decimal {
         u64::try_from(product.checked_add(divisor / 2)? / divisor).ok()
     }
 
-    /// A hundredth of it.
+    /// A hundredth of the number.
     pub(crate) fn percent(self) -> Self {
         let mut out = Self { scale: self.scale + 2, ..self };
         while out.scale > 0 && out.digits.is_multiple_of(10) {
@@ -135,7 +135,7 @@ impl Decimal {
         !self.is_negative() && 10_u128.checked_pow(self.scale).is_some_and(|one| self.digits <= one)
     }
 
-    /// `digits * factor` and the power of ten that it is to be divided by, with common tens cancelled.
+    /// `digits * factor` and the power of ten to divide it by, with common factors of ten cancelled.
     fn product_and_divisor(self, mut factor: u128) -> Option<(u128, u128)> {
         let mut scale = self.scale;
         while scale > 0 && factor != 0 && factor.is_multiple_of(10) {

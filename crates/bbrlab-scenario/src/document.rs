@@ -1,8 +1,8 @@
-//! The scenario as a tree that knows where each key and value was written.
+//! The scenario as a tree in which each key and value has its position.
 //!
-//! A value may come from the file, from a `--set`, or (in a sweep) from a list further down in the file; its
-//! place comes with it, so that a wrong value is shown where the user wrote it. Trees share what they have in
-//! common: setting one value copies the tables on the way to it and nothing else.
+//! A value may come from the file, from a `--set`, or (in a sweep) from a list further down in the file. It keeps its
+//! position, so an error message shows a wrong value where the user wrote it. Trees share equal parts: setting a value
+//! copies only the tables that contain it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{ScenarioError, ScenarioErrors};
 
-/// Where something was written: a source (0 is the file) and the bytes there.
+/// The position of a key or value: its source (0 is the file) and a range of bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct At {
     pub(crate) source: u32,
@@ -19,7 +19,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// Of what nobody wrote.
+    /// The position of a value that is in no source.
     pub(crate) const NOWHERE: Self = Self { source: 0, start: 0, end: 0 };
 }
 
@@ -76,7 +76,7 @@ impl Table {
 }
 
 impl Value {
-    /// The kind, with its article.
+    /// The kind of the value, with an article.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -88,7 +88,7 @@ impl Value {
         }
     }
 
-    /// Whether two values say the same, wherever they were written.
+    /// Whether two values are equal, whatever their positions.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(a), Self::Text(b))
@@ -111,7 +111,7 @@ impl Value {
         }
     }
 
-    /// As JSON, for the `point` of a result.
+    /// The value as JSON, for the `point` of a result.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) | Self::Datetime(text) => text.clone().into(),
@@ -138,7 +138,7 @@ pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError
     if errors.is_empty() {
         return Ok(own_table(table.into_inner(), number, 0));
     }
-    // The first mistake in the text; those after it are mostly its echo.
+    // The first mistake in the text: most others are consequences of it.
     let span = |error: &toml::de::Error| error.span().unwrap_or(0..0);
     let first = errors.iter().min_by_key(|error| span(error).start).expect("there are errors");
     let (title, found) = match first.message().split_once(", expected ") {
@@ -197,7 +197,7 @@ fn own_table(table: DeTable<'_>, source: u32, offset: usize) -> Table {
             Entry { key: key.into_inner().as_ref().into(), key_at, value }
         })
         .collect();
-    // The parser sorts by name; the file's order decides the order of a sweep.
+    // The parser sorts by name, but the axes of a sweep have the order of the file.
     entries.sort_by_key(|entry| entry.key_at.start);
     Table { entries }
 }
@@ -210,16 +210,16 @@ fn small(at: usize) -> u32 {
     u32::try_from(at).expect("a source is at most a mebibyte")
 }
 
-/// A step of the way to a value: a key, perhaps with an index.
+/// A step of the path to a value: a key, perhaps with an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) key: String,
     pub(crate) index: Option<usize>,
 }
 
-/// Reads the way to a value, as `flows[1].cc` or `"bottleneck"."buffer"`.
+/// Reads the path to a value, such as `flows[1].cc` or `"bottleneck"."buffer"`.
 pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
-    /// No key lies deeper.
+    /// More than the depth of any key.
     const STEPS_MAX: usize = 8;
     let mut steps = Vec::new();
     for part in text.trim().split('.') {
@@ -249,8 +249,8 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Sets the value at `path`. `flows.KEY` and `links.KEY` mean all of them, `flows[1].KEY` the second one and
-/// `links.NAME.KEY` the one of that name.
+/// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list, `flows[1].KEY` in the second
+/// one and `links.NAME.KEY` in the one with that name.
 pub(crate) fn set(
     root: &mut Table,
     path: &[Step],

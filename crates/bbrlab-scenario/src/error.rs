@@ -10,7 +10,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 pub struct ScenarioError {
     /// The file, or `--set`.
     pub origin: String,
-    /// Line, from 1; `None` where the whole file is meant (missing, empty, a directory ...).
+    /// Line, from 1; `None` if the mistake is about the whole file (missing, empty, a directory ...).
     pub line: Option<usize>,
     /// Column in characters, from 1.
     pub column: usize,
@@ -18,9 +18,9 @@ pub struct ScenarioError {
     pub title: String,
     /// What was found.
     pub found: String,
-    /// Nearest right name, both readings, what to write.
+    /// Suggestions: the nearest valid name, both readings of an ambiguous quantity, what to write.
     pub help: Vec<String>,
-    /// All the right names, or the point of the sweep at which it is wrong.
+    /// The valid names, or the point of the sweep at which the value is wrong.
     pub notes: Vec<String>,
     /// The line itself, for the excerpt.
     excerpt: String,
@@ -32,10 +32,10 @@ pub struct ScenarioError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(pub Vec<ScenarioError>);
 
-/// More than these are not shown: the rest is mostly echo.
+/// At most this many mistakes are shown: most others are consequences of these.
 const SHOWN_MAX: usize = 20;
 
-/// Longer lines are cut to this many characters around the mistake.
+/// A longer line is cut to this many characters around the mistake.
 const EXCERPT_CHARS: usize = 120;
 
 impl ScenarioError {
@@ -91,7 +91,7 @@ impl ScenarioError {
         let mut group = if let Some(line) = self.line {
             let label =
                 AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
-            // The renderer counts the column in the excerpt, which may begin later than the line.
+            // The renderer counts columns from the start of the excerpt, which may be cut at the left.
             let in_excerpt = 1 + self.excerpt[..self.marked.start].chars().count();
             let path = if in_excerpt == self.column {
                 self.origin.clone()
@@ -119,7 +119,7 @@ impl ScenarioError {
 }
 
 impl ScenarioErrors {
-    /// The messages as text for people, with colours if the reader is a terminal.
+    /// The messages as text, with colours if `colour` is set.
     #[must_use]
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };

@@ -1,8 +1,8 @@
-//! What a run would take, told before it is run: packets, events, memory, rows, time.
+//! Estimates the cost of a run before it is run: packets, events, memory, rows, time.
 //!
-//! Nothing is simulated. Each link's capacity is shared out over the flows that cross it by the time that
-//! they are active, and a flow sends what its tightest link and its source let through. That is an upper
-//! bound for loss-based algorithms and close for the others; it is there to refuse what would take days.
+//! Nothing is simulated. Each link's capacity is divided among the flows that cross it, in proportion to the time that
+//! they are active; a flow sends as much as its share of the narrowest link and its source allow. The result is an upper
+//! bound for loss-based algorithms and close for the others. Its purpose is to refuse runs that would take days.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -21,10 +21,10 @@ use bbrlab_run::{FlowClass, Hop, Sample, Source};
 use bbrlab_run::{QueueRow, SeriesRow};
 use bbrlab_stack::SocketBuffer;
 
-/// What runs would take.
+/// The estimated cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
     /// Flows of the largest run.
     pub flows: u64,
@@ -34,7 +34,7 @@ pub struct Estimate {
     pub data_packets: u64,
     /// Events, of all runs.
     pub events: u64,
-    /// Peak memory of the largest run, its series included.
+    /// Peak memory of the largest run, including its series.
     pub memory_bytes: u64,
     /// Rows of the time series, of all runs: per flow and per link.
     pub series_rows: u64,
@@ -44,22 +44,22 @@ pub struct Estimate {
     pub cpu_s: f64,
 }
 
-/// A flow with its scoreboard, receiver and timers.
+/// Bytes of memory for a flow with its scoreboard, receiver and timers.
 const FLOW_BYTES: f64 = 4096.0;
 
-/// A packet in the network.
+/// Bytes of memory for a packet in the network.
 const PACKET_BYTES: f64 = 64.0;
 
-/// The program itself.
+/// Bytes of memory for the program itself.
 const BASE_BYTES: f64 = 8e6;
 
-/// A row on disk, compressed.
+/// Bytes of a compressed row on disk.
 const ROW_BYTES_ON_DISK: f64 = 70.0;
 
 /// The window of a flow that nothing else limits. Linux: `tcp_rmem`'s third value, usually 6 MiB.
 const WINDOW_BYTES: f64 = 6.0 * 1024.0 * 1024.0;
 
-/// CPU nanoseconds per data packet at a number of flows: the floor that the engine is held to.
+/// CPU nanoseconds per data packet by number of flows: the slowest that the engine may be.
 const NS_PER_PACKET: [(f64, f64); 4] = [(1.0, 330.0), (16.0, 330.0), (1e3, 670.0), (1e5, 2500.0)];
 
 impl Estimate {
@@ -118,7 +118,7 @@ impl Estimate {
         }
     }
 
-    /// The same run so many times.
+    /// The cost of this many runs like this one.
     pub(crate) fn times(self, runs: u64) -> Self {
         Self {
             runs: self.runs.saturating_mul(runs),
@@ -132,7 +132,7 @@ impl Estimate {
         }
     }
 
-    /// Both, one after the other.
+    /// The cost of both, one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -149,9 +149,9 @@ impl Estimate {
     }
 }
 
-/// How long the classes are active, and how the links are shared among them.
+/// When the classes are active, and how they share the links.
 struct Shares {
-    /// Per class: flows that start at all, their active time in seconds, the first start and the last end.
+    /// Per class: flows that start before the run ends, their active time in seconds, the first start and the last end.
     classes: Vec<Activity>,
     /// Per shared link: active seconds of all flows that cross it with data, first start, last end.
     links: Vec<Activity>,
@@ -234,7 +234,7 @@ impl Shares {
             }
             _ => WINDOW_BYTES,
         };
-        // A window a round trip; where the base RTT is zero the links are what limits.
+        // One window per round trip. If the base RTT is zero, only the links limit the flow.
         let rtt = seconds(class.base_rtt);
         if rtt > 0.0 && most.is_infinite() {
             most = window / mss / rtt * own.active_s;
@@ -242,7 +242,7 @@ impl Shares {
         most.min(source_packets(class, own))
     }
 
-    /// Packets that the link may hold: waiting and on their way.
+    /// Packets that may be on the link: in its queue and propagating.
     fn waiting(&self, link: &Link) -> f64 {
         let Some(rate) = link.rate.at_start() else { return 0.0 };
         let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / self.wire_bytes;
@@ -297,7 +297,7 @@ fn capacity_bytes(rate: &Rate, from_s: f64, to_s: f64) -> f64 {
     }
 }
 
-/// Between the known numbers of flows, along the logarithm.
+/// Interpolates between the known numbers of flows on a logarithmic scale.
 fn ns_per_packet(flows: f64) -> f64 {
     for pair in NS_PER_PACKET.windows(2) {
         let ((low, at_low), (high, at_high)) = (pair[0], pair[1]);

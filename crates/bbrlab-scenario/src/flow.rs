@@ -1,4 +1,4 @@
-//! `[[flows]]`: who sends, when, what and how.
+//! `[[flows]]`: which algorithm sends, when, over which path, what and how.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::stack::read_mss;
 use bbrlab_run::Source;
 use bbrlab_stack::EcnMode;
 
-/// The most flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
+/// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
 
-/// A `[[flows]]` with the defaults filled in.
+/// A `[[flows]]` table with the defaults filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowSpec {
     pub(crate) at: At,
@@ -46,7 +46,7 @@ const PATH_MAX: usize = 1000;
 
 const LINK_NAMES: &str = "a list of 1 to 1000 names of [[links]] such as [\"a\", \"b\"]";
 
-/// What a flow sends, as its keys have it.
+/// What a flow sends, in the terms of its keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceSpec {
     bytes: Option<Bytes>,
@@ -82,7 +82,7 @@ impl Default for FlowSpec {
     }
 }
 
-/// Who sends: the first keys of `[[flows]]`.
+/// The congestion control and the number of flows: the first keys of `[[flows]]`.
 const WHO_KEYS: &[Key<FlowSpec>] = &[
     key(
         "cc",
@@ -109,7 +109,7 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "count",
         "0.1.0",
         Form::Whole(1, FLOWS_MAX),
-        "so many flows like this one",
+        "number of flows like this one",
         |flow, given| {
             let count = given.value(|reader, node, name| reader.integer(node, name, 1, FLOWS_MAX));
             set(&mut flow.count, count);
@@ -118,13 +118,13 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
     ),
 ];
 
-/// When it sends.
+/// When a flow starts and stops.
 const WHEN_KEYS: &[Key<FlowSpec>] = &[
     key(
         "start",
         "0.1.0",
         Form::Time,
-        "the connect",
+        "when the flow connects",
         |flow, given| set(&mut flow.start, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start)),
     ),
@@ -140,7 +140,7 @@ const WHEN_KEYS: &[Key<FlowSpec>] = &[
         "start_jitter",
         "0.1.0",
         Form::Time,
-        "uniform in [0, x), drawn for each flow, after that",
+        "a random additional delay of each flow's start, uniform in [0, x)",
         |flow, given| set(&mut flow.start_jitter, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start_jitter)),
     ),
@@ -148,13 +148,13 @@ const WHEN_KEYS: &[Key<FlowSpec>] = &[
         "stop",
         "0.1.0",
         Form::Time,
-        "the application sends nothing from here on",
+        "from this time on the application sends nothing",
         read_stop,
         |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
     ),
 ];
 
-/// Over what it sends.
+/// Over which links it sends.
 const WAY_KEYS: &[Key<FlowSpec>] = &[
     key(
         "rtt",
@@ -168,7 +168,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "left_delay",
         "0.1.0",
         Form::Time,
-        "or the sender's access delay",
+        "the sender's access delay, instead of `rtt`",
         |flow: &mut FlowSpec, given| flow.left_delay = given.placed(Reader::span),
         |flow| flow.left_delay.and_then(|delay| show_text(&show_span(delay.value))),
     )
@@ -177,7 +177,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "right_delay",
         "0.1.0",
         Form::Time,
-        "and the receiver's",
+        "the receiver's access delay, instead of `rtt`",
         |flow: &mut FlowSpec, given| flow.right_delay = given.placed(Reader::span),
         |flow| flow.right_delay.and_then(|delay| show_text(&show_span(delay.value))),
     )
@@ -186,7 +186,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "left_link",
         "0.1.0",
         Form::Text,
-        "the sender's access goes through this link of `[[links]]`, shared with whom else names it",
+        "the sender's access link, one of `[[links]]`, shared by all flows that name it",
         |flow, given| flow.left_link = given.placed(read_link),
         |flow| flow.left_link.as_ref().and_then(|link| show_text(&link.value)),
     ),
@@ -194,7 +194,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "right_link",
         "0.1.0",
         Form::Text,
-        "the same for the receiver's",
+        "the receiver's access link, likewise",
         |flow, given| flow.right_link = given.placed(read_link),
         |flow| flow.right_link.as_ref().and_then(|link| show_text(&link.value)),
     ),
@@ -210,11 +210,11 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "return_path",
         "0.1.0",
         Form::List(&Form::Text),
-        "the same for its ACKs",
+        "names of the links that its ACKs cross",
         |flow: &mut FlowSpec, given| flow.return_path = given.value(read_path),
         |flow| flow.return_path.as_deref().map(show_path),
     )
-    .without("the same way back"),
+    .without("the links of its data in the reverse direction"),
 ];
 
 /// How it sends.
@@ -224,8 +224,8 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low"])]),
         "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
-         low-latency route, which `bbr3` asks for. The receiver echoes as its control would: `dctcp`, `bbr2` and \
-         `bbr3` mark by mark, all others as RFC 3168",
+         low-latency route, which `bbr3` needs. How the receiver echoes marks depends on `cc`: for `dctcp`, `bbr2` \
+         and `bbr3` mark by mark, for all others as in RFC 3168",
         |flow, given| set(&mut flow.ecn, given.value(read_ecn)),
         |flow| match flow.ecn {
             EcnMode::Off => Some("false".to_owned()),
@@ -237,7 +237,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         "mss",
         "0.1.0",
         Form::Bytes,
-        "its own segment size",
+        "the flow's segment size",
         |flow: &mut FlowSpec, given| flow.mss = given.value(read_mss),
         |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
     )
@@ -250,7 +250,7 @@ const SOURCE_KEYS: &[Key<FlowSpec>] = &[
         "bytes",
         "0.1.0",
         Form::Bytes,
-        "source: so many bytes, then done",
+        "source: this many bytes, then the flow ends",
         |flow: &mut FlowSpec, given| flow.source.bytes = given.value(Reader::positive_bytes),
         |flow| flow.source.bytes.and_then(|bytes| show_bytes(bytes.0)),
     )
@@ -265,7 +265,7 @@ const SOURCE_KEYS: &[Key<FlowSpec>] = &[
     ),
 ];
 
-/// At what times it sends.
+/// Periods of sending.
 const PERIOD_KEYS: &[Key<FlowSpec>] = &[
     key(
         "on",
@@ -285,13 +285,13 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
     ),
 ];
 
-/// What the application hands over.
+/// What the application writes.
 const HANDED_KEYS: &[Key<FlowSpec>] = &[
     key(
         "write",
         "0.1.0",
         Form::Table(&[needed("bytes", Form::Bytes), needed("every", Form::Time)]),
-        "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, handed over at that interval",
+        "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, written at that interval",
         |flow, given| flow.source.write = given.value(read_write),
         |flow| flow.source.write.and_then(show_handed),
     ),
@@ -310,19 +310,19 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
     ),
 ];
 
-/// The keys of `[[flows]]` in the order of reading, which answers and the page have too.
+/// The keys of `[[flows]]` in the order of reading, which error messages and the page use, too.
 pub(crate) const FLOW_KEYS: [&[Key<FlowSpec>]; 7] =
     [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS, SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
 
-/// The same in the order of the canonical text, which is older.
+/// The keys in the order of the canonical text, which must not change because it is hashed.
 const WRITTEN: [&[Key<FlowSpec>]; 7] =
     [WHO_KEYS, WAY_KEYS, WHEN_KEYS, HOW_KEYS, PERIOD_KEYS, SOURCE_KEYS, HANDED_KEYS];
 
-/// Keys of which a flow has those of one source.
+/// The keys of sources. A flow may have those of one source only.
 const SOURCES: [&[Key<FlowSpec>]; 3] = [SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
 
 impl FlowSpec {
-    /// `None` only where there is no telling which algorithm is meant.
+    /// `None` only if the algorithm is unknown.
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Option<Self> {
         let mut flow = Self { at: keys.at, ..Self::default() };
         for rows in [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS] {
@@ -340,7 +340,7 @@ impl FlowSpec {
             if let (Some(rtt), Some(_)) = (&self.rtt, given) {
                 let title =
                     format!("`{}`: expected either `rtt` or explicit delays", keys.name("rtt"));
-                let found = format!("found `{key}` beside it");
+                let found = format!("found `{key}` as well");
                 reader.problem(rtt.at, title, found, Vec::new());
                 break;
             }
@@ -348,13 +348,13 @@ impl FlowSpec {
         for key in ["left_link", "right_link"] {
             if let (true, Some(at)) = (keys.has("path"), keys.key_at(key)) {
                 let title = format!("`{}`: expected either `path` or access links", keys.name(key));
-                let found = "found both; a flow with `path` crosses just its links";
+                let found = "found both; a flow with `path` crosses only the links of the path";
                 reader.problem(at, title, found, Vec::new());
             }
         }
         if let (false, Some(at)) = (keys.has("path"), keys.key_at("return_path")) {
-            let title = format!("`{}`: expected a `path` beside it", keys.name("return_path"));
-            reader.problem(at, title, "found a way back without a way there", Vec::new());
+            let title = format!("`{}`: expected a `path` as well", keys.name("return_path"));
+            reader.problem(at, title, "found a `return_path` without a `path`", Vec::new());
         }
     }
 
@@ -401,7 +401,7 @@ impl FlowSpec {
 }
 
 impl SourceSpec {
-    /// The source that these keys make.
+    /// The source that these keys describe.
     pub(crate) fn source(&self) -> Source {
         let given = match *self {
             Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
@@ -417,7 +417,7 @@ impl SourceSpec {
 
 fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
     flow.stop = given.value(Reader::positive_span);
-    // The last of `count` flows starts at the latest here.
+    // The latest time at which the last of `count` flows can start.
     let steps = u128::from(flow.start_step.0) * u128::from(flow.count - 1);
     let last = u128::from(flow.start.0) + steps + u128::from(flow.start_jitter.0.saturating_sub(1));
     if flow.stop.is_some_and(|stop| u128::from(stop.0) <= last) {
@@ -432,7 +432,7 @@ fn read_link(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<str
     reader.text(node, name).map(Into::into)
 }
 
-/// The algorithm of that name.
+/// The algorithm with this name.
 fn algorithm(node: &Node) -> Option<Algorithm> {
     match &node.value {
         Value::Text(text) => Algorithm::from_name(text),
@@ -488,7 +488,7 @@ fn read_cc_params(
         };
         params.push((entry.key.to_string(), value));
     }
-    // One spelling: a reader of the canonical form finds them in the same order.
+    // Sorted, since the canonical text has a single order.
     params.sort_by(|(a, _), (b, _)| a.cmp(b));
     let cc = cc?;
     if let Err(error) = cc.build(&params) {

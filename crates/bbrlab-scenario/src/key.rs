@@ -1,29 +1,30 @@
-//! A key of a scenario, written down once: what reads it, what writes it, what is said of it.
+//! The definition of a scenario's key, in one row: how it is read, how it is written and what it means.
 //!
-//! Each table of a scenario has its rows in the file that holds its values (`stack.rs`, `link.rs`, `flow.rs`,
-//! `spec.rs`), in the order in which they are read. The reader, the canonical text, "did you mean", the tables of
-//! `docs/scenario-files.md` and the JSON Schema come from the rows; a default is that of the values, shown by the row.
+//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link.rs`, `flow.rs`, `spec.rs`), in
+//! the order in which they are read. The reader, the canonical text, "did you mean", the tables of
+//! `docs/scenario-files.md` and the JSON Schema are made from the rows. The default of a key is the one of its field,
+//! written as the row writes it.
 
 use crate::canonical::Writer;
 use crate::document::Node;
 use crate::reader::{Keys, Placed, Reader};
 
-/// A key of the table whose values are an `S`.
+/// A key of a table whose values are stored in an `S`.
 pub(crate) struct Key<S> {
     pub(crate) name: &'static str,
-    /// The version that brought it.
+    /// The version that introduced it.
     pub(crate) since: &'static str,
     /// What its values look like.
     pub(crate) form: Form,
-    /// What it says, in Markdown.
+    /// What it means, in Markdown.
     pub(crate) meaning: &'static str,
-    /// What holds without it, in Markdown, where its default is no value.
+    /// What applies if it is missing, in Markdown, if the default cannot be written as a value.
     pub(crate) without: &'static str,
-    /// What is expected where the key, which must be there, is missing.
+    /// For a required key: what the error message expects if it is missing.
     pub(crate) needed: Option<&'static str>,
-    /// Takes a value over; what is wrong with it goes to the reader.
+    /// Reads the value into the `S`; mistakes are reported to the reader.
     read: fn(&mut S, &mut Given<'_, '_>),
-    /// Its value as TOML in the one spelling; `None` where it has none.
+    /// The value as canonical TOML; `None` if it has none.
     show: fn(&S) -> Option<String>,
 }
 
@@ -45,9 +46,9 @@ pub(crate) enum Form {
     Choice(fn() -> Vec<&'static str>),
     /// The name of a congestion control.
     Algorithm,
-    /// A list of the same.
+    /// A list of values of one form.
     List(&'static Form),
-    /// A list of two.
+    /// A list of two values.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
     /// Names with numbers, strings, `true` or `false`.
@@ -56,7 +57,7 @@ pub(crate) enum Form {
     Any(&'static [Form]),
 }
 
-/// A key of a table that is a value.
+/// A key of an inline table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
@@ -64,17 +65,17 @@ pub(crate) struct Part {
     pub(crate) is_needed: bool,
 }
 
-/// A value on its way to being read.
+/// A value to be read, and its context.
 pub(crate) struct Given<'g, 'a> {
     pub(crate) reader: &'g mut Reader<'a>,
-    /// The table that has it.
+    /// The table that contains it.
     pub(crate) keys: &'g Keys<'g>,
     pub(crate) node: &'g Node,
     /// Its full name.
     pub(crate) name: &'g str,
 }
 
-/// A row: name, the version that brought it, form, meaning, what reads it, what writes it.
+/// A row: name, the version that introduced it, form, meaning, how it is read, how it is written.
 pub(crate) const fn key<S>(
     name: &'static str,
     since: &'static str,
@@ -87,19 +88,19 @@ pub(crate) const fn key<S>(
 }
 
 impl<S> Key<S> {
-    /// What holds without it.
+    /// Says what applies if the key is missing.
     pub(crate) const fn without(mut self, without: &'static str) -> Self {
         self.without = without;
         self
     }
 
-    /// It must be there.
+    /// Makes the key required.
     pub(crate) const fn needed(mut self, expected: &'static str) -> Self {
         self.needed = Some(expected);
         self
     }
 
-    /// The value of the defaults, as TOML.
+    /// The default value, as TOML.
     pub(crate) fn default(&self) -> Option<String>
     where
         S: Default,
@@ -108,12 +109,12 @@ impl<S> Key<S> {
     }
 }
 
-/// A part that must be there.
+/// A required part.
 pub(crate) const fn needed(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: true }
 }
 
-/// A part that may be missing.
+/// An optional part.
 pub(crate) const fn optional(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: false }
 }
@@ -127,7 +128,7 @@ impl<'a> Given<'_, 'a> {
         read(self.reader, self.node, self.name)
     }
 
-    /// Reads the value and keeps its place.
+    /// Reads the value and keeps its position.
     pub(crate) fn placed<T>(
         &mut self,
         read: impl FnOnce(&mut Reader<'a>, &Node, &str) -> Option<T>,
@@ -142,14 +143,14 @@ impl<'a> Given<'_, 'a> {
     }
 }
 
-/// Puts a value that was read in the place of the default.
+/// Replaces the default by a value that was read.
 pub(crate) fn set<T>(place: &mut T, read: Option<T>) {
     if let Some(value) = read {
         *place = value;
     }
 }
 
-/// The names of choices.
+/// The names in a list of choices.
 pub(crate) fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
     choices.iter().map(|&(name, _)| name).collect()
 }
@@ -166,7 +167,7 @@ pub(crate) fn name_of<T: Copy + PartialEq>(
         .expect("each value has a name")
 }
 
-/// Reads the keys of these rows, in their order.
+/// Reads the keys of these rows, in order.
 pub(crate) fn read_keys<S>(
     rows: &'static [Key<S>],
     values: &mut S,
@@ -185,7 +186,7 @@ pub(crate) fn read_keys<S>(
     }
 }
 
-/// Writes the keys of these rows that must be there or differ from the defaults, in their order.
+/// Writes, in order, the keys of these rows that are required or differ from their defaults.
 pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writer) {
     let defaults = S::default();
     for row in rows {

@@ -1,5 +1,5 @@
-//! Scenario files: read, checked and resolved into [`Run`](bbrlab_run::Run)s, one per point of the sweep and
-//! seed. No engine.
+//! Reads scenario files, checks them and resolves them into [`Run`](bbrlab_run::Run)s, one for each point of the sweep
+//! and each seed. Imports no engine.
 
 mod buffer;
 mod builtin;

@@ -1,12 +1,12 @@
-//! The nearest right name for a misspelt one.
+//! Finds the valid name that is nearest to a misspelt one.
 
-/// The candidate that was probably meant by `typed`, if one is near enough: at most a third of its letters
-/// wrong, missing, extra or swapped. Case and the choice of `-` or `_` do not count.
+/// The candidate that `typed` probably stands for, if one is near enough: at most a third of its letters are wrong,
+/// missing, extra or swapped. Case and the difference between `-` and `_` are ignored.
 pub(crate) fn nearest<'a>(
     typed: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    /// Longer than any name; beyond it nobody meant one.
+    /// Longer than any name: a longer text is not a misspelt one.
     const TYPED_MAX: usize = 64;
     if typed.len() > TYPED_MAX {
         return None;

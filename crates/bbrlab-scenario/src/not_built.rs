@@ -1,7 +1,7 @@
-//! Names that a scenario may use one day: known, but not built yet.
+//! Names that are defined for scenarios but not implemented yet.
 //!
-//! Each list is asked in one place, after the value was read and checked; taking a name out of its list is
-//! all that the reading side needs to turn it on.
+//! Each list is checked in one place, after the value has been read. To accept a name, remove it from its list; the
+//! reader needs no other change.
 
 use crate::document::{At, Node};
 use crate::reader::{Keys, Reader, found};
@@ -40,12 +40,12 @@ pub(crate) const STACK_KEYS: &[&str] = &[
     "vegas",
 ];
 
-/// The names that are built.
+/// The names that are implemented.
 pub(crate) fn others(names: Vec<&'static str>, unbuilt: &[&str]) -> Vec<&'static str> {
     names.into_iter().filter(|name| !unbuilt.contains(name)).collect()
 }
 
-/// Notes each of `keys` that the table has.
+/// Reports each of `keys` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
     for key in unbuilt {
         if keys.has(key) {
@@ -56,13 +56,13 @@ pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt:
                 at,
                 &keys.name(key),
                 &format!("`{key}`"),
-                "found a key that nothing honours so far",
+                "found a key that has no effect yet",
             );
         }
     }
 }
 
-/// Notes a value if it is one of `unbuilt`.
+/// Reports a value if it is one of `unbuilt`.
 pub(crate) fn refuse_value(
     reader: &mut Reader<'_>,
     node: &Node,

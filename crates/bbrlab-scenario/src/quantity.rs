@@ -1,7 +1,8 @@
 //! Quantities with a unit: `"50Mbit/s"`, `"30ms"`, `"131072B"`, `"100pkt"`, `"1.5bdp"`.
 //!
-//! What people type is accepted (`50mbit`, `50Mbps`, `1.5 Gbit/s`, `64KB`), what can be read in two ways is
-//! refused with both readings (`6MBps`, `64kb`), and so is a number without a unit. All arithmetic is exact.
+//! Common spellings are accepted (`50mbit`, `50Mbps`, `1.5 Gbit/s`, `64KB`). A quantity that can be read in two ways is
+//! refused, and the message shows both readings (`6MBps`, `64kb`). A number without a unit is refused, too. All arithmetic
+//! is exact.
 
 use bbrlab_units::{BitRate, Bytes, NS_PER_MS, NS_PER_S, NS_PER_US, Span};
 
@@ -15,16 +16,16 @@ pub(crate) struct Refusal {
     pub(crate) help: Option<String>,
 }
 
-/// The longest time that a file may name: about 31 years.
+/// The longest time that a file may contain: about 31 years.
 const SPAN_MAX_S: u64 = 1_000_000_000;
 
-/// The highest rate that a file may name: 10 Tbit/s, at which a full packet takes a nanosecond.
+/// The highest rate that a file may contain: 10 Tbit/s, at which a full packet takes about a nanosecond.
 const RATE_MAX_BPS: u64 = 10_000_000_000_000;
 
-/// The largest number of bytes that a file may name.
+/// The largest number of bytes that a file may contain.
 const BYTES_MAX: u64 = 1 << 50;
 
-/// The largest number of packets that a file may name.
+/// The largest number of packets that a file may contain.
 const PACKETS_MAX: u64 = 1 << 31;
 
 /// A size of a queue in one of its units.
@@ -33,7 +34,7 @@ pub(crate) enum QueueSize {
     Unlimited,
     Packets(u64),
     Bytes(u64),
-    /// As many bytes as the link sends in that time.
+    /// As many bytes as the link sends in this time.
     Time(Span),
     /// Multiples of the bandwidth-delay product.
     Bdp(Decimal),
@@ -243,11 +244,9 @@ impl Limit {
             Ok(_) | Err(Misfit::TooLarge) => {
                 refuse(format!("{}, more than the largest, {}", quoted(text), self.max_text))
             }
-            Err(Misfit::TooFine) => refuse(format!(
-                "{}, which is not a whole number of steps of {}",
-                quoted(text),
-                self.least
-            )),
+            Err(Misfit::TooFine) => {
+                refuse(format!("{}, which is not a multiple of {}", quoted(text), self.least))
+            }
             Err(Misfit::Negative) => Err(negative(text)),
         }
     }
@@ -257,7 +256,7 @@ fn negative(text: &str) -> Refusal {
     Refusal { found: format!("{}, which is negative", quoted(text)), help: None }
 }
 
-/// The text in quotes, cut where nobody would read on.
+/// The text in quotes, cut if it is long.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
     if text.chars().count() <= SHOWN {
@@ -308,7 +307,7 @@ fn split<'a>(text: &'a str, example: &str) -> Result<(Decimal, &'a str), Refusal
     Ok((number, unit))
 }
 
-/// Where the number at the start of a quantity ends. An `e` belongs to it only before digits.
+/// The index at which the number at the start of a quantity ends. An `e` is part of it only if digits follow.
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits_from = |mut at: usize| {
@@ -510,20 +509,17 @@ mod tests {
         );
         check(
             &parse_rate("0.5bit/s"),
-            &expect![[r#""0.5bit/s", which is not a whole number of steps of 1 bit/s"#]],
+            &expect![[r#""0.5bit/s", which is not a multiple of 1 bit/s"#]],
         );
         check(
             &parse_span("1e99s"),
             &expect![[r#""1e99s", whose number is too long or malformed"#]],
         );
         check(&parse_span("1e12s"), &expect![[r#""1e12s", more than the largest, 1000000000s"#]]);
-        check(
-            &parse_span("0.1ns"),
-            &expect![[r#""0.1ns", which is not a whole number of steps of 1 ns"#]],
-        );
+        check(&parse_span("0.1ns"), &expect![[r#""0.1ns", which is not a multiple of 1 ns"#]]);
         check(
             &parse_queue_size("1.5pkt"),
-            &expect![[r#""1.5pkt", which is not a whole number of steps of 1 packet"#]],
+            &expect![[r#""1.5pkt", which is not a multiple of 1 packet"#]],
         );
         check(&parse_queue_size("-1bdp"), &expect![[r#""-1bdp", which is negative"#]]);
         check(

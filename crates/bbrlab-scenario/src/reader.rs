@@ -1,4 +1,4 @@
-//! Typed values out of the tree, with every mistake noted and the reading going on.
+//! Reads typed values from the tree. A mistake is recorded, and reading continues, so all mistakes are reported at once.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 use crate::quantity::{self, QueueSize, Refusal, quoted};
 use crate::traces::Traces;
 
-/// A mistake and its place.
+/// A mistake and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
     pub(crate) at: At,
@@ -21,33 +21,33 @@ pub(crate) struct Problem {
     pub(crate) notes: Vec<String>,
 }
 
-/// Beyond this many mistakes nobody reads on, and the rest is not looked for.
+/// After this many mistakes the reader looks for no more.
 const PROBLEMS_MAX: usize = 100;
 
-/// Collects mistakes.
+/// Reads values and collects mistakes.
 pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
-    /// The last mistake was one too many.
+    /// The last mistake was not recorded, since there were enough.
     dropped: bool,
-    /// Where relative paths start.
+    /// The folder that relative paths start from.
     pub(crate) dir: Option<&'a Path>,
-    /// Trace files that were read before.
+    /// The trace files read so far.
     pub(crate) traces: &'a mut Traces,
 }
 
-/// A table on its way to being read: knows which keys were asked for, and so which are unknown.
+/// A table that is being read. It records which keys have been read, to find the unknown ones.
 pub(crate) struct Keys<'t> {
     table: &'t Table,
-    /// As users write it: `bottleneck`, `flows[1]`; empty for the top level.
+    /// The path of the table as users write it: `bottleneck`, `flows[1]`; empty for the top level.
     pub(crate) path: String,
     /// Where the table begins.
     pub(crate) at: At,
     known: Vec<&'static str>,
-    /// Keys that were told of already.
+    /// Keys about which a mistake was reported already.
     excused: Vec<&'static str>,
 }
 
-/// A value with the place where it was written.
+/// A value with its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<T> {
     pub(crate) value: T,
@@ -59,28 +59,28 @@ impl<'t> Keys<'t> {
         Self { table, path: path.into(), at, known: Vec::new(), excused: Vec::new() }
     }
 
-    /// The value of a key, which from now on is known.
+    /// The value of a key, which is recorded as a known one.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<&'t Node> {
         self.known.push(key);
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// The value of a key; asking makes it known to nobody.
+    /// The value of a key, without recording it as a known one.
     pub(crate) fn get(&self, key: &str) -> Option<&'t Node> {
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// Whether the table has the key; asking makes it known to nobody.
+    /// Whether the table has the key, without recording it as a known one.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
 
-    /// The place of a key, for mistakes about the key itself.
+    /// The position of a key, for mistakes about the key itself.
     pub(crate) fn key_at(&self, key: &str) -> Option<At> {
         self.table.get(key).map(|entry| entry.key_at)
     }
 
-    /// Keeps a key that nobody takes from being called unknown.
+    /// Prevents a key from being reported as unknown.
     pub(crate) fn excuse(&mut self, key: &'static str) {
         self.excused.push(key);
     }
@@ -90,7 +90,7 @@ impl<'t> Keys<'t> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Notes every key that nobody asked for.
+    /// Reports all keys that were neither read nor excused.
     pub(crate) fn finish(self, reader: &mut Reader<'_>) {
         let whose =
             if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
@@ -117,7 +117,7 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// A key cut where nobody would read on.
+/// A key, cut if it is long.
 fn short(key: &str) -> String {
     const SHOWN: usize = 40;
     if key.chars().count() <= SHOWN {
@@ -128,7 +128,7 @@ fn short(key: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    /// `dir` is where relative paths start.
+    /// Relative paths start from `dir`.
     pub(crate) fn new(dir: Option<&'a Path>, traces: &'a mut Traces) -> Self {
         Self { problems: Vec::new(), dropped: false, dir, traces }
     }
@@ -150,7 +150,7 @@ impl Reader<'_> {
         self.problems.push(Problem { at, title, found, help, notes: Vec::new() });
     }
 
-    /// Whether there are enough mistakes.
+    /// Whether there are so many mistakes that no more are recorded.
     pub(crate) fn is_full(&self) -> bool {
         self.problems.len() >= PROBLEMS_MAX
     }
@@ -164,13 +164,13 @@ impl Reader<'_> {
         last.notes.push(note);
     }
 
-    /// Notes that a key is missing from a table.
+    /// Reports that a key is missing from a table.
     pub(crate) fn missing(&mut self, keys: &Keys<'_>, key: &str, expected: &str) {
         let title = format!("`{}`: expected {expected}", keys.name(key));
         self.problem(keys.at, title, "found nothing: the key is missing", Vec::new());
     }
 
-    /// Notes a value of the wrong kind.
+    /// Reports a value of the wrong kind.
     pub(crate) fn wrong(&mut self, node: &Node, name: &str, expected: &str) {
         let found = found(&node.value);
         self.problem(
@@ -181,7 +181,7 @@ impl Reader<'_> {
         );
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(crate) fn needed<T>(
         &mut self,
         keys: &mut Keys<'_>,
@@ -266,7 +266,7 @@ impl Reader<'_> {
 
     /// The size of a queue, above zero.
     pub(crate) fn queue_size(&mut self, node: &Node, name: &str) -> Option<QueueSize> {
-        let expected = "room for at least one packet";
+        let expected = "a buffer for at least one packet";
         let size = self.quantity(
             node,
             name,
@@ -350,7 +350,7 @@ impl Reader<'_> {
         None
     }
 
-    /// One of a few names. `more` is what else would be accepted.
+    /// One of a few names. `more` says what else would be accepted.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         node: &Node,
@@ -390,7 +390,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The mistakes so far, in the order of the files, each once.
+    /// The mistakes so far in the order of their positions, each once.
     pub(crate) fn errors(&self, sources: &[Source], note: Option<&str>) -> ScenarioErrors {
         let mut problems: Vec<&Problem> = Vec::new();
         let mut sorted: Vec<&Problem> = self.problems.iter().collect();
@@ -415,7 +415,7 @@ impl Reader<'_> {
     }
 }
 
-/// A value in a few words.
+/// A short description of a value.
 pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Text(text) => quoted(text),

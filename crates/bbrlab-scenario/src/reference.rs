@@ -1,6 +1,6 @@
-//! What pages and editors are told of the keys of a scenario: tables in Markdown, and a JSON Schema.
+//! Descriptions of a scenario's keys for pages and editors: tables in Markdown, and a JSON Schema.
 //!
-//! Both come from the rows that read and write the keys ([`crate::key`]).
+//! Both are made from the rows that read and write the keys ([`crate::key`]).
 
 use serde_json::{Map, Value, json};
 
@@ -10,33 +10,33 @@ use crate::link::{ACCESS_KEYS, LINK_KEYS};
 use crate::spec::{NAME_KEYS, TOP_KEYS};
 use crate::stack::STACK_KEYS;
 
-/// The version that rows do not mention.
+/// The version that is not mentioned in the tables.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// A table of a scenario and its keys.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// As a scenario has it: `[stack]`, `[[flows]]`; empty for the top level.
+    /// Its header in a scenario: `[stack]`, `[[flows]]`; empty for the top level.
     pub header: &'static str,
     /// Its keys.
     pub keys: Vec<KeyReference>,
 }
 
-/// What there is to say of a key.
+/// The description of a key.
 #[derive(Clone, Debug)]
 pub struct KeyReference {
     /// Its name.
     pub name: &'static str,
-    /// The version that brought it.
+    /// The version that introduced it.
     pub since: &'static str,
-    /// What it says, in Markdown.
+    /// What it means, in Markdown.
     pub meaning: &'static str,
-    /// What holds without it, in Markdown; `None` for a key that must be there.
+    /// What applies if it is missing, in Markdown; `None` for a required key.
     pub default: Option<String>,
     form: Form,
 }
 
-/// All tables with their keys, but for `[sweep]`, whose keys are the full names of others.
+/// All tables with their keys, except `[sweep]`, whose keys are the full names of other keys.
 #[must_use]
 pub fn sections() -> Vec<Section> {
     let flows = FLOW_KEYS.into_iter().flat_map(of).collect();
@@ -97,8 +97,9 @@ impl Section {
     }
 }
 
-/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. It knows names, kinds and numbers, not
-/// units and not what one key asks of another: what it refuses is wrong, and `bbrlab check` has the last word.
+/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. It checks names, kinds and numbers, but
+/// neither units nor rules about several keys. So a scenario that it refuses is wrong; one that it accepts may still be
+/// refused by `bbrlab check`.
 ///
 /// # Panics
 /// Never: sections and forms are objects.
@@ -140,7 +141,7 @@ fn object(properties: &Map<String, Value>, needed: &[&str]) -> Value {
 }
 
 impl Form {
-    /// In a few words of Markdown.
+    /// A short description in Markdown.
     fn to_words(self) -> String {
         match self {
             Self::Text => "text".to_owned(),

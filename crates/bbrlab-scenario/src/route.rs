@@ -1,4 +1,4 @@
-//! The way of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and `return_path`.
+//! The routes of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and `return_path`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::spec::Spec;
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
-/// So many names of links are told where one was misspelt.
+/// The most names of links that the message about a misspelt one lists.
 const NAMES_SHOWN: usize = 20;
 
-/// A link of the file: its hops forward and back.
+/// A link of the file: its hops in both directions.
 pub(crate) struct LinkHops<'s> {
     pub(crate) name: &'s str,
     pub(crate) forward: Hop,
     pub(crate) reverse: Hop,
-    /// Propagation delay, there and back the same.
+    /// Propagation delay, the same in both directions.
     pub(crate) delay: Span,
 }
 
-/// Finds the way of each flow.
+/// Finds the routes of each flow.
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
-    /// The links of the file; the dumbbell's, if there is one, is the first.
+    /// The links of the file. The dumbbell's is the first, if there is one.
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
@@ -38,11 +38,11 @@ pub(crate) struct Router<'s> {
 struct Core {
     forward: Vec<usize>,
     reverse: Vec<usize>,
-    /// The ACKs have a way of their own, and cross its links as data would.
+    /// There is a `return_path`: ACKs cross its links in the forward direction, as data would.
     own_return_path: bool,
 }
 
-/// A side of the way, from the host to the first link of the core.
+/// A side of the route, from the host to the nearest shared link.
 #[derive(Clone, Copy)]
 struct Side<'r> {
     link: Option<&'r LinkHops<'r>>,
@@ -50,7 +50,7 @@ struct Side<'r> {
     rate: Option<&'r Rate>,
 }
 
-/// A route in the making: neighbouring delays become one.
+/// A route under construction: adjacent delays are merged.
 #[derive(Default)]
 struct Route {
     hops: Vec<Hop>,
@@ -73,7 +73,7 @@ impl<'s> Router<'s> {
         Self { spec, link_hops, numbers, links }
     }
 
-    /// The class of a `[[flows]]`; mistakes go to the reader.
+    /// The class of a `[[flows]]` table; mistakes are reported to the reader.
     pub(crate) fn class(
         &self,
         index: usize,
@@ -122,8 +122,8 @@ impl<'s> Router<'s> {
             limited |= has_rate;
         }
         if base_rtt == Span::ZERO && !limited {
-            let title = format!("`flows[{index}]`: expected a rate or a delay on its way");
-            let found = "found neither: it would send without end in no time";
+            let title = format!("`flows[{index}]`: expected a rate or a delay on its path");
+            let found = "found neither: it would send an endless amount in no time";
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
@@ -157,13 +157,13 @@ impl<'s> Router<'s> {
             return Some(Core { forward: vec![0], reverse: vec![0], own_return_path: false });
         }
         let title = format!("`flows[{index}]`: expected a [bottleneck], or a `path` of [[links]]");
-        let found = "found neither: this flow has no way to its receiver";
+        let found = "found neither: this flow has no path to its receiver";
         reader.problem(flow.at, title, found, Vec::new());
         None
     }
 
-    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` serves a flow through
-    /// the dumbbell that names no link of its own.
+    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` applies to a flow through the
+    /// dumbbell that does not set this key.
     fn side(
         &self,
         index: usize,
@@ -183,7 +183,9 @@ impl<'s> Router<'s> {
                 let other = flow.left_link.as_ref().filter(|_| !is_left);
                 let twice = other.is_some_and(|other| other.value == name.value);
                 if twice || &*name.value == "bottleneck" {
-                    let title = format!("`flows[{index}].{key}`: expected each link once on a way");
+                    let title = format!(
+                        "`flows[{index}].{key}`: expected each link at most once on a path"
+                    );
                     reader.problem(
                         name.at,
                         title,
@@ -204,8 +206,8 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// Where `rtt` is given: sets both access delays to a quarter each of what the links leave of it. The
-    /// answer is what four does not divide, up to 3 ns, which the last delay on the way back takes.
+    /// If `rtt` is given: sets each of the two access delays to a quarter of what remains of it without the links' delays.
+    /// Returns the remainder of that division, up to 3 ns, which is added to the last delay on the route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,
@@ -239,7 +241,7 @@ impl<'s> Router<'s> {
         Some(Span(rest % 4))
     }
 
-    /// The number of the link of that name.
+    /// The number of the link with this name.
     fn link_called(
         &self,
         index: usize,
@@ -264,7 +266,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// The hop from a host to the network or back: a link of the flow's own if it has a rate, else a delay.
+/// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a delay.
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let Some(rate) = side.rate else { return Hop::Delay(side.delay) };
     let number = u32::try_from(private_links.len()).expect("at most two");

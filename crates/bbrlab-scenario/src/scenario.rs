@@ -1,4 +1,4 @@
-//! A scenario file from end to end: read, checked at every point, and resolved run by run.
+//! A scenario file: it is read, checked at every point of its sweep, and resolved run by run.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -23,13 +23,13 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The longest `--set`.
 const SET_BYTES_MAX: usize = 1 << 16;
 
-/// The most runs of one file.
+/// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// Points times values of the file: what checking a sweep may take.
+/// The largest product of points and values of a file. Checking a sweep takes time in proportion to this product.
 const WORK_MAX: u64 = 1_000_000;
 
-/// A scenario that has been read and checked: every point of its sweep can be run.
+/// A scenario that has been read and checked, so that every point of its sweep can be run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     name: String,
@@ -44,10 +44,10 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a file, or a built-in by its id, with values from `--set key=value`.
+    /// Reads a file, or a built-in scenario by its id, and applies the values of `--set key=value`.
     ///
     /// # Errors
-    /// If the file cannot be read, or anything in it is wrong at any point of its sweep.
+    /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
     pub fn open(file_or_id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let path = Path::new(file_or_id);
         match builtin::find(file_or_id) {
@@ -72,7 +72,7 @@ impl Scenario {
     /// Reads a built-in scenario.
     ///
     /// # Errors
-    /// If there is none of that id, or a `--set` is wrong.
+    /// If there is none with this id, or if a `--set` is wrong.
     pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let Some(found) = builtin::find(id) else {
             return Err(no_such_scenario(id).into());
@@ -80,8 +80,8 @@ impl Scenario {
         Self::parse(found.id, found.file, found.text, None, sets)
     }
 
-    /// Reads a text. `name` is what results call the scenario, `origin` what messages call the text, and
-    /// `dir` where relative paths in it start.
+    /// Reads a text. `name` is the scenario's name in results, `origin` the text's name in messages, and relative paths in
+    /// the text start from `dir`.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -133,7 +133,7 @@ impl Scenario {
             );
         }
         if !reader.problems.is_empty() {
-            // The rest of the file is still worth a look.
+            // The sweep is not applied, but the rest of the file is still checked.
             let _ = Spec::read(&mut reader, &tree);
             return Err(reader.errors(&sources, None));
         }
@@ -185,31 +185,31 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The scenario's name: a built-in's id, or the file's name without its ending.
+    /// The scenario's name: a built-in's id, or the file's name without its extension.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it shows, for people; may be empty.
+    /// The title, which may be empty.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// A hash over all points and seeds, in hexadecimal: it names the folder of the whole.
+    /// A hash over all points and seeds in hexadecimal, which is part of the name of the folder for all runs.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Points of the sweep; one without a sweep.
+    /// The number of points of the sweep; 1 without a sweep.
     #[must_use]
     pub fn points(&self) -> u64 {
         self.sweep.points()
     }
 
-    /// Runs per point, with as many seeds.
+    /// The number of runs per point, each with a seed of its own.
     #[must_use]
     pub fn repeat(&self) -> u64 {
         self.repeat
@@ -221,7 +221,7 @@ impl Scenario {
         self.tree.get("sweep").is_some()
     }
 
-    /// Runs in all. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
+    /// The number of runs in all. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.points() * self.repeat
@@ -260,8 +260,8 @@ impl Scenario {
         }
     }
 
-    /// `scenario.toml` of a run's folder: this run alone, in the one spelling, which reads back as the same
-    /// run (but for its name and its place in the sweep).
+    /// The text of `scenario.toml` in a run's folder: this run alone, in the canonical spelling. Reading it gives the same
+    /// run, except for its name and its point of the sweep.
     ///
     /// # Panics
     /// If there is no such run.
@@ -271,7 +271,7 @@ impl Scenario {
         self.resolve_checked(point).0.to_toml(seed)
     }
 
-    /// What the run would take: packets, events, memory, rows. Nothing is simulated.
+    /// The estimated cost of a run: packets, events, memory, rows. Nothing is simulated.
     ///
     /// # Panics
     /// If there is no such run.
@@ -281,7 +281,7 @@ impl Scenario {
         self.estimate_point(point)
     }
 
-    /// What all runs would take together; memory is that of the largest one.
+    /// The estimated cost of all runs together; memory is that of the largest one.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         let points = (0..self.points()).map(|point| self.estimate_point(point).times(self.repeat));
@@ -319,7 +319,7 @@ fn network(spec: &Spec) -> Network {
     lower::network(spec, &mut reader).expect("every point was checked when the scenario was read")
 }
 
-/// Sets what a `--set` says; the way to the value and its place, unless it is wrong.
+/// Applies a `--set`. Returns the path to the value and its position, unless the `--set` is wrong.
 fn apply_set(
     reader: &mut Reader<'_>,
     sources: &mut Vec<Source>,
@@ -345,7 +345,7 @@ fn apply_set(
     let lead = key.len() - key.trim_start().len();
     let key_at = at(lead, key.trim_end().len().max(lead));
     let node = Arc::new(document::parse_set_value(value, source, key.len() + 1));
-    // `sweep.KEY` is a list, or the points, as a whole.
+    // `sweep.KEY` sets a whole list, or all of the points.
     let path = match key.trim().strip_prefix("sweep.") {
         Some(swept) => {
             let step = |key: &str| Step { key: key.to_owned(), index: None };
@@ -383,7 +383,7 @@ fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioErrors> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
-    // A device or a pipe tells no length; one byte too many is enough to know.
+    // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed is read.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(broken(format!("found more than {FILE_BYTES_MAX} bytes")).into());
@@ -392,7 +392,7 @@ fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioErrors> {
         let at = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
         let line = 1 + bytes[..at].split(|&b| b == b'\n').count() - 1;
-        broken(format!("found a byte that is no UTF-8 text on line {line} (0x{:02x})", bytes[at]))
+        broken(format!("found a byte that is not UTF-8 text on line {line} (0x{:02x})", bytes[at]))
             .into()
     })
 }
@@ -403,7 +403,7 @@ fn no_such_scenario(id: &str) -> ScenarioError {
     error
 }
 
-/// Keys and list elements of a tree.
+/// The number of keys and list elements of a tree.
 fn values_in(table: &Table) -> u64 {
     fn of(node: &document::Node) -> u64 {
         1 + match &node.value {

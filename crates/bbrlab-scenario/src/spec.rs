@@ -1,4 +1,4 @@
-//! One point of a scenario as it is written, with defaults filled in: between the file and the [`Run`].
+//! One point of a scenario in its own terms, with defaults filled in: the stage between the file and the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -84,7 +84,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "seed",
         "0.1.0",
         Form::Whole(0, i64::MAX as u64),
-        "the root of every random draw; not part of the hash",
+        "the seed from which all random generators are derived; not part of the hash",
         |spec, given| {
             let seed = |reader: &mut Reader<'_>, node: &Node, name: &str| {
                 reader.integer(node, name, 0, i64::MAX as u64)
@@ -97,7 +97,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "repeat",
         "0.1.0",
         Form::Whole(1, REPEAT_MAX),
-        "so many runs with seeds `seed`, `seed` + 1 ...",
+        "number of runs, with the seeds `seed`, `seed` + 1 ...",
         |spec, given| {
             let repeat = |reader: &mut Reader<'_>, node: &Node, name: &str| {
                 reader.integer(node, name, 1, REPEAT_MAX)
@@ -110,19 +110,19 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "sample",
         "0.1.0",
         Form::Any(&[Form::Time, Form::Choice(|| names(&SAMPLES))]),
-        "period of the time series; every ACK; or none",
+        "time series: their period, or a row for every ACK, or none",
         |spec: &mut Spec, given| spec.sample = given.value(read_sample),
         |spec| match spec.sample? {
             Sample::Every(period) => show_text(&show_span(period)),
             sample => show_text(name_of(&SAMPLES, sample)),
         },
     )
-    .without("`\"10ms\"`; above 1,000 flows none per flow unless given"),
+    .without("`\"10ms\"`, but with more than 1,000 flows no series of single flows"),
 ];
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// A link's name, with those that are taken.
+/// A link's name, and the names that are taken.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,
@@ -134,7 +134,7 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
     "name",
     "0.1.0",
     Form::Text,
-    "by which flows call this link, in `[[links]]` only: letters, digits, `-` and `_`",
+    "the name by which flows refer to this link, in `[[links]]` only: letters, digits, `-` and `_`",
     |link: &mut LinkName, given| {
         let taken = &mut link.taken;
         let name = given.value(|reader, node, name| read_link_name(reader, node, name, taken));
@@ -142,7 +142,7 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
     },
     |link| Some(toml_string(&link.name)),
 )
-.needed("the name by which flows call this link")];
+.needed("the name by which flows refer to this link")];
 
 impl Spec {
     /// Reads a tree whose sweep, if any, has been applied.
@@ -173,7 +173,7 @@ impl Spec {
             Some(node) => spec.read_flows(reader, node),
             None => reader.missing(&keys, "flows", "at least one [[flows]]"),
         }
-        // Read apart, and gone once it has been applied.
+        // Read elsewhere, and removed when it is applied.
         keys.take("sweep");
         keys.finish(reader);
         spec
@@ -227,31 +227,31 @@ impl Spec {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
 
-    /// Flows in all.
+    /// The number of flows in all.
     pub(crate) fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Whether series are kept per flow: above 1,000 flows only where they are asked for.
+    /// Whether time series of each flow are kept: with more than 1,000 flows only if `sample` is given.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
 
-    /// The canonical text of this point with that seed.
+    /// The canonical text of this point with this seed.
     pub(crate) fn to_toml(&self, seed: u64) -> String {
         let mut out = Writer::default();
         self.write(&mut out, Some(seed));
         out.finish()
     }
 
-    /// A hash over all that decides the outcome, but the seed.
+    /// A hash over everything except the seed that determines the outcome.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
         self.write(&mut out, None);
         sha256(&out.finish())
     }
 
-    /// With a seed, a scenario of one run; without one, all that decides its outcome but the seed.
+    /// With a seed, the text of a scenario of one run; without one, everything except the seed that determines its outcome.
     fn write(&self, out: &mut Writer, seed: Option<u64>) {
         for row in TOP_KEYS {
             match (row.name, seed) {
@@ -292,7 +292,7 @@ fn read_link_name(
     shown: &str,
     taken: &mut BTreeSet<String>,
 ) -> Option<String> {
-    /// Longer names spoil tables.
+    /// Longer names would make tables too wide.
     const NAME_MAX: usize = 40;
     let name = reader.text(node, shown)?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';

@@ -1,4 +1,4 @@
-//! `[sweep]`: lists whose product is run, and `points` of coupled values.
+//! `[sweep]`: lists of values, of which all combinations are run, and `points`, whose values are changed together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use bbrlab_run::SweepPoint;
 /// One factor of the product.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// Each choice sets one value, or several coupled ones.
+    /// Each choice sets one value, or several together.
     choices: Vec<Vec<Setting>>,
 }
 
@@ -23,7 +23,7 @@ struct Setting {
     value: Arc<Node>,
 }
 
-/// A sweep's axes in the order of the file; the last one turns fastest.
+/// A sweep's axes in the order of the file; the last one changes fastest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sweep {
     axes: Vec<Axis>,
@@ -36,16 +36,16 @@ const POINTS_MAX: u64 = 50_000;
 /// Tables that a dotted key may begin with.
 const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
 
-/// Keys that mean something else than a network or its users.
+/// Keys that cannot be swept, each with the reason or an alternative.
 const NOT_SWEPT: [(&str, &str); 4] = [
     ("seed", "use `repeat`, which runs seed, seed + 1 ..."),
     ("repeat", "it is the same at every point"),
     ("title", "it is the same at every point"),
-    ("sweep", "a sweep has no sweep"),
+    ("sweep", "a sweep cannot contain a sweep"),
 ];
 
 impl Sweep {
-    /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list goes.
+    /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list is ignored.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         root: &Table,
@@ -103,7 +103,7 @@ impl Sweep {
                 }
                 if !alone {
                     let title = "`--set`: expected a key that no coupled point of the sweep has";
-                    let found = "found one that `sweep.points` gives together with others";
+                    let found = "found one that `sweep.points` sets together with others";
                     reader.problem(*at, title, found, Vec::new());
                 }
                 false
@@ -111,7 +111,7 @@ impl Sweep {
         }
     }
 
-    /// Points of the sweep; one without a sweep.
+    /// The number of points of the sweep; 1 without a sweep.
     pub(crate) fn points(&self) -> u64 {
         self.points
     }
@@ -145,7 +145,7 @@ impl Sweep {
         (tree, named)
     }
 
-    /// A text of the axes, for the hash of the whole.
+    /// A text of the axes, for the hash over all points.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for axis in &self.axes {
@@ -162,7 +162,7 @@ impl Sweep {
     }
 }
 
-/// The entries, those of tables inside under the name of their table: `bottleneck.rate` without quotes.
+/// The entries of a table and of the tables in it, with their full names: `bottleneck.rate` may be without quotes.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);
@@ -175,7 +175,7 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// No key lies deeper.
+    /// More than the depth of any key.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);
@@ -267,9 +267,9 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// Equal values would be the same run twice.
+/// Refuses equal values, which would be the same run twice.
 fn refuse_twins(reader: &mut Reader<'_>, name: &str, values: &[Arc<Node>]) {
-    /// Longer lists are checked among the first ones only, so that checking stays cheap.
+    /// Only so many values from the start of a list are compared with each other, to keep checking cheap.
     const CHECKED: usize = 300;
     let values = &values[..values.len().min(CHECKED)];
     for (index, value) in values.iter().enumerate() {

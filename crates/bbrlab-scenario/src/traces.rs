@@ -12,14 +12,14 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 /// The longest period: a day.
 const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 
-/// Trace files that were read, so that a sweep reads each once.
+/// The trace files read so far, so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<PathBuf, Result<Arc<Trace>, String>>,
 }
 
 impl Traces {
-    /// The trace in a file, or why not.
+    /// The trace in a file, or the reason why there is none.
     pub(crate) fn read(&mut self, path: &Path) -> Result<Arc<Trace>, String> {
         if let Some(known) = self.read.get(path) {
             return known.clone();
@@ -51,10 +51,10 @@ fn parse(text: &str) -> Result<Trace, String> {
         }
         let number = index + 1;
         let Ok(at) = line.parse::<u32>() else {
-            return Err(format!("has on line {number} no whole number of milliseconds"));
+            return Err(format!("has no whole number of milliseconds on line {number}"));
         };
         if at > PERIOD_MAX_MS {
-            return Err(format!("has on line {number} a time beyond a day"));
+            return Err(format!("has a time beyond one day on line {number}"));
         }
         if opportunities_ms.last().is_some_and(|&last| at < last) {
             return Err(format!("goes back in time on line {number}"));
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn broken_traces_are_refused() {
         check("", &expect!["has no delivery opportunity"]);
-        check("0\n", &expect!["ends at 0 ms, so that it has no period"]);
-        check("1\nx\n", &expect!["has on line 2 no whole number of milliseconds"]);
+        check("0\n", &expect!["ends at 0 ms, so it has no period"]);
+        check("1\nx\n", &expect!["has no whole number of milliseconds on line 2"]);
         check("5\n4\n", &expect!["goes back in time on line 2"]);
-        check("99999999999", &expect!["has on line 1 no whole number of milliseconds"]);
-        check("-1", &expect!["has on line 1 no whole number of milliseconds"]);
+        check("99999999999", &expect!["has no whole number of milliseconds on line 1"]);
+        check("-1", &expect!["has no whole number of milliseconds on line 1"]);
     }
 }

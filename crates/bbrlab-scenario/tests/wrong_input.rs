@@ -74,8 +74,10 @@ fn check(table: &Expect) {
             let heading = format!("{}{}", error.title, notes.concat());
             let line = error.line.expect("whole files are not in the tables");
             let full = error.to_string();
-            let carets = full[full.find('^').unwrap()..].chars().take_while(|&c| c == '^').count();
-            let columns = format!("{}-{}", error.column, error.column + carets - 1);
+            let mark =
+                full.lines().find_map(|row| row.trim_start_matches([' ', '|']).strip_prefix('^'));
+            let more = mark.unwrap().chars().take_while(|&c| c == '^').count();
+            let columns = format!("{}-{}", error.column, error.column + more);
             let origin = if error.origin == "s.toml" { "" } else { &format!("{} ", error.origin) };
             let help: Vec<_> =
                 error.help.iter().map(|help| format!("\n        help: {help}")).collect();
@@ -137,15 +139,15 @@ fn quantities() {
             "10s" -> "0s" | 1:12-15 | found "0s", which is zero
             10s -> 1e40s  | 1:12-18 | found "1e40s", whose number is too long or malformed
             10s -> 11574d | 1:12-19 | found "11574d", whose unit is none of ns, us, ms, s, min or h
-        `bottleneck.buffer`: expected room for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+        `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
             1bdp -> 1pdb  | 6:10-15 | found "1pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
             1bdp -> 0pkt  | 6:10-15 | found "0pkt", which drops every packet that has to wait
             1bdp -> 0bdp  | 6:10-15 | found "0bdp", which drops every packet that has to wait
             "1bdp" -> 0   | 6:10-10 | found the number 0, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
             1bdp -> -1pkt | 6:10-16 | found "-1pkt", which is negative
-        expected a buffer that fits into a network
-            1bdp -> 1e29bdp | 6:10-18 | found more than 2^50 packets or bytes
+        expected a buffer of at most 2^50 packets or bytes
+            1bdp -> 1e29bdp | 6:10-18 | found a larger one
         `seed`: expected a whole number from 0 to 9223372036854775807
             duration -> seed = -1; duration | 1:8-9 | found the number -1
         `repeat`: expected a whole number from 1 to 1000000
@@ -208,7 +210,7 @@ fn flows() {
         `flows[2]`: expected at most 1048576 flows in all
             + ; [[flows]]; cc = "reno"; count = 600000; ; [[flows]]; cc = "reno"; count = 600000 | 16:1-9 | found 1200001 so far
         `flows[0].rtt`: expected either `rtt` or explicit delays
-            + left_delay = "1ms" | 10:7-12 | found `left_delay` beside it
+            + left_delay = "1ms" | 10:7-12 | found `left_delay` as well
         `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
             30ms -> 9.9ms | 10:7-13 | found 9.9ms, which would need negative access delays
         `flows[0].stop`: expected a time after the start
@@ -239,7 +241,7 @@ fn the_stack() {
         `stack.profile`: `ns3` is known but not built yet
             + [stack]; profile = "ns3" | 12:11-15 | found "ns3"
         `stack.rate_ack_interval`: `rate_ack_interval` is known but not built yet
-            + [stack]; rate_ack_interval = "previous" | 12:1-17 | found a key that nothing honours so far
+            + [stack]; rate_ack_interval = "previous" | 12:1-17 | found a key that has no effect yet
     "#]]);
 }
 
@@ -267,7 +269,7 @@ fn queues_loss_and_reordering() {
             rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never queues
         `bottleneck.reverse_buffer`: expected a `reverse_rate` beside it
             delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never queues
-        expected a `bdp_rtt`, or another unit than `bdp`
+        expected a `bdp_rtt`, or a unit other than `bdp`
             = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found a buffer in BDP, but the first flow's base RTT is zero
     "#]]);
 }
@@ -299,22 +301,22 @@ fn links_and_paths() {
         note: links: bottleneck, core
             [[flows]] -> [[links]]; name = "core"; rate = "1Mbit/s"; [[flows]]; left_link = "cor" | 12:13-17 | found "cor"
                 help: did you mean "core"?
-        `links[0].name`: expected the name by which flows call this link
+        `links[0].name`: expected the name by which flows refer to this link
             + [[links]]; rate = "1Mbit/s" | 11:1-9 | found nothing: the key is missing
         `links[1].name`: expected a name of its own
             + [[links]]; name = "core"; rate = "1Mbit/s"; [[links]]; name = "core"; rate = "1Mbit/s" | 15:8-13 | found "core", which another link has
         `links[0].name`: expected a name of its own
             + [[links]]; name = "bottleneck" | 12:8-19 | found "bottleneck", which another link has
-        `flows[0].left_link`: expected each link once on a way
+        `flows[0].left_link`: expected each link at most once on a path
             + left_link = "bottleneck" | 11:13-24 | found "bottleneck" again
-        `flows[0].right_link`: expected each link once on a way
+        `flows[0].right_link`: expected each link at most once on a path
             + left_link = "lan"; right_link = "lan"; [[links]]; name = "lan" | 12:14-18 | found "lan" again
         `flows[0].path`: expected each link once
             + path = ["bottleneck", "bottleneck"] | 11:23-34 | found "bottleneck" twice
         `flows[0]`: expected a [bottleneck], or a `path` of [[links]]
-            = duration = "1s"; [[flows]]; cc = "reno" | 2:1-9 | found neither: this flow has no way to its receiver
-        `flows[0]`: expected a rate or a delay on its way
-            = duration = "1s"; [bottleneck]; [[flows]]; cc = "reno" | 3:1-9 | found neither: it would send without end in no time
+            = duration = "1s"; [[flows]]; cc = "reno" | 2:1-9 | found neither: this flow has no path to its receiver
+        `flows[0]`: expected a rate or a delay on its path
+            = duration = "1s"; [bottleneck]; [[flows]]; cc = "reno" | 3:1-9 | found neither: it would send an endless amount in no time
     "#]]);
 }
 
@@ -408,7 +410,7 @@ fn each_kind_of_message_in_full() {
     check_in_full(
         &answer("+ [sweep]; \"bottleneck.buffer\" = [\"1bdp\", \"1 bpd\"]"),
         &expect![[r#"
-            error: `bottleneck.buffer`: expected room for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+            error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
               --> s.toml:12:32
                |
             12 | "bottleneck.buffer" = ["1bdp", "1 bpd"]
@@ -421,12 +423,12 @@ fn each_kind_of_message_in_full() {
     check_in_full(
         &answer("--set bottleneck.buffer=2pdb"),
         &expect![[r#"
-        error: `bottleneck.buffer`: expected room for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
-         --> --set:1:19
-          |
-        1 | bottleneck.buffer=2pdb
-          |                   ^^^^ found "2pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
-    "#]],
+            error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+             --> --set:1:19
+              |
+            1 | bottleneck.buffer=2pdb
+              |                   ^^^^ found "2pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
+        "#]],
     );
     // A control character is shown as a picture of it.
     check_in_full(
@@ -576,7 +578,7 @@ fn files_that_hold_no_scenario() {
 
         error: expected a scenario file
         --> DIR/binary.toml
-         = note: found a byte that is no UTF-8 text on line 2 (0xff)
+         = note: found a byte that is not UTF-8 text on line 2 (0xff)
 
         error: expected a scenario
         --> DIR/zeros.toml

@@ -1,18 +1,18 @@
-//! How a host's TCP is set up, as plain data: what a scenario's `[stack]` says and what sender and receiver heed are
-//! the same values.
+//! How a host's TCP is set up, as plain data. A scenario's `[stack]` is read into these types, and sender and receiver
+//! use them unchanged.
 //!
-//! Nothing here acts. What each value means is written at its type; `tcp` does it.
+//! This crate has no behaviour. The doc comment of each type says what its values mean; `tcp` implements them.
 
 use bbrlab_units::{Bytes, Span};
 
-/// What all hosts have in common: `[stack]`.
+/// The settings that all hosts share: `[stack]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
     /// Send buffer.
     pub sndbuf: SocketBuffer,
     /// Receive buffer.
     pub rcvbuf: SocketBuffer,
-    /// Upper bound of the advertised window, reached by the usual growth.
+    /// Upper bound of the advertised window. The window grows up to it as usual.
     pub rwnd: Option<Bytes>,
     /// The application is woken when this much can be read. Linux: `SO_RCVLOWAT`, 1 by default.
     pub rcvlowat: Bytes,
@@ -20,7 +20,7 @@ pub struct Stack {
     pub hz: u32,
     /// The queue discipline on the sender.
     pub sender_qdisc: SenderQdisc,
-    /// What becomes of bursts.
+    /// How bursts reach the network.
     pub tso: Tso,
     /// Selective acknowledgements.
     pub sack: bool,
@@ -32,13 +32,13 @@ pub struct Stack {
     pub min_rto: Span,
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
-    /// The step of every clock, of hosts and links alike: what falls between two steps is late by the
-    /// rest. One nanosecond but for imitating a rig with a coarser clock.
+    /// The step of the clocks of all hosts and links: an event due between two steps happens at the later one. One
+    /// nanosecond, unless a test bed with a coarser clock is imitated.
     pub clock_step: Span,
 }
 
 impl Default for Stack {
-    /// Linux's defaults, on a host whose clock shows every nanosecond.
+    /// Linux's defaults, on a host whose clock has a step of one nanosecond.
     fn default() -> Self {
         Self {
             sndbuf: SocketBuffer::Auto,
@@ -61,7 +61,7 @@ impl Default for Stack {
 /// The size of a socket's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketBuffer {
-    /// Grows as Linux lets it, between the bounds of `tcp_wmem` or `tcp_rmem`.
+    /// Grows as in Linux, within the bounds of `tcp_wmem` or `tcp_rmem`.
     #[default]
     Auto,
     /// Fixed: what an application asks for. Linux: `SO_SNDBUF`, `SO_RCVBUF`.
@@ -85,7 +85,7 @@ impl SocketBuffer {
 /// The queue discipline on the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SenderQdisc {
-    /// None: TCP paces by its own timer, and only where the congestion control asks for it.
+    /// None: TCP paces with its own timer, and only if the congestion control requests pacing.
     #[default]
     None,
     /// `fq`, which paces in place of TCP's own timer.
@@ -95,10 +95,10 @@ pub enum SenderQdisc {
 /// How bursts reach the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
-    /// The stack sends bursts; they are cut to packets before the first link and leave back to back.
+    /// The stack sends bursts, which are cut into packets before the first link. The packets leave back to back.
     #[default]
     Cut,
-    /// Bursts cross the network whole, as one segment of several MSS.
+    /// A burst crosses the network as one segment of several MSS.
     Whole,
     /// No bursts: one segment per skb, and pacing per packet.
     Off,
@@ -107,12 +107,12 @@ pub enum Tso {
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// RACK-TLP and PRR, as Linux.
+    /// RACK-TLP and PRR, as in Linux.
     #[default]
     Linux,
-    /// As ns-3's classic recovery.
+    /// ns-3's classic recovery.
     Classic,
-    /// As ns-3's PRR recovery.
+    /// ns-3's PRR recovery.
     Prr,
 }
 
@@ -123,13 +123,13 @@ pub enum DelAck {
     /// timeout; ping-pong mode, compressed SACKs.
     #[default]
     Linux,
-    /// The same with an ACK for every segment. Linux: the route's `quickack 1`.
+    /// As `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
-    /// Every `every` segments, or `timer` after the first that waits (RFC 1122, as in ns-3).
+    /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in ns-3).
     Every {
         /// Segments per ACK.
         every: u32,
-        /// The longest that an ACK waits.
+        /// The longest time that an ACK waits.
         timer: Span,
     },
 }
@@ -142,6 +142,6 @@ pub enum EcnMode {
     Off,
     /// Negotiated, RFC 3168.
     On,
-    /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 asks for.
+    /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,
 }
