@@ -1,7 +1,7 @@
-//! Congestion window validation: is cwnd in use, and what is it worth after an idle time?
+//! Congestion window validation: whether cwnd is in use, and how it decays while it is not.
 //!
-//! A window that the sender did not fill says nothing of the path, so it must not grow, and after an idle
-//! time longer than the RTO it is halved for every RTO that passed.
+//! A window that the sender did not fill proves nothing about the path, so it must not grow. After an idle
+//! time longer than the RTO it is halved once for every RTO but the first.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].
@@ -11,31 +11,31 @@ use bbrlab_cc::linux_int::before;
 use bbrlab_cc::reno::{current_ssthresh, is_cwnd_limited};
 use bbrlab_cc::{CaState, Conn};
 
-/// How much of cwnd the sender used lately; the verdict is in [`Conn`]: `is_cwnd_limited`, `max_packets_out`.
+/// How much of cwnd the sender used recently. The result is in [`Conn`]: `is_cwnd_limited`, `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
-    /// When this is acknowledged, the window in which usage was noted is over.
+    /// The round in which usage is recorded ends when this sequence number is acknowledged.
     pub cwnd_usage_seq: u32,
-    /// Most packets out since cwnd was last in full use.
+    /// Largest number of packets out since cwnd was last fully used.
     pub snd_cwnd_used: u32,
-    /// Jiffies when cwnd was last in full use, or last reduced.
+    /// Jiffies when cwnd was last fully used or last reduced.
     pub snd_cwnd_stamp: u32,
 }
 
-/// What a connection is like that ran out of data.
+/// The state of a connection that matters when it does not fill cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starving {
     /// The retransmission timeout in jiffies.
     pub rto_jiffies: u32,
     /// Initial cwnd in packets.
     pub init_cwnd: u32,
-    /// Whether the application waits for room in the send buffer. Linux: `SOCK_NOSPACE`.
+    /// Whether the application waits for space in the send buffer. Linux: `SOCK_NOSPACE`.
     pub is_sndbuf_full: bool,
-    /// Whether the algorithm has `cong_control`, and so looks after its window itself.
+    /// Whether the algorithm implements `cong_control` and so sets its window itself.
     pub has_cong_control: bool,
 }
 
-/// What is left of a window that was not in use: the caller stores both.
+/// cwnd and ssthresh after a decay; the caller stores both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decay {
     /// cwnd in packets.
@@ -45,9 +45,10 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Data was sent; `is_limited` tells whether cwnd held back more. Linux: `tcp_cwnd_validate`.
+    /// Records usage after data was sent; `is_limited` says whether cwnd held back more. Linux: `tcp_cwnd_validate`.
     ///
-    /// The strongest sign of the window counts: limited at all, or else the most packets out.
+    /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest number of
+    /// packets out.
     #[inline]
     #[must_use]
     pub fn validate(
@@ -80,7 +81,7 @@ impl CwndUsage {
         self.decay(conn, starving)
     }
 
-    /// cwnd was not filled for an RTO: halfway down to what was used. Linux:
+    /// cwnd was not filled for an RTO: it becomes the mean of cwnd and what was used. Linux:
     /// `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: Starving) -> Option<Decay> {
         let mut decay = None;
@@ -98,8 +99,8 @@ impl CwndUsage {
         decay
     }
 
-    /// Data leaves after `idle_jiffies` of silence, longer than the RTO: cwnd is halved for every RTO but
-    /// the first, not below the initial one. The caller has raised `CwndRestart`. Linux:
+    /// Data is sent after `idle_jiffies` without any, longer than the RTO: cwnd is halved for every RTO but
+    /// the first, not below the initial window. The caller has already raised `CwndRestart`. Linux:
     /// `tcp_cwnd_restart`.
     #[must_use]
     pub fn restart(

@@ -5,7 +5,7 @@ use bbrlab_units::Time;
 
 use crate::Segment;
 
-/// The timers of one end of a connection. Each is armed for at most one moment.
+/// The timers of one end of a connection. Each has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum TimerId {
@@ -25,12 +25,12 @@ impl TimerId {
     pub const COUNT: usize = 4;
 }
 
-/// What a connection asks of its host: a wire, timers, random integers.
+/// What a connection needs from its host: transmission, timers, random integers.
 pub trait Host: Draw {
-    /// Puts a segment on the wire now. Segments handed over in one call leave in that order.
+    /// Transmits a segment now. Segments transmitted during one event leave in the order of the calls.
     fn transmit(&mut self, segment: Segment);
 
-    /// Arms `timer` for `at` in place of any earlier moment.
+    /// Arms `timer` for `at`; replaces an earlier deadline.
     fn arm(&mut self, timer: TimerId, at: Time);
 
     /// Disarms `timer`.

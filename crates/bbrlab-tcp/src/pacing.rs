@@ -12,14 +12,14 @@ const SLOW_START_RATIO: u64 = 200;
 /// Percent of cwnd per RTT otherwise. Linux: `tcp_pacing_ca_ratio`.
 const CONG_AVOID_RATIO: u64 = 120;
 
-/// Every 512 microseconds of RTT halve the allowance of a burst for short paths. Linux:
+/// The extra burst size for short paths is halved for every 512 microseconds of RTT. Linux:
 /// `tcp_tso_rtt_log`.
 const TSO_RTT_LOG: u32 = 9;
 
 /// Segments at the start of a connection that are not paced.
 const UNPACED_SEGMENTS: u32 = 10;
 
-/// What the rate of a window-based algorithm follows from.
+/// The inputs of a window-based algorithm's pacing rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Payload bytes of a segment.
@@ -35,12 +35,12 @@ pub struct Window {
 }
 
 impl Window {
-    /// Its pacing rate in bytes per second, at most `max_pacing_rate`. Linux: `tcp_update_pacing_rate`.
+    /// The pacing rate in bytes per second, at most `max_pacing_rate`. Linux: `tcp_update_pacing_rate`.
     #[inline]
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
-        // A hundredth of the bytes per second at srtt = 1, as the ratio is in percent.
+        // A hundredth of one MSS per RTT at srtt_us = 1, because the ratio is in percent.
         let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
         let rate =
             rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));
@@ -48,12 +48,12 @@ impl Window {
     }
 }
 
-/// What the size of a burst follows from.
+/// The inputs of the burst size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Burst {
     /// Bytes per second.
     pub pacing_rate: u64,
-    /// A burst is the rate `>>` this many bytes: about a millisecond at 10.
+    /// A burst is `pacing_rate >> pacing_shift` bytes: with 10, about a millisecond's worth.
     pub pacing_shift: u32,
     /// Most bytes of a burst.
     pub gso_max_size: u32,
@@ -62,7 +62,7 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// Its size in segments of `mss_now` bytes, at least `min_segs`. Linux: `tcp_tso_autosize`.
+    /// The burst size in segments of `mss_now` bytes, at least `min_segs`. Linux: `tcp_tso_autosize`.
     #[inline]
     #[must_use]
     pub fn segs(self, mss_now: u32, min_segs: u32) -> u32 {
@@ -73,9 +73,9 @@ impl Burst {
     }
 }
 
-/// Nanoseconds by which sending `len` bytes at `pacing_rate` moves the earliest departure of the next
-/// burst. `lag_ns` is how far the departure stamp had fallen behind the clock: up to half the time is
-/// forgiven for it. `data_segs_out` counts the segments sent, this burst not included.
+/// How much later, in nanoseconds, the next burst may leave after `len` bytes were sent at `pacing_rate`.
+/// `lag_ns` is how far the departure stamp was behind the clock; it is credited, up to half of the time that
+/// `len` bytes take. `data_segs_out` counts the segments sent before this burst.
 /// Linux: `tcp_update_skb_after_send`.
 #[inline]
 #[must_use]

@@ -1,10 +1,10 @@
-//! Proportional rate reduction: how cwnd comes down to ssthresh in CWR and in recovery.
+//! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
-//! While more is in flight than ssthresh, packets leave in the proportion ssthresh / prior cwnd to what is
-//! delivered, so that the window shrinks over one round trip and not at once. Below ssthresh it is packet
-//! conservation, with one packet more per ACK when the cumulative ACK advances without new losses.
+//! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets for every packet
+//! delivered, so the window shrinks over one round trip instead of at once. Below ssthresh it sends as many
+//! packets as are delivered, and one more per ACK that advances `snd_una` without new losses.
 //!
-//! Not for algorithms with `cong_control`.
+//! Not used with algorithms that implement `cong_control`.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`,
 //! `tcp_end_cwnd_reduction`; [rfc6937].
@@ -13,18 +13,18 @@
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_cc::{CaState, Conn, Control};
 
-/// The state of a reduction, all zero when it begins; `prior_cwnd` and ssthresh are in [`Conn`].
+/// The state of a reduction, all zero when it starts; `prior_cwnd` and ssthresh are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prr {
-    /// Packets delivered since it began. Linux: `prr_delivered`.
+    /// Packets delivered since the reduction started. Linux: `prr_delivered`.
     pub delivered: u32,
-    /// Packets sent since it began. Linux: `prr_out`.
+    /// Packets sent since the reduction started. Linux: `prr_out`.
     pub out: u32,
 }
 
 impl Prr {
-    /// An ACK delivered `newly_acked_sacked` packets: cwnd becomes what is in flight plus what may leave.
-    /// `None` leaves it as it is. Linux: `tcp_cwnd_reduction`.
+    /// The new cwnd after an ACK that delivered `newly_acked_sacked` packets: inflight plus the packets that may
+    /// be sent now. `None` means no change. Linux: `tcp_cwnd_reduction`.
     pub fn on_ack(
         &mut self,
         conn: &Conn,
@@ -48,12 +48,12 @@ impl Prr {
             let is_safe = has_snd_una_advanced && newly_lost == 0;
             conserved.wrapping_add(i32::from(is_safe)).min(room)
         };
-        // The first ACK of a recovery always lets one packet go: the fast retransmission.
+        // The first ACK of a recovery always allows one packet: the fast retransmission.
         let may_leave = may_leave.max(i32::from(self.out == 0));
         Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// The reduction is over: cwnd becomes ssthresh unless the episode was undone. The caller raises
+    /// The new cwnd at the end of the reduction: ssthresh, unless the episode was undone. The caller raises
     /// `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {

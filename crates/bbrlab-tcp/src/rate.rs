@@ -1,45 +1,45 @@
-//! The delivery-rate sampler: how fast did the network deliver what this ACK acknowledges?
+//! The delivery-rate sampler: how fast the network delivered what this ACK acknowledges.
 //!
-//! When a packet leaves, it is stamped with how much had been delivered by then, and when. When it is
-//! (S)ACKed, the difference to now is a sample: so many packets in so much time. The time is the longer of
-//! the sending phase and the acknowledging phase, because ACKs may be compressed. A sample over a stretch
-//! in which the sender ran out of data is marked application-limited.
+//! Each packet is stamped when it is sent with the number of packets delivered so far and the time of the
+//! latest delivery. When it is ACKed or SACKed, the packets delivered since then and the time since then are a
+//! rate sample. That time is the longer of the send phase and the ACK phase, because ACKs may be compressed.
+//! A sample is marked application-limited if the sender ran out of data during it.
 //!
 //! ```text
-//! a packet leaves       skb_sent        -> SkbStamps, kept in the packet's record
-//! a packet is (S)ACKed  skb_delivered      the newest packet's stamps enter the ACK's sample
-//! the ACK is done       generate           the sample is completed
-//! data run out          check_app_limited  the bubble is marked
+//! a packet is sent      skb_sent        -> SkbStamps, kept in the packet's record
+//! a packet is (S)ACKed  skb_delivered      the newest packet's stamps go into the ACK's sample
+//! the ACK is processed  generate           the sample is completed
+//! the data runs out     check_app_limited  the application-limited period is marked
 //! ```
 //!
-//! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and in-flight
-//! noted per packet); [delivery-rate].
+//! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and packets in
+//! flight recorded per packet); [delivery-rate].
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, stamp_us_delta, trunc_u32};
 use bbrlab_cc::{Conn, RateSample};
 
-/// Largest in-flight that a packet's record can hold. Linux: `TCPCB_IN_FLIGHT_MAX`, 20 bits.
+/// Largest number of packets in flight that a packet's record can hold. Linux: `TCPCB_IN_FLIGHT_MAX`, 20 bits.
 const IN_FLIGHT_MAX: u32 = (1 << 20) - 1;
 
-/// What a packet's record holds of `delivered_ce`. Linux: `TCPCB_DELIVERED_CE_MASK`, 20 bits.
+/// The bits of `delivered_ce` that a packet's record holds. Linux: `TCPCB_DELIVERED_CE_MASK`, 20 bits.
 const DELIVERED_CE_MASK: u32 = (1 << 20) - 1;
 
-/// What one queued byte weighs in the host's queues. Linux: `SKB_TRUESIZE(1)` on x86-64.
+/// Memory charged for an skb with one byte of payload. Linux: `SKB_TRUESIZE(1)` on x86-64.
 const SKB_TRUESIZE_1: u32 = 640;
 
-/// Whose sampler.
+/// The kernel tree whose sampler this is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Mainline Linux: stamps of 64 bits.
     #[default]
     V1,
-    /// The trees of BBRv2 and BBRv3: stamps of 32 bits, `lost` and in-flight noted per packet.
+    /// The BBRv2 and BBRv3 trees: stamps of 32 bits; `lost` and packets in flight recorded per packet.
     V3,
 }
 
 impl Form {
-    /// A stamp as a packet's record holds it.
+    /// A stamp as it is stored in a packet's record.
     #[inline]
     fn stamp(self, mstamp: u64) -> u64 {
         match self {
@@ -61,18 +61,18 @@ impl Form {
     }
 }
 
-/// What a packet remembers of the moment it was sent. Linux: `tcp_skb_cb.tx`.
+/// The state of delivery when a packet was sent. Linux: `tcp_skb_cb.tx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkbStamps {
-    /// Start of the sending phase that this packet ends, in microseconds.
+    /// Start of the send phase that ends with this packet, in microseconds.
     pub first_tx_mstamp: u64,
-    /// Time of the latest delivery before it was sent, in microseconds; 0 once the stamp is used up.
+    /// Time of the latest delivery before the packet was sent, in microseconds; 0 once the packet was sampled.
     pub delivered_mstamp: u64,
-    /// Packets delivered when it was sent.
+    /// Packets delivered when the packet was sent.
     pub delivered: u32,
-    /// Packets marked lost when it was sent (v3; else 0).
+    /// Packets marked lost when the packet was sent (v3; else 0).
     pub lost: u32,
-    /// Packets in flight just after it was sent, itself included (v3; else 0). 20 bits.
+    /// Packets in flight just after the packet was sent, including it (v3; else 0). 20 bits.
     pub in_flight: u32,
     /// 20 bits of `delivered_ce`, and the application-limited mark.
     ce_and_mark: u32,
@@ -88,7 +88,7 @@ impl SkbStamps {
         self.ce_and_mark & Self::MARK != 0
     }
 
-    /// Packets delivered with a CE mark when it was sent, 20 bits.
+    /// Packets delivered with a CE mark when the packet was sent, 20 bits.
     #[inline]
     #[must_use]
     pub const fn delivered_ce(&self) -> u32 {
@@ -96,16 +96,16 @@ impl SkbStamps {
     }
 }
 
-/// The same in 24 bytes, with the stamps relative to the packet's own departure: half a cache line of a
-/// sender's record.
+/// [`SkbStamps`] in 24 bytes, with times relative to the packet's departure, so that the sender's record of an
+/// skb fits into one cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
     first_tx_ago_us: u32,
-    /// [`Self::USED_UP`] where the kernel has a stamp of 0.
+    /// [`Self::USED_UP`] where the kernel's stamp is 0.
     delivered_ago_us: u32,
     delivered: u32,
     lost: u32,
-    /// Packets in flight just after it was sent, itself included.
+    /// Packets in flight just after the packet was sent, including it.
     pub in_flight: u32,
     ce_and_mark: u32,
 }
@@ -113,7 +113,7 @@ pub struct PackedStamps {
 impl PackedStamps {
     const USED_UP: u32 = u32::MAX;
 
-    /// Packs what [`RateSampler::skb_sent`] gave for a packet that departed at `tx_mstamp`.
+    /// Packs the result of [`RateSampler::skb_sent`] for a packet that departed at `tx_mstamp`.
     #[inline]
     #[must_use]
     pub const fn pack(stamps: SkbStamps, tx_mstamp: u64) -> Self {
@@ -131,7 +131,8 @@ impl PackedStamps {
         }
     }
 
-    /// What was packed; stamps of more than 71 minutes before the departure come out too late.
+    /// The stamps that were packed. Differences are kept in 32 bits: a stamp more than 71 minutes before the
+    /// departure is unpacked wrongly, as a later time.
     #[inline]
     #[must_use]
     pub const fn unpack(self, tx_mstamp: u64) -> SkbStamps {
@@ -149,14 +150,14 @@ impl PackedStamps {
         }
     }
 
-    /// Whether the packet was sampled already.
+    /// Whether the packet was already sampled.
     #[inline]
     #[must_use]
     pub const fn is_used_up(&self) -> bool {
         self.delivered_ago_us == Self::USED_UP
     }
 
-    /// The packet is not to be sampled (again).
+    /// Excludes the packet from further samples.
     #[inline]
     pub const fn use_up(&mut self) {
         self.delivered_ago_us = Self::USED_UP;
@@ -170,14 +171,14 @@ impl PackedStamps {
     }
 }
 
-/// A packet that was just (S)ACKed, as far as the sampler cares.
+/// What the sampler needs to know of a packet that was just ACKed or SACKed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
-    /// When it was sent: its departure time in microseconds, not the clock's.
+    /// Its departure time in microseconds, which pacing may put after the time at which TCP sent it.
     pub tx_mstamp: u64,
     /// One past its last byte.
     pub end_seq: u32,
-    /// Whether it is marked `SACKed` (so its stamp must not be used a second time).
+    /// Whether it is marked `SACKed`, so that its stamp must not be used a second time.
     pub is_sacked: bool,
     /// Whether it was ever retransmitted. Linux: `sacked & TCPCB_RETRANS`.
     pub is_retrans: bool,
@@ -186,42 +187,42 @@ pub struct DeliveredSkb {
 /// The sample of the ACK that is being processed. Linux: `struct rate_sample`, zeroed for every ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckRate {
-    /// What the congestion control gets to see.
+    /// The part that the congestion control sees.
     pub rs: RateSample,
-    /// Start of the acknowledging phase in microseconds; 0 for none.
+    /// Start of the ACK phase in microseconds; 0 for none.
     pub prior_mstamp: u64,
     /// `delivered_ce` when the sampled packet was sent, 20 bits.
     pub prior_delivered_ce: u32,
     /// `lost` when the sampled packet was sent (v3).
     pub prior_lost: u32,
-    /// End of the sampled packet.
+    /// One past the last byte of the sampled packet.
     pub last_end_seq: u32,
-    /// Length of the sending phase in microseconds.
+    /// Length of the send phase in microseconds.
     pub snd_interval_us: u32,
-    /// Length of the acknowledging phase in microseconds.
+    /// Length of the ACK phase in microseconds.
     pub rcv_interval_us: u32,
     /// Whether the sampled packet was ever retransmitted.
     pub is_retrans: bool,
 }
 
-/// A connection's sampler. The counters that the congestion control may read live in [`Conn`].
+/// A connection's sampler. The counters that the congestion control may read are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSampler {
-    /// Whose sampler.
+    /// The kernel tree that it follows.
     pub form: Form,
-    /// Start of the current sending phase in microseconds.
+    /// Start of the current send phase in microseconds.
     pub first_tx_mstamp: u64,
-    /// Packets of the latest rate worth reporting.
+    /// Packets of the reported delivery rate.
     pub rate_delivered: u32,
-    /// Their interval in microseconds.
+    /// Interval of the reported delivery rate in microseconds.
     pub rate_interval_us: u32,
-    /// Whether that rate was application-limited.
+    /// Whether the reported delivery rate was application-limited.
     pub rate_app_limited: bool,
 }
 
 impl RateSampler {
-    /// A packet of `pcount` segments leaves at `tx_mstamp`, its departure time in microseconds; before it,
-    /// `packets_out` were out. Linux: `tcp_rate_skb_sent`.
+    /// Stamps a packet of `pcount` segments that departs at `tx_mstamp` microseconds; `packets_out` does not
+    /// include it yet. Linux: `tcp_rate_skb_sent`.
     #[inline]
     pub fn skb_sent(
         &mut self,
@@ -230,7 +231,7 @@ impl RateSampler {
         pcount: u32,
         tx_mstamp: u64,
     ) -> SkbStamps {
-        // With nothing out, the network can have delivered nothing before now: both phases begin here.
+        // With no packet out, nothing can be delivered before now, so both phases start here.
         if packets_out == 0 {
             self.first_tx_mstamp = tx_mstamp;
             conn.delivered_mstamp = tx_mstamp;
@@ -252,7 +253,7 @@ impl RateSampler {
 
     /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux: `tcp_rate_skb_delivered`.
     ///
-    /// Of all packets of the ACK the one sent last counts: the latest departure, then the highest sequence.
+    /// The sample of an ACK uses the packet sent last: the latest departure, then the highest sequence number.
     #[inline]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
         if stamps.delivered_mstamp == 0 {
@@ -260,7 +261,7 @@ impl RateSampler {
         }
         let is_newest = skb.tx_mstamp > self.first_tx_mstamp
             || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq));
-        // The kernel tells "no packet yet" by a zero here, also when the true count has wrapped to zero.
+        // As in the kernel, zero means "no packet yet", even when the count has wrapped to zero.
         if ack.rs.prior_delivered == 0 || is_newest {
             ack.prior_delivered_ce = stamps.delivered_ce();
             ack.rs.prior_delivered = stamps.delivered;
@@ -279,8 +280,8 @@ impl RateSampler {
         }
     }
 
-    /// The ACK is processed: `delivered` packets are newly (S)ACKed, `lost` newly marked lost; completes the
-    /// sample. An unusable one has an interval of -1. Linux: `tcp_rate_gen`.
+    /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or by SACK) and
+    /// marked `lost` packets lost. An unusable sample has an interval of -1. Linux: `tcp_rate_gen`.
     #[inline]
     pub fn generate(
         &mut self,
@@ -290,7 +291,7 @@ impl RateSampler {
         lost: u32,
         is_sack_reneg: bool,
     ) {
-        // The bubble has left the network.
+        // Everything sent before the end of the application-limited period was delivered.
         if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
             conn.ctl.app_limited = 0;
         }
@@ -320,7 +321,7 @@ impl RateSampler {
         ack.rcv_interval_us = ack_us;
         ack.rs.interval_us = i64::from(interval_us);
 
-        // Shorter than the shortest round trip: a retransmission was taken for the original, or so.
+        // Shorter than the minimum RTT: the ACK of an original was probably attributed to its retransmission.
         if interval_us < conn.min_rtt_us {
             ack.rs.interval_us = -1;
             return;
@@ -332,7 +333,7 @@ impl RateSampler {
         }
     }
 
-    /// Whether `delivered` packets in `interval_us` are at least the rate that was kept, by cross products.
+    /// Whether `delivered` packets in `interval_us` are at least the reported rate; compares cross products.
     fn is_at_least_as_fast(&self, delivered: i32, interval_us: u32) -> bool {
         let new =
             i64::from(delivered).cast_unsigned().wrapping_mul(u64::from(self.rate_interval_us));
@@ -340,12 +341,12 @@ impl RateSampler {
     }
 }
 
-/// What the check for an application-limited sender looks at, besides [`Conn`].
+/// The inputs, besides [`Conn`], of the check whether the sender is application-limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Bytes written, but not sent yet.
     pub unsent_bytes: u32,
-    /// Memory charged for what waits in the host's own queues, in bytes. Linux: `sk_wmem_alloc_get`.
+    /// Memory charged for skbs that wait in the host's queues, in bytes. Linux: `sk_wmem_alloc_get`.
     pub wmem_alloc: u32,
     /// Packets marked lost.
     pub lost_out: u32,
@@ -353,7 +354,7 @@ pub struct Backlog {
     pub retrans_out: u32,
 }
 
-/// Marks the connection application-limited if there is room to send, but nothing to fill it with.
+/// Marks the connection application-limited if it could send more but has nothing left to send.
 /// Linux: `tcp_rate_check_app_limited`.
 #[inline]
 pub fn check_app_limited(conn: &mut Conn, backlog: Backlog) {

@@ -1,8 +1,8 @@
 //! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed minimum.
 //!
-//! Jacobson's estimator with the kernel's refinements: a falling RTT moves the deviation eight times more
-//! slowly, and the deviation that enters the timeout is the largest of the last round trip, decaying by a
-//! quarter of the excess per round trip. The floor of 200 ms is on that deviation, not on the sum.
+//! Jacobson's estimator with the kernel's refinements: a falling RTT changes the deviation eight times more
+//! slowly, and the timeout uses the largest deviation of the last round trip, which decays by a quarter of
+//! the excess per round trip. The minimum of 200 ms applies to that deviation, not to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -11,7 +11,7 @@
 use bbrlab_cc::WindowedFilter;
 use bbrlab_cc::linux_int::{after, trunc_u32, usecs_to_jiffies};
 
-/// Default of the least deviation, in microseconds. Linux: `TCP_RTO_MIN`.
+/// Default of the smallest deviation, in microseconds. Linux: `TCP_RTO_MIN`.
 pub const RTO_MIN_US: u32 = 200_000;
 
 /// Longest timeout, in seconds. Linux: `TCP_RTO_MAX`.
@@ -34,11 +34,11 @@ pub struct RttEstimator {
     pub mdev_max_us: u32,
     /// The deviation that enters the timeout, in microseconds `<< 2`.
     pub rttvar_us: u32,
-    /// When this is acknowledged, the next round trip begins.
+    /// The next round trip begins when this sequence number is acknowledged.
     pub rtt_seq: u32,
     /// Windowed minimum, in microseconds over jiffies.
     pub rtt_min: WindowedFilter,
-    /// Least deviation in microseconds; [`RTO_MIN_US`] by default.
+    /// Smallest deviation in microseconds; [`RTO_MIN_US`] by default.
     pub rto_min_us: u32,
 }
 
@@ -68,7 +68,7 @@ impl RttEstimator {
         let error_us = rtt_us.wrapping_sub(i64::from(self.srtt_us >> 3));
         let srtt_us = self.srtt_us.wrapping_add(low_u32(error_us));
         let mut deviation_us = error_us.wrapping_abs().wrapping_sub(i64::from(self.mdev_us >> 2));
-        // A falling RTT looks like variance; let it widen the timeout only slowly.
+        // A falling RTT looks like variance, so it may raise the timeout only slowly.
         if error_us < 0 && deviation_us > 0 {
             deviation_us >>= 3;
         }
@@ -93,10 +93,10 @@ impl RttEstimator {
         self.rtt_seq = snd_nxt;
     }
 
-    /// Takes a sample into the windowed minimum. Linux: `tcp_update_rtt_min`.
+    /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
     ///
-    /// What a delayed ACK may have lengthened is left out, or it would set the minimum once the window
-    /// has passed.
+    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it: it would become the
+    /// minimum when the window expires.
     #[inline]
     pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
         if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {

@@ -1,4 +1,4 @@
-//! What crosses the network: a TCP segment without its payload.
+//! A TCP segment without its payload bytes.
 //!
 //! Sources: RFC 9293 (header), RFC 7323 (timestamps), RFC 2018 and 2883 (SACK, DSACK), RFC 3168 (ECN).
 
@@ -31,10 +31,10 @@ pub mod flag {
     pub const CWR: u8 = 0x80;
 }
 
-/// A TCP segment. A super-packet (TSO left whole) has `len` above one MSS.
+/// A TCP segment. A TSO burst that is not cut into packets has a `len` above one MSS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number of the first byte (of SYN or FIN, if there is no payload).
+    /// Sequence number of the first byte, or of SYN or FIN if there is no payload.
     pub seq: u32,
     /// Payload bytes.
     pub len: u32,
@@ -56,7 +56,7 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Whether the timestamp option is present.
     pub has_ts: bool,
-    /// How often these bytes were sent before (0 = first transmission); modulo 2^16.
+    /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
 }
 
@@ -73,7 +73,7 @@ impl Segment {
         &self.sack[..usize::from(self.sack_count)]
     }
 
-    /// One past the last sequence number that the segment takes up.
+    /// One past the last sequence number of the segment; SYN and FIN count as one each.
     #[must_use]
     pub const fn end_seq(&self) -> u32 {
         let control = (self.has(flag::SYN) as u32) + (self.has(flag::FIN) as u32);

@@ -1,23 +1,23 @@
-//! A whole socket: a sending and a receiving half that share a wire.
+//! A whole socket: a sending half and a receiving half.
 //!
 //! Most simulated connections carry data one way and need one half at each end. Where both ends write,
-//! each end is a [`Socket`]: what the sending half puts out is stamped by the receiving half (ACK
-//! number, window, timestamp echo, SACK blocks, ECE) and so pays the ACKs that are owed; what comes in
-//! is looked at by both.
+//! each end is a [`Socket`]. The receiving half fills in its fields (ACK number, window, timestamp echo, SACK
+//! blocks, ECE) in every segment of the sending half, so that segment also serves as an ACK. Both halves
+//! process the segments that arrive.
 //!
 //! ```text
 //!            on_segment                      transmit
 //!   peer ───► Receiver: acceptable? data ─► queue          ┌─► wire
 //!        └──► Sender: ACK, window, SACK  ─► new data ──► stamp (Receiver)
-//!             Receiver: is an ACK still owed? ─────────────┘
+//!             Receiver: is an ACK still due? ──────────────┘
 //! ```
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`, `tcp_rcv_synsent_state_process`),
 //! `tcp_output.c` (`__tcp_transmit_skb`, `tcp_event_data_sent`).
 //! Deviations:
-//! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path; on its slow
-//!    path a retransmission that the ACK releases still carries the old ACK number.
-//! 2. The RTT of a repeated SYN-ACK is taken from its first transmission.
+//! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the kernel's slow
+//!    path a retransmission triggered by that ACK still carries the old ACK number.
+//! 2. The RTT of a retransmitted SYN-ACK is measured from its first transmission.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
@@ -35,7 +35,7 @@ pub struct Socket {
     is_passive: bool,
 }
 
-/// The host as the sending half sees it: segments pass the receiving half on their way.
+/// The host that the sending half is given: it has the receiving half complete each segment.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -43,15 +43,16 @@ struct Wire<'a, H> {
     mode: Mode,
 }
 
-/// What happens to the segments of the sending half.
+/// What happens to the segments and timers of the sending half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// They leave.
+    /// Segments are transmitted.
     Open,
-    /// The handshake of a passive socket, which the receiving half conducts: nothing leaves, and the
-    /// timers stay the receiving half's.
+    /// A passive socket before the handshake is complete. The receiving half runs the handshake, so nothing is
+    /// transmitted and no timer is armed.
     Listening,
-    /// Its end: the ACK of the SYN-ACK that the sending half believes in does not leave.
+    /// A passive socket completes the handshake. The sending half acknowledges a SYN-ACK that was never sent;
+    /// that ACK is not transmitted.
     Established,
 }
 
@@ -109,7 +110,7 @@ impl Socket {
         self.with_sender(now, host, Mode::Open, |sender, wire| sender.connect(now, wire));
     }
 
-    /// A segment of the peer arrives. Afterwards look at [`Self::wants_read`] and the sender's
+    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`] and the sender's
     /// [`Sender::app_is_ready`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.receiver.is_established();
@@ -124,7 +125,7 @@ impl Socket {
         if was_established {
             self.receiver.take_echo(segment);
         } else {
-            // The sending half is told what it would have learnt as the active one.
+            // The sending half acts as an active opener, so it is given the SYN-ACK that it expects.
             let synack = Segment { flags: flag::SYN | flag::ACK, len: 0, ..*segment };
             self.with_sender(now, host, Mode::Established, |sender, wire| {
                 sender.on_segment(now, &synack, wire);
@@ -133,19 +134,19 @@ impl Socket {
         let is_bare_ack = segment.len == 0 && segment.flags == flag::ACK && segment.sack_count == 0;
         self.receiver.take_data(segment, host);
         if was_established {
-            // The end of the peer's data is the receiving half's business alone.
+            // Only the receiving half processes the FIN.
             let ack = Segment { flags: segment.flags & !flag::FIN, ..*segment };
             self.with_sender(now, host, Mode::Open, |sender, wire| {
                 sender.on_segment(now, &ack, wire);
             });
         }
-        // The kernel's fast path does not ask about ACKs after a bare ACK.
+        // The kernel's fast path does not check for a due ACK after a pure ACK.
         if !is_bare_ack {
             self.receiver.check_ack(host);
         }
     }
 
-    /// SYN or SYN-ACK.
+    /// A SYN or SYN-ACK arrives.
     #[cold]
     fn on_syn(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         if self.is_passive {
@@ -164,7 +165,7 @@ impl Socket {
         }
     }
 
-    /// A timer that was armed goes off.
+    /// A timer expires.
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         let is_receivers = match timer {
             TimerId::DelayedAck | TimerId::CompressedAck => true,
@@ -180,7 +181,7 @@ impl Socket {
         }
     }
 
-    /// Whether the application would wake up and read.
+    /// Whether the application is woken up to read.
     #[must_use]
     pub fn wants_read(&self) -> bool {
         self.receiver.wants_read()
@@ -196,7 +197,7 @@ impl Socket {
         self.with_sender(now, host, Mode::Open, |sender, wire| sender.write(now, bytes, wire));
     }
 
-    /// The application runs and writes what it could not before.
+    /// The application runs and writes what did not fit before.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.with_sender(now, host, Mode::Open, |sender, wire| sender.run_app(now, wire));
     }
@@ -218,7 +219,7 @@ impl Socket {
         &self.receiver
     }
 
-    /// Lets the sending half act, then tells the receiving half what it must know of it.
+    /// Runs the sending half, then passes its state to the receiving half.
     fn with_sender<H: Host>(
         &mut self,
         now: Time,

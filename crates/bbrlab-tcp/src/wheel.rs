@@ -1,19 +1,19 @@
-//! The kernel's tick and its timer wheel: when does a timer that was set for a jiffy really fire?
+//! The kernel's tick and its timer wheel, which decide when a timer set for a jiffy actually fires.
 //!
-//! Retransmission, probe and delayed-ACK timers count in jiffies and sit in a wheel whose slots get
-//! coarser with the distance: a timer never fires early, and up to an eighth of its length late.
+//! Retransmission, probe and delayed-ACK timers count in jiffies. They are kept in a timer wheel whose slots
+//! are coarser the farther away they are: a timer never fires early, and up to an eighth of its length late.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
-//! 1. The wheel's own clock is taken to be the current jiffy; in the kernel it may be one ahead of it
-//!    within a tick that has just been handled.
+//! 1. The wheel's clock always equals the current jiffy; in the kernel it may be one jiffy ahead within a
+//!    tick that has just been handled.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 /// Bits of the wheel that one level adds. Linux: `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
-/// First distance in jiffies that belongs to level 1; each further level starts eight times as far.
+/// Smallest distance in jiffies that belongs to level 1; each further level starts eight times as far away.
 /// Linux: `LVL_START(1)`.
 const LEVEL_1_START: u32 = 63;
 
@@ -31,7 +31,8 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// A host with `hz` ticks a second, whose jiffies are `jiffies0` at t = 0, `phase` after a tick.
+    /// The tick of a host with `hz` ticks per second. At t = 0 its jiffies are `jiffies0`, and the last tick was
+    /// `phase` ago.
     ///
     /// # Panics
     /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or longer.
@@ -56,14 +57,14 @@ impl Tick {
         self.jiffies0.wrapping_add(((now.0 + self.phase_ns) / self.tick_ns) as u32)
     }
 
-    /// The moment of the first tick after `now`.
+    /// The time of the first tick after `now`.
     #[must_use]
     pub const fn next_tick(self, now: Time) -> Time {
         let ticks = (now.0 + self.phase_ns) / self.tick_ns + 1;
         Time(ticks * self.tick_ns - self.phase_ns)
     }
 
-    /// The moment at which `jiffies` is reached, seen from `now`; it lies less than 2^31 jiffies ahead.
+    /// The time at which the jiffies reach `jiffies`, which must not be before `now`.
     #[must_use]
     pub const fn time_of(self, jiffies: u32, now: Time) -> Time {
         let ticks = (now.0 + self.phase_ns) / self.tick_ns;
@@ -78,7 +79,7 @@ impl Tick {
     }
 }
 
-/// A timer of the wheel: the jiffy it was set for and the jiffy in which its slot is handled.
+/// A timer of the wheel: the jiffy it was set for, and the jiffy in which its slot is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WheelTimer {
     expires: u32,
@@ -92,8 +93,8 @@ pub struct WheelTimer {
 impl WheelTimer {
     /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if that changed.
     ///
-    /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen from farther
-    /// away and may be coarser. Linux: `__mod_timer`.
+    /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen earlier and may be
+    /// coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         if self.is_pending
@@ -114,14 +115,14 @@ impl WheelTimer {
         is_moved.then_some(slot)
     }
 
-    /// Setting the timer for the same jiffy again shall choose the slot anew, as if it had been set for
+    /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had been set for
     /// another jiffy in between.
     #[inline]
     pub fn forget_expiry(&mut self) {
         self.is_expiry_forgotten = true;
     }
 
-    /// The slot was handled.
+    /// The timer's slot was handled.
     pub fn fired(&mut self) {
         self.is_pending = false;
     }
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_aligned_to_the_hosts_jiffies_not_to_the_run() {
-        // SYN at 100.0005 ms, 1000 jiffies: repeated at 1104 ms if t = 0 is jiffy 1008.
+        // SYN at 100.0005 ms with a timeout of 1000 jiffies: retransmitted at 1104 ms if t = 0 is jiffy 1008.
         let tick = Tick::new(1000, 1008, Span::ZERO);
         let now = Time(100_000_500);
         let slot = slot_of(tick.jiffies(now) + 1000, tick.jiffies(now));

@@ -1,12 +1,12 @@
-//! An ACK, in the kernel's order: window, SACK blocks, what leaves the queue, RTT, recovery, timers, rate
-//! sample, congestion control, retransmissions.
+//! ACK processing in the kernel's order: window, SACK blocks, freeing of acknowledged skbs, RTT, recovery,
+//! timers, rate sample, congestion control, retransmissions.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`,
 //! `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
 //! 1. No challenge ACKs: an ACK for data never sent, or far below the window, is ignored.
-//! 2. Header prediction is judged by what the segment holds, not by `pred_flags`; it matters only for the
-//!    slow-path flag that `in_ack_event` is told.
+//! 2. Header prediction compares the segment's fields, not `pred_flags`; it matters only for the slow-path
+//!    flag that is passed to `in_ack_event`.
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
@@ -20,12 +20,12 @@ use crate::Host;
 use crate::rate::DeliveredSkb;
 use crate::segment::{Segment, flag};
 
-/// What left the queue on an ACK.
+/// The data that an ACK removed from the retransmit queue.
 struct Dropped {
-    /// Send time of the first and of the last packet that was sent once and not SACKed; 0 for none.
+    /// Send times of the first and the last packet that was neither retransmitted nor SACKed; 0 for none.
     first_ackt: u64,
     last_ackt: u64,
-    /// Lowest sequence number of those.
+    /// Lowest sequence number of those packets.
     reord: u32,
     pkts_acked: u32,
     flag: u32,
@@ -34,7 +34,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// A packet left that was sent once and not SACKed.
+    /// Records a packet that was neither retransmitted nor SACKed.
     #[inline]
     fn note_original(&mut self, skb: &Acked, sent_us: u64, high_seq: u32) {
         self.last_ackt = sent_us;
@@ -51,7 +51,7 @@ impl Dropped {
 }
 
 impl Sender {
-    /// The peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
+    /// Processes the peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
     pub(super) fn ack(&mut self, segment: &Segment, mut flag: u32, host: &mut impl Host) {
         let mut state = AckState::default();
         let prior_snd_una = self.conn.snd_una;
@@ -152,7 +152,7 @@ impl Sender {
         }
     }
 
-    /// An ACK from the past may still hold SACK blocks.
+    /// An ACK below `snd_una` may still carry SACK blocks.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -211,7 +211,7 @@ impl Sender {
             && self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// Drops what is acknowledged from the queue and takes the RTT. Linux: `tcp_clean_rtx_queue`.
+    /// Removes acknowledged data from the queue and takes the RTT sample. Linux: `tcp_clean_rtx_queue`.
     fn clean_rtx_queue(
         &mut self,
         prior_fack: u32,
@@ -262,7 +262,7 @@ impl Sender {
             && let Some(head) = self.board.head_sent()
             && sack_rtt_us > stamp_us_delta(now_us, head.sent_us())
         {
-            // The RTT comes from data sent after the head: the timeout may start anew.
+            // The RTT was measured on data sent after the head, so the timeout may be restarted.
             flag |= flags::SET_XMIT_TIMER;
         }
         if self.hooks.pkts_acked {
@@ -306,7 +306,7 @@ impl Sender {
         dropped
     }
 
-    /// Tells the rate sampler that an skb was delivered. Linux: `tcp_rate_skb_delivered`.
+    /// Passes a delivered skb to the rate sampler. Linux: `tcp_rate_skb_delivered`.
     #[inline]
     fn sample_acked(&mut self, skb: &Acked, state: &mut AckState) {
         if skb.tx.is_used_up() {
@@ -322,8 +322,8 @@ impl Sender {
         self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
     }
 
-    /// An skb left, or a part of it, that was SACKed, marked or retransmitted, was acknowledged in part, or is
-    /// the SYN.
+    /// Accounts for an acknowledged skb, or part of one, that is not ordinary: it was SACKed, marked or
+    /// retransmitted, was acknowledged in part, or is the SYN.
     fn drop_unusual(
         &mut self,
         skb: &Acked,
@@ -378,7 +378,7 @@ impl Sender {
         true
     }
 
-    /// An RTT sample: `rtt_us` for the timeout, `ca_rtt_us` of the newest packet for the minimum.
+    /// Takes an RTT sample: `rtt_us` for the timeout, `ca_rtt_us` (of the newest packet) for the minimum.
     #[inline]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.rtt_sample_us = Some(ca_rtt_us);
@@ -388,13 +388,13 @@ impl Sender {
         self.update_probe_timeout();
     }
 
-    /// The RTT that an echoed timestamp tells, in whole milliseconds. Linux: `tcp_rtt_tsopt_us`.
+    /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux: `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)
     }
 
-    /// What recovery wants sent. Linux: `tcp_xmit_recovery`.
+    /// Sends what recovery has decided to send. Linux: `tcp_xmit_recovery`.
     #[inline]
     fn xmit_recovery(&mut self, rexmit: Rexmit, host: &mut impl Host) {
         if rexmit == Rexmit::None || self.state == State::SynSent {
@@ -410,7 +410,7 @@ impl Sender {
         self.retransmit_lost(host);
     }
 
-    /// An ACK may have opened the window for data that waits. Linux: `tcp_ack_probe`.
+    /// An ACK may have opened the window for queued data. Linux: `tcp_ack_probe`.
     fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
         let Some(first) = self.board.first_unsent() else { return };
         if after(first.end_seq, self.window_end()) {

@@ -1,4 +1,4 @@
-//! What is known of the ACK at hand: its flags, and what is gathered while it is handled.
+//! The ACK being processed: its flags, and the state collected during processing.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `FLAG_*`, `struct tcp_sacktag_state`, `tcp_sacktag_one`.
 //! Deviations: none.
@@ -33,10 +33,10 @@ pub(super) mod flags {
     pub(crate) const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
 }
 
-/// What is gathered while an ACK is handled. Linux: `struct tcp_sacktag_state` and locals of `tcp_ack`.
+/// State collected while an ACK is processed. Linux: `struct tcp_sacktag_state` and local variables of `tcp_ack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckState {
-    /// Send time of the first and of the last newly SACKed packet that was sent once; 0 for none.
+    /// Send times of the first and the last newly SACKed packet that was not retransmitted; 0 for none.
     pub(super) first_sackt: u64,
     pub(super) last_sackt: u64,
     /// Lowest sequence number newly delivered out of order.
@@ -48,7 +48,7 @@ pub(super) struct AckState {
 }
 
 impl AckState {
-    /// Something is SACKed that was not. Linux: `tcp_sacktag_one`.
+    /// Records a newly SACKed skb or part of one. Linux: `tcp_sacktag_one`.
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
         if !skb.has(tag::ANY_RETRANS) {
             if skb.is_below_highest && before(skb.start, self.reord) {

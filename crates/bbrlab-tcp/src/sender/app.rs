@@ -1,7 +1,7 @@
-//! The application's side: `send()` into the write queue, until the buffer is full.
+//! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
-//! An application is a list of `send()` calls, or one that never ends. What a call cannot hand over, because
-//! the buffer is full, is handed over by further calls once the socket is writable.
+//! An application is a list of `send()` calls, or an endless series of them. Bytes that a call cannot write
+//! because the buffer is full are written by further calls once the socket is writable.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`, `forced_push`,
 //! `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
@@ -16,20 +16,20 @@ use super::output::Push;
 use super::{Nonagle, Sender, State};
 use crate::Host;
 
-/// Bytes of one `send()` of an application that never runs out.
+/// Bytes of one `send()` of an application that never runs out of data.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
-/// Calls that are kept apart; later ones are joined to the last.
+/// Pending calls that are kept separate; the bytes of further calls are added to the last one.
 const CALLS_MAX: usize = 1024;
 
-/// What the application has written, and what it still has.
+/// What the application has written, and what it has yet to write.
 #[derive(Clone, Debug)]
 pub(super) struct App {
-    /// Next byte that it will write.
+    /// Sequence number of the next byte written.
     pub(super) write_seq: u32,
-    /// End of what was last marked to be pushed.
+    /// End of the data that was last marked with PSH. Linux: `pushed_seq`.
     pub(super) pushed_seq: u32,
-    /// Segments of a full skb. Linux: `gso_segs`.
+    /// Number of segments in a full skb. Linux: `gso_segs`.
     gso_segs: u32,
     /// Bytes of the `send()` calls not completed yet, the current one first.
     calls: VecDeque<u64>,
@@ -52,20 +52,20 @@ impl App {
         }
     }
 
-    /// Whether there is more to hand over.
+    /// Whether the application has data or a FIN left to write.
     pub(super) fn has_more(&self) -> bool {
         self.is_unlimited || !self.calls.is_empty() || (self.is_closing && !self.is_fin_queued)
     }
 
-    /// Whether nothing will ever be handed over any more.
+    /// Whether the application has nothing left to write.
     pub(super) fn is_done(&self) -> bool {
         !self.has_more()
     }
 }
 
 impl Sender {
-    /// One `send()` of `bytes`; what the buffer does not take now is sent as [`Self::run_app`] is called.
-    /// Several writes queue up behind each other. Before the connection is established all waits.
+    /// One `send()` of `bytes`. Bytes that the buffer has no space for are written by [`Self::run_app`]. Several
+    /// writes are processed in order. Before the connection is established nothing is written to the buffer.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -83,8 +83,8 @@ impl Sender {
         }
     }
 
-    /// From now on the application writes without end: `send()` of 1 MiB, repeated until the buffer is
-    /// full and again when it is writable.
+    /// Makes the application write without end: `send()` of 1 MiB, repeated until the buffer is full and again
+    /// whenever the socket is writable.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
         if self.state == State::Established && !self.sndbuf.is_full() {
@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// The application closes: FIN after the last byte written.
+    /// The application closes: a FIN follows the last byte written.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = false;
         self.app.is_closing = true;
@@ -101,14 +101,14 @@ impl Sender {
         }
     }
 
-    /// The application stops writing; what the buffer holds is still sent, no FIN.
+    /// The application stops writing. Data in the buffer is still sent; no FIN follows.
     pub fn stop_writing(&mut self) {
         self.app.is_unlimited = false;
         self.app.calls.clear();
     }
 
-    /// Whether the application has data and was told that the socket is writable: call
-    /// [`Self::run_app`], at once or when the application gets to run.
+    /// Whether the application has data and the socket is writable. Then the caller calls [`Self::run_app`], at
+    /// once or when the application is scheduled.
     #[must_use]
     #[inline]
     pub fn app_is_ready(&self) -> bool {
@@ -129,7 +129,7 @@ impl Sender {
                 }
             };
             let mut left = asked;
-            // A call that is refused before the end is followed by one that is refused at once.
+            // As an application does, call again after a partial write; that call returns 0.
             while left > 0 {
                 let copied = self.sendmsg(left, host);
                 left -= copied;
@@ -150,7 +150,7 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// One `send()`; returns the bytes taken, 0 if the buffer is full. Linux: `tcp_sendmsg_locked`.
+    /// One `send()`; returns the bytes written, 0 if the buffer is full. Linux: `tcp_sendmsg_locked`.
     fn sendmsg(&mut self, bytes: u64, host: &mut impl Host) -> u64 {
         self.check_app_limited();
         let size_goal = self.size_goal();
@@ -201,13 +201,13 @@ impl Sender {
         self.push_pending_frames(nonagle, host);
     }
 
-    /// The last unsent skb gets PSH. Linux: `tcp_mark_push`.
+    /// Sets PSH on the last unsent skb. Linux: `tcp_mark_push`.
     fn mark_push(&mut self) {
         self.board.push_last();
         self.app.pushed_seq = self.app.write_seq;
     }
 
-    /// Bytes to which an skb is filled: whole segments, at most half of the peer's largest window.
+    /// Size in bytes of a full skb: whole segments, at most half of the peer's largest window.
     /// Linux: `tcp_xmit_size_goal`.
     fn size_goal(&mut self) -> u32 {
         let mss = self.conn.mss;
@@ -225,7 +225,7 @@ impl Sender {
         self.window.bound_to_half(bytes, header)
     }
 
-    /// Puts a FIN behind the last byte. Linux: `tcp_send_fin`.
+    /// Queues a FIN after the last byte. Linux: `tcp_send_fin`.
     fn send_fin(&mut self, host: &mut impl Host) {
         self.board.append_fin(self.app.write_seq);
         self.app.write_seq = self.app.write_seq.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! What a sender is told when it is made: the host's settings and the flow's.
+//! The configuration of a sender: settings of the host and of the flow.
 //!
 //! Sources: [linux] `Documentation/networking/ip-sysctl.rst` for the sysctls named here.
 
@@ -18,7 +18,7 @@ pub struct SenderConfig {
     pub tick: Tick,
     /// Whether timestamps were negotiated.
     pub timestamps: bool,
-    /// ECN.
+    /// Whether ECN is negotiated, and for which kind of route.
     pub ecn: EcnMode,
     /// Whether Nagle's algorithm is off. Linux: `TCP_NODELAY`.
     pub nodelay: bool,

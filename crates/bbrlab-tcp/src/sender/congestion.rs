@@ -1,8 +1,8 @@
-//! The congestion control's desk: what it gets to see of the connection, and what becomes of its answers.
+//! The calls to the congestion control.
 //!
-//! It is called from here and nowhere else. Before a call [`Conn`] takes on what the parts of the sender own
-//! (packets in flight, round-trip times, the byte expected from the peer); after it what the algorithm may
-//! write is stored. cwnd and ssthresh change in this file only.
+//! It is called only from this file. Before a call, values that other parts of the sender own (packets in
+//! flight, round-trip times, the next byte expected from the peer) are copied into [`Conn`]; after it, the
+//! returned [`Control`] is stored. Only this file changes cwnd and ssthresh.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`, `tcp_set_ca_state`,
 //! `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`,
@@ -25,21 +25,21 @@ use crate::prr::Prr;
 use crate::rate::{AckRate, Backlog, check_app_limited};
 
 impl Sender {
-    /// Shows the congestion control the connection as it stands, and stores what it answers.
+    /// Calls the congestion control with the current state of the connection, and stores its [`Control`].
     #[inline]
     fn with_cc(&mut self, call: impl FnOnce(&mut Cc, &Conn) -> Control) {
         self.refresh_conn();
         self.conn.ctl = call(&mut self.cc, &self.conn);
     }
 
-    /// Shows it the connection and asks for a number.
+    /// Calls the congestion control with the current state of the connection, for a number.
     #[inline]
     fn ask_cc(&mut self, ask: impl FnOnce(&mut Cc, &Conn) -> u32) -> u32 {
         self.refresh_conn();
         ask(&mut self.cc, &self.conn)
     }
 
-    /// What the parts own, as it is now, for those who look at the connection.
+    /// Copies the current values of the sender's parts into [`Conn`].
     #[inline]
     pub(super) fn refresh_conn(&mut self) {
         self.refresh_in_flight();
@@ -48,14 +48,14 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
-    /// Packets in flight as they are now: of what the parts own, all that the rate sampler looks at.
+    /// Copies the packets in flight into [`Conn`]: the only one of these values that the rate sampler reads.
     #[inline]
     pub(super) fn refresh_in_flight(&mut self) {
         self.conn.inflight = self.board.in_flight();
     }
 
-    /// The connection is established: the initial window, and the algorithm's `init`. What SYN timeouts did to
-    /// the threshold is forgotten. Linux: `tcp_init_transfer`, `tcp_init_metrics`.
+    /// The connection is established: sets the initial window and calls the algorithm's `init`. An ssthresh that SYN
+    /// timeouts have set is discarded. Linux: `tcp_init_transfer`, `tcp_init_metrics`.
     pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
         let initial = self.config.stack.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
         self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
@@ -64,12 +64,12 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Tells the congestion control of an event.
+    /// Passes an event to the congestion control.
     pub(super) fn ca_event(&mut self, event: CwndEvent, host: &mut impl Host) {
         self.with_cc(|cc, conn| cc.cwnd_event(conn, event, host));
     }
 
-    /// Enters a state of recovery. Linux: `tcp_set_ca_state`.
+    /// Enters a recovery state. Linux: `tcp_set_ca_state`.
     pub(super) fn set_ca_state(&mut self, state: CaState, host: &mut impl Host) {
         self.with_cc(|cc, conn| cc.set_state(conn, state, host));
         self.conn.ca_state = state;
@@ -114,7 +114,7 @@ impl Sender {
         self.with_cc(|cc, conn| cc.in_ack_event(conn, event));
     }
 
-    /// The congestion control's turn, or PRR's. Linux: `tcp_cong_control`.
+    /// Sets cwnd by the congestion control or by PRR. Linux: `tcp_cong_control`.
     #[inline]
     pub(super) fn cong_control(
         &mut self,
@@ -157,7 +157,7 @@ impl Sender {
         self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
     }
 
-    /// Segments of the next burst, for an algorithm that decides on them.
+    /// Number of segments in the next burst, for an algorithm that implements `tso_segs`.
     #[inline]
     pub(super) fn cc_tso_segs(&mut self) -> u32 {
         self.ask_cc(|cc, conn| cc.tso_segs(conn, conn.mss))
@@ -173,7 +173,7 @@ impl Sender {
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.episode.start_reduction(self.conn.snd_nxt);
         self.tlp.forget();
-        // The kernel sets these two before it asks for the threshold.
+        // The kernel sets these two before it calls `ssthresh`.
         self.conn.ctl.cwnd_cnt = 0;
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
         self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
@@ -207,7 +207,7 @@ impl Sender {
         self.ca_event(CwndEvent::CompleteCwr, host);
     }
 
-    /// A timeout starts an episode: the threshold comes down. Linux: in `tcp_enter_loss`.
+    /// A timeout starts an episode: reduces ssthresh. Linux: in `tcp_enter_loss`.
     pub(super) fn reduce_ssthresh_for_loss(&mut self, host: &mut impl Host) {
         self.episode.undo.keep_ssthresh(current_ssthresh(&self.conn));
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
@@ -215,14 +215,14 @@ impl Sender {
         self.ca_event(CwndEvent::Loss, host);
     }
 
-    /// After a timeout one packet may leave. Linux: in `tcp_enter_loss`.
+    /// After a timeout one packet may be sent. Linux: in `tcp_enter_loss`.
     pub(super) fn collapse_cwnd(&mut self) {
         self.conn.ctl.cwnd = self.board.in_flight() + 1;
         self.conn.ctl.cwnd_cnt = 0;
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// An episode was needless: window and threshold come back. Linux: in `tcp_undo_cwnd_reduction`.
+    /// An episode was spurious: restores cwnd and ssthresh. Linux: in `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
@@ -234,7 +234,7 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Data has left: was the window full? Linux: `tcp_cwnd_validate`.
+    /// Data was sent: checks whether cwnd was fully used. Linux: `tcp_cwnd_validate`.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
         let starving = Starving {
@@ -250,7 +250,7 @@ impl Sender {
         }
     }
 
-    /// cwnd shrinks after a long silence. Linux: `tcp_slow_start_after_idle_check`.
+    /// Reduces cwnd after an idle time longer than the RTO. Linux: `tcp_slow_start_after_idle_check`.
     pub(super) fn check_idle_restart(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 || self.hooks.cong_control {
             return;

@@ -3,7 +3,7 @@
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_ecn_send_syn`, `tcp_ecn_send`; `net/ipv4/tcp_input.c`:
 //! `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`; RFC 3168.
 //! Deviations:
-//! 1. A retransmitted SYN gives ECN up, as `tcp_ecn_fallback` has it, on the first retransmission.
+//! 1. A SYN is retransmitted without the ECN flags from the first retransmission on (`tcp_ecn_fallback`).
 
 use bbrlab_cc::ecn_flags;
 use bbrlab_units::Ecn;
@@ -52,14 +52,14 @@ impl Sender {
         }
     }
 
-    /// Sets ECT on an skb's header; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
+    /// Sets ECT in a segment's IP header if it applies; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
     #[inline]
     pub(super) fn dress_with_ecn(&mut self, segment: &mut Segment, is_new: bool) -> u8 {
         let ecn = self.conn.ctl.ecn_flags;
         if ecn & ecn_flags::OK == 0 {
             return 0;
         }
-        // The bit that means "ECT on every packet" in v2's tree means "low-latency ECN" in v3's.
+        // The bit that means "ECT on every packet" in the v2 tree means "low-latency ECN" in the v3 tree.
         let permanent = if self.config.ecn == EcnMode::Low {
             ecn_flags::ECT_PERMANENT_V3
         } else {
@@ -75,7 +75,7 @@ impl Sender {
         0
     }
 
-    /// The next new segment tells the receiver of the reduction. Linux: `tcp_ecn_queue_cwr`.
+    /// Makes the next new segment carry CWR. Linux: `tcp_ecn_queue_cwr`.
     pub(super) fn queue_cwr(&mut self) {
         if self.is_ecn_ok() {
             self.conn.ctl.ecn_flags |= ecn_flags::QUEUE_CWR;

@@ -1,5 +1,5 @@
-//! What a sender keeps of an episode: CWR, recovery or the time after a timeout. The state itself is in `Conn`,
-//! where the congestion control reads it.
+//! The state of an episode: CWR, recovery, or loss recovery after a timeout. Which of them it is (`ca_state`) is
+//! kept in `Conn`, where the congestion control reads it.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of `struct tcp_sock`;
 //! `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -11,24 +11,24 @@ use bbrlab_cc::linux_int::{after, before};
 use super::undo::Undo;
 use crate::prr::Prr;
 
-/// An episode, or what is left of the last one.
+/// The current episode, or the state left over from the last one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
-    /// `snd_nxt` when it began.
+    /// `snd_nxt` when the episode started.
     high_seq: u32,
-    /// Timestamp of its first retransmission, in ms. Linux: `retrans_stamp`, 0 for none.
+    /// Timestamp of the episode's first retransmission, in ms. Linux: `retrans_stamp`, 0 for none.
     retrans_stamp: Option<u32>,
-    /// Whether F-RTO looks for proof that the timeout was spurious.
+    /// Whether F-RTO is checking if the timeout was spurious.
     is_frto: bool,
-    /// The receiver has dropped what it had SACKed.
+    /// The receiver has discarded data that it had SACKed (reneging).
     is_sack_reneg: bool,
     prr: Prr,
-    /// Whether it may be undone.
+    /// Whether the episode may be undone.
     pub(super) undo: Undo,
 }
 
 impl Episode {
-    /// Nothing has happened yet.
+    /// No episode yet.
     pub(super) const fn new(isn: u32) -> Self {
         Self {
             high_seq: isn,
@@ -40,29 +40,29 @@ impl Episode {
         }
     }
 
-    /// `snd_nxt` when it began.
+    /// `snd_nxt` when the episode started.
     #[inline]
     pub(super) const fn high_seq(&self) -> u32 {
         self.high_seq
     }
 
-    /// All that has been sent by now belongs to it.
+    /// Extends the episode to all data sent so far.
     pub(super) fn reach_to(&mut self, snd_nxt: u32) {
         self.high_seq = snd_nxt;
     }
 
-    /// Whether all that belongs to it is acknowledged.
+    /// Whether all data of the episode is acknowledged.
     #[inline]
     pub(super) fn is_acked(&self, snd_una: u32) -> bool {
         !before(snd_una, self.high_seq)
     }
 
-    /// Whether data that does not belong to it has been sent.
+    /// Whether data above the episode's `high_seq` was sent.
     pub(super) fn is_passed(&self, snd_nxt: u32) -> bool {
         after(snd_nxt, self.high_seq)
     }
 
-    /// A reduction begins.
+    /// Starts a reduction.
     pub(super) fn start_reduction(&mut self, snd_nxt: u32) {
         self.high_seq = snd_nxt;
         self.prr = Prr::default();
@@ -80,33 +80,33 @@ impl Episode {
         self.prr.on_ack(conn, delivered, lost, has_advanced)
     }
 
-    /// Packets left during a reduction.
+    /// Counts packets sent during a reduction.
     pub(super) fn note_sent(&mut self, packets: u32) {
         self.prr.out = self.prr.out.wrapping_add(packets);
     }
 
-    /// The reduction's counts.
+    /// The counts of the reduction.
     pub(super) const fn prr(&self) -> Prr {
         self.prr
     }
 
-    /// `packets` were sent again, with the timestamp `ms`.
+    /// Records that `packets` were retransmitted with the timestamp `ms`.
     pub(super) fn note_retransmission(&mut self, ms: u32, packets: u32) {
         self.retrans_stamp.get_or_insert(ms);
         self.undo.note_retransmission(packets);
     }
 
-    /// The SYN leaves: as to the echoes, an episode.
+    /// The SYN is sent: its timestamp serves to detect a spurious retransmission of it.
     pub(super) fn start_syn(&mut self, ms: u32) {
         self.retrans_stamp = Some(ms);
     }
 
-    /// No retransmission is in flight that an echo could tell from the original.
+    /// No retransmission is in flight that a timestamp echo could distinguish from its original.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }
 
-    /// Whether the echo of an SYN-ACK is that of the first SYN: its repetition was needless.
+    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN: its retransmission was spurious.
     /// Linux: `tcp_try_undo_spurious_syn`.
     pub(super) fn undo_spurious_syn(&mut self, echo: Option<u32>) {
         if self.undo.is_possible() && self.retrans_stamp.is_some() && self.retrans_stamp == echo {
@@ -114,35 +114,35 @@ impl Episode {
         }
     }
 
-    /// Whether an ACK is for an original and not for its retransmission, as far as echoes tell; `None` if
-    /// nothing was sent again. Linux: `tcp_packet_delayed`, its first half.
+    /// Whether, by its timestamp echo, an ACK is for an original and not for its retransmission; `None` if nothing
+    /// was retransmitted. Linux: the first half of `tcp_packet_delayed`.
     pub(super) fn is_echo_of_original(&self, echo: Option<u32>) -> Option<bool> {
         let stamp = self.retrans_stamp?;
         Some(echo.is_some_and(|echo| before(echo, stamp)))
     }
 
-    /// A timeout happened: F-RTO looks for proof, or not.
+    /// Starts or ends the F-RTO check.
     pub(super) fn set_frto(&mut self, is_frto: bool) {
         self.is_frto = is_frto;
     }
 
-    /// Whether F-RTO looks for proof.
+    /// Whether F-RTO is checking if the timeout was spurious.
     pub(super) const fn is_frto(&self) -> bool {
         self.is_frto
     }
 
-    /// The receiver has dropped what it had SACKed.
+    /// Records that the receiver has discarded data that it had SACKed.
     pub(super) fn note_sack_reneg(&mut self) {
         self.is_sack_reneg = true;
     }
 
-    /// Whether it has.
+    /// Whether the receiver has discarded data that it had SACKed.
     #[inline]
     pub(super) const fn is_sack_reneg(&self) -> bool {
         self.is_sack_reneg
     }
 
-    /// The state is Open again.
+    /// The episode ends: the state is Open again.
     pub(super) fn end(&mut self) {
         self.is_sack_reneg = false;
     }

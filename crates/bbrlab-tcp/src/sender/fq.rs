@@ -1,14 +1,14 @@
-//! The `fq` queueing discipline at the sender: skbs wait in it for their departure times.
+//! The `fq` queueing discipline of the sender's host: skbs wait in it for their departure times.
 //!
-//! With it TCP does not hold an skb back until it may leave; it stamps the departure time on it and hands it
-//! down, two skbs or a millisecond's worth at a time (TCP Small Queues), and goes on when one has left. Every
-//! algorithm is paced then, the window-based ones at the core's rate of 200 or 120 % of cwnd per RTT.
+//! With `fq`, TCP does not delay an skb itself. It stamps the departure time on the skb and queues it in `fq`, up
+//! to two skbs or about a millisecond's worth (TCP Small Queues); it sends more when one has departed. Every
+//! algorithm is paced then: window-based ones at the rate that TCP computes, 200 or 120 % of cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`: `tcp_should_autocork`.
 //! Deviations:
-//! 1. One flow per host, so of `fq` only the departure times and the timer's slack remain.
-//! 2. An skb that has to wait for room in the queue is not cut to size yet.
+//! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
+//! 2. An skb that TCP Small Queues hold back has not been cut to size yet.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use super::scoreboard::{Cursor, OVERHEAD, tag};
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 
-/// How late the queue's timer may be, in nanoseconds, and is. Linux: `timer_slack`.
+/// Slack of the queue's timer in nanoseconds; the timer always fires this late. Linux: `timer_slack`.
 const TIMER_SLACK_NS: u64 = 10_000;
 
 /// An skb in the queue.
@@ -28,12 +28,12 @@ const TIMER_SLACK_NS: u64 = 10_000;
 struct Waiting {
     /// Departure time in nanoseconds of the host's clock.
     departs_ns: u64,
-    /// The whole burst.
+    /// The burst, not cut into packets.
     segment: Segment,
     mss: u32,
     /// Memory charged to the socket.
     truesize: u32,
-    /// What it is a copy of; a bare segment is of nothing.
+    /// The skb that it is a copy of; `None` for a segment without an skb.
     skb: Option<Cursor>,
 }
 
@@ -41,20 +41,20 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fq {
     waiting: VecDeque<Waiting>,
-    /// Memory of what waits, in bytes. Linux: `sk_wmem_alloc`.
+    /// Memory of the waiting skbs in bytes. Linux: `sk_wmem_alloc`.
     wmem_alloc: u32,
-    /// TCP has more, and waits for room here. Linux: `TSQ_THROTTLED`.
+    /// TCP has more to send and waits until an skb departs. Linux: `TSQ_THROTTLED`.
     is_throttled: bool,
 }
 
 impl Sender {
-    /// Memory of what waits in the host's queue, in bytes.
+    /// Memory of the skbs that wait in the host's queue, in bytes.
     pub(super) fn wmem_alloc(&self) -> u32 {
         self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
     }
 
-    /// Whether an skb of `len` bytes has to wait for room in the host's queue; `factor` doublings of the limit
-    /// are granted. Linux: `tcp_small_queue_check`.
+    /// Whether the host's queue holds too much for another skb of `len` bytes; the limit is shifted left by `factor`.
+    /// Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
         if self.fq.is_none() {
@@ -62,7 +62,7 @@ impl Sender {
         }
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
         let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
-        // The kernel's count of what waits starts at 1.
+        // The kernel's `sk_wmem_alloc` starts at 1, so its `>` is `>=` here.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
         }
@@ -70,7 +70,7 @@ impl Sender {
         true
     }
 
-    /// TCP is called again when the queue has room.
+    /// Makes the queue call TCP again when its timer fires.
     pub(super) fn throttle(&mut self) {
         if let Some(fq) = &mut self.fq {
             fq.is_throttled = true;
@@ -87,7 +87,7 @@ impl Sender {
         true
     }
 
-    /// Hands a burst (or a bare segment) to the queue; what is due leaves. Linux: `fq_enqueue`.
+    /// Queues a burst (or a segment without an skb); transmits all that is due. Linux: `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,
         segment: Segment,
@@ -107,7 +107,7 @@ impl Sender {
         self.dequeue_fq(host);
     }
 
-    /// Lets go what is due and arms the timer for the next. Linux: `fq_dequeue`.
+    /// Transmits all that is due and arms the timer for the next skb. Linux: `fq_dequeue`.
     fn dequeue_fq(&mut self, host: &mut impl Host) {
         loop {
             let Some(fq) = &mut self.fq else { return };
@@ -138,7 +138,7 @@ impl Sender {
         self.send_what_waits(host);
     }
 
-    /// Whether a partly filled skb of `len` bytes should wait because others of the socket wait in the host.
+    /// Whether a partly filled skb of `len` bytes should wait because other skbs of the socket wait in the host.
     /// Linux: `tcp_should_autocork`.
     pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()
@@ -153,7 +153,7 @@ impl Sender {
     }
 }
 
-/// Puts a burst on the wire, whole or cut to packets; only the last packet keeps PSH and FIN, only the first
+/// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
 /// CWR.
 pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if tso == Tso::Whole || mss == 0 || burst.len <= mss {

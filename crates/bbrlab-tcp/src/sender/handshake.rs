@@ -1,10 +1,10 @@
-//! The active open: SYN, its repetitions, and what the SYN-ACK settles.
+//! The active open: the SYN, its retransmissions, and the SYN-ACK.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_connect`; `net/ipv4/tcp_input.c`:
 //! `tcp_rcv_synsent_state_process`, `tcp_init_transfer`, `tcp_finish_connect`,
 //! `tcp_try_undo_spurious_syn`; `net/ipv4/tcp_metrics.c`: `tcp_init_metrics`.
 //! Deviations:
-//! 1. MSS, SACK, timestamps and window scale are agreed on beforehand, not negotiated.
+//! 1. MSS, SACK, timestamps and window scale are configured, not negotiated.
 
 use bbrlab_units::Time;
 
@@ -14,7 +14,7 @@ use super::{Sender, State, timestamp_ms};
 use crate::Host;
 use crate::segment::{Segment, flag};
 
-/// The timeout after a handshake that gave no RTT sample, in seconds. Linux: `TCP_TIMEOUT_FALLBACK`.
+/// The timeout after a handshake without an RTT sample, in seconds. Linux: `TCP_TIMEOUT_FALLBACK`.
 const TIMEOUT_FALLBACK_S: u32 = 3;
 
 impl Sender {
@@ -59,8 +59,8 @@ impl Sender {
         self.send_ack(host);
     }
 
-    /// The passive side: the ACK that completes the handshake has arrived, `rtt_us` after the SYN-ACK if
-    /// that was sent once. Linux: `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
+    /// The passive open: the ACK that completes the handshake has arrived, `rtt_us` after the SYN-ACK if
+    /// that was sent only once. Linux: `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
     ///
     /// # Panics
     /// If the socket was connected before.
@@ -106,8 +106,7 @@ impl Sender {
         self.conn.lsndtime = self.conn.jiffies;
     }
 
-    /// Without an RTT sample the timeout is long.
-    /// Linux: `tcp_init_metrics`.
+    /// Without an RTT sample, sets the timeout to [`TIMEOUT_FALLBACK_S`]. Linux: `tcp_init_metrics`.
     fn init_metrics(&mut self) {
         if self.rtt.srtt_us == 0 {
             let fallback_us = TIMEOUT_FALLBACK_S * 1_000_000;

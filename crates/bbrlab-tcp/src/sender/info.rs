@@ -1,7 +1,7 @@
-//! A snapshot of the sender for time series, tests and the comparison with a kernel's socket.
+//! A snapshot of the sender for time series, tests and comparison with a kernel's socket.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `struct tcp_sock`; `include/net/inet_connection_sock.h`.
-//! Deviations: none; what is unset is `None` where the kernel has a zero or all ones.
+//! Deviations: none; an unset value is `None` where the kernel has 0 or all ones.
 
 use bbrlab_cc::CaState;
 
@@ -16,19 +16,19 @@ pub struct SenderInfo {
     pub ssthresh: Option<u32>,
     /// Packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Packets of them that are SACKed.
+    /// Packets out that are SACKed.
     pub sacked_out: u32,
-    /// Packets of them that are marked lost.
+    /// Packets out that are marked lost.
     pub lost_out: u32,
     /// Retransmissions in flight.
     pub retrans_out: u32,
-    /// State of recovery.
+    /// Recovery state. Linux: `icsk_ca_state`.
     pub ca_state: CaState,
     /// Smoothed RTT in microseconds `<< 3`.
     pub srtt_us: u32,
     /// Mean deviation in microseconds `<< 2`.
     pub mdev_us: u32,
-    /// Deviation that enters the timeout, in microseconds `<< 2`.
+    /// Deviation that the timeout uses, in microseconds `<< 2`.
     pub rttvar_us: u32,
     /// Retransmission timeout in microseconds, backoff included.
     pub rto_us: u32,
@@ -38,35 +38,35 @@ pub struct SenderInfo {
     pub snd_nxt: u32,
     /// Next byte that the application will write.
     pub write_seq: u32,
-    /// `snd_nxt` when the present episode began.
+    /// `snd_nxt` when the current episode started.
     pub high_seq: u32,
     /// The peer's window in bytes.
     pub snd_wnd: u32,
     /// cwnd before the last reduction.
     pub prior_cwnd: u32,
-    /// Packets delivered since the reduction began.
+    /// Packets delivered since the reduction started.
     pub prr_delivered: u32,
-    /// Packets sent since the reduction began.
+    /// Packets sent since the reduction started.
     pub prr_out: u32,
-    /// `snd_una` when an episode that may be undone began.
+    /// `snd_una` when the episode started, if it may be undone.
     pub undo_marker: Option<u32>,
-    /// Retransmissions not yet proven needless; -1 if there was none.
+    /// Retransmissions not yet proven spurious; -1 if none was sent.
     pub undo_retrans: i32,
-    /// Packets by which packets were seen to overtake each other.
+    /// Degree of reordering seen, in packets. Linux: `reordering`.
     pub reordering: u32,
-    /// RTT of the packet delivered last, in microseconds.
+    /// RTT of the latest delivery as RACK measured it, in microseconds.
     pub rack_rtt_us: u32,
     /// Width of RACK's reordering window in quarters of the minimum RTT.
     pub rack_steps: u8,
-    /// `snd_nxt` when the loss probe left that is out.
+    /// `snd_nxt` when the loss probe in flight was sent.
     pub tlp_high_seq: Option<u32>,
     /// Packets marked lost so far.
     pub lost: u32,
-    /// Retransmissions so far, SYN included.
+    /// Retransmissions so far, those of the SYN included.
     pub total_retrans: u32,
     /// What the retransmission timer is set for.
     pub timer: Pending,
-    /// Jiffies until that is due.
+    /// Jiffies until the retransmission timer is due.
     pub timer_jiffies: u32,
     /// Doublings of the timeout.
     pub backoff: u32,
@@ -83,7 +83,7 @@ pub struct SenderInfo {
 }
 
 impl Sender {
-    /// The state at present.
+    /// The current state.
     #[must_use]
     pub fn info(&self) -> SenderInfo {
         let ssthresh = self.conn.ctl.ssthresh;

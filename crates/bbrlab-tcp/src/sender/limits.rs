@@ -1,11 +1,11 @@
-//! What holds the sender back, at every moment exactly one thing.
+//! What limits the sender: at any time, exactly one of [`Limit`].
 //!
-//! The kernel's `tcp_chrono` knows busy, receive-window and send-buffer time only; here the busy time is
-//! split further, and the time with nothing to send counts as the application's.
+//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time is split
+//! further, and time without data to send counts as limited by the application.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
-//! 1. Finer than the kernel's. The wait for the handshake counts as cwnd: one packet is allowed.
+//! 1. More categories than in the kernel. The handshake counts as limited by cwnd.
 
 use bbrlab_units::{Span, Time};
 
@@ -13,46 +13,46 @@ use bbrlab_units::{Span, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
-    /// The congestion window (also: the handshake).
+    /// The congestion window; also the handshake.
     #[default]
     Cwnd = 0,
-    /// The next paced burst's time.
+    /// The departure time of the next paced burst.
     Pacing = 1,
     /// The receiver's window.
     Rwnd = 2,
-    /// Room in the send buffer, while the application has more.
+    /// Space in the send buffer, while the application has more data.
     Sndbuf = 3,
     /// Data from the application.
     App = 4,
 }
 
-/// Why a run of the output engine, or of the retransmissions, ended.
+/// Why a call that sends new data or retransmissions stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Stop {
-    /// What was asked for is done.
+    /// It sent all that it was asked to send.
     Done,
-    /// More could not leave because of this.
+    /// This prevented it from sending more.
     Limited(Limit),
 }
 
-/// How long each limit has held.
+/// How long each limit has applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     current: Limit,
-    /// What ended the last run that was limited.
+    /// What stopped the last call that was limited.
     stop: Limit,
     since: Time,
     spent_ns: [u64; 5],
 }
 
 impl Limits {
-    /// Nothing before `now` counts.
+    /// Starts counting at `now`.
     pub(crate) fn start(&mut self, now: Time) {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Notes why a run ended: it tells later what data that waits are waiting for.
+    /// Records why a call stopped: this is what queued data waits for.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {
@@ -60,13 +60,13 @@ impl Limits {
         }
     }
 
-    /// What ended the last run that was limited.
+    /// What stopped the last call that was limited.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop
     }
 
-    /// From `now` on it is `limit`.
+    /// From `now` on, `limit` applies.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
@@ -76,13 +76,13 @@ impl Limits {
         }
     }
 
-    /// What holds the sender back at present.
+    /// What limits the sender now.
     #[must_use]
     pub fn current(&self) -> Limit {
         self.current
     }
 
-    /// Time spent in each state since the connect, up to `now`, in the order of [`Limit`].
+    /// Time under each limit from the start of the connection to `now`, in the order of [`Limit`].
     #[must_use]
     pub fn spent(&self, now: Time) -> [Span; 5] {
         let mut spent = self.spent_ns.map(Span);

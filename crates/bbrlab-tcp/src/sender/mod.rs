@@ -1,32 +1,32 @@
 //! The data sender of Linux 6.12: segments and timers in, segments and timers out.
 //!
-//! A [`Sender`] is the sending half of a socket. Its host hands it every segment of the peer, every
-//! expired timer and the application's calls, each with the time; it answers through [`Host`].
+//! A [`Sender`] is the sending half of a socket. Its host passes it every segment from the peer, every
+//! expired timer and the application's calls, each with the time; it transmits and arms timers through [`Host`].
 //!
-//! An ACK passes through these steps, in the kernel's order; each has its file:
+//! An ACK is processed in these steps, in the kernel's order, with one file per step:
 //!
 //! ```text
-//! on_segment ── ack.rs ── window.rs, sack.rs (ack_state.rs: what is known of the ACK)
-//!                │        drop what is acknowledged, RTT sample (crate::rtt)
+//! on_segment ── ack.rs ── window.rs, sack.rs (ack_state.rs: flags and state of the ACK)
+//!                │        free acknowledged skbs, RTT sample (crate::rtt)
 //!                │        tlp.rs: was the probe needed?
-//!                │        recovery.rs ── undo.rs, rack.rs: which state, what is lost
-//!                │        timers.rs: TLP or RTO anew
+//!                │        recovery.rs ── undo.rs, rack.rs: next state, lost packets
+//!                │        timers.rs: restart TLP or RTO
 //!                │        rate sample (crate::rate)
 //!                │        congestion.rs: congestion control, or PRR (crate::prr)
-//!                └─────── retransmit.rs: what is lost and may leave
+//!                └─────── retransmit.rs: retransmit lost packets
 //!             output.rs ─ new data: cwnd, window, pacing, tso.rs (burst size, Nagle), ecn.rs
-//!             sndbuf.rs ─ room for the application (app.rs)
-//!             limits.rs ─ what holds the sender back now
+//!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
+//!             limits.rs ─ what limits the sender now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
-//! dupthresh.rs: recovery by counting, in place of RACK-TLP and undo
-//! fq.rs: the host's queue, if it paces in TCP's place
+//! dupthresh.rs: recovery by duplicate ACKs, instead of RACK-TLP and undo
+//! fq.rs: the host's queueing discipline, if it paces instead of TCP
 //! connect ─── handshake.rs
 //! ```
 //!
-//! What the steps share is in parts that keep their fields to themselves: `scoreboard/` (what waits and what is
-//! in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`, `PeerWindow`, `Sndbuf`, `App`.
-//! [`Conn`] is what the congestion control sees: cwnd and the state of recovery are kept there, and what parts
-//! own is written into it before a call.
+//! State that several steps share is in types with private fields: `scoreboard/` (unsent data and data in
+//! flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`, `PeerWindow`, `Sndbuf`, `App`.
+//! [`Conn`] is what the congestion control sees. It owns cwnd and the recovery state; values that belong to
+//! other types are copied into it before each call.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`: `struct tcp_sock`.
 //! Deviations: those numbered in the files.
@@ -92,13 +92,13 @@ use timers::{Clock, XmitTimer};
 use tlp::Tlp;
 use window::PeerWindow;
 
-/// Most bytes of an skb. Linux: 65536 less `MAX_TCP_HEADER` and 1, `sk_dst_gso_max_size`.
+/// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 
 /// Linux: `sk_pacing_shift`.
 const PACING_SHIFT: u32 = 10;
 
-/// The states of a connection that a sender tells apart.
+/// The connection states that a sender distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Closed,
@@ -106,18 +106,18 @@ enum State {
     Established,
 }
 
-/// Nagle's rule for one call of the output engine. Linux: `TCP_NAGLE_OFF`, `TCP_NAGLE_PUSH`.
+/// How Nagle's algorithm applies to one call of the output engine. Linux: `TCP_NAGLE_OFF`, `TCP_NAGLE_PUSH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nonagle {
-    /// In force.
+    /// It applies.
     On,
-    /// The application has switched it off, or a probe does.
+    /// The application has switched it off, or the call sends a probe, F-RTO's new data or a FIN.
     Off,
-    /// What is there has to go.
+    /// Send all data that is queued, partial segments included.
     Push,
 }
 
-/// What the other half of the socket contributes to every segment sent.
+/// The header fields that the receiving half of the socket provides for every segment sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reverse {
     /// Next byte expected from the peer.
@@ -126,16 +126,16 @@ pub struct Reverse {
     pub wnd: u32,
     /// The peer's latest timestamp.
     pub ts_recent: u32,
-    /// Whether to echo a CE mark that the peer has not answered with CWR yet.
+    /// Whether to set ECE for a CE mark that the peer has not yet answered with CWR.
     pub is_ece: bool,
 }
 
-/// Counts since the connect. `lost`, `delivered` and `delivered_ce` are in [`Conn`].
+/// Counts since the connection was opened. `lost`, `delivered` and `delivered_ce` are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Data packets sent, retransmissions included.
     pub sent: u64,
-    /// Retransmitted packets among them.
+    /// Data packets that were retransmissions.
     pub retransmitted: u64,
     /// Payload bytes sent, retransmissions included.
     pub sent_bytes: u64,
@@ -147,14 +147,14 @@ pub struct Stats {
     pub undo_count: u32,
 }
 
-/// Counts that matter to the sender itself.
+/// Counts that the sender uses itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Bytes acknowledged, the SYN's one included.
+    /// Bytes acknowledged; the SYN counts as one.
     acked_bytes: u64,
     /// Segments that the peer reported as duplicates.
     dsack_dups: u32,
-    /// Repetitions of the SYN.
+    /// Retransmissions of the SYN.
     syn_retrans: u32,
 }
 
@@ -171,13 +171,13 @@ pub struct Sender {
     reordering: Reordering,
     /// End of the last segment that was not full. Linux: `snd_sml`.
     snd_sml: u32,
-    /// The echoed timestamp of the segment at hand, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
+    /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
     /// Added to the clock's milliseconds in every timestamp.
     ts_offset: u32,
     rtt_sample_us: Option<u32>,
     state: State,
-    /// Losses are found and repaired as in Linux, by RACK-TLP; else by counting.
+    /// Whether losses are detected and recovered as in Linux, by RACK-TLP; if not, by counting duplicate ACKs.
     is_rack: bool,
     is_pacing_armed: bool,
     hooks: Hooks,
@@ -193,16 +193,16 @@ pub struct Sender {
     limits: Limits,
     stats: Stats,
     counts: Counts,
-    // Written while the application writes.
+    // Changed when the application writes.
     app: App,
-    // Used with `fq` and with counting recovery.
+    // Used only with `fq` or with recovery by duplicate ACKs.
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
     dup_thresh: DupThresh,
     config: SenderConfig,
 }
 
-/// A timestamp in milliseconds, as the header has it before the offset. Linux: `tcp_skb_timestamp_ts`.
+/// A header timestamp in milliseconds, before the offset is added. Linux: `tcp_skb_timestamp_ts`.
 #[expect(clippy::cast_possible_truncation, reason = "timestamps are 32 bits wide and wrap")]
 const fn timestamp_ms(ns: u64) -> u32 {
     (ns / 1_000_000) as u32
@@ -272,7 +272,7 @@ impl Sender {
         }
     }
 
-    /// A segment of the peer arrives, on a socket that only sends. The peer's FIN is acknowledged at once.
+    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged at once.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         match self.state {
             State::Closed => {}
@@ -304,8 +304,8 @@ impl Sender {
         self.send_pending(now, host);
     }
 
-    /// The first half of [`Self::on_segment`] for a socket that receives as well: the acknowledgement.
-    /// The receiving half has its turn between this and [`Self::send_pending`]. Linux: `tcp_ack`.
+    /// The first half of [`Self::on_segment`] for a socket that also receives: processes the acknowledgement.
+    /// [`Self::send_pending`] is the second half. Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         self.start_segment(now, segment);
@@ -314,7 +314,7 @@ impl Sender {
         }
         let path = self.path_of(segment);
         if path != flags::SLOWPATH && segment.len > 0 {
-            // Data as expected, and nothing acknowledged: no more than a note of the sequence number.
+            // Expected data that acknowledges nothing new: only the sequence number is recorded.
             if segment.ack == self.conn.snd_una {
                 self.window.note_seq(segment.seq);
             } else {
@@ -325,25 +325,25 @@ impl Sender {
         self.ack(segment, path, host);
     }
 
-    /// The second half: what may leave now, leaves. Linux: `tcp_data_snd_check`.
+    /// The second half: sends what may be sent now. Linux: `tcp_data_snd_check`.
     #[inline]
     pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {
         self.data_snd_check(host);
         self.account_limit(now);
     }
 
-    /// What the receiving half contributes to every segment from now on.
+    /// Sets the header fields of the receiving half for all further segments.
     pub fn set_reverse(&mut self, reverse: Reverse) {
         self.reverse = reverse;
     }
 
-    /// What is contributed at present.
+    /// The header fields of the receiving half.
     #[must_use]
     pub fn reverse(&self) -> Reverse {
         self.reverse
     }
 
-    /// Clock and timestamp echo of a segment that arrives.
+    /// Updates the clock and stores the timestamp echo of an arriving segment.
     #[inline]
     fn start_segment(&mut self, now: Time, segment: &Segment) {
         self.refresh_clock(now);
@@ -351,7 +351,7 @@ impl Sender {
             .then(|| segment.tsecr.wrapping_sub(self.ts_offset));
     }
 
-    /// Whether a segment is what header prediction expects. Linux: `tcp_rcv_established`.
+    /// 0 if a segment is what header prediction expects, else [`flags::SLOWPATH`]. Linux: `tcp_rcv_established`.
     #[inline]
     fn path_of(&self, segment: &Segment) -> u32 {
         let is_predicted = segment.flags & !flag::PSH == flag::ACK
@@ -374,7 +374,7 @@ impl Sender {
         self.check_space();
     }
 
-    /// A timer that was armed expires.
+    /// A timer expires.
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         self.refresh_clock(now);
         match timer {
@@ -385,7 +385,7 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Notes what holds the sender back from now on.
+    /// Records what limits the sender from now on.
     #[inline]
     fn account_limit(&mut self, now: Time) {
         let limit = if self.state != State::Established {
@@ -409,18 +409,18 @@ impl Sender {
         trunc_u32(self.clock.mstamp_us() / 1000)
     }
 
-    /// Nagle as the application has set it.
+    /// Nagle's algorithm as the application has set it.
     fn nonagle(&self) -> Nonagle {
         if self.config.nodelay { Nonagle::Off } else { Nonagle::On }
     }
 
-    /// Earliest departure of the next packet. Linux: `tcp_wstamp_ns`.
+    /// Earliest departure time of the next packet. Linux: `tcp_wstamp_ns`.
     #[must_use]
     pub fn next_departure(&self) -> Time {
         Time(self.conn.wstamp_ns)
     }
 
-    /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate ...
+    /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn
@@ -432,7 +432,7 @@ impl Sender {
         &self.cc
     }
 
-    /// The congestion control, for a replay that hands in a phase.
+    /// The congestion control, mutable: a replay sets its phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }
@@ -443,13 +443,13 @@ impl Sender {
         &self.stats
     }
 
-    /// What limited the sender, and for how long.
+    /// What limited the sender, and for how long each.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The RTT sample that the last segment gave, in microseconds; taking it clears it.
+    /// Takes the RTT sample of the last segment, in microseconds; `None` until there is a new one.
     pub fn take_rtt_sample(&mut self) -> Option<u32> {
         self.rtt_sample_us.take()
     }
@@ -460,7 +460,7 @@ impl Sender {
         self.timer.rto()
     }
 
-    /// Whether the handshake is over.
+    /// Whether the handshake is complete.
     #[must_use]
     pub fn is_established(&self) -> bool {
         self.state == State::Established
@@ -469,11 +469,12 @@ impl Sender {
     /// Payload bytes acknowledged so far.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
-        // The SYN counts in the sequence space.
+        // The SYN takes one sequence number.
         self.counts.acked_bytes.saturating_sub(1)
     }
 
-    /// Whether all that the application has written was acknowledged, FIN included if it has closed.
+    /// Whether everything that the application wants to write was written and acknowledged, with the FIN if it has
+    /// closed.
     #[must_use]
     pub fn is_all_acked(&self) -> bool {
         self.app.is_done() && self.conn.snd_una == self.app.write_seq
@@ -485,13 +486,13 @@ impl Sender {
         self.board.in_flight()
     }
 
-    /// Whether ECN echo or CWR matter to it: ECN was negotiated.
+    /// Whether ECN was negotiated.
     #[must_use]
     pub fn has_ecn(&self) -> bool {
         self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// State of recovery.
+    /// Recovery state. Linux: `icsk_ca_state`.
     #[must_use]
     pub fn ca_state(&self) -> CaState {
         self.conn.ca_state

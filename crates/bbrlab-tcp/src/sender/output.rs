@@ -1,4 +1,4 @@
-//! The output engine: what may leave now, in skbs of which size, and how it reaches the wire.
+//! The output engine: decides what may be sent now and in skbs of which size, and transmits it.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
@@ -19,23 +19,23 @@ use crate::rate::PackedStamps;
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 
-/// How much a call of the output engine may send. Linux: `push_one`.
+/// How much one call of the output engine may send. Linux: `push_one`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Push {
-    /// What the windows allow.
+    /// As much as the windows allow.
     All,
     /// One skb.
     One,
-    /// One segment, whatever cwnd says.
+    /// One segment, even beyond cwnd.
     LossProbe,
 }
 
-/// Why the first unsent skb stays.
+/// Why the first unsent skb is not sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// It may not go.
+    /// It must not be sent.
     Now(Limit),
-    /// It could go in part, and waits to become a larger burst.
+    /// Part of it could be sent, but it waits to become a larger burst.
     Defer(Limit),
 }
 
@@ -48,7 +48,7 @@ impl Hold {
 }
 
 impl Sender {
-    /// End of the peer's window. Linux: `tcp_wnd_end`.
+    /// Right edge of the peer's window. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         self.conn.snd_una.wrapping_add(self.window.size())
@@ -62,7 +62,7 @@ impl Sender {
         !after(end, self.window_end())
     }
 
-    /// Segments that cwnd allows, at most half of it at a time. Linux: `tcp_cwnd_test`.
+    /// Number of segments that cwnd allows, at most half of cwnd at a time. Linux: `tcp_cwnd_test`.
     #[inline]
     fn cwnd_test(&self) -> u32 {
         let cwnd = self.conn.ctl.cwnd;
@@ -73,7 +73,7 @@ impl Sender {
         (cwnd >> 1).max(1).min(cwnd - in_flight)
     }
 
-    /// Whether pacing holds the next skb back; arms its timer then. Linux: `tcp_pacing_check`.
+    /// Whether pacing delays the next skb; if so, arms the pacing timer. Linux: `tcp_pacing_check`.
     #[inline]
     pub(super) fn is_held_by_pacing(&mut self, host: &mut impl Host) -> bool {
         if self.conn.ctl.pacing_status != PacingStatus::Needed
@@ -98,7 +98,7 @@ impl Sender {
         self.send_what_waits(host);
     }
 
-    /// Retransmissions first, then new data. Linux: `tcp_tsq_write`.
+    /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
     pub(super) fn send_what_waits(&mut self, host: &mut impl Host) {
         if self.board.lost_out() > self.board.retrans_out()
             && self.conn.ctl.cwnd > self.board.in_flight()
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Sends new data and notes what held back the rest.
+    /// Sends new data and records what stopped it.
     #[inline]
     pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) {
         let stop = self.write_xmit(nonagle, push, host);
@@ -152,7 +152,7 @@ impl Sender {
             let mut len = first.len;
             let mut limit = quota * mss;
             let room = self.window_end().wrapping_sub(first.seq);
-            // A whole burst that cwnd and window allow goes at once; all else is looked at closely.
+            // A full burst that fits cwnd and the window is sent at once; every other case needs the full checks.
             if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
                 match self.choose_limit(quota, max_segs, nonagle, push) {
                     Ok(chosen) => (len, limit) = chosen,
@@ -193,7 +193,7 @@ impl Sender {
         stop
     }
 
-    /// The length of the first unsent skb, and how many bytes of it go; or why none does.
+    /// The length of the first unsent skb and how many bytes of it to send now; or why none.
     fn choose_limit(
         &mut self,
         quota: u32,
@@ -224,7 +224,7 @@ impl Sender {
         Ok((skb.len, self.mss_split_point(&skb, quota, nonagle)))
     }
 
-    /// New data has left; notes whether the retransmission timer has to start anew.
+    /// Accounts for new data that was sent; records whether the retransmission timer must be restarted.
     /// Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for window probes")]
@@ -237,8 +237,8 @@ impl Sender {
         skb
     }
 
-    /// The timer after new data: the kernel sets the RTO with the first skb and, with the last one, a loss
-    /// probe in its place; here the RTO is set only if it stays.
+    /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by a loss probe
+    /// with the last; here the RTO is set only if no loss probe replaces it.
     #[inline]
     pub(super) fn restart_timer(
         &mut self,
@@ -258,7 +258,7 @@ impl Sender {
         self.arm_loss_probe(false, host);
     }
 
-    /// Puts an skb on the wire and notes when. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
+    /// Transmits an skb and stamps its record. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
     /// `tcp_rate_skb_sent`.
     pub(super) fn transmit_skb(&mut self, at: Cursor, host: &mut impl Host) {
         self.transmit_skb_inline(at, host);
@@ -297,7 +297,7 @@ impl Sender {
         self.board.departed(at, PackedStamps::pack(stamps, tx_mstamp));
     }
 
-    /// A segment without payload, SYN and FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
+    /// Transmits a segment without payload, SYN or FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
     pub(super) fn transmit_bare(&mut self, seq: u32, host: &mut impl Host) {
         self.conn.wstamp_ns = self.conn.wstamp_ns.max(self.conn.clock_ns);
         let mut segment = self.segment_at(seq, self.conn.wstamp_ns);
@@ -311,7 +311,7 @@ impl Sender {
         host.transmit(segment);
     }
 
-    /// A segment at `seq` with what every segment holds.
+    /// A segment at `seq` with the fields that every segment has.
     #[inline]
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
         let mut segment = Segment {
@@ -329,7 +329,7 @@ impl Sender {
         segment
     }
 
-    /// The header of an skb, and its segments one by one or whole.
+    /// Builds the header of an skb and transmits it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the transmission")]
     fn put_on_wire(&mut self, at: Cursor, skb: &Sent, host: &mut impl Host) {
@@ -351,7 +351,7 @@ impl Sender {
         self.put_burst_on_wire(at, segment, host);
     }
 
-    /// An skb of several segments, which ends with PSH, or one that goes through the host's queue.
+    /// Transmits an skb of several segments, which ends with PSH, or any skb through the host's queue.
     fn put_burst_on_wire(&mut self, at: Cursor, mut segment: Segment, host: &mut impl Host) {
         let skb = self.board.sent(at);
         if skb.gso_size != 0 {
@@ -364,7 +364,7 @@ impl Sender {
         }
     }
 
-    /// A pure ACK. Linux: `tcp_send_ack`.
+    /// Sends a pure ACK. Linux: `tcp_send_ack`.
     pub(super) fn send_ack(&mut self, host: &mut impl Host) {
         let window_end = self.window_end();
         let seq = if after(self.conn.snd_nxt, window_end) { window_end } else { self.conn.snd_nxt };

@@ -1,4 +1,4 @@
-//! Zero-window probes: is the window still closed?
+//! Zero-window probes.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_send_probe0`, `tcp_write_wakeup`;
 //! `net/ipv4/tcp_timer.c`: `tcp_probe_timer`; `include/net/tcp.h`: `tcp_probe0_when`,
@@ -12,10 +12,10 @@ use super::Sender;
 use super::timers::{Pending, RTO_MAX_S};
 use crate::Host;
 
-/// Doublings of the probe's timeout that can have an effect. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
+/// Largest useful number of doublings of the probe timeout. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
 const BACKOFF_MAX: u32 = 10;
 
-/// Doublings that are counted. Linux: `tcp_retries2`.
+/// Largest number of doublings that is counted. Linux: `tcp_retries2`.
 const RETRIES_2: u32 = 15;
 
 impl Sender {
@@ -30,7 +30,7 @@ impl Sender {
         u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)
     }
 
-    /// Nothing is in flight, something waits, and no timer runs: probes. Linux: `tcp_check_probe_timer`.
+    /// Sets the probe timer if no packet is out and no timer is set. Linux: `tcp_check_probe_timer`.
     pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 && self.timer.pending() == Pending::None {
             let when = self.probe0_base();
@@ -56,7 +56,7 @@ impl Sender {
         self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
     }
 
-    /// Sends what fits into the window, or a segment below it that provokes an ACK.
+    /// Sends what fits into the window, or a segment below the window that provokes an ACK.
     /// Linux: `tcp_write_wakeup`.
     fn write_wakeup(&mut self, host: &mut impl Host) -> bool {
         let Some(skb) = self.board.first_unsent() else { return false };

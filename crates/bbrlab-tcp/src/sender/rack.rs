@@ -12,7 +12,7 @@ use super::scoreboard::{Sent, tag};
 use super::timers::{Pending, TIMEOUT_MIN_US};
 use crate::Host;
 
-/// Recoveries for which a widened reordering window lasts. Linux: `TCP_RACK_RECOVERY_THRESH`.
+/// Number of recoveries after which a widened reordering window is reset. Linux: `TCP_RACK_RECOVERY_THRESH`.
 const RECOVERY_THRESH: u8 = 16;
 
 /// Linux: `struct tcp_rack`.
@@ -22,17 +22,17 @@ pub(super) struct Rack {
     mstamp_us: u64,
     /// RTT of the latest delivery in microseconds.
     rtt_us: u32,
-    /// End of the packet that `mstamp_us` belongs to.
+    /// End sequence of the packet that `mstamp_us` belongs to.
     end_seq: u32,
     /// `delivered` when the window was last widened.
     last_delivered: u32,
     /// Width of the reordering window in quarters of the minimum RTT.
     reo_wnd_steps: u8,
-    /// Recoveries until the window is narrow again.
+    /// Number of recoveries until the window is reset.
     reo_wnd_persist: u8,
-    /// A DSACK came since the window was last adjusted.
+    /// A DSACK arrived since the window was last adjusted.
     is_dsack_seen: bool,
-    /// Something was delivered since the last scan.
+    /// A packet was delivered since the last scan for losses.
     is_advanced: bool,
 }
 
@@ -51,11 +51,11 @@ impl Rack {
         self.reo_wnd_steps
     }
 
-    /// A packet was delivered, sent at `sent_us`: the yardstick may advance. Linux: `tcp_rack_advance`.
+    /// A packet that was sent at `sent_us` was delivered: updates `mstamp_us` and `rtt_us`. Linux: `tcp_rack_advance`.
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
-        // Too soon for the retransmission: it must have been the original.
+        // Too early to be an ACK of the retransmission: it must be for the original.
         if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
         }
@@ -67,38 +67,38 @@ impl Rack {
         }
     }
 
-    /// Whether something sent later than a packet was delivered.
+    /// Whether a packet that was sent after `skb` was delivered.
     fn is_overtaken(&self, skb: &Sent) -> bool {
         sent_after(self.mstamp_us, skb.sent_us(), self.end_seq, skb.end_seq)
     }
 
-    /// Microseconds until a packet counts as lost; at most 0 if it does. Linux: `tcp_rack_skb_timeout`.
+    /// Microseconds until a packet counts as lost; 0 or negative if it is lost. Linux: `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
         self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
     }
 
-    /// A DSACK came that tells of reordering.
+    /// Records a DSACK that indicates reordering.
     pub(super) fn note_dsack(&mut self) {
         self.is_dsack_seen = true;
     }
 
-    /// Losses were taken back: what is lost is to be found out anew.
+    /// Loss marks were removed: the next ACK must scan for losses again.
     pub(super) fn note_undo(&mut self) {
         self.is_advanced = true;
     }
 
-    /// A recovery was undone because of DSACKs: a widened window stays longer.
+    /// A recovery was undone because of DSACKs: a widened window lasts for one recovery more.
     pub(super) fn note_undone_by_dsack(&mut self) {
         self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(RECOVERY_THRESH);
     }
 
-    /// A recovery was needed: a widened window lasts for one less.
+    /// A recovery ended without an undo: a widened window lasts for one recovery less.
     pub(super) fn note_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }
 
-    /// Widens the reordering window after DSACKs, narrows it after enough recoveries.
+    /// Widens the reordering window after DSACKs, resets it after enough recoveries.
     /// Linux: `tcp_rack_update_reo_wnd`.
     #[inline]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -119,7 +119,7 @@ impl Rack {
     }
 }
 
-/// What a delivery is measured by.
+/// The clock and the minimum RTT when a packet is delivered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RackNow {
     /// The clock in microseconds.
@@ -128,20 +128,20 @@ pub(super) struct RackNow {
     pub(super) min_rtt_us: u32,
 }
 
-/// Whether one packet was sent after another; those of one burst count by sequence.
+/// Whether one packet was sent after another; packets sent at the same time are ordered by sequence number.
 /// Linux: `tcp_skb_sent_after`.
 fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool {
     us > other_us || (us == other_us && after(end_seq, other_end_seq))
 }
 
 impl Sender {
-    /// What deliveries are measured by now.
+    /// The clock and the minimum RTT now.
     #[inline]
     pub(super) fn rack_now(&self) -> RackNow {
         RackNow { mstamp_us: self.clock.mstamp_us(), min_rtt_us: self.rtt.min_us() }
     }
 
-    /// How long to wait for reordered packets, in microseconds. Linux: `tcp_rack_reo_wnd`.
+    /// The reordering window in microseconds. Linux: `tcp_rack_reo_wnd`.
     fn rack_reo_wnd_us(&self) -> u32 {
         let is_recovering = self.conn.ca_state >= CaState::Recovery;
         if !self.reordering.is_seen()
@@ -153,7 +153,7 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Marks what is lost; returns the longest wait of the rest, in microseconds.
+    /// Marks lost packets; returns the longest time, in microseconds, until one of the others counts as lost.
     /// Linux: `tcp_rack_detect_loss`.
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let mut timeout_us = 0;
@@ -180,7 +180,7 @@ impl Sender {
         timeout_us
     }
 
-    /// Scans for losses if something was delivered; true if the reordering timer was set.
+    /// Scans for losses if a packet was delivered; true if the reordering timer was set.
     /// Linux: `tcp_rack_mark_lost`.
     fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
         if !std::mem::take(&mut self.rack.is_advanced) {
@@ -196,7 +196,7 @@ impl Sender {
         true
     }
 
-    /// Looks for lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
+    /// Detects lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;
@@ -237,7 +237,7 @@ impl Sender {
         }
     }
 
-    /// Without SACK: the third duplicate ACK, or a partial one, proves the first packet lost.
+    /// Without SACK: the third duplicate ACK, or a partial ACK, shows that the first packet is lost.
     /// Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;

@@ -1,11 +1,10 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
-//! It decides which state an ACK leads to and what recovery may send; the congestion control sets the window
-//! afterwards, and only then packets leave.
+//! It decides the next state on each ACK and what recovery may send. The congestion control then sets cwnd, and
+//! only after that are packets sent.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`, `tcp_enter_cwr`,
-//! `tcp_process_loss`, `tcp_try_to_open` and neighbours; RFC 6675,
-//! 5682 (F-RTO).
+//! `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC 5682 (F-RTO).
 //! Deviations: none.
 
 use bbrlab_cc::CaState;
@@ -18,19 +17,19 @@ use super::scoreboard::{Cursor, DupAcks};
 use super::timers::Pending;
 use crate::Host;
 
-/// What recovery wants sent once the window is set. Linux: `REXMIT_*`.
+/// What recovery sends once cwnd is set. Linux: `REXMIT_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rexmit {
     /// Nothing.
     None,
-    /// What is marked lost.
+    /// Packets marked lost.
     Lost,
-    /// New data, as F-RTO asks.
+    /// New data, for F-RTO.
     New,
 }
 
 impl Sender {
-    /// Marks an skb lost, or its retransmission, and lets the congestion control know.
+    /// Marks an skb or its retransmission lost, and tells the congestion control.
     /// Linux: `tcp_mark_skb_lost`.
     pub(super) fn mark_lost(&mut self, at: Cursor, host: &mut impl Host) {
         if let Some(lost) = self.board.mark_lost(at) {
@@ -119,7 +118,7 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of the alert that may start a recovery; `rexmit` is the verdict so far.
+    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is the decision so far.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,
@@ -149,7 +148,7 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// A SACKed packet at the head of the queue: gives the receiver some time to mean it, then an RTO.
+    /// After an ACK that leaves a SACKed packet at the head of the queue (reneging), sets a short RTO.
     /// Linux: `tcp_check_sack_reneging`.
     fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;
@@ -215,8 +214,8 @@ impl Sender {
         }
     }
 
-    /// An ACK after a timeout. F-RTO first tries to find out whether the timeout was spurious, by sending
-    /// new data. Linux: `tcp_process_loss`.
+    /// Processes an ACK in the Loss state. F-RTO first checks whether the timeout was spurious, by sending new
+    /// data. Linux: `tcp_process_loss`.
     fn process_loss(&mut self, flag: u32, num_dupack: u32, host: &mut impl Host) -> Rexmit {
         let is_recovered = self.episode.is_acked(self.conn.snd_una);
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
@@ -261,7 +260,7 @@ impl Sender {
         }
     }
 
-    /// Without SACK: an ACK takes back the duplicates that it explains. Linux: `tcp_remove_reno_sacks`.
+    /// Without SACK: subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux: `tcp_remove_reno_sacks`.
     pub(super) fn remove_reno_sacks(&mut self, acked: u32, flag: u32) {
         let dup_acks = self.board.remove_dup_acks(acked);
         self.take_dup_acks(dup_acks, flag);

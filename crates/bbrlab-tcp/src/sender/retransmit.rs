@@ -1,4 +1,4 @@
-//! The retransmit queue: which skb is sent again, how much of it, and when.
+//! The retransmit queue: which skb is retransmitted, how much of it, and when.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
 //! `__tcp_retransmit_skb`.
@@ -11,7 +11,7 @@ use super::{Sender, timestamp_ms};
 use crate::Host;
 
 impl Sender {
-    /// Sends what is marked lost and notes what held back the rest.
+    /// Retransmits lost packets and records what stopped it.
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
             let stop = self.xmit_retransmit_queue(host);
@@ -19,7 +19,7 @@ impl Sender {
         }
     }
 
-    /// Sends what is marked lost, as far as cwnd and pacing allow. Linux: `tcp_xmit_retransmit_queue`.
+    /// Retransmits lost packets as far as cwnd and pacing allow. Linux: `tcp_xmit_retransmit_queue`.
     fn xmit_retransmit_queue(&mut self, host: &mut impl Host) -> Stop {
         let head = self.board.head();
         let mut next = self.board.retransmit_next();
@@ -69,8 +69,8 @@ impl Sender {
         stop
     }
 
-    /// Sends up to `segs` segments of an skb again and tags it; false if the window forbids.
-    /// Linux: `tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb and tags it; false if the peer's window does not allow it or a
+    /// copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
     pub(super) fn retransmit_skb(&mut self, at: Cursor, segs: u32, host: &mut impl Host) -> bool {
         let is_sent = self.retransmit_skb_quietly(at, segs, host);
         if is_sent {
@@ -81,7 +81,7 @@ impl Sender {
         is_sent
     }
 
-    /// Sends up to `segs` segments of an skb again without counting it as a retransmission in flight, as a
+    /// Retransmits up to `segs` segments of an skb without counting them as a retransmission in flight, as a
     /// loss probe does. Linux: `__tcp_retransmit_skb`.
     pub(super) fn retransmit_skb_quietly(
         &mut self,

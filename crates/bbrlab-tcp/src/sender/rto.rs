@@ -1,9 +1,9 @@
-//! The retransmission timeout: everything is lost, or nothing is and the path has become slow.
+//! The retransmission timeout and the losses that it marks.
 //!
 //! Sources: [linux] `net/ipv4/tcp_timer.c`: `tcp_retransmit_timer`; `net/ipv4/tcp_input.c`:
 //! `tcp_enter_loss`, `tcp_timeout_mark_lost`; RFC 6298.
 //! Deviations:
-//! 1. A connection is never given up, however many timeouts there are (`tcp_retries2`).
+//! 1. A connection is never aborted, however many timeouts there are (`tcp_retries2`).
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
 use bbrlab_cc::CaState;
@@ -60,8 +60,8 @@ impl Sender {
         self.episode.set_frto(self.is_rack && (is_new || self.timer.retransmits() != 0));
     }
 
-    /// Marks what was sent long enough ago lost. A SACKed packet at the head means that the receiver has
-    /// dropped what it had SACKed. Linux: `tcp_timeout_mark_lost`.
+    /// Marks the head lost and, with RACK, the packets that were sent long enough ago. Without RACK, or if a SACKed
+    /// packet at the head shows that the receiver has reneged, marks all. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();
         if is_reneg || !self.board.is_sack() {
@@ -85,7 +85,7 @@ impl Sender {
                 continue;
             }
             self.mark_lost(at, host);
-            // RACK would step over it at every ACK until it is sent again.
+            // Otherwise RACK would visit it on every ACK until it is retransmitted.
             self.board.shelve_lost(at);
         }
         self.board.forget_hints();

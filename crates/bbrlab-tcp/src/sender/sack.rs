@@ -1,5 +1,5 @@
-//! The SACK blocks of an ACK: which of them are to be believed, what they say about duplicates and reordering,
-//! and who hears of what they cover. The marks themselves are set in the scoreboard.
+//! The SACK blocks of an ACK: which of them are valid, and what they show about duplicates and reordering. The
+//! skbs that they cover are tagged in the scoreboard.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue`, `tcp_sacktag_one`,
 //! `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`; RFC 2018, 2883.
@@ -14,7 +14,7 @@ use super::scoreboard::{NUM_SACKS, tag};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
-    /// Applies the SACK blocks of an ACK; returns what they say as [`flags`].
+    /// Applies the SACK blocks of an ACK; returns [`flags`].
     /// Linux: `tcp_sacktag_write_queue`.
     pub(super) fn sacktag_write_queue(
         &mut self,
@@ -58,7 +58,8 @@ impl Sender {
         state.sack_flag
     }
 
-    /// Has the scoreboard tag what `blocks` cover; all others hear of each piece from here.
+    /// Tags what `blocks` cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state
+    /// and the rate sampler.
     #[inline]
     fn tag_sacked(
         &mut self,
@@ -87,7 +88,7 @@ impl Sender {
         });
     }
 
-    /// Whether a block makes sense. Linux: `tcp_is_sackblock_valid`.
+    /// Whether a block is valid. Linux: `tcp_is_sackblock_valid`.
     fn is_sack_block_valid(&self, is_dsack: bool, block: SackBlock) -> bool {
         let SackBlock { start, end } = block;
         let (snd_una, snd_nxt) = (self.conn.snd_una, self.conn.snd_nxt);
@@ -132,7 +133,7 @@ impl Sender {
         true
     }
 
-    /// Counts the segments that a DSACK reports; 0 if it is not to be believed. Linux: `tcp_dsack_seen`.
+    /// Counts the segments that a DSACK reports; 0 if it is not plausible. Linux: `tcp_dsack_seen`.
     fn dsack_seen(&mut self, block: SackBlock, state: &mut AckState) -> u32 {
         if !before(block.start, block.end) {
             return 0;
@@ -159,7 +160,7 @@ impl Sender {
         dup_segs
     }
 
-    /// A packet from below `low_seq` on came after higher ones: that is reordering.
+    /// Records reordering if `low_seq`, which was delivered just now, is below the highest SACKed sequence number.
     /// Linux: `tcp_check_sack_reordering`.
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         let highest = self.board.highest_sack_seq(&self.conn);
@@ -170,7 +171,7 @@ impl Sender {
     }
 }
 
-/// Sorts blocks by start (as the kernel does, stable for equal starts), following where the first goes.
+/// Sorts blocks by start, stably, as the kernel does; `first_index` keeps pointing to the ACK's first block.
 fn sort_blocks(blocks: &mut [SackBlock], first_index: &mut Option<usize>) {
     for i in (1..blocks.len()).rev() {
         for j in 0..i {

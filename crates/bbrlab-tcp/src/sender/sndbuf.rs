@@ -1,4 +1,4 @@
-//! The send buffer: its size, which follows cwnd, and when the application hears that there is room.
+//! The send buffer: its size, which grows with cwnd, and when the application is told that it has space.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
@@ -10,8 +10,8 @@ use bbrlab_stack::SocketBuffer;
 
 use super::{Sender, SenderConfig};
 
-/// Room for headers in front of each segment. Linux: `MAX_TCP_HEADER` in a kernel without wireless links, as
-/// the reference's; with them it is 320, and each segment counts 4352 bytes instead of 2304.
+/// Headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without wireless drivers, like
+/// the reference's; with them it is 320, and each segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Linux: `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on x86-64.
@@ -20,16 +20,16 @@ const SHARED_INFO: u32 = 320;
 /// Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u32 = 256;
 
-/// Bytes of a buffer that grows, at first. Linux: `tcp_wmem[1]`.
+/// Initial size in bytes of a buffer that grows. Linux: `tcp_wmem[1]`.
 const WMEM_DEFAULT: u32 = 16_384;
 
-/// Bytes of a buffer that grows, at most. Linux: `tcp_wmem[2]`, with the value of the reference runs.
+/// Largest size in bytes of a buffer that grows. Linux: `tcp_wmem[2]`, with the value of the reference runs.
 const WMEM_MAX: u32 = 64 << 20;
 
 /// Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// Memory that a full segment may take, head and all: allocations are powers of two.
+/// Memory that a full segment may take, overhead included: allocations are powers of two.
 fn bytes_per_segment(config: &SenderConfig) -> u32 {
     let timestamps = if config.timestamps { 12 } else { 0 };
     let mss_clamp = config.mss + timestamps;
@@ -41,16 +41,16 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 pub(super) struct Sndbuf {
     /// Bytes of memory. Linux: `sk_sndbuf`.
     size: u32,
-    /// Bytes for each packet of cwnd.
+    /// Bytes of buffer for each packet of cwnd.
     per_seg: u32,
-    /// Packets that it was last sized for.
+    /// Number of packets that the buffer was last sized for.
     segs: u32,
-    /// The application waits for room. Linux: `SOCK_NOSPACE`.
+    /// The application waits for space. Linux: `SOCK_NOSPACE`.
     is_full: bool,
 }
 
 impl Sndbuf {
-    /// As the settings have it; `expand` is the factor by which it exceeds the window.
+    /// The buffer at the start of a connection; `expand` is how many windows it is to hold.
     pub(super) fn new(config: &SenderConfig, expand: u32) -> Self {
         let size = config.stack.sndbuf.fixed_memory().unwrap_or(WMEM_DEFAULT);
         let per_seg = bytes_per_segment(config).wrapping_mul(expand);
@@ -63,18 +63,18 @@ impl Sndbuf {
         self.size
     }
 
-    /// Whether the application waits for room.
+    /// Whether the application waits for space.
     #[inline]
     pub(super) const fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// The application waits for room from now on.
+    /// Records that the application waits for space.
     pub(super) fn note_full(&mut self) {
         self.is_full = true;
     }
 
-    /// Grows it for `segs` packets.
+    /// Grows the buffer for `segs` packets.
     #[inline]
     fn expand(&mut self, segs: u32) {
         if segs <= self.segs {
@@ -85,7 +85,7 @@ impl Sndbuf {
         self.size = self.size.max(trunc_u32(bytes.min(u64::from(WMEM_MAX))));
     }
 
-    /// Tells the application if there is enough room again, `used` bytes being in use.
+    /// Wakes the application if enough of the buffer is free with `used` bytes in use.
     fn wake(&mut self, used: u32) {
         let room = self.size.saturating_sub(used);
         if room > 0 && room >= used >> 1 {
@@ -95,7 +95,7 @@ impl Sndbuf {
 }
 
 impl Sender {
-    /// Grows the buffer to a few windows. Linux: `tcp_sndbuf_expand`.
+    /// Grows the buffer with cwnd. Linux: `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
         if self.config.stack.sndbuf == SocketBuffer::Auto {
@@ -104,7 +104,7 @@ impl Sender {
         }
     }
 
-    /// Space may have come free: tells the application if it waits. Linux: `tcp_check_space`,
+    /// Space may have become free: wakes the application if it waits. Linux: `tcp_check_space`,
     /// `tcp_new_space`, `sk_stream_write_space`.
     #[inline]
     pub(super) fn check_space(&mut self) {

@@ -1,5 +1,5 @@
-//! The sender against a hostile network: whatever is lost, overtaken, doubled or held back, the counts stay what
-//! a walk through the queue finds, and in the end every byte arrives.
+//! The sender over a bad network: with packets lost, reordered, duplicated or delayed, the counts always agree with
+//! a walk over the queue, and in the end every byte arrives.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{Algorithm, Draw};
@@ -11,7 +11,7 @@ use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
 use crate::{Host, TimerId};
 
-/// A small generator: the tests need no more than the same numbers every time.
+/// A small deterministic random generator.
 #[derive(Clone, Copy)]
 struct Dice(u64);
 
@@ -27,16 +27,16 @@ impl Dice {
     }
 }
 
-/// A host has been up for a while when it connects: a stamp of 0 means that there is none.
+/// The host's clock when it connects. It is not 0, because a stamp of 0 means "none".
 const BOOT: Time = Time(1_000_000_000);
 
-/// A receiver that SACKs all it holds, behind a path that loses, doubles and holds back.
+/// A receiver that SACKs all it holds, behind a path that loses, duplicates and delays packets.
 struct World {
     now: Time,
     dice: Dice,
     loss_one_in: u32,
     timers: [Option<Time>; TimerId::COUNT],
-    /// What is on its way: time, order of sending, segment; ACKs and data alike.
+    /// Segments on their way to the receiver: time of arrival, order of sending, segment.
     flying: Vec<(Time, u64, Segment)>,
     sent: u64,
     rcv_nxt: u32,
@@ -142,7 +142,7 @@ impl World {
     }
 }
 
-/// Everything that is counted, counted by walking.
+/// Checks all counts against a walk over the queue.
 fn check_counts(sender: &Sender) {
     sender.board.check(sender.conn.snd_nxt);
 }
@@ -210,7 +210,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig) {
                 if world.dice.one_in(40) {
                     world.wnd = [0, 900, 5_000, 60_000, 200_000][world.dice.below(5) as usize];
                 }
-                // The way back has no length, but loses one in ten.
+                // The return path has no delay, but loses one segment in ten.
                 if !world.dice.one_in(10) {
                     let now = world.now;
                     sender.on_segment(now, &answer, &mut world);
@@ -223,7 +223,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig) {
                 sender.on_timer(now, id, &mut world);
             }
             (None, None) => {
-                // Only the application can go on.
+                // Nothing happens until the application writes or closes.
                 let is_closing = close_at.is_none_or(|at| step <= at);
                 assert!(sender.app.has_more() || is_closing, "seed {seed}: stuck");
                 world.now += Span::from_millis(1);
@@ -272,7 +272,7 @@ fn counts_hold_and_every_byte_arrives_through_a_bad_path() {
     }
 }
 
-/// A segment that no receiver of ours would send: numbers around those in use, and anything at all.
+/// A segment with arbitrary fields: sequence numbers close to those in use, or anywhere.
 fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     let near = |dice: &mut Dice| {
         let base = [sender.conn.snd_una, sender.conn.snd_nxt, sender.episode.high_seq()]

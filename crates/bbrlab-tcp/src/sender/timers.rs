@@ -1,4 +1,4 @@
-//! The sender's clock and its one retransmission timer, which serves four purposes in turn.
+//! The sender's clock and its single retransmission timer, which serves four purposes.
 //!
 //! Sources: [linux] `include/net/inet_connection_sock.h`: `inet_csk_reset_xmit_timer`,
 //! `inet_csk_clear_xmit_timer`; `include/net/tcp.h`: `tcp_reset_xmit_timer`, `tcp_pacing_delay`,
@@ -36,7 +36,7 @@ pub(super) const RTO_MAX_S: u32 = 120;
 /// Linux: `TCP_TIMEOUT_MIN_US`.
 pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 
-/// The host's clock beyond what the congestion control sees of it.
+/// The parts of the host's clock that the congestion control does not see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Linux: `tcp_mstamp`.
@@ -50,30 +50,30 @@ impl Clock {
         Self { mstamp_us: 0, next_tick: Time::ZERO, us_per_jiffy: 1_000_000 / hz }
     }
 
-    /// The time of the event at hand in microseconds.
+    /// The time of the current event in microseconds.
     #[inline]
     pub(super) const fn mstamp_us(&self) -> u64 {
         self.mstamp_us
     }
 
-    /// Microseconds of a jiffy.
+    /// Microseconds per jiffy.
     #[inline]
     pub(super) const fn us_per_jiffy(&self) -> u32 {
         self.us_per_jiffy
     }
 }
 
-/// The retransmission timer, its timeout, and how often it went off in vain.
+/// The retransmission timer, its timeout, and its backoff.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct XmitTimer {
     /// Linux: `icsk_pending`.
     pending: Pending,
-    /// The jiffy in question. Linux: `icsk_timeout`.
+    /// The jiffy at which the timer is due. Linux: `icsk_timeout`.
     timeout: u32,
     wheel: WheelTimer,
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
-    /// Doublings of the timeout. Linux: `icsk_backoff`.
+    /// Number of doublings of the timeout. Linux: `icsk_backoff`.
     backoff: u32,
     /// Timeouts since the last progress. Linux: `icsk_retransmits`.
     retransmits: u32,
@@ -82,7 +82,7 @@ pub(super) struct XmitTimer {
 }
 
 impl XmitTimer {
-    /// Not set; the timeout is a second.
+    /// A timer that is not set; the timeout is one second.
     pub(super) fn new(hz: u32) -> Self {
         Self {
             pending: Pending::None,
@@ -95,18 +95,18 @@ impl XmitTimer {
         }
     }
 
-    /// What it is set for.
+    /// What the timer is set for.
     #[inline]
     pub(super) const fn pending(&self) -> Pending {
         self.pending
     }
 
-    /// The jiffy that it is set for.
+    /// The jiffy at which the timer is due.
     pub(super) const fn timeout(&self) -> u32 {
         self.timeout
     }
 
-    /// It has no purpose any more; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
+    /// Clears the timer's purpose; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
     pub(super) fn clear(&mut self) {
         self.pending = Pending::None;
     }
@@ -117,30 +117,30 @@ impl XmitTimer {
         self.rto
     }
 
-    /// The timeout that follows from no RTT sample.
+    /// Sets a timeout that does not come from an RTT sample.
     pub(super) fn set_rto(&mut self, rto: u32) {
         self.rto = rto;
     }
 
-    /// The timeout that follows from an RTT sample.
+    /// Sets the timeout after an RTT sample, which ends the backoff.
     #[inline]
     pub(super) fn restart_rto(&mut self, rto: u32) {
         self.rto = rto;
         self.backoff = 0;
     }
 
-    /// The timeout doubles.
+    /// Doubles the timeout.
     pub(super) fn back_off(&mut self, hz: u32) {
         self.backoff += 1;
         self.rto = crate::rtt::backed_off(self.rto, hz);
     }
 
-    /// Doublings of the timeout.
+    /// Number of doublings of the timeout.
     pub(super) const fn backoff(&self) -> u32 {
         self.backoff
     }
 
-    /// The next zero-window probe comes later, up to `most` doublings.
+    /// Counts a zero-window probe and doubles the interval to the next, at most `most` times.
     pub(super) fn back_off_probes(&mut self, most: u32) {
         self.probes_out += 1;
         if self.backoff < most {
@@ -148,7 +148,7 @@ impl XmitTimer {
         }
     }
 
-    /// Data of a probe left, or the window is open: the next probe comes soon.
+    /// A probe carried data, or the window is open: ends the backoff.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -158,18 +158,18 @@ impl XmitTimer {
         self.probes_out
     }
 
-    /// The peer has answered, or there is nothing to probe for.
+    /// The peer has answered, or there is nothing to probe for: resets the count of probes.
     #[inline]
     pub(super) fn end_probes(&mut self) {
         self.probes_out = 0;
     }
 
-    /// A timeout brought nothing.
+    /// Counts a timeout.
     pub(super) fn note_timeout(&mut self) {
         self.retransmits += 1;
     }
 
-    /// Something new was acknowledged.
+    /// New data was acknowledged: resets the count of timeouts.
     #[inline]
     pub(super) fn note_progress(&mut self) {
         self.retransmits = 0;
@@ -180,7 +180,7 @@ impl XmitTimer {
         self.retransmits
     }
 
-    /// The timer was set for another jiffy in between.
+    /// Makes the next set choose a new wheel slot: see [`WheelTimer::forget_expiry`].
     #[inline]
     pub(super) fn forget_slot(&mut self) {
         self.wheel.forget_expiry();
@@ -218,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// The same, later by the time that pacing holds the next packet back.
+    /// Sets the timer for `when` jiffies after the time at which pacing allows the next packet.
     /// Linux: `tcp_reset_xmit_timer`.
     #[inline]
     pub(super) fn reset_timer_after_pacing(
@@ -236,7 +236,7 @@ impl Sender {
         self.reset_timer(what, when.saturating_add(delay), host);
     }
 
-    /// The moment of a jiffy that lies ahead.
+    /// The time at which a future jiffy begins.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
         let tick_ns = u64::from(self.clock.us_per_jiffy) * 1000;
@@ -275,7 +275,7 @@ impl Sender {
         }
     }
 
-    /// Microseconds until the RTO of the first packet in flight; may be past. Linux: `tcp_rto_delta_us`.
+    /// Microseconds until the RTO of the first packet in flight; may be negative. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
         let rto_us = u64::from(self.timer.rto) * u64::from(self.clock.us_per_jiffy);
         let Some(head) = self.board.head_sent() else { return rto_us.cast_signed() };
@@ -296,7 +296,7 @@ impl Sender {
         self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
     }
 
-    /// A loss probe if that is allowed, else the retransmission timeout. Linux: `tcp_set_xmit_timer`.
+    /// Sets the timer for a loss probe if allowed, else for the retransmission timeout. Linux: `tcp_set_xmit_timer`.
     #[inline]
     pub(super) fn set_xmit_timer(&mut self, host: &mut impl Host) {
         if !self.schedule_loss_probe(host) {

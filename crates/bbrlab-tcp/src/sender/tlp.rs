@@ -1,4 +1,4 @@
-//! Tail loss probes: when nothing comes back for two round trips, send one packet to find out why.
+//! Tail loss probes: when no ACK arrives for two round trips, one packet is sent to trigger one.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_schedule_loss_probe`, `tcp_send_loss_probe`;
 //! `net/ipv4/tcp_input.c`: `tcp_process_tlp_ack`; RFC 8985, section 7.
@@ -13,38 +13,38 @@ use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Nonagle, Sender};
 use crate::Host;
 
-/// The probe that is out, and how long to wait for the next one.
+/// The probe in flight, and the probe timeout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tlp {
-    /// `snd_nxt` when it was sent. Linux: `tlp_high_seq`, 0 for none.
+    /// `snd_nxt` when the probe was sent. Linux: `tlp_high_seq`, 0 for none.
     high_seq: Option<u32>,
-    /// Whether it repeats sent data.
+    /// Whether the probe is a retransmission.
     is_retrans: bool,
-    /// Two round trips and a bit, in jiffies and in microseconds.
+    /// Two smoothed RTTs plus [`TIMEOUT_MIN_US`], in jiffies and in microseconds.
     timeout: u32,
     timeout_us: u32,
 }
 
 impl Tlp {
-    /// `snd_nxt` when the probe was sent that is out.
+    /// `snd_nxt` when the probe in flight was sent.
     #[inline]
     pub(super) const fn high_seq(&self) -> Option<u32> {
         self.high_seq
     }
 
-    /// Whether a probe is out that repeats sent data.
+    /// Whether a probe is in flight that is a retransmission.
     pub(super) const fn is_retransmission_out(&self) -> bool {
         self.high_seq.is_some() && self.is_retrans
     }
 
-    /// What became of the probe does not matter any more.
+    /// Stops waiting for the result of the probe.
     pub(super) fn forget(&mut self) {
         self.high_seq = None;
     }
 }
 
 impl Sender {
-    /// Whether a loss probe would be due some time. Linux: the conditions of `tcp_schedule_loss_probe`.
+    /// Whether a loss probe may be scheduled. Linux: the conditions of `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn may_schedule_loss_probe(&self) -> bool {
         self.board.packets_out() != 0
@@ -53,7 +53,7 @@ impl Sender {
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
-    /// Arms the timer for a loss probe; false if no probe is due. Linux: `tcp_schedule_loss_probe`.
+    /// Arms the timer for a loss probe; false if none may be scheduled. Linux: `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn schedule_loss_probe(&mut self, host: &mut impl Host) -> bool {
         let may_probe = self.may_schedule_loss_probe();
@@ -63,7 +63,8 @@ impl Sender {
         may_probe
     }
 
-    /// The same where a probe is known to be due; `advancing_rto` after an ACK, not after new data.
+    /// Arms the timer for a loss probe that may be scheduled; `advancing_rto` is true after an ACK and false after
+    /// new data.
     #[inline]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         let (mut timeout, timeout_us) = if self.board.packets_out() == 1 || self.rtt.srtt_us == 0 {
@@ -74,7 +75,7 @@ impl Sender {
         if advancing_rto {
             timeout = timeout.min(self.timer.rto());
         } else {
-            // The kernel keeps the 64-bit difference in 32 bits: a past RTO would be a far one.
+            // The kernel truncates the 64-bit difference to 32 bits, so an RTO in the past becomes one far in the future.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as there")]
             let delta_us = self.rto_delta_us() as u32;
             if delta_us > 0 && delta_us < timeout_us {
@@ -84,8 +85,8 @@ impl Sender {
         self.reset_timer_after_pacing(Pending::LossProbe, timeout, host);
     }
 
-    /// The timeout in jiffies and microseconds if one packet is out, whose ACK may be delayed, or if there is
-    /// no RTT sample.
+    /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be delayed) or if there
+    /// is no RTT sample.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
         if self.rtt.srtt_us == 0 {
@@ -97,14 +98,14 @@ impl Sender {
         (self.us_to_jiffies(timeout_us), timeout_us)
     }
 
-    /// The smoothed RTT has changed, and the timeout with it.
+    /// Computes the probe timeout after a change of the smoothed RTT.
     #[inline]
     pub(super) fn update_probe_timeout(&mut self) {
         self.tlp.timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout = self.us_to_jiffies(self.tlp.timeout_us);
     }
 
-    /// The probe timer fired: sends new data, or the last segment again. Linux: `tcp_send_loss_probe`.
+    /// The probe timer fired: sends new data, or retransmits the last segment. Linux: `tcp_send_loss_probe`.
     pub(super) fn send_loss_probe(&mut self, host: &mut impl Host) {
         if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {
             self.tlp.high_seq = Some(self.conn.snd_nxt);
@@ -118,7 +119,7 @@ impl Sender {
         self.rearm_rto(host);
     }
 
-    /// Whether a probe left.
+    /// Sends a probe; false if none could be sent.
     fn transmit_loss_probe(&mut self, host: &mut impl Host) -> bool {
         self.tlp.is_retrans = false;
         if self.board.first_unsent().is_some_and(|first| self.fits_send_window(&first)) {
@@ -143,10 +144,10 @@ impl Sender {
         true
     }
 
-    /// An ACK while a probe is out: was the probe needed? Linux: `tcp_process_tlp_ack`.
+    /// Processes an ACK while a probe is in flight: did the probe repair a loss? Linux: `tcp_process_tlp_ack`.
     ///
-    /// Returns whether the ACK matches the probe and may be for the original or the probe (v3 tells the rate
-    /// sample).
+    /// Returns whether the ACK covers the probe and may be for either the original or the probe; the v3 tree stores
+    /// this in the rate sample.
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
         let Some(high_seq) = self.tlp.high_seq else { return false };
         if before(ack, high_seq) {
@@ -155,7 +156,7 @@ impl Sender {
         if !self.tlp.is_retrans || flag & flags::DSACK_TLP != 0 {
             self.tlp.forget();
         } else if after(ack, high_seq) {
-            // The probe repaired a loss, which costs a reduction.
+            // The probe repaired a loss, so cwnd is reduced.
             if self.hooks.notes_in_flight {
                 self.ca_event(CwndEvent::TlpRecovery, host);
             }

@@ -1,4 +1,4 @@
-//! The size of a burst, and whether to wait until it can be larger: TSO autosizing, deferral, Nagle.
+//! The size of a burst, and whether to wait until it can be larger: TSO autosizing, TSO deferral, Nagle.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_tso_segs`, `tcp_tso_autosize`, `tcp_tso_should_defer`,
 //! `tcp_mss_split_point`, `tcp_nagle_test`, `tcp_minshall_check`; RFC 896, draft-minshall-nagle.
@@ -18,14 +18,14 @@ use crate::pacing::Burst;
 /// Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// Share of a window that is worth sending at once. Linux: `tcp_tso_win_divisor`.
+/// An skb is not deferred if this fraction of the window (a third) can be sent. Linux: `tcp_tso_win_divisor`.
 const TSO_WIN_DIVISOR: u32 = 3;
 
-/// Most segments of an skb. Linux: `GSO_MAX_SEGS`.
+/// Largest number of segments in an skb. Linux: `GSO_MAX_SEGS`.
 const GSO_MAX_SEGS: u32 = 65_535;
 
 impl Sender {
-    /// Segments of the next skb. Linux: `tcp_tso_segs`.
+    /// Number of segments in the next skb. Linux: `tcp_tso_segs`.
     #[inline]
     pub(super) fn tso_segs(&mut self) -> u32 {
         if self.config.stack.tso == Tso::Off {
@@ -46,7 +46,7 @@ impl Sender {
         burst.segs(mss, min_segs).min(GSO_MAX_SEGS)
     }
 
-    /// What an skb of several segments should wait for, or `None` if it should go.
+    /// What an skb of several segments should wait for, or `None` if it should be sent now.
     /// Linux: `tcp_tso_should_defer`.
     pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;
@@ -86,7 +86,7 @@ impl Sender {
         if skb.is_fin { None } else { Some(Limit::App) }
     }
 
-    /// Bytes of an skb of several segments that go at once. Linux: `tcp_mss_split_point`.
+    /// Number of bytes of an skb of several segments to send now. Linux: `tcp_mss_split_point`.
     #[inline]
     pub(super) fn mss_split_point(&self, skb: &Unsent, quota: u32, nonagle: Nonagle) -> u32 {
         let mss = self.conn.mss;
@@ -106,7 +106,7 @@ impl Sender {
         needed
     }
 
-    /// Whether an skb of one segment has to wait. Linux: `tcp_nagle_test`.
+    /// Whether Nagle's algorithm delays an skb of one segment. Linux: `tcp_nagle_test`.
     #[inline]
     pub(super) fn is_held_by_nagle(&self, skb: &Unsent, nonagle: Nonagle) -> bool {
         nonagle != Nonagle::Push
@@ -115,7 +115,7 @@ impl Sender {
             && self.nagle_holds(nonagle)
     }
 
-    /// Whether a partial segment has to wait: for the ACK of an earlier partial one.
+    /// Whether a partial segment must wait for the ACK of an earlier partial segment.
     /// Linux: `tcp_nagle_check`, `tcp_minshall_check`.
     fn nagle_holds(&self, nonagle: Nonagle) -> bool {
         nonagle == Nonagle::On

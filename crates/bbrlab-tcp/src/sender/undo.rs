@@ -1,6 +1,6 @@
-//! Undoing a reduction that proves wrong: the original packets arrived after all.
+//! Undoing a reduction that proves spurious because the original packets arrived.
 //!
-//! Proof is a timestamp echo older than the first retransmission, DSACKs for every retransmission, or F-RTO.
+//! The proof is a timestamp echo older than the first retransmission, DSACKs for every retransmission, or F-RTO.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_undo_cwnd_reduction`, `tcp_may_undo`,
 //! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`.
@@ -13,42 +13,42 @@ use super::scoreboard::{Acked, tag};
 use super::{Sender, State};
 use crate::Host;
 
-/// Whether an episode may be undone, and what for.
+/// Whether an episode may be undone, and what an undo restores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// `snd_una` when the episode began; none if it cannot be undone. Linux: `undo_marker`.
+    /// `snd_una` when the episode started; `None` if it cannot be undone. Linux: `undo_marker`.
     marker: Option<u32>,
-    /// Retransmissions not yet proven needless; 0 means all are, -1 none was made. Linux: `undo_retrans`.
+    /// Retransmissions not yet proven spurious; 0 if all are, -1 if none was sent. Linux: `undo_retrans`.
     retrans: i32,
-    /// ssthresh before the episode; 0 if it must not come back. Linux: `prior_ssthresh`.
+    /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
     prior_ssthresh: u32,
 }
 
 impl Undo {
     pub(super) const NONE: Self = Self { marker: None, retrans: -1, prior_ssthresh: 0 };
 
-    /// An episode begins at `snd_una` with `retrans_out` retransmissions in flight. Linux: `tcp_init_undo`.
+    /// Starts an episode at `snd_una` with `retrans_out` retransmissions in flight. Linux: `tcp_init_undo`.
     fn start(&mut self, snd_una: u32, retrans_out: u32) {
         self.marker = Some(snd_una);
         self.retrans = if retrans_out == 0 { -1 } else { retrans_out.cast_signed() };
     }
 
-    /// The episode cannot be undone any more.
+    /// Rules out an undo of the episode.
     pub(super) fn stop(&mut self) {
         self.marker = None;
     }
 
-    /// Whether it can be undone, given the proof.
+    /// Whether the episode is undone if a proof arrives.
     pub(super) const fn is_possible(&self) -> bool {
         self.marker.is_some()
     }
 
-    /// `snd_una` when the episode began, if it can be undone.
+    /// `snd_una` when the episode started, if it can be undone.
     pub(super) const fn marker(&self) -> Option<u32> {
         self.marker
     }
 
-    /// Retransmissions not yet proven needless, as the kernel counts them.
+    /// Retransmissions not yet proven spurious, as the kernel counts them.
     pub(super) const fn retrans(&self) -> i32 {
         self.retrans
     }
@@ -58,29 +58,29 @@ impl Undo {
         self.marker.is_some() && self.retrans == 0
     }
 
-    /// `packets` were sent again.
+    /// Counts `packets` that were retransmitted.
     pub(super) fn note_retransmission(&mut self, packets: u32) {
         self.retrans = self.retrans.max(0) + packets.cast_signed();
     }
 
-    /// The receiver has `segs` segments up to `end_seq` twice: as many retransmissions were needless.
+    /// The receiver got `segs` segments up to `end_seq` twice: that many retransmissions were spurious.
     pub(super) fn note_duplicate(&mut self, end_seq: u32, segs: u32) {
         if self.marker.is_some_and(|marker| after(end_seq, marker)) && self.retrans > 0 {
             self.retrans = (self.retrans - segs.cast_signed()).max(0);
         }
     }
 
-    /// The threshold that may come back.
+    /// Stores the ssthresh that an undo restores.
     pub(super) fn keep_ssthresh(&mut self, ssthresh: u32) {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// No threshold comes back.
+    /// An undo does not restore ssthresh.
     pub(super) fn forget_ssthresh(&mut self) {
         self.prior_ssthresh = 0;
     }
 
-    /// The threshold that may come back.
+    /// The ssthresh that an undo restores.
     pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
         if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
     }
@@ -120,7 +120,7 @@ impl Sender {
         self.state != State::SynSent
     }
 
-    /// Puts window and threshold back. Linux: `tcp_undo_cwnd_reduction`.
+    /// Restores cwnd and ssthresh. Linux: `tcp_undo_cwnd_reduction`.
     fn undo_cwnd_reduction(&mut self, is_loss_unmarked: bool) {
         if is_loss_unmarked {
             self.board.unmark_losses();
@@ -149,7 +149,7 @@ impl Sender {
         true
     }
 
-    /// The episode is over: undoes it if it was needless. True if the state has to be kept.
+    /// The episode is over: undoes it if it was spurious. True if the state must be kept.
     /// Linux: `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
@@ -165,7 +165,7 @@ impl Sender {
         false
     }
 
-    /// Every retransmission was reported as a duplicate. Linux: `tcp_try_undo_dsack`.
+    /// Undoes the episode if every retransmission was reported as a duplicate. Linux: `tcp_try_undo_dsack`.
     pub(super) fn try_undo_dsack(&mut self) -> bool {
         if !self.episode.undo.is_all_duplicate() {
             return false;
@@ -175,7 +175,7 @@ impl Sender {
         true
     }
 
-    /// After a timeout. Linux: `tcp_try_undo_loss`.
+    /// Undoes the episode that a timeout started, if it was spurious. Linux: `tcp_try_undo_loss`.
     pub(super) fn try_undo_loss(&mut self, is_frto_undo: bool, host: &mut impl Host) -> bool {
         if !is_frto_undo && !self.may_undo() {
             return false;
@@ -192,7 +192,7 @@ impl Sender {
         true
     }
 
-    /// An ACK fills a part of the holes. True if recovery has nothing to do on this ACK.
+    /// A partial ACK in recovery: undoes the episode if it was spurious. True if this ACK needs nothing more.
     /// Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {

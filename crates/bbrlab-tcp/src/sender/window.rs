@@ -1,4 +1,4 @@
-//! The peer's window: how far it lets the sender go.
+//! The window that the peer advertises.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_may_update_window`; `net/ipv4/tcp.c`: `tcp_bound_to_half_wnd`,
 //! `forced_push`.
@@ -9,66 +9,66 @@ use bbrlab_cc::linux_int::after;
 /// Linux: `TCP_MSS_DEFAULT`.
 const MSS_DEFAULT: u32 = 536;
 
-/// What the peer has advertised.
+/// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerWindow {
-    /// Bytes from `snd_una` on. Linux: `snd_wnd`.
+    /// Window in bytes, from `snd_una` on. Linux: `snd_wnd`.
     size: u32,
-    /// The peer's sequence number when it said so. Linux: `snd_wl1`.
+    /// Sequence number of the segment that last updated the window. Linux: `snd_wl1`.
     seq: u32,
-    /// The largest it has ever advertised. Linux: `max_window`.
+    /// Largest window that the peer has advertised. Linux: `max_window`.
     max: u32,
 }
 
 impl PeerWindow {
-    /// Bytes from `snd_una` on.
+    /// Window in bytes, from `snd_una` on.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
         self.size
     }
 
-    /// The largest that was ever advertised.
+    /// Largest window that the peer has advertised.
     #[inline]
     pub(super) const fn max(&self) -> u32 {
         self.max
     }
 
-    /// A segment with `seq` says nothing new of the window.
+    /// Records `seq` of a segment that does not change the window. Linux: `tcp_update_wl`.
     #[inline]
     pub(super) fn note_seq(&mut self, seq: u32) {
         self.seq = seq;
     }
 
-    /// The window of the SYN-ACK.
+    /// Sets the window of the SYN-ACK.
     pub(super) fn open(&mut self, size: u32) {
         self.size = size;
     }
 
-    /// The window of a connection that was accepted.
+    /// Sets the window of an accepted connection.
     pub(super) fn accept(&mut self, seq: u32, size: u32) {
         *self = Self { size, seq, max: size };
     }
 
-    /// Whether a segment may change the window: it acknowledges something new, is later, or tells of more.
-    /// Linux: `tcp_may_update_window`.
+    /// Whether a segment may update the window: it acknowledges new data, has a later sequence number, or advertises
+    /// a larger window or none. Linux: `tcp_may_update_window`.
     pub(super) fn may_update(&self, is_new_ack: bool, seq: u32, size: u32) -> bool {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
 
-    /// Takes the window of a segment with `seq`; whether it is another one.
+    /// Sets the window from a segment with `seq`; true if its size has changed.
     pub(super) fn update(&mut self, seq: u32, size: u32) -> bool {
         self.seq = seq;
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Whether the window is larger than ever before; from now on it is not.
+    /// Updates the largest window; true if the current window is larger than any before.
     pub(super) fn take_record(&mut self) -> bool {
         let is_record = self.size > self.max;
         self.max = self.max.max(self.size);
         is_record
     }
 
-    /// `bytes`, but no more than half of the largest window. Linux: `tcp_bound_to_half_wnd`.
+    /// `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half(&self, bytes: u32, header: u32) -> u32 {
         let cutoff = if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max };
         if cutoff == 0 || bytes <= cutoff {

@@ -1,4 +1,4 @@
-//! What a cumulative ACK takes off: whole skbs, or the first segments of one.
+//! What a cumulative ACK removes: whole skbs, or the first segments of one.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: the loop of `tcp_clean_rtx_queue`, `tcp_tso_acked`;
 //! `net/ipv4/tcp_output.c`: `tcp_trim_head`.
@@ -11,14 +11,14 @@ use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
 
-/// What an ACK took off: a copy of what was known of it.
+/// A copy of an skb, or of the part of it, that an ACK removed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
-    /// First sequence number before.
+    /// First sequence number of the skb before the ACK.
     pub(crate) seq: u32,
-    /// One past the last sequence number of the skb, also if a part of it stays.
+    /// One past the last sequence number of the skb, even if a part of it stays.
     pub(crate) end_seq: u32,
-    /// Segments that left.
+    /// Number of segments removed.
     pub(crate) pcount: u32,
     /// Time of its latest transmission in nanoseconds.
     pub(crate) tstamp_ns: u64,
@@ -26,14 +26,14 @@ pub(crate) struct Acked {
     pub(crate) tx: PackedStamps,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
-    /// It was the SYN.
+    /// Whether it is the SYN.
     pub(crate) is_syn: bool,
-    /// Nothing of the skb stays.
+    /// Whether the whole skb was removed.
     pub(crate) is_whole: bool,
 }
 
 impl Acked {
-    /// Microseconds of its latest transmission. Linux: `tcp_skb_timestamp_us`.
+    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -47,15 +47,15 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. After an ACK it should not be: the receiver would have
-    /// acknowledged it.
+    /// Whether the first skb in flight is SACKed. After an ACK it is only if the receiver has reneged; otherwise it
+    /// would be acknowledged cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.head();
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Takes off the first skb if it is an ordinary one below `snd_una`: sent once, acknowledged whole.
+    /// Removes the first skb if it is ordinary: below `snd_una` as a whole, with no tags, and not the SYN.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -86,8 +86,8 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// Takes off what is below `snd_una` of a first skb that is anything else: SACKed, marked or
-    /// retransmitted, acknowledged in part, or the SYN.
+    /// Removes the part below `snd_una` of a first skb that is not ordinary: SACKed, marked or retransmitted,
+    /// acknowledged in part, or the SYN.
     #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
         let id = self.queue.head();
@@ -140,7 +140,7 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// The hints that point to the first skb move on, and it is freed.
+    /// Moves the hints that point to the first skb, and frees it.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
         self.search_forget_head(id);
@@ -153,7 +153,7 @@ impl Scoreboard {
         self.queue.pop_sent();
     }
 
-    /// Cuts off the acknowledged head of an skb of several segments; returns how many segments that took.
+    /// Removes the acknowledged head of an skb of several segments; returns how many segments that removed.
     /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
     fn trim_acked_head(&mut self, id: SkbId, snd_una: u32) -> u32 {
         let skb = &mut self.queue[id];

@@ -1,11 +1,11 @@
-//! What is in flight: how it departs, is cut and joined there, and which of it is repeated next.
+//! Skbs in flight: departure, splitting, merging, and the next retransmission.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_event_new_data_sent`, `tcp_update_skb_after_send`,
 //! `tcp_fragment`, `tcp_trim_head`, `tcp_retrans_try_collapse`, `skb_still_in_host_queue`;
 //! `net/ipv4/tcp_input.c`: `tcp_any_retrans_done`.
 //! Deviations:
-//! 1. Small neighbours merge into one retransmission even while a copy of theirs is still on its way; the
-//!    kernel merges only what has left the path.
+//! 1. Small neighbours are merged into one retransmission even while a copy of them is still in the network; the
+//!    kernel does not merge such skbs.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -14,7 +14,7 @@ use super::{Cursor, Scoreboard};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
 
-/// An skb in flight: a copy of what is known of it.
+/// A copy of an skb in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     /// First sequence number.
@@ -23,9 +23,9 @@ pub(crate) struct Sent {
     pub(crate) end_seq: u32,
     /// Payload bytes.
     pub(crate) len: u32,
-    /// Segments.
+    /// Number of segments.
     pub(crate) pcount: u32,
-    /// Payload of each but the last of several segments, 0 for a lone one. Linux: `tcp_gso_size`.
+    /// Payload bytes of every segment but the last, 0 if there is only one. Linux: `tcp_gso_size`.
     pub(crate) gso_size: u32,
     /// Time of its latest transmission in nanoseconds.
     pub(crate) tstamp_ns: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Sent {
     pub(crate) tags: u8,
     /// Header flags besides ACK: SYN, FIN, PSH.
     pub(crate) flags: u8,
-    /// Transmissions before the latest one.
+    /// Number of transmissions before the latest one.
     pub(crate) retransmission: u16,
 }
 
@@ -59,7 +59,7 @@ impl Sent {
         self.tags & tags != 0
     }
 
-    /// Microseconds of its latest transmission. Linux: `tcp_skb_timestamp_us`.
+    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -85,19 +85,19 @@ impl Scoreboard {
         Cursor::at(self.queue.tail())
     }
 
-    /// The next in order of sequence.
+    /// The next skb in order of sequence number.
     #[inline]
     pub(crate) fn next(&self, at: Cursor) -> Option<Cursor> {
         Cursor::at(self.queue[at.0].next)
     }
 
-    /// What is known of an skb.
+    /// A copy of an skb.
     #[inline]
     pub(crate) fn sent(&self, at: Cursor) -> Sent {
         Sent::of(&self.queue[at.0])
     }
 
-    /// What is known of the first skb in flight.
+    /// A copy of the first skb in flight.
     #[inline]
     pub(crate) fn head_sent(&self) -> Option<Sent> {
         self.head().map(|at| self.sent(at))
@@ -109,7 +109,7 @@ impl Scoreboard {
         self.queue.head() == self.queue.tail()
     }
 
-    /// The SYN, in flight.
+    /// Adds the SYN to the skbs in flight.
     pub(crate) fn add_syn(&mut self, seq: u32) -> Cursor {
         let mut syn = Skb::empty_at(seq);
         syn.flags = flag::SYN;
@@ -120,7 +120,7 @@ impl Scoreboard {
         Cursor(self.queue.insert_sent(syn))
     }
 
-    /// An skb departs at `wstamp_ns`.
+    /// Stamps an skb that departs at `wstamp_ns`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
@@ -130,7 +130,7 @@ impl Scoreboard {
         Sent::of(skb)
     }
 
-    /// It has departed, with the delivery counts `tx`: it is the newest by time.
+    /// Stores the delivery counters `tx` of an skb that has departed, and moves it to the end of the list by time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps) {
@@ -138,7 +138,7 @@ impl Scoreboard {
         self.queue[at.0].tx = tx;
     }
 
-    /// New data that has departed is in flight from now on. Linux: `tcp_event_new_data_sent`.
+    /// Adds new data that has departed to the skbs in flight. Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor) -> Sent {
@@ -152,18 +152,18 @@ impl Scoreboard {
         sent
     }
 
-    /// An skb not in flight yet gets PSH.
+    /// Sets PSH on an skb that is not yet in flight.
     pub(crate) fn push_now(&mut self, at: Cursor) {
         self.queue[at.0].flags |= flag::PSH;
     }
 
-    /// Its latest copy waits in the host's queue.
+    /// The latest copy of an skb waits in the host's queue.
     pub(crate) fn enter_host_queue(&mut self, at: Cursor) {
         self.queue[at.0].tags |= tag::IN_HOST_QUEUE;
     }
 
-    /// The copy that was to depart at `departs_ns` has left the host's queue. The skb may have been
-    /// acknowledged meanwhile, and its place taken by another one.
+    /// The copy with the departure time `departs_ns` has left the host's queue. In the meantime the skb may have been
+    /// acknowledged and its place reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -176,42 +176,42 @@ impl Scoreboard {
         self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
     }
 
-    /// Where retransmitting goes on.
+    /// The skb at which retransmission continues.
     pub(crate) fn retransmit_next(&self) -> Option<Cursor> {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
-    /// All below needs no look any more. Linux: `retransmit_skb_hint`.
+    /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.
     #[inline]
     pub(crate) fn retransmit_from(&mut self, at: Cursor) {
         self.retransmit_hint = at.0;
     }
 
-    /// An skb was sent again, and the retransmission counts as in flight.
+    /// An skb was retransmitted: the retransmission counts as in flight.
     pub(crate) fn retransmitted(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
         skb.tags |= tag::ANY_RETRANS;
         self.retrans_out += u32::from(skb.pcount);
     }
 
-    /// An skb was sent again, be it only as a probe.
+    /// An skb was retransmitted, possibly only as a loss probe.
     pub(crate) fn retransmitted_once(&mut self, at: Cursor) {
         self.queue[at.0].tags |= tag::EVER_RETRANS;
     }
 
-    /// One more transmission of an skb begins; returns its segments.
+    /// Counts one more transmission of an skb; returns its number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         let skb = &mut self.queue[at.0];
         skb.retransmission = skb.retransmission.wrapping_add(1);
         u32::from(skb.pcount)
     }
 
-    /// Whether an skb was sent when the application limited the sender.
+    /// Whether the sender was application-limited when it sent an skb.
     pub(crate) fn is_app_limited(&self, at: Cursor) -> bool {
         self.queue[at.0].tx.is_app_limited()
     }
 
-    /// Cuts an skb in flight after `len` bytes; returns the rest. Linux: `tcp_fragment`.
+    /// Splits an skb in flight after `len` bytes; returns the rest. Linux: `tcp_fragment`.
     pub(crate) fn split(&mut self, at: Cursor, len: u32, mss: u32) -> Cursor {
         let Cursor(id) = at;
         let before = u32::from(self.queue[id].pcount);
@@ -220,7 +220,7 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags, before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // As if the two had been sent one after the other (v2's and v3's trees).
+            // As if the two had been sent one after the other (v2 and v3 trees).
             let front = u32::from(self.queue[id].pcount);
             let base = self.queue[id].tx.in_flight.saturating_sub(before);
             self.queue[id].tx.in_flight = base + front;
@@ -229,7 +229,7 @@ impl Scoreboard {
         Cursor(rest)
     }
 
-    /// Cuts off what is acknowledged of an skb. Linux: `tcp_trim_head`.
+    /// Removes the acknowledged head of an skb. Linux: `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
         if !before(skb.seq, snd_una) || skb.flags & flag::SYN != 0 {
@@ -243,7 +243,7 @@ impl Scoreboard {
         self.wmem_queued -= cut;
     }
 
-    /// Counts the segments of an skb anew, for segments of `mss` bytes.
+    /// Recounts the segments of an skb with `mss` bytes each.
     pub(crate) fn recount(&mut self, at: Cursor, mss: u32) {
         let skb = &mut self.queue[at.0];
         let before = u32::from(skb.pcount);
@@ -252,7 +252,7 @@ impl Scoreboard {
         self.adjust_pcount(tags, before.cast_signed() - after.cast_signed());
     }
 
-    /// Takes small skbs that end within the window behind an skb into it, up to `space` bytes.
+    /// Merges the small skbs that follow an skb and end within the window into it, up to `space` bytes in all.
     /// Linux: `tcp_retrans_try_collapse`.
     pub(crate) fn collapse_behind(&mut self, at: Cursor, space: u32, window_end: u32) {
         let Cursor(id) = at;

@@ -1,11 +1,11 @@
-//! What is marked lost: by whom is decided elsewhere, here it is marked, counted and taken back.
+//! Marking skbs lost, counting them, and unmarking them. Which skbs are lost is decided in other files.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
-//! 1. Packets that a timeout marked lost leave the order by time at once (and come back if the timeout was
-//!    spurious), so that a scan after a timeout does not step over the whole window. The kernel steps over
-//!    them one by one; what is marked is the same.
+//! 1. Packets that a timeout marked lost are removed from the list by time at once (and put back if the timeout
+//!    was spurious), so that scans after a timeout do not visit the whole window. The kernel skips them one by
+//!    one; the same packets are marked.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
@@ -13,10 +13,10 @@ use bbrlab_cc::linux_int::before;
 use super::skb::{NIL, SkbId, tag};
 use super::{Cursor, Scoreboard};
 
-/// Where a search stands that counts SACKed packets from below.
+/// The position of a search that counts SACKed packets from the head on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// The first skb not looked at, `NIL` for the head. Linux: `lost_skb_hint`.
+    /// The first skb not yet visited, `NIL` for the head. Linux: `lost_skb_hint`.
     pub(super) next: SkbId,
     /// SACKed packets below it. Linux: `lost_cnt_hint`.
     pub(super) sacked_below: u32,
@@ -31,7 +31,8 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb lost, or its retransmission; `None` if that is no news. Linux: `tcp_mark_skb_lost`.
+    /// Marks an skb or its retransmission lost; `None` if it was marked already or is SACKed.
+    /// Linux: `tcp_mark_skb_lost`.
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<LostSkb> {
         let Cursor(id) = at;
         let skb = &self.queue[id];
@@ -67,7 +68,8 @@ impl Scoreboard {
         })
     }
 
-    /// The skb that was sent longest ago, of those that are neither SACKed nor lost for good.
+    /// The first skb of the list by time: the one sent longest ago of those that are neither SACKed nor lost and
+    /// not yet retransmitted.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Cursor> {
         Cursor::at(self.queue.oldest())
@@ -79,13 +81,14 @@ impl Scoreboard {
         Cursor::at(self.queue[at.0].sorted_next)
     }
 
-    /// An skb leaves the order by time until it is sent again.
+    /// Removes an skb from the list by time until it is retransmitted.
     #[inline]
     pub(crate) fn leave_time_order(&mut self, at: Cursor) {
         self.queue.unlink_sorted(at.0);
     }
 
-    /// A timeout has marked an skb lost: it leaves the order by time, and can come back to its place.
+    /// A timeout has marked an skb lost: removes it from the list by time, to be put back in its place if the timeout
+    /// was spurious.
     pub(crate) fn shelve_lost(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
             self.queue.unlink_sorted(at.0);
@@ -93,18 +96,18 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver has dropped what it had SACKed of an skb.
+    /// Removes the SACKed tag of an skb after the receiver has reneged.
     pub(crate) fn unsack(&mut self, at: Cursor) {
         self.queue[at.0].tags &= !tag::SACKED;
     }
 
-    /// What is lost, or is not, is to be found out anew.
+    /// Resets the hints for retransmission and search.
     pub(crate) fn forget_hints(&mut self) {
         self.retransmit_hint = NIL;
         self.search.restart();
     }
 
-    /// Nothing is lost; what a timeout took off the order by time goes back to its place.
+    /// Removes all lost marks, and puts skbs that a timeout removed from the list by time back in their places.
     pub(crate) fn unmark_losses(&mut self) {
         let mut at = NIL;
         let mut id = self.queue.head();
@@ -114,7 +117,8 @@ impl Scoreboard {
             skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
             let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
             if is_unsorted {
-                // In order of sequence, and so of their only transmission: one pass over both lists.
+                // The skbs come in order of sequence number, and each was sent once, so also in order of time: one pass over
+                // both lists suffices.
                 let mut after =
                     if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
                 while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
@@ -130,7 +134,7 @@ impl Scoreboard {
         self.forget_hints();
     }
 
-    /// The first skb leaves the queue.
+    /// Adjusts the search before the first skb is removed from the queue.
     #[inline]
     pub(super) fn search_forget_head(&mut self, id: SkbId) {
         let next = self.search.next;
@@ -145,12 +149,12 @@ impl Scoreboard {
         }
     }
 
-    /// A search begins anew.
+    /// Restarts the search at the head.
     pub(crate) fn restart_search(&mut self) {
         self.search.restart();
     }
 
-    /// Where the search stands.
+    /// The position of the search.
     pub(crate) fn search(&self) -> Search {
         match self.search {
             Search { next: NIL, .. } => Search { next: self.queue.head(), sacked_below: 0 },
@@ -158,8 +162,8 @@ impl Scoreboard {
         }
     }
 
-    /// Goes on with a search: the next skb that is not marked yet and has at most `limit` SACKed packets below
-    /// it, so that the others are above it. Linux: `tcp_mark_head_lost`.
+    /// Continues a search: the next skb that is neither SACKed nor marked lost and has at most `limit` SACKed packets
+    /// below it, so that all others are above it. Linux: `tcp_mark_head_lost`.
     pub(crate) fn search_on(&self, search: &mut Search, limit: u32) -> Option<Cursor> {
         while search.next != NIL {
             let id = search.next;
@@ -179,7 +183,7 @@ impl Scoreboard {
         None
     }
 
-    /// The search will go on from here.
+    /// Stores the position from which the search continues.
     pub(crate) fn keep_search(&mut self, search: Search) {
         self.search = search;
     }

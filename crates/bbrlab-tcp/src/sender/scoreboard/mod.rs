@@ -1,17 +1,16 @@
-//! The scoreboard: what is in flight, what of it is SACKed, lost or repeated, and what waits to be sent.
+//! The scoreboard: the skbs in flight, which of them are SACKed, lost or retransmitted, and the unsent skbs.
 //!
-//! Its counts follow from its skbs, so nobody else touches either. Outside, an skb is a [`Cursor`], good for
-//! looking at it, for going on from it and for handing it back; what is known of it comes as a copy
-//! ([`Sent`], [`Acked`], [`Covered`], [`Unsent`]). How skbs are kept is the business of these files:
+//! The counts must agree with the skbs, so only these files change either. Other files refer to an skb by a
+//! [`Cursor`], and read it as a copy ([`Sent`], [`Acked`], [`Covered`], [`Unsent`]).
 //!
 //! | file | what |
 //! |---|---|
-//! | `unsent.rs` | what the application wrote: filled, joined, cut, taken |
-//! | `flight.rs` | departures, cutting and joining in flight, what is retransmitted next |
-//! | `acked.rs` | what a cumulative ACK takes off |
-//! | `sacked.rs` | what SACK blocks cover; merging of SACKed neighbours |
-//! | `lost.rs` | what is marked lost, and taken back |
-//! | `reno.rs` | without SACK: duplicate ACKs in place of SACKed packets |
+//! | `unsent.rs` | unsent skbs: filling, merging, splitting, sending |
+//! | `flight.rs` | skbs in flight: departure, splitting, merging; the next retransmission |
+//! | `acked.rs` | skbs that a cumulative ACK removes |
+//! | `sacked.rs` | skbs that SACK blocks cover; merging of SACKed neighbours |
+//! | `lost.rs` | marking skbs lost, and unmarking them |
+//! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
 //! | `queue.rs`, `skb.rs` | the skbs and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of `struct tcp_sock`.
@@ -43,7 +42,7 @@ use queue::Queue;
 use sacked::SackCache;
 use skb::{NIL, SkbId};
 
-/// A place in the scoreboard: an skb that is in flight or about to be.
+/// A reference to an skb in the scoreboard that is in flight or about to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor(SkbId);
 
@@ -54,29 +53,29 @@ impl Cursor {
     }
 }
 
-/// The skbs of a connection and what they add up to.
+/// The skbs of a connection and their counts.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
     packets_out: u32,
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// The first skb above everything SACKed, `NIL` if none was sent since.
+    /// The first skb above everything SACKed, `NIL` if there is none.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
     wmem_queued: u32,
     is_sack: bool,
-    /// Skbs that are cut share out what was noted to be in flight (v2's and v3's trees).
+    /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
     queue: Queue,
     // Used in recovery.
     sack_cache: SackCache,
-    /// Where counting recovery stands.
+    /// The search of recovery by `DupThresh`.
     search: Search,
 }
 
 impl Scoreboard {
-    /// Nothing sent, nothing written.
+    /// An empty scoreboard.
     pub(super) fn new(is_sack: bool, notes_in_flight: bool) -> Self {
         Self {
             packets_out: 0,
@@ -94,7 +93,7 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the peer SACKs.
+    /// Whether SACK was negotiated.
     #[inline]
     pub(super) const fn is_sack(&self) -> bool {
         self.is_sack
@@ -106,13 +105,13 @@ impl Scoreboard {
         self.packets_out
     }
 
-    /// Packets of them that are SACKed, or taken for it without SACK.
+    /// Packets out that are SACKed; without SACK, those counted by duplicate ACKs.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
-    /// Packets of them that are marked lost.
+    /// Packets out that are marked lost.
     #[inline]
     pub(super) const fn lost_out(&self) -> u32 {
         self.lost_out
@@ -150,7 +149,8 @@ impl Scoreboard {
         }
     }
 
-    /// The number of segments of an skb with `tags` fell by `decrease`. Linux: `tcp_adjust_pcount`.
+    /// Adjusts the counts after the number of segments of an skb with `tags` fell by `decrease`.
+    /// Linux: `tcp_adjust_pcount`.
     fn adjust_pcount(&mut self, tags: u8, decrease: i32) {
         if decrease == 0 {
             return;

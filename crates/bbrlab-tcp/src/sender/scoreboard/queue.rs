@@ -1,8 +1,8 @@
-//! The skbs of a connection: those in flight in order of sequence and of time, and those not yet sent.
+//! The skbs of a connection: those in flight, in order of sequence number and of time, and the unsent ones.
 //!
-//! All skbs live in one slab and are chained by index, so that cutting, merging and dropping them costs the
-//! same for a window of ten as of a hundred thousand. A SACK block names a sequence number: `milestones`
-//! leads from it to the skb, by noting who holds every 16384th byte; from there it is a few steps.
+//! All skbs are in one slab and linked by index, so that splitting, merging and freeing an skb costs the same with
+//! ten skbs as with a hundred thousand. `milestones` finds the skb for the sequence number of a SACK block: it
+//! records which skb holds every 16384th byte, and from there the skb is a few steps away.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`; `net/ipv4/tcp_input.c`:
 //! `tcp_sacktag_bsearch`. The kernel keeps a tree where this is a list with milestones.
@@ -12,10 +12,10 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::skb::{NIL, Skb, SkbId, tag};
 
-/// log2 of the distance of the milestones in bytes.
+/// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// A chain of skbs in sequence order.
+/// A list of skbs.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     head: SkbId,
@@ -26,14 +26,14 @@ impl Chain {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 }
 
-/// The slab and its chains.
+/// The slab and its lists.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     slab: Vec<Skb>,
     free: SkbId,
     sent: Chain,
     unsent: Chain,
-    /// By time of the latest transmission; what is SACKed or lost and not retransmitted is not in it.
+    /// By time of the latest transmission. Without skbs that are SACKed, or lost and not retransmitted.
     /// Linux: `tsorted_sent_queue`.
     sorted: Chain,
     milestones: Vec<SkbId>,
@@ -89,13 +89,13 @@ impl Queue {
         self.unsent.tail
     }
 
-    /// The oldest of the skbs by time of transmission.
+    /// The first skb of the list by time.
     #[inline]
     pub(super) fn oldest(&self) -> SkbId {
         self.sorted.head
     }
 
-    /// A place in the slab; what was there before is still in it.
+    /// Allocates a place in the slab; its old contents are not cleared.
     #[inline]
     fn alloc_place(&mut self) -> SkbId {
         let id = self.free;
@@ -114,7 +114,7 @@ impl Queue {
         id
     }
 
-    /// Puts `skb` into the slab.
+    /// Allocates a place in the slab for `skb`.
     fn alloc(&mut self, skb: Skb) -> SkbId {
         let id = self.alloc_place();
         self[id] = skb;
@@ -127,7 +127,7 @@ impl Queue {
         self.free = id;
     }
 
-    /// Appends `skb` to the unsent ones.
+    /// Appends `skb` to the unsent list.
     pub(super) fn push_unsent(&mut self, skb: Skb) -> SkbId {
         let id = self.alloc(skb);
         let tail = self.unsent.tail;
@@ -142,7 +142,7 @@ impl Queue {
         id
     }
 
-    /// Takes an unsent skb out and frees it.
+    /// Removes an unsent skb and frees it.
     pub(super) fn remove_unsent(&mut self, id: SkbId) {
         self.unlink_unsent(id);
         self.release(id);
@@ -162,10 +162,10 @@ impl Queue {
         }
     }
 
-    /// Cuts the first `len` bytes off the first unsent skb, as an skb of their own in no chain: to be sent and
-    /// handed to [`Self::push_sent`].
+    /// Splits the first `len` bytes off the first unsent skb into a new skb in no list, to be sent and then passed to
+    /// [`Self::push_sent`].
     ///
-    /// Linux: `tso_fragment`; there the rest is the new skb, which comes to the same.
+    /// Linux: `tso_fragment`. There the rest is the new skb; the result is the same.
     #[inline]
     pub(super) fn cut_send_head(&mut self, len: u32, mss: u32) -> SkbId {
         let id = self.alloc_place();
@@ -186,7 +186,7 @@ impl Queue {
         id
     }
 
-    /// Takes the first unsent skb out of its chain: to be sent and handed to [`Self::push_sent`].
+    /// Removes the first unsent skb from its list, to be sent and then passed to [`Self::push_sent`].
     #[inline]
     pub(super) fn take_send_head(&mut self, mss: u32) -> SkbId {
         let id = self.unsent.head;
@@ -201,7 +201,7 @@ impl Queue {
         id
     }
 
-    /// Appends an skb that is in no chain to those in flight.
+    /// Appends an skb that is in no list to those in flight.
     #[inline]
     pub(super) fn push_sent(&mut self, id: SkbId) {
         let tail = self.sent.tail;
@@ -221,7 +221,7 @@ impl Queue {
         }
     }
 
-    /// Adds an skb to those in flight without its having been unsent (the SYN).
+    /// Adds an skb that never was in the unsent list (the SYN) to those in flight.
     pub(super) fn insert_sent(&mut self, skb: Skb) -> SkbId {
         let id = self.alloc(skb);
         self.push_sent(id);
@@ -243,7 +243,7 @@ impl Queue {
         self.release(id);
     }
 
-    /// Frees an skb in flight whose bytes another one has taken over.
+    /// Frees an skb in flight whose bytes were merged into another.
     fn remove_sent(&mut self, id: SkbId) {
         self.unlink_sorted(id);
         let Skb { prev, next, .. } = self[id];
@@ -260,8 +260,8 @@ impl Queue {
         self.release(id);
     }
 
-    /// Cuts an skb in flight after `len` bytes; the rest becomes the skb behind it, in both orders.
-    /// The segments of both are counted anew. Linux: `tcp_fragment`.
+    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both lists.
+    /// The segments of both are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         let mut rest = self[id];
         let cut = rest.seq.wrapping_add(len);
@@ -292,8 +292,8 @@ impl Queue {
         rest_id
     }
 
-    /// Moves the first `len` bytes, `pcount` segments, of the skb in flight behind `to` into `to`; frees it
-    /// if nothing is left of it, and says so. Linux: `tcp_skb_shift`, end of `tcp_shifted_skb`.
+    /// Moves the first `len` bytes, `pcount` segments, of `from`, the next skb after `to`, into `to`. Frees `from` and
+    /// returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of `tcp_shifted_skb`.
     pub(super) fn shift(&mut self, to: SkbId, from: SkbId, len: u32, pcount: u16) -> bool {
         debug_assert_eq!(self[to].next, from);
         let start = self[from].seq;
@@ -321,7 +321,7 @@ impl Queue {
         self[id].sorted_prev != NIL || self.sorted.head == id
     }
 
-    /// Takes an skb out of the list by time, if it is in it.
+    /// Removes an skb from the list by time, if it is in it.
     #[inline]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         let Skb { sorted_prev: prev, sorted_next: next, .. } = self[id];
@@ -342,7 +342,7 @@ impl Queue {
         skb.sorted_next = NIL;
     }
 
-    /// Puts an skb at the end of the list by time.
+    /// Moves an skb to the end of the list by time.
     #[inline]
     pub(super) fn move_to_newest(&mut self, id: SkbId) {
         if self.sorted.tail == id {
@@ -361,7 +361,7 @@ impl Queue {
         self.sorted.tail = id;
     }
 
-    /// Puts an skb that is not in the list by time behind `at`, or in front of all if `at` is `NIL`.
+    /// Inserts an skb into the list by time after `at`, or at the front if `at` is `NIL`.
     pub(super) fn insert_sorted_after(&mut self, at: SkbId, id: SkbId) {
         let next = if at == NIL { self.sorted.head } else { self[at].sorted_next };
         self[id].sorted_prev = at;
@@ -398,7 +398,7 @@ impl Queue {
         (stone >> MILESTONE_SHIFT) as usize & (self.milestones.len() - 1)
     }
 
-    /// Notes `id` as the holder of every milestone in `seq..end_seq`.
+    /// Records `id` as the skb that holds every milestone in `seq..end_seq`.
     fn set_milestones(&mut self, seq: u32, end_seq: u32, id: SkbId) {
         let step = 1 << MILESTONE_SHIFT;
         let mut stone = seq.wrapping_add(step - 1) >> MILESTONE_SHIFT << MILESTONE_SHIFT;
@@ -409,7 +409,7 @@ impl Queue {
         }
     }
 
-    /// Grows the ring of milestones so that the window up to `end_seq` fits.
+    /// Grows the ring of milestones so that it covers the data in flight up to `end_seq`.
     fn make_room_for_milestones(&mut self, end_seq: u32) {
         let first = self[self.sent.head].seq;
         let needed = (end_seq.wrapping_sub(first) >> MILESTONE_SHIFT) as usize + 2;

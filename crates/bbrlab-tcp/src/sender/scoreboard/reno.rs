@@ -1,4 +1,4 @@
-//! Without SACK: every duplicate ACK counts as a SACKed packet, whichever that was.
+//! Without SACK: every duplicate ACK counts as one SACKed packet; which packet is unknown.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_add_reno_sack`, `tcp_remove_reno_sacks`,
 //! `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`, `tcp_reset_reno_sack`.
@@ -6,18 +6,19 @@
 
 use super::Scoreboard;
 
-/// What a count of duplicate ACKs tells.
+/// What a count of duplicate ACKs shows.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {
     /// Packets that were delivered.
     pub(crate) delivered: u32,
-    /// More duplicates than packets that could have caused them: packets overtook each other by this many.
+    /// The degree of reordering in packets, if there are more duplicate ACKs than packets that could have caused
+    /// them.
     pub(crate) reordering: Option<u32>,
 }
 
 impl Scoreboard {
-    /// Nothing is SACKed any more, or nothing is taken for it.
+    /// Sets the count of SACKed packets to 0.
     pub(crate) fn reset_sacked_out(&mut self) {
         self.sacked_out = 0;
     }
@@ -30,7 +31,7 @@ impl Scoreboard {
         DupAcks { delivered: self.sacked_out.saturating_sub(prior_sacked), reordering }
     }
 
-    /// An ACK takes back the duplicates that it explains. Linux: `tcp_remove_reno_sacks`.
+    /// Subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux: `tcp_remove_reno_sacks`.
     pub(crate) fn remove_dup_acks(&mut self, acked: u32) -> DupAcks {
         let mut delivered = 0;
         if acked > 0 {

@@ -1,7 +1,7 @@
-//! What SACK blocks cover.
+//! Tagging the skbs that SACK blocks cover.
 //!
-//! SACKed neighbours merge into one skb, so that a long SACKed stretch costs as much as one packet; blocks
-//! that the last ACK already had are skipped.
+//! SACKed neighbours are merged into one skb, so that a long SACKed range costs as much as one packet. Ranges
+//! that the blocks of the previous ACK already covered are skipped.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue` from its sorted blocks on,
 //! `tcp_sacktag_walk`, `tcp_sacktag_one`, `tcp_match_skb_to_sack`, `tcp_shift_skb_data`, `tcp_shifted_skb`,
@@ -17,19 +17,19 @@ use super::{Cursor, Scoreboard};
 use crate::rate::{DeliveredSkb, PackedStamps};
 use crate::segment::SackBlock;
 
-/// SACK blocks that fit into a header and are remembered. Linux: `TCP_NUM_SACKS`.
+/// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
 
-/// Bytes that merged skbs stay below. Linux: `65535 * TCP_MIN_GSO_SIZE`.
+/// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
 const MERGE_LIMIT: u32 = 65_535 * 8;
 
-/// The blocks of the latest ACK, in order of sequence. Linux: `recv_sack_cache`.
+/// The blocks of the latest ACK in order of sequence number. Linux: `recv_sack_cache`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SackCache {
     blocks: [SackBlock; NUM_SACKS],
 }
 
-/// An skb, or a part of one, that a block covers: a copy of what was known of it before.
+/// A copy of an skb, or of a part of one, that a block covers, as it was before the ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Covered {
     /// First sequence number.
@@ -40,18 +40,18 @@ pub(crate) struct Covered {
     pub(crate) pcount: u32,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
-    /// The block reports a duplicate.
+    /// Whether the block is a DSACK.
     pub(crate) is_dup: bool,
-    /// It is below what was SACKed before.
+    /// Whether it is below the highest SACKed sequence number.
     pub(crate) is_below_highest: bool,
     /// Delivery counters at its latest transmission.
     pub(crate) tx: PackedStamps,
-    /// What the rate sampler hears of the whole skb.
+    /// The whole skb, as passed to the rate sampler.
     pub(crate) delivered: DeliveredSkb,
 }
 
 impl Covered {
-    /// Microseconds of its latest transmission.
+    /// Time of its latest transmission in microseconds.
     pub(crate) const fn sent_us(&self) -> u64 {
         self.delivered.tx_mstamp
     }
@@ -62,7 +62,7 @@ impl Covered {
     }
 }
 
-/// A block, and the duplicate's block if that comes next: what a walk looks for.
+/// The target of a walk: a block, and the DSACK block if that is the next one.
 #[derive(Clone, Copy)]
 struct Wanted {
     block: SackBlock,
@@ -70,7 +70,7 @@ struct Wanted {
     is_dup: bool,
 }
 
-/// A piece of an skb that is about to move into the one before it.
+/// A piece of an skb that is about to be merged into the skb before it.
 struct Piece {
     len: u32,
     pcount: u32,
@@ -78,19 +78,19 @@ struct Piece {
     is_dup: bool,
 }
 
-/// What became of an skb that a block touches.
+/// The result of trying to merge an skb that a block overlaps.
 enum Shift {
-    /// It, or a part of it, is now in this one.
+    /// The skb, or a part of it, is now in this one.
     Merged(SkbId),
-    /// It stays, and is not covered.
+    /// It is not covered and stays as it is.
     Nothing,
-    /// It could not be merged; tag it where it is.
+    /// It cannot be merged and must be tagged in place.
     Fallback,
 }
 
 impl Scoreboard {
-    /// Tags what `blocks`, in order of sequence, cover, and tells `hear` of each piece; one of them may be a
-    /// DSACK. Blocks that the last ACK had are not looked at again. Linux: `tcp_sacktag_write_queue`.
+    /// Tags what `blocks`, in order of sequence number, cover, and passes each piece to `hear`. One of the blocks may
+    /// be a DSACK. Ranges that the previous ACK covered are skipped. Linux: `tcp_sacktag_write_queue`.
     #[inline]
     pub(crate) fn tag_sacked(
         &mut self,
@@ -109,7 +109,7 @@ impl Scoreboard {
         cache[unused..].copy_from_slice(blocks);
     }
 
-    /// Walks the skbs below the blocks, past those that the last ACK's blocks covered.
+    /// Walks the skbs that the blocks cover, and skips those that the previous ACK's blocks covered.
     #[inline]
     fn walk_blocks(
         &mut self,
@@ -170,7 +170,7 @@ impl Scoreboard {
         }
     }
 
-    /// The skb that holds `seq`, unless the walk is past it already. Linux: `tcp_sacktag_skip`.
+    /// The skb that holds `seq`, or `id` if that is already above `seq`. Linux: `tcp_sacktag_skip`.
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
         if id != NIL && after(self.queue[id].seq, seq) {
             return id;
@@ -178,7 +178,8 @@ impl Scoreboard {
         self.queue.find_sent(seq)
     }
 
-    /// Takes a DSACK's range on the way to `seq`. Linux: `tcp_maybe_skipping_dsack`.
+    /// Processes the DSACK block if it starts below `seq`, before the walk skips to `seq`.
+    /// Linux: `tcp_maybe_skipping_dsack`.
     fn skip_to_dsack(
         &mut self,
         id: SkbId,
@@ -238,7 +239,7 @@ impl Scoreboard {
         id
     }
 
-    /// Tags an skb that is covered whole.
+    /// Tags an skb that is covered as a whole.
     fn sacktag_skb(
         &mut self,
         id: SkbId,
@@ -258,8 +259,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `block` covers the skb, which is cut at a segment's border if it covers a part.
-    /// `None` if it ends within the first segment. Linux: `tcp_match_skb_to_sack`.
+    /// Whether `block` covers the skb. If it covers only a part, the skb is split at a segment boundary.
+    /// `None` if the block ends within the first segment. Linux: `tcp_match_skb_to_sack`.
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
         let starts_before = !after(block.start, skb.seq);
@@ -288,8 +289,8 @@ impl Scoreboard {
         Some(starts_before)
     }
 
-    /// Keeps the counts for an skb that is covered, or the piece of it that is about to move, and tells of it;
-    /// returns its new tags. Linux: `tcp_sacktag_one`.
+    /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and passes it to
+    /// `hear`; returns its new tags. Linux: `tcp_sacktag_one`.
     fn sacktag_one(
         &mut self,
         id: SkbId,
@@ -331,7 +332,7 @@ impl Scoreboard {
                 self.retrans_out -= pcount;
             }
         }
-        // Of a piece the sampler hears as of the skb that it leaves.
+        // For a piece, the sampler gets the tags of the skb that the piece is taken from.
         let heard_tags = if piece.is_some() { old_tags } else { tags };
         let delivered = DeliveredSkb {
             tx_mstamp,
@@ -352,7 +353,7 @@ impl Scoreboard {
         tags
     }
 
-    /// Moves what `block` covers of an skb into the SACKed skb before it. Linux: `tcp_shift_skb_data`.
+    /// Merges what `block` covers of an skb into the SACKed skb before it. Linux: `tcp_shift_skb_data`.
     fn shift_skb(
         &mut self,
         id: SkbId,
@@ -404,7 +405,7 @@ impl Scoreboard {
         if !self.shifted(id, conn, &Piece { len, pcount, mss, is_dup }, hear) {
             return Shift::Merged(prev);
         }
-        // The hole is filled: what follows may be SACKed and merge as well.
+        // The hole is filled: the next skb may be SACKed and can be merged as well.
         let next = self.queue[prev].next;
         if next != NIL {
             let skb = &self.queue[next];
@@ -420,14 +421,14 @@ impl Scoreboard {
         Shift::Merged(prev)
     }
 
-    /// Linux: the limits in `tcp_skb_shift`.
+    /// Whether a merged skb stays within the limits. Linux: in `tcp_skb_shift`.
     fn may_merge(&self, into: SkbId, len: u32, pcount: u32) -> bool {
         let skb = &self.queue[into];
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= 65_535
     }
 
-    /// Accounts for a piece that moves from `id` into the skb before it, and moves it; true if nothing is left
-    /// of `id`, which is then gone. Linux: `tcp_shifted_skb`.
+    /// Moves a piece of `id` into the skb before it and updates the counts; true if nothing is left of `id`, which is
+    /// then freed. Linux: `tcp_shifted_skb`.
     fn shifted(
         &mut self,
         id: SkbId,

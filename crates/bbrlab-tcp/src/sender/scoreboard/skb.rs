@@ -1,8 +1,8 @@
-//! A piece of the byte stream on its way: one or several segments that were, or will be, sent together.
+//! A piece of the byte stream: one or several segments that were, or will be, sent together.
 //!
 //! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits; `include/linux/skbuff.h`.
 //! Deviations:
-//! 1. Memory is counted, not used: an skb occupies [`OVERHEAD`] bytes and its payload, as on x86-64.
+//! 1. Memory is only accounted for: an skb counts as [`OVERHEAD`] bytes plus its payload, as on x86-64.
 
 use crate::rate::PackedStamps;
 use crate::segment::flag;
@@ -10,7 +10,7 @@ use crate::segment::flag;
 /// Bytes of memory that an skb takes besides its payload: head, `sk_buff` and `skb_shared_info`.
 pub(crate) const OVERHEAD: u32 = 832;
 
-/// What is known of an skb that was sent. Linux: `TCPCB_*`, same numbers.
+/// State bits of an skb that was sent. Linux: `TCPCB_*`, with the same values where Linux has the bit.
 pub(crate) mod tag {
     /// SACKed.
     pub(crate) const SACKED: u8 = 0x01;
@@ -22,11 +22,11 @@ pub(crate) mod tag {
     pub(crate) const ALL: u8 = 0x07;
     /// It was retransmitted at least once.
     pub(crate) const EVER_RETRANS: u8 = 0x80;
-    /// Retransmitted, whatever came of it. Linux: `TCPCB_RETRANS`.
+    /// Retransmitted, now or earlier. Linux: `TCPCB_RETRANS`.
     pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
     /// Its latest copy waits in the host's queueing discipline.
     pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
-    /// Taken off the time-sorted list by a timeout, to be put back if the timeout proves spurious.
+    /// Removed from the list by time at a timeout, to be put back if the timeout proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
 }
 
@@ -36,7 +36,7 @@ pub(super) type SkbId = u32;
 /// No skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// One skb, in the slab of its queue: a cache line.
+/// One skb in the slab of its queue; fills one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Skb {
@@ -48,26 +48,26 @@ pub(super) struct Skb {
     pub(super) tstamp_ns: u64,
     /// Delivery counters at its latest transmission.
     pub(super) tx: PackedStamps,
-    /// Neighbours in sequence order, in the queue that it is in.
+    /// Neighbours in its list, in order of sequence number.
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
-    /// Neighbours in order of transmission; both `NIL` outside that list.
+    /// Neighbours in the list by time; both `NIL` if it is not in that list.
     pub(super) sorted_prev: SkbId,
     pub(super) sorted_next: SkbId,
-    /// Segments. Linux: `tcp_gso_segs`.
+    /// Number of segments. Linux: `tcp_gso_segs`.
     pub(super) pcount: u16,
-    /// Payload of each but the last of several segments, 0 for a lone one. Linux: `tcp_gso_size`.
+    /// Payload bytes of every segment but the last, 0 if there is only one. Linux: `tcp_gso_size`.
     pub(super) gso_size: u16,
     /// Bits of [`tag`].
     pub(super) tags: u8,
     /// Header flags besides ACK: SYN, FIN, PSH.
     pub(super) flags: u8,
-    /// Transmissions before the latest one.
+    /// Number of transmissions before the latest one.
     pub(super) retransmission: u16,
 }
 
 impl Skb {
-    /// An skb without bytes at `seq`.
+    /// An empty skb at `seq`.
     pub(super) fn empty_at(seq: u32) -> Self {
         Self {
             seq,
@@ -93,13 +93,13 @@ impl Skb {
         self.end_seq.wrapping_sub(self.seq).wrapping_sub(control as u32)
     }
 
-    /// Microseconds of its latest transmission. Linux: `tcp_skb_timestamp_us`.
+    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(super) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
     }
 
-    /// Payload of each of its segments but the last. Linux: `tcp_skb_seglen`.
+    /// Payload bytes of every segment but the last. Linux: `tcp_skb_seglen`.
     pub(super) const fn seg_len(&self) -> u32 {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
@@ -110,7 +110,7 @@ impl Skb {
         self.tags & tags != 0
     }
 
-    /// Counts its segments anew. Linux: `tcp_set_skb_tso_segs`.
+    /// Recounts its segments. Linux: `tcp_set_skb_tso_segs`.
     #[inline]
     pub(super) fn count_segments(&mut self, mss: u32) {
         let len = self.len();

@@ -1,10 +1,10 @@
-//! What the scoreboard counts, counted by walking.
+//! A check of the scoreboard's counts against a walk over its skbs.
 
 use super::Scoreboard;
 use super::skb::{NIL, OVERHEAD, tag};
 
 impl Scoreboard {
-    /// Panics unless counts, hints and orders are what a walk through the skbs finds.
+    /// Panics unless counts, hints and orders agree with a walk over the skbs.
     pub(crate) fn check(&self, snd_nxt: u32) {
         let queue = &self.queue;
         let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);
@@ -23,14 +23,17 @@ impl Scoreboard {
             retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
             wmem += skb.len() + OVERHEAD;
             assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
-            assert!(!(skb.has(tag::SACKED) && queue.is_sorted(id)), "SACKed and in order of time");
-            assert_eq!(queue.find_sent(skb.seq), id, "the milestones lead to each skb");
+            assert!(
+                !(skb.has(tag::SACKED) && queue.is_sorted(id)),
+                "SACKed and in the list by time"
+            );
+            assert_eq!(queue.find_sent(skb.seq), id, "each skb is found by its sequence number");
             assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
             has_hint |= self.retransmit_hint == id;
             has_highest |= self.highest_sack == id;
             id = skb.next;
         }
-        assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "up to the last byte sent");
+        assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "the queue ends at snd_nxt");
         assert!(has_hint && has_highest, "hints point into the queue");
         id = queue.send_head();
         while id != NIL {
@@ -47,7 +50,7 @@ impl Scoreboard {
         let mut sorted = queue.oldest();
         let mut last_ns = 0;
         while sorted != NIL {
-            assert!(queue[sorted].tstamp_ns >= last_ns, "the order of time");
+            assert!(queue[sorted].tstamp_ns >= last_ns, "the list is sorted by time");
             last_ns = queue[sorted].tstamp_ns;
             sorted = queue[sorted].sorted_next;
         }

@@ -1,4 +1,4 @@
-//! What was written and not sent: filled from behind, taken from the front, in the size that may leave.
+//! Data written but not sent: appended at the end, taken from the front in the size that may be sent.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`: `tcp_grow_skb`,
 //! `tso_fragment`, `tcp_send_fin`.
@@ -8,7 +8,7 @@ use super::skb::{NIL, OVERHEAD, Skb};
 use super::{Cursor, Scoreboard};
 use crate::segment::flag;
 
-/// The first skb not yet sent: a copy of what is known of it.
+/// A copy of the first unsent skb.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsent {
     /// First sequence number.
@@ -17,20 +17,20 @@ pub(crate) struct Unsent {
     pub(crate) end_seq: u32,
     /// Payload bytes.
     pub(crate) len: u32,
-    /// It ends the stream.
+    /// Whether it carries the FIN.
     pub(crate) is_fin: bool,
-    /// Nothing waits behind it.
+    /// Whether it is the last unsent skb.
     pub(crate) is_last: bool,
 }
 
 impl Scoreboard {
-    /// Whether something waits to be sent for the first time. Linux: `tcp_send_head`.
+    /// Whether there is an unsent skb. Linux: `tcp_send_head`.
     #[inline]
     pub(crate) fn has_unsent(&self) -> bool {
         self.queue.send_head() != NIL
     }
 
-    /// What is to be sent first.
+    /// A copy of the first unsent skb.
     #[inline]
     pub(crate) fn first_unsent(&self) -> Option<Unsent> {
         let head = self.queue.send_head();
@@ -54,19 +54,19 @@ impl Scoreboard {
         (tail != NIL).then(|| self.queue[tail].len())
     }
 
-    /// Whether exactly one skb waits.
+    /// Whether there is exactly one unsent skb.
     #[inline]
     pub(crate) fn is_one_unsent(&self) -> bool {
         self.queue.write_tail() == self.queue.send_head() && self.has_unsent()
     }
 
-    /// An skb without bytes behind the last one.
+    /// Appends an empty skb.
     pub(crate) fn open_unsent(&mut self, seq: u32) {
         self.queue.push_unsent(Skb::empty_at(seq));
         self.wmem_queued += OVERHEAD;
     }
 
-    /// Fills `bytes` into the last unsent skb and returns its length; a new `send()` takes its PSH off.
+    /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its PSH.
     #[inline]
     pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
         let tail = self.queue.write_tail();
@@ -79,19 +79,19 @@ impl Scoreboard {
         skb.len()
     }
 
-    /// The last unsent skb gets PSH. Linux: `tcp_mark_push`.
+    /// Sets PSH on the last unsent skb. Linux: `tcp_mark_push`.
     pub(crate) fn push_last(&mut self) {
         let tail = self.queue.write_tail();
         self.queue[tail].flags |= flag::PSH;
     }
 
-    /// The first unsent skb gets PSH.
+    /// Sets PSH on the first unsent skb.
     pub(crate) fn push_first(&mut self) {
         let head = self.queue.send_head();
         self.queue[head].flags |= flag::PSH;
     }
 
-    /// A FIN behind the last byte, which has `seq`. Linux: `tcp_send_fin`.
+    /// Queues a FIN with the sequence number `seq` after the last byte. Linux: `tcp_send_fin`.
     pub(crate) fn append_fin(&mut self, seq: u32) {
         let tail = self.queue.write_tail();
         if tail == NIL {
@@ -108,7 +108,7 @@ impl Scoreboard {
         }
     }
 
-    /// What is to be sent first, filled up to `len` bytes from what is behind it. Linux: `tcp_grow_skb`.
+    /// The first unsent skb, filled up to `len` bytes from the next skb. Linux: `tcp_grow_skb`.
     pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Option<Unsent> {
         if self.first_unsent()?.len < len {
             self.fill_first_unsent(len);
@@ -138,13 +138,13 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the first unsent skb: to be sent, and then [added](Self::add_to_flight) to what is in flight.
+    /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
         Cursor(self.queue.take_send_head(mss))
     }
 
-    /// The same with its first `len` bytes; the rest stays, if only to hold the FIN.
+    /// Takes the first `len` bytes of the first unsent skb; the rest stays unsent, even if it is only the FIN.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += OVERHEAD;
