@@ -1,4 +1,5 @@
-//! What holds of a receiver whatever arrives: nothing is invented, nothing is lost, promises are kept.
+//! Properties of a receiver under arbitrary input: it acknowledges only data that arrived, delivers all of it, and
+//! does not take back an advertised window.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +12,21 @@ use bbrlab_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Bytes of a segment in these tests; the stream is made of such.
+/// Payload bytes of a segment; in these tests the stream consists of such segments.
 const MSS: u32 = 1448;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// Segments `from..from + count` of the stream arrive as one packet, relative to the next one
-    /// expected minus 4.
+    /// `count` segments of the stream arrive as one packet. The first is the next one expected plus `from`
+    /// minus 4.
     Data { from: u32, count: u32, push: bool, ce: bool },
-    /// A segment with any numbers.
+    /// A segment with arbitrary fields.
     Garbage { seq: u32, len: u32, ack: u32, flags: u8, tsval: u32 },
     /// Time passes, in microseconds.
     Wait(u64),
-    /// The application stops reading, or takes it up again.
+    /// The application stops or resumes reading.
     Reading(bool),
-    /// Another timer of the machine goes off.
+    /// Another timer of the machine fires.
     Interrupt,
 }
 
@@ -72,7 +73,7 @@ fn config() -> impl Strategy<Value = ReceiverConfig> {
     )
 }
 
-/// A host that keeps what goes out.
+/// A host that keeps the segments transmitted.
 #[derive(Default)]
 struct Wire {
     sent: Vec<Segment>,
@@ -97,14 +98,14 @@ impl Host for Wire {
     }
 }
 
-/// A receiver on its host.
+/// A receiver and its host.
 struct Bench {
     receiver: Receiver,
     wire: Wire,
     now: Time,
-    /// Whether segments and reads go in one step.
+    /// Whether a segment and the read after it are one call, `deliver`.
     is_short: bool,
-    /// Segments that were sent to it.
+    /// Numbers of the segments sent to the receiver.
     offered: BTreeSet<u32>,
 }
 
@@ -210,7 +211,7 @@ impl Bench {
     }
 }
 
-/// The same cases in every run: a failure comes back by itself. `PROPTEST_CASES` asks for more.
+/// The same cases in every run, so failures are reproducible. `PROPTEST_CASES` sets their number.
 fn settings() -> ProptestConfig {
     ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
@@ -222,8 +223,8 @@ fn settings() -> ProptestConfig {
 proptest! {
     #![proptest_config(settings())]
 
-    /// Whatever arrives, in whatever order: ACKs tell of what came and of nothing else, the right edge
-    /// of the window never moves back, and what was read is what came without a hole.
+    /// With any segments in any order: ACKs and SACK blocks cover only data that arrived, the right edge of the
+    /// window never moves back, and exactly the data before the first hole can be read.
     #[test]
     fn acks_tell_the_truth(config in config(), ops in prop::collection::vec(op(), 1..200)) {
         let mut bench = Bench::new(config, false);
@@ -233,13 +234,13 @@ proptest! {
             bench.apply(op, config.timestamps);
             for segment in &bench.wire.sent {
                 prop_assert!(segment.has(flag::ACK));
-                // DCTCP's ACK for the past has the window of the present.
+                // DCTCP's ACK for earlier packets carries the current window.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // Out of memory: the one case in which the kernel takes a promise back.
+                    // Out of memory: the only case in which the kernel shrinks the window.
                     edge = right;
                 }
                 prop_assert!(right >= edge || is_dctcp, "the window was taken back");
@@ -263,7 +264,7 @@ proptest! {
         prop_assert_eq!(read + 1, u64::from(bench.receiver.rcv_nxt()));
     }
 
-    /// Once every segment has come and was read, no memory is left in use and no ACK is owed for long.
+    /// Once every segment has arrived and was read, no memory is in use and everything is acknowledged.
     #[test]
     fn everything_is_delivered_in_the_end(config in config(), ops in prop::collection::vec(op(), 1..100)) {
         let mut bench = Bench::new(config, true);
@@ -272,7 +273,7 @@ proptest! {
         }
         bench.receiver.set_reading(true);
         let highest = bench.offered.last().copied().unwrap_or(0);
-        // A sender that repeats what is missing, one segment at a time.
+        // A sender that retransmits what is missing, one segment at a time.
         for _ in 0..4 * (highest + 2) {
             if (bench.receiver.rcv_nxt() - 1) / MSS > highest {
                 break;
@@ -290,7 +291,7 @@ proptest! {
         prop_assert_eq!(bench.receiver.rmem_alloc(), 0);
     }
 
-    /// The short way of predicted segments does what the long one does.
+    /// The fast path for predicted segments has the same effects as the general path.
     #[test]
     fn the_short_way_is_the_long_one(config in config(), ops in prop::collection::vec(op(), 1..300)) {
         let mut long = Bench::new(config, false);
@@ -307,7 +308,7 @@ proptest! {
         }
     }
 
-    /// No segment makes it panic.
+    /// No segment makes the receiver panic.
     #[test]
     fn garbage_is_survived(
         config in config(),
@@ -315,7 +316,7 @@ proptest! {
     ) {
         let mut bench = Bench::new(config, true);
         for op in &ops {
-            // The stream's arithmetic is for the tests above.
+            // Beyond this the segment numbers of `Op::Data` do not apply.
             if bench.receiver.rcv_nxt() > 1 << 30 {
                 break;
             }

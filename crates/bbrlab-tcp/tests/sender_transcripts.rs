@@ -1,9 +1,9 @@
-//! Transcripts of the sender in the manner of packetdrill: what happens to it, and what it does.
+//! Transcripts of the sender in the manner of packetdrill: its input and its output.
 //!
-//! Each file of `sender_transcripts/` tells in its first line what it shows. A line with a time is an input:
-//! `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `90 close`; the test runs them and the timers between
-//! them, and writes below each moment the segments sent (`>`) and the state (`=`) that results. The file has
-//! to come out as it is. `UPDATE_EXPECT=1` writes it anew: read the difference like code.
+//! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in milliseconds is an
+//! input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `90 close`. The test runs the inputs
+//! and the timers between them, and writes below each the segments sent (`>`) and the resulting state (`=`). The
+//! output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the difference like code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,8 @@ impl Bench {
     }
 }
 
-/// What the host's clock shows when a script's is at 0, in milliseconds. A stamp of 0 would mean that there is none; a
-/// multiple of every slot of the timer wheel moves no timer.
+/// The host's clock, in milliseconds, at time 0 of a script. Not 0, because a stamp of 0 means "none"; a multiple of
+/// every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
 /// Milliseconds with up to six decimals.
@@ -87,7 +87,8 @@ fn show_flags(segment: &Segment) -> String {
     FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| *letter).collect()
 }
 
-/// `A ack 1449 wnd 65535 sack 2897-4345 ecr 100`: what is left out is as in the segment before.
+/// `A ack 1449 wnd 65535 sack 2897-4345 ecr 100`. Without `wnd` the window is that of the segment before; other
+/// fields default to 0, `seq` to 1 (0 in a SYN).
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
         Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };
@@ -135,7 +136,7 @@ fn show_segment(segment: &Segment, has_ts: bool) -> String {
     line
 }
 
-/// The test's world.
+/// A script in progress: the sender, its host and the output so far.
 struct Play {
     sender: Sender,
     bench: Bench,
@@ -150,7 +151,7 @@ impl Play {
             mss: 1000,
             timestamps: false,
             tick: Tick::new(1000, 0, Span::ZERO),
-            // Timestamps count from the script's beginning.
+            // Timestamps count from the start of the script.
             ts_offset: BOOT_MS.wrapping_neg(),
             ..SenderConfig::default()
         };
@@ -184,7 +185,7 @@ impl Play {
         Self { sender, bench: Bench::default(), config, wnd: 65_535, text: String::new() }
     }
 
-    /// Timers up to `until`.
+    /// Runs the timers due up to `until`.
     fn run_timers(&mut self, until: Time) {
         while let Some((at, id)) = self.bench.next_timer(until) {
             self.bench.timers[id as usize] = None;
@@ -267,7 +268,7 @@ impl Play {
     }
 }
 
-/// What the file should look like.
+/// The output of a script: what the file must contain.
 fn perform(script: &str) -> String {
     let mut lines = script.lines();
     let title = lines.next().expect("a title");

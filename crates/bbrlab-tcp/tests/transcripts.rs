@@ -1,7 +1,7 @@
-//! Transcripts: what goes into one end of a connection, and what comes out, in the manner of packetdrill.
+//! Transcripts in the manner of packetdrill: the input of one end of a connection, and its output.
 //!
-//! A file's first line says what is tested, its second one what is under test and its settings. Then
-//! each line is a moment in seconds and an event:
+//! A file's first line says what is tested, the second names the end under test and its settings. Each
+//! further line is a time in seconds and an event:
 //!
 //! ```text
 //! # A lone segment without PUSH waits for the delayed-ACK timer.
@@ -9,17 +9,17 @@
 //! 0.100 < S 0:0(0) win 64240 ts 0 ecr 0         a segment comes in
 //! 0.100 > SA 0:0(0) ack 1 win 65160 ts 0 ecr 0  a segment goes out
 //! 0.300 read off                                the application stops reading
-//! 1.000 end                                     timers run until here
+//! 1.000 end                                     timers run until this time
 //! ```
 //!
-//! Lines with `>` are what the code says: the test fails where the file says otherwise, and
-//! `UPDATE_EXPECT=1` (`cargo xtask bless`) writes them anew. After `ack`, `win`, `sack a-b,c-d`, `ts`, `ecr`
-//! comes a number; `ect0` and `ce` are the IP header's marks. Numbers are relative, as in packetdrill.
+//! Lines with `>` are output: the test fails if the file differs from the code's output, and
+//! `UPDATE_EXPECT=1` (`cargo xtask bless`) rewrites them. `ack`, `win`, `ts` and `ecr` are followed by a number,
+//! `sack` by ranges `a-b,c-d`; `ect0` and `ce` are the ECN field. Numbers are relative, as in packetdrill.
 //!
 //! Events: `< ...`, `end`, `close`; at a receiver `read on`, `read off`, `interrupt` (another timer of the
-//! machine); at a sender `connect`, `write N`, `write unlimited`, `run` (the application gets to run).
+//! machine fires); at a sender `connect`, `write N`, `write unlimited`, `run` (the application is scheduled).
 //!
-//! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice what is asked for), `rcvlowat`, `rwnd`,
+//! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice `SO_RCVBUF`), `rcvlowat`, `rwnd`,
 //! `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the words `nots`, `nosack`,
 //! `quickack`, `ecn`, `dctcp`. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
 
@@ -48,14 +48,14 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// What a sender's clock shows when the transcript's is at 0, in milliseconds. A stamp of 0 would mean that there is none;
-/// a multiple of every slot of the timer wheel moves no timer.
+/// The sender's clock, in milliseconds, at time 0 of the transcript. Not 0, because a stamp of 0 means "none"; a
+/// multiple of every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
-/// A host that writes down what goes out.
+/// A host that records what is transmitted.
 struct Scribe {
     now: Time,
-    /// How far ahead of the transcript's clock the host's is.
+    /// The host's clock minus the transcript's.
     boot: Span,
     timers: [Time; TimerId::COUNT],
     out: String,
@@ -104,7 +104,7 @@ impl End {
         }
     }
 
-    /// How far ahead of the transcript's clock the host's is.
+    /// The host's clock minus the transcript's.
     fn boot(&self) -> Span {
         match self {
             Self::Receiver(_) => Span::ZERO,
@@ -178,7 +178,7 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
 }
 
 fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
-    // Timestamps count from the transcript's beginning.
+    // Timestamps count from the start of the transcript.
     let mut config = SenderConfig { ts_offset: BOOT_MS.wrapping_neg(), ..SenderConfig::default() };
     let mut cc = Algorithm::Reno;
     for word in words {
@@ -199,7 +199,7 @@ fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
     Sender::new(&config, cc.build(&Params::default()).expect("built"))
 }
 
-/// A moment in seconds, with as many digits as it needs, three at least.
+/// A time in seconds with as many decimals as it needs, at least three.
 fn seconds(at: Time) -> String {
     let digits = format!("{:09}", at.0 % 1_000_000_000);
     let (must, may) = digits.split_at(3);
@@ -275,7 +275,7 @@ fn parse(text: &str) -> Segment {
     segment
 }
 
-/// Runs a transcript's events; answers with the transcript as it should be.
+/// Runs a transcript's events; returns the transcript with the actual output.
 fn run(transcript: &str) -> String {
     let mut lines = transcript.lines();
     let title = lines.next().expect("a first line that says what is tested");

@@ -1,7 +1,7 @@
-//! How fast the application reads per round trip: what receive-buffer autotuning measures.
+//! Receive-buffer autotuning: measures how much the application reads per round trip.
 //!
-//! A receiver has no RTT samples of its own data; it takes the echo of its timestamps on full
-//! segments, and without timestamps the time that one window takes.
+//! A receiver has no RTT samples from data of its own. It uses the echoes of its timestamps on full segments
+//! and, without timestamps, the time in which one window arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_space_adjust`).
@@ -16,17 +16,17 @@ use super::window::Window;
 pub(super) struct Autotune {
     /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
     pub(super) rtt_us: u32,
-    /// End of the window that is being timed.
+    /// End of the window being timed.
     rtt_seq: u32,
-    /// When it began, in microseconds.
+    /// When the timing of that window began, in microseconds.
     rtt_time: Option<u64>,
     /// The last echo that was used.
     last_tsecr: Option<u32>,
-    /// Most bytes that were read in one round trip.
+    /// Largest number of bytes read in one round trip.
     space: u32,
-    /// First byte of the round trip being measured.
+    /// First byte read in the round trip being measured.
     space_seq: u32,
-    /// When it began, in microseconds.
+    /// When that round trip began, in microseconds.
     space_time: u64,
 }
 
@@ -38,12 +38,12 @@ impl Autotune {
         self.space = window.initial_space();
     }
 
-    /// Most bytes that were read in one round trip.
+    /// Largest number of bytes read in one round trip.
     pub(super) const fn space(&self) -> u32 {
         self.space
     }
 
-    /// The window's upper bound fell to `clamp`. Linux: in `tcp_measure_rcv_mss`.
+    /// The window's upper bound changed to `clamp`. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn clamp_changed(&mut self, clamp: u32) {
         self.space = self.space.min(clamp);
     }
@@ -58,17 +58,17 @@ impl Autotune {
         }
     }
 
-    /// Whether the window being timed ends before `rcv_nxt`, or none is.
+    /// Whether `rcv_nxt` has reached the end of the window being timed, or no window is being timed.
     pub(super) const fn is_window_over(&self, rcv_nxt: u32) -> bool {
         self.rtt_time.is_none() || !before(rcv_nxt, self.rtt_seq)
     }
 
-    /// Whether an echo is another one than the last.
+    /// Whether an echo differs from the last one.
     pub(super) fn is_new_echo(&self, tsecr: u32) -> bool {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// In-order data came; times whole windows. Linux: `tcp_rcv_rtt_measure`.
+    /// In-order data arrived: times whole windows. Linux: `tcp_rcv_rtt_measure`.
     pub(super) fn on_data(&mut self, mstamp_us: u64, window: &Window) {
         if let Some(began) = self.rtt_time {
             if before(window.rcv_nxt, self.rtt_seq) {
@@ -80,7 +80,7 @@ impl Autotune {
         self.rtt_time = Some(mstamp_us);
     }
 
-    /// A segment with a timestamp echo came; `full` tells whether its size is that of a full one.
+    /// A segment with a timestamp echo arrived; `full` says whether it is a full segment.
     /// Linux: `tcp_rcv_rtt_measure_ts`.
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
         if self.last_tsecr == Some(tsecr) {
@@ -97,7 +97,7 @@ impl Autotune {
         }
     }
 
-    /// The application has read some. Linux: `tcp_rcv_space_adjust`.
+    /// The application has read data. Linux: `tcp_rcv_space_adjust`.
     pub(super) fn on_read(&mut self, mstamp_us: u64, window: &mut Window) {
         let time = stamp_us_delta(mstamp_us, self.space_time);
         if self.rtt_us == 0 || time < self.rtt_us >> 3 {

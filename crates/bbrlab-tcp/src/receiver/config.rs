@@ -1,20 +1,20 @@
-//! What a receiving socket is set up with: buffers, options, the application's habits.
+//! The configuration of a receiving socket: buffers, options, and how the application reads.
 
 use bbrlab_stack::Stack;
 use bbrlab_units::Span;
 
 use crate::wheel::Tick;
 
-/// How CE marks are told to the sender.
+/// How CE marks are echoed to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnEcho {
     /// ECN is not negotiated.
     #[default]
     Off,
-    /// ECE on every ACK until CWR comes. RFC 3168.
+    /// ECE on every ACK until CWR arrives. RFC 3168.
     Classic,
-    /// ECE on just the ACKs of marked data, and an ACK at once when the marking changes. RFC 8257.
-    /// Linux does so where the receiving socket's congestion control is DCTCP, or BBRv2 or v3 with
+    /// ECE only on ACKs of marked data, and an immediate ACK when the marking changes. RFC 8257.
+    /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3 with
     /// ECN enabled.
     Dctcp {
         /// Whether SYN-ACKs and ACKs are ECN-capable too. Linux: `TCP_CONG_NEEDS_ECN`.
@@ -22,27 +22,27 @@ pub enum EcnEcho {
     },
 }
 
-/// What a receiving socket is set up with.
+/// The configuration of a receiving socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
     /// What the host sets for all its flows.
     pub stack: Stack,
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,
-    /// `net.core.rmem_max`: has a say in the window scale only.
+    /// `net.core.rmem_max`: affects only the window scale.
     pub rmem_max: u32,
-    /// The window scale; computed as Linux does where `None`.
+    /// The window scale; `None` computes it as Linux does.
     pub wscale: Option<u8>,
-    /// `TCP_WINDOW_CLAMP`, set before `listen()`: decides the window scale; in 6.12 the clamp itself
-    /// is computed anew as soon as data comes.
+    /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In 6.12 the clamp itself
+    /// is recomputed when data arrives.
     pub window_clamp: Option<u32>,
     /// Whether the timestamp option is negotiated.
     pub timestamps: bool,
     /// How CE marks are echoed.
     pub ecn: EcnEcho,
-    /// What the application's read of one buffer costs: one step of the clock.
+    /// Time that the application takes to read one buffer.
     pub skb_read_cost: Span,
-    /// Largest number of bytes that one `recv()` takes.
+    /// Largest number of bytes that one `recv()` reads.
     pub recv_bytes: u32,
     /// The host's tick.
     pub tick: Tick,
@@ -53,7 +53,7 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// A receiver as the reference runs have it, whose application reads in no time.
+    /// A receiver as in the reference runs, whose application reads instantly.
     fn default() -> Self {
         Self {
             stack: Stack::default(),

@@ -1,8 +1,8 @@
-//! When an ACK is owed, and how long it may wait.
+//! When an ACK is due, and how long it may be delayed.
 //!
-//! Three wishes pull at a receiver: ACKs at once while the sender's window is small (quick mode), one
-//! ACK per two full segments in bulk transfer, and none of their own where replies carry them
-//! (ping-pong mode). The counters below are the kernel's.
+//! A receiver has three modes: immediate ACKs while the sender's window is small (quick mode), one ACK per two
+//! full segments in bulk transfer, and ACKs carried by replies in interactive use (ping-pong mode). The counters
+//! below are the kernel's.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_measure_rcv_mss`, `tcp_event_data_recv`, `tcp_incr_quickack`,
 //! `tcp_enter_quickack_mode`), `tcp_output.c` (`tcp_send_delayed_ack`, `tcp_event_ack_sent`),
@@ -11,15 +11,15 @@
 
 use crate::wheel::Tick;
 
-/// An ACK is owed. Linux: `ICSK_ACK_SCHED`.
+/// An ACK is due. Linux: `ICSK_ACK_SCHED`.
 pub(super) const SCHED: u8 = 1;
-/// The timer is set. Linux: `ICSK_ACK_TIMER`.
+/// The delayed-ACK timer is set. Linux: `ICSK_ACK_TIMER`.
 pub(super) const TIMER: u8 = 2;
-/// A segment that ends a write came. Linux: `ICSK_ACK_PUSHED`.
+/// A segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED`.
 pub(super) const PUSHED: u8 = 4;
-/// A second one. Linux: `ICSK_ACK_PUSHED2`.
+/// A second short segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED2`.
 pub(super) const PUSHED2: u8 = 8;
-/// Owed at once. Linux: `ICSK_ACK_NOW`.
+/// An ACK must be sent at once. Linux: `ICSK_ACK_NOW`.
 pub(super) const NOW: u8 = 16;
 /// Data was dropped for lack of memory. Linux: `ICSK_ACK_NOMEM`.
 pub(super) const NOMEM: u8 = 32;
@@ -36,11 +36,11 @@ const PINGPONG_THRESH: u8 = 1;
 /// Linux: `icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
-    /// [`SCHED`] and its neighbours.
+    /// Bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`], [`NOW`], [`NOMEM`].
     pub(super) pending: u8,
-    /// ACKs that still leave at once.
+    /// Number of ACKs still to be sent at once.
     pub(super) quick: u8,
-    /// Replies that carried an ACK; at the threshold the connection is interactive.
+    /// Number of replies that carried an ACK; from the threshold on the connection is interactive.
     pub(super) pingpong: u8,
     /// The route's `quickack 1`.
     pub(super) dst_quick_ack: bool,
@@ -50,9 +50,9 @@ pub(super) struct DelayedAck {
     pub(super) timeout: u32,
     /// Jiffies of the last data received.
     pub(super) lrcvtime: u32,
-    /// Payload bytes of the peer's full segments, as far as seen.
+    /// Estimated payload bytes of the peer's full segments.
     pub(super) rcv_mss: u32,
-    /// Size of the last segment if it was a short one.
+    /// Size of the last segment if it was short, else 0.
     pub(super) last_seg_size: u32,
     /// 40 ms in jiffies. Linux: `TCP_ATO_MIN`, `TCP_DELACK_MIN`.
     ato_min: u32,
@@ -60,14 +60,14 @@ pub(super) struct DelayedAck {
     delack_max: u32,
 }
 
-/// Ticks that `us` microseconds take, rounded up. Linux: `usecs_to_jiffies`.
+/// `us` microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
 #[expect(clippy::cast_possible_truncation, reason = "a round-trip time")]
 pub(super) const fn us_to_jiffies(us: u64, tick: Tick) -> u32 {
     (us * tick.hz() as u64).div_ceil(1_000_000) as u32
 }
 
 impl DelayedAck {
-    /// Before the handshake.
+    /// The state before the handshake.
     pub(super) fn new(dst_quick_ack: bool, tick: Tick) -> Self {
         Self {
             pending: 0,
@@ -84,7 +84,7 @@ impl DelayedAck {
         }
     }
 
-    /// Whether the delay stays as it is if data came at the same pace as before.
+    /// Whether data that arrives at `now` (jiffies) leaves the delay unchanged.
     pub(super) const fn is_steady(&self, now: u32) -> bool {
         self.ato == self.ato_min && now.wrapping_sub(self.lrcvtime) <= self.ato_min / 2
     }
@@ -130,7 +130,8 @@ impl DelayedAck {
         self.ato = self.ato_min;
     }
 
-    /// Data came at `now` (tick): adapt the delay to the pace. Linux: in `tcp_event_data_recv`.
+    /// Data arrived at `now` (jiffies): adapts the delay to the time between segments. Linux: in
+    /// `tcp_event_data_recv`.
     pub(super) fn on_data(&mut self, now: u32, rcv_wnd: u32, rto: u32) {
         let ato_min = self.ato_min;
         if self.ato == 0 {
@@ -143,14 +144,14 @@ impl DelayedAck {
             } else if since < self.ato {
                 self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max);
             } else if since > rto {
-                // After a long pause the sender begins with a small window.
+                // After a long pause the sender restarts with a small window.
                 self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
             }
         }
         self.lrcvtime = now;
     }
 
-    /// How long the ACK may wait, in ticks. Linux: the head of `tcp_send_delayed_ack`.
+    /// How long the ACK may be delayed, in ticks. Linux: the first part of `tcp_send_delayed_ack`.
     pub(super) fn delay(&self, srtt_us: u32, tick: Tick) -> u32 {
         let mut ato = self.ato;
         let delack_min = self.ato_min;
@@ -167,7 +168,7 @@ impl DelayedAck {
         ato.min(self.delack_max)
     }
 
-    /// The timer went off and an ACK was owed. Linux: in `tcp_delack_timer_handler`.
+    /// The timer fired and an ACK was due. Linux: in `tcp_delack_timer_handler`.
     pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();
@@ -177,7 +178,7 @@ impl DelayedAck {
         }
     }
 
-    /// Data of our own was sent at `now` (jiffies): a reply if it followed closely.
+    /// This socket sent data at `now` (jiffies): it counts as a reply if data arrived less than `ato` before.
     /// Linux: `tcp_event_data_sent`.
     pub(super) fn on_data_sent(&mut self, now: u32) {
         if now.wrapping_sub(self.lrcvtime) < self.ato {
@@ -185,7 +186,7 @@ impl DelayedAck {
         }
     }
 
-    /// An ACK left. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
+    /// An ACK was sent. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
     pub(super) fn on_ack_sent(&mut self) {
         if self.quick != 0 && self.has(SCHED) {
             self.quick -= 1;

@@ -1,4 +1,4 @@
-//! Congestion marks, echoed to the sender.
+//! The state for echoing CE marks to the sender.
 //!
 //! Sources: [linux] `tcp_input.c` (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`), `tcp_dctcp.h`
 //! (`dctcp_ece_ack_update`); RFC 3168 6.1.3, RFC 8257 3.2.
@@ -18,16 +18,16 @@ pub(super) struct EcnState {
     pub(super) seen: bool,
     /// Whether the last packet was marked (DCTCP).
     pub(super) ce_state: bool,
-    /// Whether marks are echoed one by one.
+    /// Whether marks are echoed as in DCTCP.
     pub(super) is_dctcp: bool,
     /// Whether ACKs are ECN-capable.
     pub(super) ect_on_acks: bool,
-    /// What an ACK for the packets before the last one would acknowledge (DCTCP).
+    /// `rcv_nxt` before the last packet (DCTCP).
     pub(super) prior_rcv_nxt: u32,
 }
 
 impl EcnState {
-    /// Before the handshake.
+    /// The state before the handshake.
     pub(super) fn new(echo: EcnEcho) -> Self {
         let (is_dctcp, ect_on_acks) = match echo {
             EcnEcho::Off | EcnEcho::Classic => (false, false),

@@ -1,13 +1,12 @@
-//! The short way of the common segment: the next full one, read at once.
+//! The fast path for the common case: the next full segment, read at once.
 //!
-//! In bulk transfer nearly every segment is in order and as long as the ones before, carries nothing but
-//! data, and finds an application that reads it before the next one comes. Then no buffer needs to be
-//! made: the memory is charged for as long as the ACK is decided on, and released. What is done is what
-//! [`Receiver::on_segment`] and [`Receiver::read`] do, in their order; a property test holds the two
-//! ways against each other.
+//! In bulk transfer nearly every segment is in order, as long as the ones before, carries only data, and is
+//! read before the next one arrives. No buffer is needed then: the memory is charged only while the ACK
+//! decision is made. The fast path has the same effects as [`Receiver::on_segment`] followed by
+//! [`Receiver::read`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
-//! Deviations: none; the kernel's conditions are narrower (it has a fast path for less).
+//! Deviations: none visible in the results. The kernel's fast path has narrower conditions.
 
 use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
@@ -18,7 +17,7 @@ use super::{Read, Receiver, ReceiverConfig, State};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// Whether the settings allow for the short way at all.
+/// Whether the settings allow the fast path.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.rcvlowat() == 1
         && config.recv_bytes >= config.mss
@@ -26,8 +25,8 @@ pub(super) fn allows(config: &ReceiverConfig) -> bool {
 }
 
 impl Receiver {
-    /// A segment of the peer arrives and the application, if that wakes it up, reads all there is:
-    /// [`Self::on_segment`], then [`Self::read`] if it [`Self::wants_read`].
+    /// A segment arrives from the peer, and the application reads all data if it is woken up:
+    /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
     pub fn deliver(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
         if self.is_predicted(segment) {
             return self.deliver_predicted(now, segment, host);
@@ -39,7 +38,7 @@ impl Receiver {
         Read { bytes: 0, until: now }
     }
 
-    /// Whether `segment` is the one that was expected.
+    /// Whether `segment` is the expected one and the fast path applies.
     fn is_predicted(&self, segment: &Segment) -> bool {
         let window = &self.window;
         let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(window.rcv_nxt);

@@ -4,7 +4,7 @@
 //! `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c` (`tcp_check_req`), `tcp_output.c`
 //! (`tcp_make_synack`, `tcp_send_fin`); RFC 9293, RFC 6298 (initial timeout).
 //! Deviations:
-//! 1. Of the handshake's RTT only what a receiver uses is kept: `srtt` and the timeout of a first sample.
+//! 1. The handshake's RTT sample sets only what a receiver uses: `srtt` and the timeout.
 
 use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
 use bbrlab_units::{Bytes, Ecn, Time};
@@ -19,12 +19,12 @@ use crate::{Host, Segment, TimerId};
 
 /// `TCP_RTO_MIN` in microseconds.
 const RTO_MIN_US: u64 = 200_000;
-/// How often a SYN-ACK is repeated. Linux: `tcp_synack_retries`.
+/// How often a SYN-ACK is retransmitted. Linux: `tcp_synack_retries`.
 const SYNACK_RETRIES: u8 = 5;
 
 impl Receiver {
-    /// A segment before the connection is established. Returns whether it completes the handshake and
-    /// is to be processed further.
+    /// Handles a segment before the connection is established. True if it completes the handshake and must be
+    /// processed further.
     #[cold]
     pub(super) fn on_handshake(
         &mut self,
@@ -95,7 +95,7 @@ impl Receiver {
         host.arm(TimerId::Retransmit, tick.time_of(slot_of(timeout, jiffies), now));
     }
 
-    /// The SYN-ACK may be lost.
+    /// The SYN-ACK timer fires: retransmits the SYN-ACK.
     pub(super) fn on_synack_timer(&mut self, now: Time, host: &mut impl Host) {
         if self.state == State::SynReceived && self.synack_retrans < SYNACK_RETRIES {
             self.synack_retrans += 1;
@@ -139,7 +139,7 @@ impl Receiver {
         self.is_plain = fast_path::allows(&self.config) && !self.ecn.is_ok;
     }
 
-    /// The other half of this socket sends a SYN at `now`.
+    /// The sending half of this socket sends a SYN at `now`.
     pub(crate) fn connect(&mut self, now: Time) {
         self.state = State::SynSent;
         self.clock = now;
@@ -161,7 +161,7 @@ impl Receiver {
         self.init_transfer(now, synack);
     }
 
-    /// Whether a SYN has come.
+    /// Whether a SYN has arrived.
     pub(crate) fn has_syn(&self) -> bool {
         self.state != State::Listen
     }
@@ -171,13 +171,13 @@ impl Receiver {
         self.window.syn_window()
     }
 
-    /// What the other half of the socket has come to.
+    /// Updates the state of the sending half.
     pub(crate) fn set_send_side(&mut self, send_side: SendSide) {
         self.send_side = send_side;
     }
 
-    /// The other half sends `segment` at `now`: fills in this half's share of the header, except for the
-    /// sender's own timestamp.
+    /// The sending half sends `segment` at `now`: fills in the header fields of the receiving half, but keeps the
+    /// sender's timestamp.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock = now;
@@ -196,7 +196,7 @@ impl Receiver {
         }
     }
 
-    /// The application closes: FIN, and no more data is read.
+    /// The application closes: sends a FIN and stops reading.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock = now;
         self.state = match self.state {

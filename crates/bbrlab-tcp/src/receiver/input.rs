@@ -1,9 +1,9 @@
-//! A segment's way into the socket: header checks, timestamps, data.
+//! Processing of an arriving segment: header checks, timestamps, data.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_validate_incoming`, `tcp_replace_ts_recent`,
 //! `tcp_ecn_accept_cwr`, `tcp_data_queue`, `tcp_event_data_recv`, `tcp_data_queue_ofo`,
 //! `tcp_ofo_queue`, `tcp_try_rmem_schedule`, `tcp_prune_queue`); RFC 7323 (PAWS).
-//! Deviations: see the room's header.
+//! Deviations: those of `mod.rs`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_units::{Ecn, Time};
@@ -17,13 +17,14 @@ use crate::{Host, Segment};
 
 /// `TCP_PAWS_WINDOW`.
 const PAWS_WINDOW: i32 = 1;
-/// The smallest segment that lets the window grow, in bytes.
+/// The smallest segment that makes the window grow, in bytes.
 const GROWTH_MIN_LEN: u32 = 128;
 /// Bytes of the TCP header without options.
 const TCP_HEADER: u32 = 20;
 
 impl Receiver {
-    /// Whether `segment` is acceptable. If not, it has been answered.
+    /// Whether `segment` is acceptable and, during the handshake, completes it. An unacceptable segment is answered
+    /// here.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock = now;
         if matches!(self.state, State::Listen | State::SynSent | State::SynReceived)
@@ -47,14 +48,14 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) || segment.has(flag::RST) {
-            // Neither is ever sent by our peers after the handshake; a challenge ACK would do.
+            // Our peers never send these after the handshake; an ACK serves as the challenge ACK.
             self.refuse(segment, host);
             return false;
         }
         true
     }
 
-    /// An old timestamp on a pure ACK that was merely overtaken. Linux: `tcp_disordered_ack`.
+    /// Whether a segment with an old timestamp is a pure ACK that was only reordered. Linux: `tcp_disordered_ack`.
     fn is_disordered_ack(&self, segment: &Segment) -> bool {
         segment.len == 0
             && segment.seq == self.window.rcv_nxt
@@ -63,7 +64,7 @@ impl Receiver {
                 <= self.send_side.rto * 1200 / self.config.tick.hz()
     }
 
-    /// Answers an unacceptable segment. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    /// Answers an unacceptable segment with a duplicate ACK. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     #[cold]
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
         if segment.has(flag::RST) {
@@ -88,8 +89,8 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// Whether the segment's timestamp echo is an RTT sample. The segment that completes the handshake
-    /// is none: its state is another one. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from the segment's timestamp echo. Not called for the segment that completes the
+    /// handshake. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
     pub(crate) fn take_echo(&mut self, segment: &Segment) {
         if self.has_ts && segment.has_ts {
             let full = segment.len >= self.ack.rcv_mss;
@@ -97,7 +98,7 @@ impl Receiver {
         }
     }
 
-    /// What the header of an acceptable segment says to a receiver. Linux: in `tcp_ack`.
+    /// Processes timestamp and CWR of an acceptable segment. Linux: in `tcp_ack`.
     pub(crate) fn take_header(&mut self, segment: &Segment) {
         if self.has_ts
             && segment.has_ts
@@ -197,7 +198,7 @@ impl Receiver {
         if self.ecn.is_ok {
             self.check_ce(segment, host);
         }
-        // Payload in page fragments: the head counts as shared.
+        // The payload is in page fragments, so only `len` bytes count as `truesize`.
         if segment.len >= GROWTH_MIN_LEN
             && self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
         {
@@ -205,7 +206,7 @@ impl Receiver {
         }
     }
 
-    /// The size of the peer's full segments, and whether this one ends a write.
+    /// Measures the size of the peer's full segments, and whether this one ends a write.
     /// Linux: `tcp_measure_rcv_mss`.
     fn measure_rcv_mss(&mut self, segment: &Segment) {
         let last = self.ack.last_seg_size;
@@ -226,7 +227,7 @@ impl Receiver {
         }
     }
 
-    /// A segment shorter than the full ones seen so far.
+    /// Handles a segment shorter than the full ones seen so far.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };
@@ -266,7 +267,7 @@ impl Receiver {
         if self.ecn.is_dctcp {
             if self.ecn.ce_state != is_ce {
                 if self.ack.has(TIMER) {
-                    // The ACK that waits tells of the marking before this packet.
+                    // The delayed ACK must report the marking before this packet.
                     self.ecn.demand_cwr = self.ecn.ce_state;
                     self.send_ack_for(self.ecn.prior_rcv_nxt, host);
                 }
@@ -307,7 +308,8 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // Growth is judged before the memory is charged; a merged segment costs no head.
+            // A merged segment is charged, without overhead, before the window grows; a segment in its own buffer
+            // is charged after it.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -337,7 +339,7 @@ impl Receiver {
         }
     }
 
-    /// The hole is filled, or part of it. Linux: `tcp_ofo_queue` and what follows it.
+    /// The hole is filled, or part of it. Linux: `tcp_ofo_queue` and the code after its call.
     #[cold]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {
         let dsack_high = self.window.rcv_nxt;
@@ -362,7 +364,7 @@ impl Receiver {
             }
         }
         if self.out_of_order.is_empty() {
-            // RFC 5681 4.2: an ACK at once when a gap is filled.
+            // RFC 5681, section 4.2: an immediate ACK when a gap is filled.
             self.ack.pending |= NOW;
             self.sacks.clear_blocks();
         } else {
@@ -370,7 +372,7 @@ impl Receiver {
         }
     }
 
-    /// The buffer is overdrawn: make room. Returns whether there is some.
+    /// Memory in use exceeds the buffer: tries to free some. True if there is space now.
     /// Linux: `tcp_prune_queue`.
     #[cold]
     fn make_room(&mut self, seq: u32) -> bool {
@@ -391,7 +393,7 @@ impl Receiver {
         self.ack.enter_quickack_mode(self.window.rcv_wnd, max);
     }
 
-    /// Packets that `len` bytes travelled in. A super-packet counts as what it was cut from.
+    /// Number of packets of `len` bytes of payload. A TSO burst counts as the full segments that it consists of.
     fn packets_of(&self, len: u32) -> u64 {
         if len <= self.window.advmss { 1 } else { u64::from(len.div_ceil(self.window.advmss)) }
     }

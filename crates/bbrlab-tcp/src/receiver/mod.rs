@@ -1,13 +1,13 @@
 //! The receiving half of a Linux socket: data in, ACKs out.
 //!
-//! A segment passes three desks, as in the kernel: is it acceptable and what does its header say
-//! (`input`), where do its bytes go (`input`, `out_of_order`, `queue`), is an ACK owed (`output`,
-//! `delayed_ack`). The application's reads are a fourth (`read`): they free memory, which opens the
-//! window (`window`), and tell how large the buffer should be (`autotune`).
+//! A segment is processed in three steps, as in the kernel: check it and process its header (`input`), queue
+//! its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK (`output`, `delayed_ack`).
+//! Reads by the application (`read`) free memory, which opens the window (`window`), and determine how large
+//! the buffer should be (`autotune`).
 //!
-//! In-order data that is read at once takes a short way: the sequence numbers, a few counters and one
-//! buffer that lives in the socket itself. The queues behind it are touched only while there is a hole
-//! or a reader that is late; until then they own no memory.
+//! In-order data that is read at once takes a fast path that uses only the sequence numbers, a few counters and
+//! one buffer inside the socket. The queues are used only while there is a hole or the application has not read
+//! all data; until then they allocate no memory.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN
@@ -17,9 +17,9 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`, `tcp_minisocks.c`, `tcp.c`
 //! (6.12.117); each file names its functions.
 //! Deviations:
-//! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): out-of-order data is dropped a
-//!    little earlier if segments are tiny.
-//! 2. A FIN of our own is sent once here; where a socket sends data too, its sender half repeats it.
+//! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): with tiny segments, out-of-order data
+//!    is dropped a little earlier.
+//! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half does that.
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
 mod autotune;
@@ -56,13 +56,13 @@ use window::Window;
 /// Counts since the SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
-    /// Packets with data that brought something new.
+    /// Packets that brought new data.
     pub new_packets: u64,
-    /// Packets with data that brought nothing new.
+    /// Data packets that brought no new data.
     pub duplicate_packets: u64,
-    /// Packets that arrived behind a hole.
+    /// Packets that arrived out of order, above a hole.
     pub out_of_order_packets: u64,
-    /// Packets that found no room.
+    /// Packets dropped because the window or the memory was exhausted.
     pub dropped_packets: u64,
     /// ACKs sent without data.
     pub acks_sent: u64,
@@ -70,7 +70,7 @@ pub struct ReceiverStats {
     pub bytes_read: u64,
 }
 
-/// How far the connection has come. Linux: `sk_state`, as seen by the receiving half.
+/// State of the connection as seen by the receiving half. Linux: `sk_state`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     #[default]
@@ -87,7 +87,7 @@ pub(crate) enum State {
     Closed,
 }
 
-/// What the receiving half must know of the sending half of its socket.
+/// The state of the sending half that the receiving half uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendSide {
     /// Sequence number of an ACK without data.
@@ -96,8 +96,7 @@ pub struct SendSide {
     pub srtt_us: u32,
     /// Retransmission timeout in jiffies.
     pub rto: u32,
-    /// Data was sent whose pacing reserves the wire up to here: timestamps are never older.
-    /// Linux: `tcp_wstamp_ns`.
+    /// Earliest departure time of the next packet; timestamps of ACKs are not older. Linux: `tcp_wstamp_ns`.
     pub wstamp: Time,
 }
 
@@ -107,9 +106,9 @@ pub struct SendSide {
 pub struct Receiver {
     window: Window,
     ack: DelayedAck,
-    /// Linux: `tcp_clock_cache`, the clock as it was when last looked at.
+    /// The clock when it was last read. Linux: `tcp_clock_cache`.
     clock: Time,
-    /// The tick that the clock is in, and when the next one begins.
+    /// The jiffies when they were last computed, and when the next tick begins.
     jiffies: u32,
     next_tick: Time,
     /// Linux: `rx_opt.ts_recent`.
@@ -121,30 +120,30 @@ pub struct Receiver {
     autotune: Autotune,
     queue: ReceiveQueue,
     out_of_order: OutOfOrder,
-    /// ACKs held back behind a hole. Linux: `compressed_ack`.
+    /// Number of compressed ACKs, which wait because of a hole. Linux: `compressed_ack`.
     compressed_ack: u8,
-    /// ACKs behind the present hole that left at once. Linux: `dup_ack_counter`.
+    /// Number of duplicate ACKs sent at once for the current hole. Linux: `dup_ack_counter`.
     dup_ack_counter: u8,
-    /// The hole that they count for. Linux: `compressed_ack_rcv_nxt`.
+    /// `rcv_nxt` at the hole that `dup_ack_counter` counts for. Linux: `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
-    /// When the ACKs held back leave. Linux: `compressed_ack_timer`, while it is queued.
+    /// When the compressed ACKs are sent. Linux: `compressed_ack_timer`, while it is queued.
     compressed_due: Option<Time>,
-    /// The moment that the host's timer is armed for; `Time::NEVER` for none. May be earlier than what is
-    /// due: moving a deadline back costs nothing, a timer that goes off early looks again.
+    /// The time that the host's timer is armed for; `Time::NEVER` for none. It may be earlier than
+    /// `compressed_due`: a timer that fires early is armed again.
     compressed_armed: Time,
     delack_timer: WheelTimer,
     delack_due: Time,
     delack_armed: Time,
-    /// Segments that wait for an ACK under [`DelAck::Every`].
+    /// Number of unacknowledged segments, for [`DelAck::Every`].
     unacked_segments: u32,
-    /// Jiffies of the last ACK for a segment outside of the window. Linux: `last_oow_ack_time`.
+    /// Jiffies of the last ACK sent for a segment outside the window. Linux: `last_oow_ack_time`.
     last_oow_ack: Option<u32>,
     send_side: SendSide,
-    /// When the first SYN-ACK left, and how often it was repeated.
+    /// When the first SYN-ACK was sent, and how often it was retransmitted.
     synack_at: Time,
     synack_retrans: u8,
     is_reading: bool,
-    /// Whether settings and handshake allow for the short way (`fast_path`).
+    /// Whether settings and handshake allow the fast path (`fast_path`).
     is_plain: bool,
     has_peer_fin: bool,
     /// Sequence number of the peer's first byte.
@@ -203,7 +202,7 @@ impl Receiver {
         self.jiffies
     }
 
-    /// A segment of the peer arrives. Afterwards look at [`Self::wants_read`].
+    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.is_established();
         if !self.accept(now, segment, host) {
@@ -217,7 +216,7 @@ impl Receiver {
         self.check_ack(host);
     }
 
-    /// A timer that was armed goes off.
+    /// A timer expires.
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         match timer {
             TimerId::DelayedAck => self.on_delack_timer(now, host),
@@ -227,8 +226,8 @@ impl Receiver {
         }
     }
 
-    /// Another high-resolution timer of the same machine goes off. The timer of held-back ACKs has a
-    /// tolerance within which the kernel takes such an occasion.
+    /// Another high-resolution timer of the same machine expires. The kernel then also runs the compressed-ACK
+    /// timer if it is due within its slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -237,14 +236,14 @@ impl Receiver {
         }
     }
 
-    /// Whether the application would wake up and read: call [`Self::read`], at once or when it gets to
-    /// run.
+    /// Whether the application is woken up to read. Then the caller calls [`Self::read`], at once or when the
+    /// application is scheduled.
     #[must_use]
     pub fn wants_read(&self) -> bool {
         self.is_reading && self.is_readable()
     }
 
-    /// The application stops reading, or takes it up again.
+    /// The application stops or resumes reading.
     pub fn set_reading(&mut self, is_reading: bool) {
         self.is_reading = is_reading;
     }
@@ -255,7 +254,7 @@ impl Receiver {
         &self.stats
     }
 
-    /// Whether the handshake is over.
+    /// Whether the handshake is complete.
     #[must_use]
     pub fn is_established(&self) -> bool {
         !matches!(self.state, State::Listen | State::SynSent | State::SynReceived)

@@ -1,13 +1,13 @@
-//! Data that arrived behind a hole.
+//! Data that arrived out of order, above a hole.
 //!
-//! Buffers are kept in order of sequence. New data nearly always belongs at the end and the hole is
-//! nearly always filled at the front, so both ends of a ring are all that is touched: the cost of a
-//! segment does not grow with what is queued.
+//! Buffers are kept in order of sequence number. New data nearly always belongs at the end, and the hole is
+//! nearly always filled at the front. Both are cheap in a ring: the cost per segment does not grow with the
+//! length of the queue.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
-//! 1. A ring in place of a red-black tree: a retransmission that fills a hole in the middle moves the
-//!    shorter side, at most 20 bytes per buffer of 25 kB.
+//! 1. A ring instead of a red-black tree: a retransmission that fills a hole in the middle moves the entries on
+//!    the shorter side, 20 bytes for each buffer of up to 25 kB.
 
 use std::collections::VecDeque;
 
@@ -22,14 +22,14 @@ pub(super) struct OutOfOrder {
     queue: VecDeque<Skb>,
 }
 
-/// What became of an out-of-order segment.
+/// How an out-of-order segment was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// In a buffer of its own.
+    /// In its own buffer.
     Own,
-    /// Merged with its predecessor.
+    /// Merged with the buffer before it.
     Coalesced,
-    /// All of it was there already.
+    /// Not queued: all of it was already there.
     Duplicate,
 }
 
@@ -47,7 +47,7 @@ impl OutOfOrder {
         self.queue.pop_front()
     }
 
-    /// Queues `skb`; duplicates are noted in `sacks`. Also returns the change of memory in bytes.
+    /// Queues `skb` and records duplicates in `sacks`. Also returns the change of memory in bytes.
     pub(super) fn insert(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let Some(last) = self.queue.back_mut() else {
             self.queue.push_back(skb);
@@ -99,7 +99,7 @@ impl OutOfOrder {
         } else {
             self.queue.insert(at, skb);
         }
-        // What the new buffer covers is dropped.
+        // Buffers that the new one covers are dropped.
         while let Some(next) = self.queue.get(at + 1) {
             if !after(skb.end_seq, next.seq) {
                 break;
@@ -115,9 +115,9 @@ impl OutOfOrder {
         (Inserted::Own, memory)
     }
 
-    /// Frees memory from the end until `rmem_alloc` is within `rcvbuf`, in steps of an eighth of the
-    /// buffer; keeps what lies before `seq`, the segment that asks for room. Returns the bytes
-    /// freed. Linux: `tcp_prune_ofo_queue`.
+    /// Frees memory from the end, in steps of an eighth of the buffer, until `rmem_alloc` is within `rcvbuf`; keeps
+    /// data before `seq`, the start of the segment that needs the memory. Returns the bytes freed.
+    /// Linux: `tcp_prune_ofo_queue`.
     #[cold]
     pub(super) fn prune(&mut self, seq: u32, rmem_alloc: i32, rcvbuf: i32) -> Option<i32> {
         let step = rcvbuf >> 3;

@@ -1,4 +1,4 @@
-//! ACKs: whether one leaves now, later, or together with others.
+//! ACKs: whether one is sent now, delayed, or compressed with others.
 //!
 //! Sources: [linux] `tcp_input.c` (`__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`),
 //! `tcp_output.c` (`tcp_send_delayed_ack`, `__tcp_send_ack`, `tcp_event_ack_sent`,
@@ -14,17 +14,17 @@ use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
 use crate::segment::flag;
 use crate::{Host, Segment, TimerId};
 
-/// `tcp_comp_sack_slack_ns`: how much later than its time the timer may go off.
+/// `tcp_comp_sack_slack_ns`: how much later than its time the timer may fire.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
-/// `tcp_comp_sack_delay_ns`: the longest that an ACK is held back.
+/// `tcp_comp_sack_delay_ns`: longest time that a compressed ACK waits.
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
-/// `tcp_comp_sack_nr`: most ACKs held back.
+/// `tcp_comp_sack_nr`: largest number of compressed ACKs.
 const COMP_SACK_NR: u8 = 44;
-/// `TCP_FASTRETRANS_THRESH`: ACKs behind a new hole that leave at once.
+/// `TCP_FASTRETRANS_THRESH`: number of ACKs for a new hole that are sent at once.
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {
-    /// Whether an ACK is owed and when. Linux: `tcp_ack_snd_check`, `__tcp_ack_snd_check`.
+    /// Sends, delays or compresses an ACK if one is due. Linux: `tcp_ack_snd_check`, `__tcp_ack_snd_check`.
     pub(crate) fn check_ack(&mut self, host: &mut impl Host) {
         if !self.ack.has(SCHED) {
             return;
@@ -42,7 +42,7 @@ impl Receiver {
         }
     }
 
-    /// The same with nothing behind a hole.
+    /// [`Self::check_ack`] without out-of-order data.
     pub(super) fn check_ack_in_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -55,8 +55,8 @@ impl Receiver {
         self.is_two_segments_due() || self.ack.in_quickack_mode() || self.ack.has(NOW)
     }
 
-    /// More than one full segment is unacknowledged, and the window can move on (a read will send the
-    /// ACK otherwise).
+    /// Whether more than one full segment is unacknowledged and the right edge of the window can advance (otherwise
+    /// a read will send the ACK).
     fn is_two_segments_due(&mut self) -> bool {
         let window = &self.window;
         if window.rcv_nxt.wrapping_sub(window.rcv_wup) <= self.ack.rcv_mss {
@@ -65,7 +65,7 @@ impl Receiver {
         window.available() < self.config.rcvlowat() || self.select_window() >= self.window.rcv_wnd
     }
 
-    /// Linux: `__tcp_select_window`, with its side effect.
+    /// Linux: `__tcp_select_window`, with its side effect of ending quick ACKs.
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -105,7 +105,7 @@ impl Receiver {
         }
     }
 
-    /// Behind a hole: a few ACKs at once, then one per interval.
+    /// Above a hole: sends the first few ACKs at once, then compresses them into one per interval.
     fn compress_ack(&mut self, host: &mut impl Host) {
         if !self.config.stack.sack || self.compressed_ack >= COMP_SACK_NR {
             self.send_ack(host);
@@ -129,7 +129,7 @@ impl Receiver {
         if srtt != 0 && srtt < rtt {
             rtt = srtt;
         }
-        // 5 % of the RTT; the RTT is in microseconds << 3.
+        // 5 % of the RTT, which is in microseconds << 3.
         let delay = COMP_SACK_DELAY_NS.min(u64::from(rtt) * (1000 >> 3) / 20);
         let due = self.clock + Span(delay) + COMP_SACK_SLACK;
         self.compressed_due = Some(due);
@@ -144,7 +144,7 @@ impl Receiver {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
         } else if self.unacked_segments == 0 {
-            // Nothing in order came, so it was a duplicate.
+            // No in-order segment arrived, so this was a duplicate.
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;
@@ -153,7 +153,7 @@ impl Receiver {
         }
     }
 
-    /// Sends what is held back. Linux: `tcp_sack_compress_send_ack`.
+    /// Sends the compressed ACKs as one. Linux: `tcp_sack_compress_send_ack`.
     pub(super) fn flush_compressed(&mut self, host: &mut impl Host) {
         if self.compressed_ack != 0 {
             self.compressed_due = None;
@@ -162,7 +162,7 @@ impl Receiver {
         }
     }
 
-    /// The timer of held-back ACKs goes off. It does not look at the clock.
+    /// The compressed-ACK timer fires. As in the kernel, the ACK's timestamp uses the clock as last read.
     /// Linux: `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
         self.compressed_due = None;
@@ -184,8 +184,8 @@ impl Receiver {
         }
     }
 
-    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK has
-    /// left another way; it then finds nothing to do, unless ACKs are held back behind a hole.
+    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK is sent for another
+    /// reason; the timer then does nothing, unless there are compressed ACKs.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -218,7 +218,7 @@ impl Receiver {
         self.send_ack_for(self.window.rcv_nxt, host);
     }
 
-    /// An ACK for `rcv_nxt`, which DCTCP sets back by one packet. Linux: `__tcp_send_ack`.
+    /// Sends an ACK for `rcv_nxt`; DCTCP passes an earlier one. Linux: `__tcp_send_ack`.
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment =
             Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() };
@@ -227,8 +227,8 @@ impl Receiver {
         host.transmit(segment);
     }
 
-    /// Fills in what a segment that leaves this socket says about the receiving half: ACK number,
-    /// window, timestamps, SACK blocks, ECE. Pays what is owed: the segment counts as the ACK.
+    /// Fills in the fields of the receiving half in an outgoing segment: ACK number, window, timestamps, SACK
+    /// blocks, ECE. The segment counts as an ACK.
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         self.stamp_for(segment, self.window.rcv_nxt);
     }
@@ -266,7 +266,7 @@ impl Receiver {
             self.compressed_due = None;
         }
         if rcv_nxt != self.window.rcv_nxt {
-            // DCTCP's ACK for the past: what is owed stays owed.
+            // DCTCP's ACK for earlier packets: an ACK is still due.
             return;
         }
         self.ack.on_ack_sent();

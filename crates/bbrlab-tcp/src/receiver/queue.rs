@@ -1,7 +1,7 @@
 //! In-order data that the application has not read yet.
 //!
-//! An application that reads at once leaves at most one buffer here, which is kept apart, so the
-//! common case touches no queue.
+//! With an application that reads at once there is at most one buffer. It is stored outside the ring, so the
+//! common case does not use the ring.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub(super) struct ReceiveQueue {
     tail: Skb,
     /// The others, oldest first.
     older: VecDeque<Skb>,
-    /// Buffers in all.
+    /// Total number of buffers.
     len: u32,
 }
 
@@ -23,7 +23,7 @@ impl ReceiveQueue {
         self.len == 0
     }
 
-    /// Appends `skb`, or merges it with the newest buffer. Returns the memory that it adds in bytes.
+    /// Appends `skb`, or merges it with the newest buffer. Returns the memory that this adds in bytes.
     pub(super) fn push(&mut self, skb: Skb) -> u32 {
         if self.len == 0 {
             self.tail = skb;

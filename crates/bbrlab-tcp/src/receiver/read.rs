@@ -11,18 +11,18 @@ use super::Receiver;
 use super::delayed_ack::{PUSHED, PUSHED2, SCHED};
 use crate::Host;
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Read {
     /// Bytes read.
     pub bytes: u64,
-    /// When the read was done: later than its beginning by
-    /// [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per buffer. ACKs that it caused left then.
+    /// When the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per buffer after its
+    /// start. ACKs that it triggered carry this time.
     pub until: Time,
 }
 
 impl Receiver {
-    /// Whether the application would be told that there is something to read.
+    /// Whether the application is told that the socket is readable.
     pub(super) fn is_readable(&self) -> bool {
         let available = self.window.available();
         if available == 0 {
@@ -34,7 +34,7 @@ impl Receiver {
             || self.window.receive_window() <= self.ack.rcv_mss
     }
 
-    /// The application reads all there is, with one `recv()` after the other.
+    /// The application reads all queued data with successive `recv()` calls.
     pub fn read(&mut self, now: Time, host: &mut impl Host) -> Read {
         let mut total = Read { bytes: 0, until: now };
         while !self.queue.is_empty() {
@@ -57,7 +57,7 @@ impl Receiver {
         Read { bytes, until: self.clock }
     }
 
-    /// Copies as much as one `recv()` takes. Linux: `tcp_recvmsg_locked`.
+    /// Copies as much as one `recv()` reads. Linux: `tcp_recvmsg_locked`.
     fn copy(&mut self) -> u32 {
         let mut copied = 0;
         while let Some(skb) = self.queue.front() {
@@ -91,7 +91,7 @@ impl Receiver {
         self.queue.pop();
     }
 
-    /// After a `recv()`: an ACK may be owed that waited for the read, or the window has opened.
+    /// After a `recv()`: sends an ACK if one is due or the window has opened far enough.
     /// Linux: `__tcp_cleanup_rbuf`.
     pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;

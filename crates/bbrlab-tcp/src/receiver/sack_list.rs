@@ -1,4 +1,4 @@
-//! The list of SACK blocks: most recently touched first, four at most.
+//! The list of SACK blocks: the most recently changed first, four at most.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`,
 //! `tcp_sack_remove`, `tcp_dsack_set`, `tcp_dsack_extend`); RFC 2018, RFC 2883.
@@ -8,9 +8,9 @@ use bbrlab_cc::linux_int::{after, before};
 
 use crate::{SackBlock, Segment};
 
-/// Blocks remembered. Linux: `TCP_NUM_SACKS`.
+/// Number of blocks kept. Linux: `TCP_NUM_SACKS`.
 const NUM_SACKS: usize = 4;
-/// Blocks that every ACK is expected to get across. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
+/// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// Linux: `selective_acks`, `duplicate_sack`.
@@ -43,7 +43,7 @@ impl SackList {
         Self { is_on, ..Self::default() }
     }
 
-    /// Whether an ACK sent now would carry no block at all.
+    /// Whether an ACK sent now would carry no block.
     pub(super) const fn is_empty(&self) -> bool {
         self.count == 0 && self.dsack.is_none()
     }
@@ -52,14 +52,14 @@ impl SackList {
         self.count != 0
     }
 
-    /// The first out-of-order data after none: one block. Linux: in `tcp_data_queue_ofo`.
+    /// Starts the list with the first out-of-order data. Linux: in `tcp_data_queue_ofo`.
     pub(super) fn start(&mut self, seq: u32, end_seq: u32) {
         self.blocks[0] = SackBlock { start: seq, end: end_seq };
         self.count = 1;
     }
 
-    /// Whether noting `seq..end_seq` moves a block to the front that the ACKs held back would have
-    /// carried, if at all, in a place where they may get lost: those ACKs must leave first.
+    /// Whether compressed ACKs must be sent before [`Self::note`] records `seq..end_seq`: it would move a block to the
+    /// front, or add one, so that blocks not yet reported may no longer fit into an ACK.
     pub(super) fn must_flush_before(&self, seq: u32, end_seq: u32) -> bool {
         let count = usize::from(self.count);
         let touched = self.blocks[..count]
@@ -68,7 +68,7 @@ impl SackList {
         touched.unwrap_or(count) >= BLOCKS_EXPECTED
     }
 
-    /// Notes out-of-order data. Linux: `tcp_sack_new_ofo_skb`.
+    /// Records out-of-order data. Linux: `tcp_sack_new_ofo_skb`.
     pub(super) fn note(&mut self, seq: u32, end_seq: u32) {
         let count = usize::from(self.count);
         for at in 0..count {
@@ -104,7 +104,7 @@ impl SackList {
         self.count -= 1;
     }
 
-    /// Drops the blocks that the cumulative ACK covers. Linux: `tcp_sack_remove`.
+    /// Removes the blocks that the cumulative ACK covers. Linux: `tcp_sack_remove`.
     pub(super) fn advance(&mut self, rcv_nxt: u32) {
         let mut at = 0;
         while at < usize::from(self.count) {
@@ -116,13 +116,13 @@ impl SackList {
         }
     }
 
-    /// Forgets all blocks. Linux: `tcp_sack_reset`.
+    /// Removes all blocks and the duplicate. Linux: `tcp_sack_reset`.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         self.dsack = None;
     }
 
-    /// Forgets the blocks, not the duplicate: nothing is out of order any more.
+    /// Removes the blocks, but not the duplicate: no out-of-order data is left.
     pub(super) fn clear_blocks(&mut self) {
         self.count = 0;
     }
@@ -172,7 +172,7 @@ mod tests {
     use crate::Segment;
     use expect_test::{Expect, expect};
 
-    /// Out-of-order ranges in; the option after each out, `!` where held-back ACKs leave first.
+    /// Records the ranges and checks the SACK option after each; `!` where compressed ACKs are sent first.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true);
         let mut lines = String::new();

@@ -1,15 +1,15 @@
-//! Received data in memory: what a buffer costs, and which neighbours share one.
+//! Received data in memory: the memory that a buffer takes, and which neighbours are merged.
 //!
-//! The window that a Linux receiver offers hangs on what its buffers really take up ("truesize"),
-//! so the bookkeeping is the kernel's: 832 bytes for a segment's head and descriptors, its payload in
-//! page fragments, neighbours merged as long as one buffer holds at most 17 fragments.
+//! The window that a Linux receiver advertises depends on the memory that its buffers take (`truesize`),
+//! so memory is accounted for as in the kernel: 832 bytes for a segment's head and descriptors, its payload in
+//! page fragments, and neighbours merged as long as one buffer holds at most 17 fragments.
 //!
 //! Sources: [linux] `net/core/skbuff.c` (`skb_try_coalesce`), `net/ipv4/tcp_input.c`
 //! (`tcp_try_coalesce`).
 //! Deviations:
-//! 1. Payload is always in page fragments of 32 KiB that begin at the stream's first byte, as a Linux
-//!    sender on the same machine leaves it; a network card may do otherwise.
-//! 2. The few bytes of a tiny out-of-order segment are never pulled into its head (`skb_condense`).
+//! 1. Payload is always in page fragments of 32 KiB, aligned to the stream's first byte, as with a Linux
+//!    sender on the same machine; a network card may use other fragments.
+//! 2. The payload of a tiny out-of-order segment is never copied into its head (`skb_condense`).
 
 use bbrlab_cc::linux_int::before;
 
@@ -17,7 +17,7 @@ use bbrlab_cc::linux_int::before;
 pub(super) const SKB_OVERHEAD: u32 = 832;
 /// Fragments that one buffer can hold. Linux: `MAX_SKB_FRAGS`.
 const MAX_SKB_FRAGS: u16 = 17;
-/// Bytes of the sender's page fragments, as a shift.
+/// log2 of the size of the sender's page fragments in bytes.
 const FRAG_SHIFT: u32 = 15;
 
 /// A buffer with received data. Linux: `sk_buff`.
@@ -27,7 +27,7 @@ pub(super) struct Skb {
     pub(super) seq: u32,
     /// One past the last byte (a FIN counts as one).
     pub(super) end_seq: u32,
-    /// Memory that it takes up in bytes.
+    /// Memory that it takes in bytes.
     pub(super) truesize: u32,
     /// Page fragments.
     pub(super) frags: u16,
@@ -57,7 +57,7 @@ impl Skb {
         }
     }
 
-    /// Takes over `next`, if it follows without a gap and its fragments fit in.
+    /// Merges `next` into this buffer if it follows without a gap and its fragments fit.
     /// Linux: `tcp_try_coalesce`.
     pub(super) fn try_coalesce(&mut self, next: &Self) -> bool {
         if self.end_seq != next.seq || self.frags + next.frags > MAX_SKB_FRAGS || self.fin {
@@ -70,7 +70,7 @@ impl Skb {
         true
     }
 
-    /// Whether it holds nothing at or after `seq`.
+    /// Whether it ends at or before `seq`.
     pub(super) const fn ends_by(&self, seq: u32) -> bool {
         !before(seq, self.end_seq)
     }

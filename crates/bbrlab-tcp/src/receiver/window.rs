@@ -1,15 +1,15 @@
-//! The receive window: how much of the buffer may be promised, and how the buffer grows.
+//! The receive window: how much of the buffer may be advertised, and how the buffer grows.
 //!
-//! A promise is kept in bytes of payload, the buffer is bounded in bytes of memory; `scaling_ratio`
-//! (in 1/256) is the exchange rate, measured from the segments that come. `rcv_ssthresh` grows with
-//! each well-filled segment up to what the buffer holds; the buffer grows when the application read
-//! more in one round trip than in the one before.
+//! The window counts bytes of payload, the buffer bytes of memory. `scaling_ratio` (in 1/256) converts between
+//! them and is measured from the segments that arrive. `rcv_ssthresh` grows with each well-filled segment up to
+//! what the buffer holds; the buffer grows when the application has read more in one round trip than in any
+//! before.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
 //! `__tcp_select_window`, `tcp_select_window`), `tcp_minisocks.c` (`tcp_openreq_init_rwin`).
 //! Deviations:
-//! 1. The machine never runs short of memory (`tcp_under_memory_pressure`).
+//! 1. There is never memory pressure (`tcp_under_memory_pressure`).
 //! 2. `rwnd` bounds the advertised window; no kernel setting does exactly that.
 
 use super::config::ReceiverConfig;
@@ -23,14 +23,14 @@ const DEFAULT_RATIO: u8 = 128;
 const MAX_WSCALE: u32 = 14;
 /// Largest value of the header's window field.
 const FIELD_MAX: u32 = 65_535;
-/// Bytes of a buffer that grows, at first: `tcp_rmem[1]`.
+/// Initial size in bytes of a buffer that grows: `tcp_rmem[1]`.
 const RMEM_DEFAULT: u32 = 131_072;
-/// Bytes of a buffer that grows, at most: `tcp_rmem[2]`, with the value of the reference runs.
+/// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference runs.
 const RMEM_MAX: u32 = 64 << 20;
 /// `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// Promise, memory and their exchange rate.
+/// The advertised window, the buffer, and the ratio of payload to memory.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
@@ -42,7 +42,7 @@ pub(super) struct Window {
     pub(super) rcv_wnd: u32,
     /// Next byte that the application reads.
     pub(super) copied_seq: u32,
-    /// Bound of the window while it grows, in bytes.
+    /// Current limit of the window, which grows, in bytes.
     pub(super) rcv_ssthresh: u32,
     /// Upper bound of `rcv_ssthresh`, in bytes.
     pub(super) window_clamp: u32,
@@ -50,7 +50,7 @@ pub(super) struct Window {
     pub(super) rcvbuf: i32,
     /// Memory in use in bytes.
     pub(super) rmem_alloc: i32,
-    /// Payload per memory in 1/256.
+    /// Payload bytes per byte of memory, in 1/256.
     pub(super) scaling_ratio: u8,
     /// Shift of the header's window field.
     pub(super) wscale: u8,
@@ -58,19 +58,17 @@ pub(super) struct Window {
     pub(super) advmss: u32,
     /// `tcp_rmem[2]`, or `None` for a fixed buffer.
     rmem_max: Option<i32>,
-    /// Upper bound of what is advertised.
+    /// Upper bound of the advertised window in bytes.
     rwnd: Option<u32>,
 }
 
 impl Window {
-    /// The window of a listening socket. Its size and scale are chosen here already; they depend on
-    /// nothing that the SYN says.
+    /// The window of a listening socket. Its size and scale do not depend on the SYN, so they are chosen here.
     pub(super) fn new(config: &ReceiverConfig) -> Self {
         Self::in_multiples_of(config.mss, config)
     }
 
-    /// The window of a socket that sends the SYN: a multiple of the segment size before options are
-    /// known.
+    /// The window of a socket that sends the SYN: a multiple of the segment size without options.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)
@@ -93,7 +91,7 @@ impl Window {
             space -= space % mss;
         }
         let wscale = config.wscale.unwrap_or_else(|| {
-            // `tcp_rmem[2]` has its say even where the buffer is fixed.
+            // `tcp_rmem[2]` counts even if the buffer is fixed.
             let most = space.max(RMEM_MAX).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
@@ -115,8 +113,8 @@ impl Window {
         }
     }
 
-    /// The connection is established. Linux: `tcp_init_buffer_space` with `tcp_app_win` 31, which
-    /// reserves one segment and nothing else.
+    /// Sets the clamp when the connection is established. Linux: `tcp_init_buffer_space` with `tcp_app_win` 31,
+    /// which reserves only one segment.
     pub(super) fn init_buffer_space(&mut self) {
         let full = self.full_space().max(0).cast_unsigned();
         if self.window_clamp >= full {
@@ -131,7 +129,7 @@ impl Window {
         self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
     }
 
-    /// What one round trip is expected to bring at first: `rcvq_space.space`.
+    /// Initial value of the bytes read per round trip: `rcvq_space.space`.
     pub(super) fn initial_space(&self) -> u32 {
         self.rcv_ssthresh.min(self.rcv_wnd).min(INIT_CWND * self.advmss)
     }
@@ -146,24 +144,24 @@ impl Window {
         self.win_from_space(self.rcvbuf)
     }
 
-    /// Linux: `tcp_space`. Negative if the buffer is overdrawn.
+    /// Linux: `tcp_space`. Negative if the memory in use exceeds the buffer.
     const fn space(&self) -> i32 {
         self.win_from_space(self.rcvbuf - self.rmem_alloc)
     }
 
-    /// What is left of the last promise. Linux: `tcp_receive_window`.
+    /// What is left of the advertised window. Linux: `tcp_receive_window`.
     pub(super) const fn receive_window(&self) -> u32 {
         let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
         if left.cast_signed() < 0 { 0 } else { left }
     }
 
-    /// Bytes that the application could read. May count a FIN.
+    /// Bytes that the application could read. A FIN counts as one.
     pub(super) const fn available(&self) -> u32 {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
 
-    /// A segment size was seen for the first time: measure payload per memory anew.
-    /// Linux: in `tcp_measure_rcv_mss`. Returns the new clamp if the ratio changed.
+    /// Measures the ratio of payload to memory on a segment of a new size. Returns the new clamp if the ratio
+    /// changed. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
         let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(len + SKB_OVERHEAD);
         let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
@@ -175,8 +173,8 @@ impl Window {
         Some(self.window_clamp)
     }
 
-    /// A segment of `len` bytes came; `truesize` is the memory that counts for it. Returns whether
-    /// the window grew. Linux: `tcp_grow_window`.
+    /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory. True if it grew.
+    /// Linux: `tcp_grow_window`.
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let bound = self.window_clamp.cast_signed().min(self.space());
         let room = bound.wrapping_sub(self.rcv_ssthresh.cast_signed());
@@ -193,8 +191,8 @@ impl Window {
         true
     }
 
-    /// Growth for segments that waste memory: allowed only while the window is small compared with
-    /// the largest buffer. Linux: `__tcp_grow_window`.
+    /// Growth for segments with little payload for their memory: allowed only while the window is small compared
+    /// with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = self.rmem_max.unwrap_or(64 << 20);
@@ -210,7 +208,7 @@ impl Window {
         0
     }
 
-    /// The window that could be promised now, and whether the buffer is more than half full (which
+    /// The window that could be advertised now, and whether the buffer is more than half full (which
     /// ends quick ACKs). Linux: `__tcp_select_window`.
     pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
         let mut mss = rcv_mss.cast_signed();
@@ -246,7 +244,7 @@ impl Window {
         (self.rwnd.map_or(window, |rwnd| window.min(rwnd)), crowded)
     }
 
-    /// Promises a window with a segment that leaves now; `no_memory` closes it. Returns the bytes to
+    /// Chooses the window of a segment that is sent now; `no_memory` closes it. Returns the bytes to
     /// advertise and whether the buffer is more than half full. Linux: `tcp_select_window`.
     pub(super) fn advertise(&mut self, rcv_mss: u32, no_memory: bool) -> (u32, bool) {
         if no_memory {
@@ -257,7 +255,7 @@ impl Window {
         let current = self.receive_window();
         let (mut new, crowded) = self.select(rcv_mss);
         if new < current {
-            // A promise is never taken back.
+            // The right edge of the window never moves back.
             new = align_up(current, self.wscale);
         }
         if let Some(rwnd) = self.rwnd {
@@ -274,14 +272,14 @@ impl Window {
         if self.rcv_wnd < FIELD_MAX { self.rcv_wnd } else { FIELD_MAX }
     }
 
-    /// The application reads fast enough to deserve a larger buffer: `copied` bytes in the last round
-    /// trip, `space` in the best one before. Linux: in `tcp_rcv_space_adjust`.
+    /// Enlarges the buffer because the application read more in the last round trip (`copied` bytes) than in any
+    /// before (`space` bytes). Linux: in `tcp_rcv_space_adjust`.
     pub(super) fn enlarge_buffer(&mut self, copied: u32, space: u32) {
         let Some(rmem_max) = self.rmem_max else { return };
         let mut window = (u64::from(copied) << 1) + 16 * u64::from(self.advmss);
         let grow = window * u64::from(copied - space) / u64::from(space.max(1));
         window += grow << 1;
-        // The kernel hands the 64-bit value to a function of 32 bits.
+        // The kernel passes the 64-bit value to a function that takes 32 bits.
         let window =
             u64::from(bbrlab_cc::linux_int::trunc_u32(window).cast_signed().max(0).cast_unsigned());
         let rcvbuf = (window << RATIO_SHIFT) / u64::from(self.scaling_ratio);
@@ -292,7 +290,8 @@ impl Window {
         }
     }
 
-    /// The buffer is full. Linux: `tcp_clamp_window`.
+    /// Enlarges the buffer if possible, or else shrinks the window, when the buffer is full.
+    /// Linux: `tcp_clamp_window`.
     #[cold]
     pub(super) fn clamp(&mut self) {
         if let Some(rmem_max) = self.rmem_max
@@ -305,13 +304,14 @@ impl Window {
         }
     }
 
-    /// Whether so much memory is in use that the application should not wait for `rcvlowat`.
+    /// Whether so much memory is in use that the application must be woken up below `rcvlowat`.
     /// Linux: `tcp_rmem_pressure`.
     pub(super) const fn is_pressed(&self) -> bool {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
 
-    /// `SO_RCVLOWAT` makes sure that the buffer can hold that much. Linux: `tcp_set_rcvlowat`.
+    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that much. Returns the value after its upper bound is
+    /// applied. Linux: `tcp_set_rcvlowat`.
     pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
         let cap = self.rmem_max.unwrap_or(self.rcvbuf) >> 1;
         let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);

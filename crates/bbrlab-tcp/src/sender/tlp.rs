@@ -75,7 +75,8 @@ impl Sender {
         if advancing_rto {
             timeout = timeout.min(self.timer.rto());
         } else {
-            // The kernel truncates the 64-bit difference to 32 bits, so an RTO in the past becomes one far in the future.
+            // The kernel truncates the 64-bit difference to 32 bits: an RTO in the past becomes one far in the
+            // future.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as there")]
             let delta_us = self.rto_delta_us() as u32;
             if delta_us > 0 && delta_us < timeout_us {

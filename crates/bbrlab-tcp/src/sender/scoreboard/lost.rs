@@ -117,8 +117,8 @@ impl Scoreboard {
             skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
             let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
             if is_unsorted {
-                // The skbs come in order of sequence number, and each was sent once, so also in order of time: one pass over
-                // both lists suffices.
+                // The skbs come in order of sequence number, and each was sent once, so they are also in
+                // order of time: one pass over both lists suffices.
                 let mut after =
                     if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
                 while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
