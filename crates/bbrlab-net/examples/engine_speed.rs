@@ -1,4 +1,4 @@
-//! What the engine alone costs per data packet and ACK: fixed windows over one bottleneck, no TCP.
+//! The cost of the engine alone per data packet and its ACK: fixed windows over one bottleneck, no TCP.
 //!
 //! `cargo run -p bbrlab-net --release --example engine_speed -- [a|b|c|d|a*|b*|c*|d*]... [--seconds S] [--events]`
 //!
@@ -110,7 +110,7 @@ fn run(case: &str, seconds: Option<f64>, by_events: bool) {
     let stats = net.link_stats(link);
     let packets = stats.sent_data_packets;
     let (drops, queue) = (stats.drops(), stats.queue.mean().unwrap_or(0.0));
-    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
     let ns = cpu * 1e9 / packets as f64;
     println!(
         "({case}) {packets} data packets, {events} events, {drops} drops, queue {queue:.1}, set-up {set_up:.2} s, \

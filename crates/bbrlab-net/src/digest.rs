@@ -1,15 +1,15 @@
-//! The digest of a run: what happened to each packet, when and where, whatever the order of the records.
+//! The digest of a run: what happened to each packet, when and where, independent of the order of the records.
 //!
 //! A record is a data packet's arrival at, departure from or drop at a link with a rate, a data packet's
 //! arrival at the receiver, or an ACK's arrival at the sender. Each is hashed with the packet's identity (flow,
-//! sequence, retransmission number), the time and the place; the digest is the sum of the hashes modulo 2^64. So it
-//! is the same for links by virtual clock and by departure events.
+//! sequence, retransmission number), the time and the place; the digest is the sum of the hashes modulo 2^64. It
+//! is therefore the same for links computed by virtual clock and by departure events.
 
 use bbrlab_units::Time;
 
 use crate::packet::{FlowId, LinkId};
 
-/// What a record tells.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Record {
     LinkArrival = 1,
@@ -31,7 +31,7 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// The hash of a packet's identity: computed once, when it is sent.
+/// The hash of a packet's identity, computed once when the packet is sent.
 #[inline]
 pub(crate) fn identity(flow: FlowId, seq: u64, retransmission: u16) -> u64 {
     let who = (u64::from(flow.0) << 16) | u64::from(retransmission);

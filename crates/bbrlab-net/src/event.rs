@@ -1,16 +1,16 @@
-//! The order of events: one 128-bit key, which holds nothing that depends on how the engine schedules.
+//! The order of events: one 128-bit key, which does not depend on how the engine schedules events.
 //!
 //! ```text
-//! time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | own sequence 32
+//! time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | sequence 32
 //! ```
 //!
-//! At equal times: timer of a link's queue, departure from a link, arrival at a link, data at a receiver, ACK at a
-//! sender, timer, application; then flow (or link), then its own sequence. Packets that reach a link at the same instant
-//! are taken by the kind of the event that sent them, then flow, then sequence.
+//! At equal times the order is: timer of a link's queue, departure from a link, arrival at a link, data at a receiver,
+//! ACK at a sender, timer, application; then by flow (or link), then by sequence number within it. Packets that reach
+//! a link at the same time are ordered by the kind of the event that sent them, then by flow, then by sequence number.
 
 use bbrlab_units::Time;
 
-/// What happens. The discriminants are the order at equal times.
+/// The kind of an event. The discriminants give the order at equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Application = 6,
 }
 
-/// Highest number of flows or links.
+/// Largest number of flows or of links.
 pub(crate) const IDS_MAX: u32 = 1 << 24;
 
 /// An event's place in the order.
@@ -60,7 +60,7 @@ impl Key {
     }
 }
 
-/// Flow (or link) and own sequence.
+/// Flow (or link), and sequence number within it.
 pub(crate) fn id_tie(id: u32, sequence: u32) -> u64 {
     debug_assert!(id < IDS_MAX);
     (u64::from(id) << 32) | u64::from(sequence)
@@ -71,7 +71,7 @@ pub(crate) fn tie(kind: Kind, id_tie: u64) -> u64 {
     ((kind as u64) << 60) | id_tie
 }
 
-/// What the kind of the sending event adds to a tie, where packets reach a link.
+/// The bits that the kind of the sending event adds to the tie of an arrival at a link.
 #[inline]
 pub(crate) fn sent_by(kind: Kind) -> u64 {
     (kind as u64) << 56
@@ -82,7 +82,7 @@ pub(crate) fn id_of(tie: u64) -> u32 {
     ((tie >> 32) & 0x00ff_ffff) as u32
 }
 
-/// The own sequence of a tie.
+/// The sequence number of a tie.
 #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
 pub(crate) fn sequence_of(tie: u64) -> u32 {
     tie as u32

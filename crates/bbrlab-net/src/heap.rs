@@ -1,11 +1,11 @@
-//! The event queue: a 4-ary heap of 128-bit keys, four children to a cache line, with a lazy hole.
+//! The event queue: a 4-ary heap of 128-bit keys, four children per cache line, with a lazy hole.
 //!
-//! A popped top stays open until the next push, which then replaces it: one sift-down where pop and push
-//! would take two. Almost every event schedules its successor, so almost every pop ends that way.
+//! The place of a popped top stays empty until the next push fills it. That takes one sift-down, where a pop and a
+//! push would take two. Almost every event schedules its successor, so this is the common case.
 
 use crate::event::Key;
 
-/// Four siblings. Places beyond the end hold `Key::NEVER`, so choosing the least needs no bounds.
+/// Four siblings. Places beyond the end hold `Key::NEVER`, so finding the least key needs no bounds check.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Siblings([Key; 4]);
@@ -42,7 +42,7 @@ impl Heap {
         Some(self.top)
     }
 
-    /// Takes out the entry that `peek` has just shown.
+    /// Removes the entry that `peek` has just returned.
     pub(crate) fn pop_peeked(&mut self) {
         debug_assert!(!self.hole);
         self.hole = true;
@@ -56,7 +56,7 @@ impl Heap {
         }
     }
 
-    /// All entries, in no order.
+    /// All entries in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, u32)> {
         let top = (!self.hole).then_some(self.top);
         let below =

@@ -1,7 +1,7 @@
 //! A lane: packets on one constant delay, in order. Only its head is in the event queue.
 //!
-//! Lanes turn "packets in flight" into "number of distinct constant delays": the cost of an event no longer
-//! depends on the bandwidth-delay product.
+//! The event queue therefore grows with the number of distinct constant delays instead of the number of packets in
+//! flight, and the cost of an event does not depend on the bandwidth-delay product.
 
 use bbrlab_units::Time;
 
@@ -9,7 +9,7 @@ use crate::event::Key;
 use crate::packet::Handle;
 use crate::ring::Ring;
 
-/// A packet under way and when it arrives.
+/// A packet in a lane and its arrival time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     at: Time,
@@ -27,18 +27,18 @@ impl UnderWay {
     }
 }
 
-/// Packets on one constant delay to one kind of place.
+/// Packets on one constant delay to the same target.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     packets: Ring<UnderWay>,
 }
 
 impl Lane {
-    /// Adds a packet; true if it is the new head, which the event queue must learn of.
+    /// Adds a packet; true if it is the new head and needs an entry in the event queue.
     ///
-    /// Packets enter in order of time. Those of one instant enter in the order of the events that sent them,
-    /// which is the order of keys unless a packet crossed a path of no delay within that instant; then it
-    /// moves up, so that the order never depends on lanes.
+    /// Packets enter in order of time. Packets with the same time enter in the order of the events that sent them. That
+    /// is the order of their keys, unless a packet crossed a path without delay at that time; then it is inserted
+    /// further ahead, so that the order never depends on lanes.
     #[inline]
     pub(crate) fn push(&mut self, packet: UnderWay) -> bool {
         match self.packets.back() {
@@ -59,8 +59,8 @@ impl Lane {
         self.packets.insert_before(packet, |p| (p.at, p.tie) > (packet.at, packet.tie)) == 0
     }
 
-    /// Takes the head out if it is the one that `key` announced; an entry of the event queue is stale if a
-    /// packet moved up before its head.
+    /// Removes the head if its key is `key`. Otherwise the event queue's entry is stale, because a packet was inserted
+    /// ahead of the former head.
     #[inline]
     pub(crate) fn pop(&mut self, key: Key) -> Option<UnderWay> {
         let &head = self.packets.front()?;

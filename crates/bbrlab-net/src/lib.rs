@@ -1,38 +1,37 @@
-//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries packets and knows no TCP.
+//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries packets and knows
+//! nothing of TCP.
 //!
-//! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows, gives it a [`Handler`] (the hosts) and calls
-//! [`Network::advance`]. Hosts answer through a [`Port`]: send, arm, disarm, schedule.
+//! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows, and calls
+//! [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]: send, arm, disarm, schedule.
 //!
-//! The map:
-//!
-//! | file | idea |
+//! | file | content |
 //! | --- | --- |
 //! | `engine/mod.rs` | the network, its clock, the loop |
 //! | `engine/build.rs` | links, routes, flows |
 //! | `engine/path.rs` | the path of a packet: lanes and links |
-//! | `engine/conservation.rs` | each packet sent is accounted for |
-//! | `port.rs` | where hosts and network meet |
-//! | `packet.rs` | what the engine knows of a packet; the packet store |
+//! | `engine/conservation.rs` | the check that every packet sent is accounted for |
+//! | `port.rs` | the interface between hosts and network |
+//! | `packet.rs` | packets as the engine sees them; the packet store |
 //! | `event.rs` | the order of events: one 128-bit key |
 //! | `heap.rs` | the event queue |
-//! | `lane.rs` | packets on one constant delay; only the head is in the event queue |
+//! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
 //! | `ring.rs` | the ring buffer of lanes and links |
 //! | `timers.rs` | lazy timers |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
-//! | `link/server.rs` | when a packet leaves |
-//! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule |
+//! | `link/server.rs` | when a packet departs |
+//! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
-//! | `link/discipline/mod.rs` | queue disciplines with departure events: the list, and what each answers |
-//! | `link/discipline/drop_tail.rs`, `link/discipline/codel.rs` | one each |
-//! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | what a link counts |
-//! | `loss.rs` | random loss as it happens |
-//! | `rng.rs` | random numbers, a generator per consumer |
+//! | `link/discipline/mod.rs` | queue disciplines with departure events: the list and the trait |
+//! | `link/discipline/drop_tail.rs`, `link/discipline/codel.rs` | one discipline each |
+//! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | the statistics of a link |
+//! | `loss.rs` | the random loss process |
+//! | `rng.rs` | random numbers, one generator per consumer |
 //! | `digest.rs` | the digest of a run |
 //! | `accounts.rs` | what is counted across links: the digest, and of each flow what left and what was lost |
 //!
 //! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation (beyond the growth of
-//! buffers), hashing or dynamic dispatch in the path of a packet; the engine never looks into a payload.
+//! buffers), hashing or dynamic dispatch in the path of a packet; the engine never reads a payload.
 
 mod accounts;
 mod digest;

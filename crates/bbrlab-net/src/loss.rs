@@ -1,4 +1,4 @@
-//! Random loss as it happens: a model with its state and its draws.
+//! The random loss process: a loss model with its state and its generator.
 
 use bbrlab_link::Loss;
 

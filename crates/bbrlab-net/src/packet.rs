@@ -1,4 +1,4 @@
-//! What the engine knows of a packet: size, flow, ECN bits, identity. The payload is opaque.
+//! Packets as the engine sees them: size, flow, ECN field, identity. The payload is opaque.
 
 use bbrlab_units::{Ecn, Time};
 
@@ -20,7 +20,7 @@ pub enum Side {
     Receiver = 1,
 }
 
-/// A packet as a host hands it to the network.
+/// A packet as a host sends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<P> {
     /// Bytes on the wire, framing included.
@@ -29,22 +29,22 @@ pub struct Outgoing<P> {
     pub ecn: Ecn,
     /// Whether the packet carries data: random loss, reordering and the digest distinguish it.
     pub is_data: bool,
-    /// For the digest: which data (a data packet), or what is acknowledged (an ACK).
+    /// For the digest: the sequence number of the data, or the acknowledgement number of an ACK.
     pub seq: u64,
-    /// For the digest: how often this data was sent before.
+    /// For the digest: how many times this data was sent before.
     pub retransmission: u16,
-    /// What the hosts exchange; the network never looks into it.
+    /// Data for the other host; the network never reads it.
     pub payload: P,
 }
 
-/// A packet as the network hands it to a host.
+/// A packet as a host receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<P> {
     /// The flow.
     pub flow: FlowId,
     /// Bytes on the wire, framing included.
     pub wire_bytes: u32,
-    /// The ECN field, marked on the way or not.
+    /// The ECN field; a link may have set it to CE.
     pub ecn: Ecn,
     /// As sent.
     pub is_data: bool,
@@ -55,9 +55,9 @@ pub struct Arrival<P> {
 /// A packet inside the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNetwork<P> {
-    /// Flow and own sequence, as in the low bits of an event's key.
+    /// Flow, and sequence number within the flow, as in the low bits of an event's key.
     pub(crate) tie: u64,
-    /// The packet's identity, hashed.
+    /// Hash of the packet's identity.
     pub(crate) identity: u64,
     /// The leg that the packet is on: an index into the route table.
     pub(crate) leg: u32,
@@ -70,8 +70,8 @@ pub(crate) struct InNetwork<P> {
 /// A place in the packet store.
 pub(crate) type Handle = u32;
 
-/// All packets in the network: slots with a free list, last freed first used, so that the slot that a
-/// delivered packet leaves, still in the cache, takes the packet that is sent in answer.
+/// All packets in the network: slots with a free list. The slot freed last is used first, so that a packet sent in
+/// response to a delivered one reuses its slot, which is still in the cache.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<InNetwork<P>>,
@@ -106,7 +106,7 @@ impl<P: Copy> Packets<P> {
         handle
     }
 
-    /// Takes a packet out.
+    /// Removes a packet from the store.
     pub(crate) fn remove(&mut self, handle: Handle) -> InNetwork<P> {
         self.free.push(handle);
         self.slots[handle as usize]
@@ -128,7 +128,7 @@ pub(crate) struct Queued {
     pub(crate) identity: u64,
     pub(crate) counts_for_flow: bool,
     pub(crate) marked: bool,
-    /// The flow that it belongs to.
+    /// The flow of the packet.
     pub(crate) flow: FlowId,
     /// Bytes on the wire, framing included.
     pub(crate) wire_bytes: u32,

@@ -1,9 +1,9 @@
-//! A ring buffer of plain values: a power of two of slots, so that an index is one mask.
+//! A ring buffer of plain values. The number of slots is a power of two, so that an index needs only a mask.
 
 /// First in, first out.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
-    /// A power of two of slots, or none yet.
+    /// The slots: a power of two, or none at first.
     slots: Vec<T>,
     head: usize,
     len: usize,
@@ -52,7 +52,7 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
-    /// Removes the front, of which `front` has just shown that it exists.
+    /// Removes the front. The ring must not be empty.
     #[inline]
     pub(crate) fn drop_front(&mut self) {
         debug_assert!(self.len > 0);
@@ -60,7 +60,7 @@ impl<T: Copy> Ring<T> {
         self.len -= 1;
     }
 
-    /// Inserts before the first value for which `after` holds; returns the place.
+    /// Inserts before all values at the end of the ring for which `after` holds; returns the place.
     pub(crate) fn insert_before(&mut self, value: T, after: impl Fn(&T) -> bool) -> usize {
         self.push_back(value);
         let mut place = self.len - 1;

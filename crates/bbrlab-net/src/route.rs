@@ -1,7 +1,6 @@
-//! Routes: what a packet crosses from host to host, compiled into legs.
+//! Routes: the delays and links that a packet crosses from host to host, compiled into legs.
 //!
-//! A leg is a constant delay and what stands at its end. Delays in a row add up to one leg; links without
-//! rate, loss or jitter need not be links at all.
+//! A leg is a constant delay and the link or host at its end. Consecutive delays add up to one leg.
 
 use bbrlab_units::Span;
 
@@ -12,7 +11,7 @@ use crate::packet::LinkId;
 pub enum RouteStep {
     /// A constant delay.
     Delay(Span),
-    /// A link, its own delay included.
+    /// A link, including its own delay.
     Link(LinkId),
 }
 
@@ -20,7 +19,7 @@ pub enum RouteStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(pub(crate) u32);
 
-/// What stands at the end of a leg.
+/// The link or host at the end of a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     Link(LinkId),
@@ -28,7 +27,7 @@ pub(crate) enum Target {
     Sender,
 }
 
-/// Where a leg begins: lanes are shared by legs of equal source, delay and target.
+/// Where a leg begins. Legs with the same source, delay and target share a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Hosts,
@@ -40,19 +39,19 @@ pub(crate) enum Source {
 pub(crate) struct Leg {
     pub(crate) delay: Span,
     pub(crate) target: Target,
-    /// What the keys of arrivals at `target` have in common, and what of a sending host's event's kind enters them.
+    /// The bits common to the ties of all arrivals at `target`, and the mask for the bits of `event::sent_by`.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
-    /// The lane, or `NO_LANE` where the link is reached at once.
+    /// The lane, or `NO_LANE` if the link is reached without delay.
     pub(crate) lane: u32,
-    /// The lane of packets held back by reordering at the link before.
+    /// The lane of packets that the link before delays further for reordering.
     pub(crate) late_lane: u32,
     /// Whether `target` is the route's last link with a rate.
     pub(crate) last_rated: bool,
 }
 
 impl Leg {
-    /// The link at its end, if it is one, and whether that is the route's last with a rate.
+    /// The link at its end, if any, and whether that is the route's last link with a rate.
     pub(crate) fn link(&self) -> Option<(LinkId, bool)> {
         match self.target {
             Target::Link(id) => Some((id, self.last_rated)),
@@ -61,5 +60,5 @@ impl Leg {
     }
 }
 
-/// No lane: from a host straight to a link.
+/// No lane: the leg leads from a host to a link without delay.
 pub(crate) const NO_LANE: u32 = u32::MAX;

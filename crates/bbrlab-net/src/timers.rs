@@ -1,14 +1,14 @@
-//! Lazy timers: at most one live entry of the event queue per armed timer.
+//! Lazy timers: at most one live entry in the event queue per armed timer.
 //!
-//! Arming for later only moves the deadline; when the entry comes up early it is pushed again. Arming for
-//! earlier pushes a second entry, and the first is recognised as stale. So a retransmission timer that every
-//! ACK re-arms costs a store per ACK.
+//! Arming a timer for a later time only changes its deadline; its entry is pushed again when it is reached early.
+//! Arming it for an earlier time pushes a second entry, and the first is later recognised as stale. A
+//! retransmission timer that every ACK re-arms therefore costs one store per ACK.
 
 use bbrlab_units::Time;
 
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// When to fire; `NEVER` if disarmed.
+    /// When the timer fires; `NEVER` if disarmed.
     deadline: Time,
     /// Time of the live entry in the event queue; `NEVER` if there is none.
     queued: Time,
@@ -20,7 +20,7 @@ pub(crate) struct Timers {
     timers: Vec<Timer>,
 }
 
-/// What an entry of the event queue turns out to be.
+/// What to do with an entry that was popped from the event queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Popped {
     Fires,
@@ -35,7 +35,7 @@ impl Timers {
         self.timers.resize(self.timers.len() + count, idle);
     }
 
-    /// Arms for `at`; true if the event queue needs an entry for that time.
+    /// Arms a timer for `at`; true if the event queue needs an entry for that time.
     #[inline]
     pub(crate) fn arm(&mut self, slot: usize, at: Time) -> bool {
         let timer = &mut self.timers[slot];

@@ -1,4 +1,4 @@
-//! What can be computed by hand, to the nanosecond: serialisation, RTT, queue.
+//! Serialisation, RTT and queue compared with closed-form results, to the nanosecond.
 
 mod fixed_window;
 
@@ -10,7 +10,7 @@ use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
-/// One flow over one link with 4 ms before it, 6 ms behind and 10 ms back.
+/// One flow over one link: 4 ms before the link, 6 ms after it, 10 ms on the return path.
 fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     let mut net = Network::new(1, 1);
     let link = net.add_link(config, LinkMode::VirtualClock);
@@ -72,14 +72,14 @@ fn serialisation_accumulates_no_error_over_a_busy_period() {
 
 #[test]
 fn a_window_above_the_bdp_queues_exactly_the_excess() {
-    // RTT 21 ms with one packet's own millisecond; a window of 30 keeps 30 ms of link busy: 9 ms of queue.
+    // The RTT is 21 ms with the serialisation of one packet. A window of 30 takes 30 ms to send: 9 ms of queue.
     let (mut net, link, flow) = dumbbell(&twelve_mbit(Buffer::Packets(Packets(100))));
     net.measure_from(Time(4 * MS));
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(30, 1500, u64::MAX)]);
     net.advance(Time(4 * MS + 30 * MS), &mut hosts);
-    // The burst of 30: one leaves every millisecond, so 30 are here for the first, 29 for the second ...; from 21 ms
-    // after the first on, every departure is one more arrival: 9 packets, and one in service.
+    // Of the burst of 30, one departs every millisecond, so there are 30 packets in the first, 29 in the second, and so
+    // on. From 21 ms on every departure coincides with an arrival: 9 packets wait and one is in service.
     let mean = net.link_stats(link).queue.mean().unwrap();
     let falling: u32 = (10..=30).rev().sum();
     assert!((mean - (f64::from(falling) + 9.0 * 10.0) / 30.0).abs() < 1e-9, "{mean}");
@@ -92,13 +92,13 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
     assert_eq!((stats.sent_packets, stats.sent_bytes), (300, 300 * 1500));
     assert_eq!((stats.backlog_packets(), stats.backlog_bytes), (10, 15_000));
     assert_eq!(stats.queue.max(), 30);
-    // Here at this moment: sent at 4 + 300 ms, which counts.
+    // The packet that departs at exactly 4 + 300 ms counts as sent.
     assert_eq!(net.capacity_bits(link, Time(4 * MS), Time(304 * MS)), Some(300 * 12_000));
     assert_eq!(net.flow_wire_bytes(FlowId(0)), 300 * 1500);
     net.check_conservation();
 }
 
-/// Data of a burst of 10 that a buffer takes: so many wait, one more is in service.
+/// The number of packets of a burst of 10 that are not dropped: those in the buffer, and one in service.
 fn survivors(limit: Buffer) -> usize {
     let (mut net, link, flow) = dumbbell(&twelve_mbit(limit));
     net.schedule(flow, Time(0), 0);
@@ -139,8 +139,8 @@ fn step(change: RateChange) -> Vec<u64> {
 fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
     let kept = [5_000_000, 6_000_000, 7_000_000, 8_000_000, 9_000_000, 10_000_000];
     assert_eq!(step(RateChange::Keep), kept);
-    // The second packet has half a millisecond left at the change, which takes a quarter; then 1.25 ms of 24 Mbit/s
-    // send two more and half of a fifth, which waits out the pause.
+    // At the change the second packet has half a millisecond left, which now takes a quarter. The remaining 1.25 ms at
+    // 24 Mbit/s send two more packets and half of the fifth, which resumes after the pause.
     let followed = [5_000_000, 5_750_000, 6_250_000, 6_750_000, 9_500_000, 10_500_000];
     assert_eq!(step(RateChange::Follow), followed);
 }

@@ -1,4 +1,4 @@
-//! `CoDel` (RFC 8289) through the engine: a discipline that drops and marks as packets leave.
+//! `CoDel` (RFC 8289) in the engine: a discipline that drops and marks packets when they are dequeued.
 
 mod fixed_window;
 
@@ -7,7 +7,8 @@ use bbrlab_net::{LinkId, LinkMode, LinkStats, Network, RouteStep};
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 use fixed_window::{Hosts, Toy, ToyFlow};
 
-/// A fixed window of 200 packets over 12 Mbit/s and 20 ms for ten seconds: a standing queue of 178 ms without control.
+/// A fixed window of 200 packets over 12 Mbit/s and 20 ms for ten seconds: without CoDel, a standing queue of about
+/// 180 ms.
 fn run(ecn: Ecn) -> (Network<Toy>, LinkId) {
     let mut net: Network<Toy> = Network::new(1, 1);
     let rate = Rate::Constant(BitRate(12_000_000));
@@ -34,7 +35,8 @@ fn run(ecn: Ecn) -> (Network<Toy>, LinkId) {
 fn codel_starts_to_drop_an_interval_after_the_target_is_exceeded_and_empties_the_standing_queue() {
     let (mut net, link) = run(Ecn::NotEct);
     let stats: &LinkStats = net.link_stats(link);
-    // The toy host never sends again, so each drop takes a packet out of flight: 178 must go until no queue stands.
+    // The toy host does not retransmit, so each drop removes a packet from flight for good. The standing queue is gone
+    // after about 178 drops.
     assert!((170..=190).contains(&stats.drops_aqm), "{}", stats.drops_aqm);
     assert_eq!((stats.drops_full, stats.drops_random, stats.marks), (0, 0, 0));
     assert!(stats.backlog_packets() < 10, "{}", stats.backlog_packets());
@@ -45,6 +47,6 @@ fn codel_marks_instead_of_dropping_where_the_packet_allows_it() {
     let (mut net, link) = run(Ecn::Ect0);
     let stats = net.link_stats(link);
     assert_eq!(stats.drops(), 0);
-    // Nobody reacts, so the control law runs on: count grows like (t / 2 interval)^2.
+    // The hosts do not react to marks, so the control law continues: count grows like (t / 2 interval)^2.
     assert!((1_500..3_000).contains(&stats.marks), "{}", stats.marks);
 }

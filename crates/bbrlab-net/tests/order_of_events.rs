@@ -1,4 +1,4 @@
-//! Events at the same instant: kind, then flow, then own sequence; never lanes or insertion.
+//! The order of events at the same time: by kind, then flow, then sequence number; never by lane or insertion.
 
 mod fixed_window;
 
@@ -8,7 +8,7 @@ use bbrlab_units::{BitRate, Ecn, Span, Time};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
-/// Hosts that log what they see and follow a script: what to do when the application of a flow is called with a token.
+/// Hosts that log their events. The application's token says what to do: send a packet, or arm timers.
 #[derive(Default)]
 struct Scripted {
     log: String,
@@ -27,7 +27,7 @@ fn packet(payload: u32) -> Outgoing<u32> {
     }
 }
 
-/// From this token on, the application arms the sender's timer instead of sending.
+/// From this token on, the application arms timers instead of sending.
 const ARM: u32 = 1000;
 
 impl Handler<u32> for Scripted {
@@ -64,7 +64,7 @@ fn check(net: &mut Net, expected: &Expect) {
     expected.assert_eq(&hosts.log);
 }
 
-/// Two flows without a link, with these delays in nanoseconds there and back.
+/// Two flows without a link, with these delays in nanoseconds on the forward and the reverse route.
 fn two_flows(delays: [(u64, u64); 2]) -> Net {
     let mut net = Net::new(1, 2);
     for (there, back) in delays {
@@ -78,7 +78,7 @@ fn two_flows(delays: [(u64, u64); 2]) -> Net {
 #[test]
 fn at_one_instant_data_come_before_acks_before_timers_before_applications() {
     let mut net = two_flows([(1000, 0), (500, 500)]);
-    // Flow 1's packet is sent first, its ACK arrives at 1000, together with flow 0's data and the timers of both.
+    // Flow 1's ACK arrives at 1000, together with flow 0's data and the timers of both.
     net.schedule(FlowId(1), Time(1000), 7);
     net.schedule(FlowId(0), Time(1000), 9);
     net.schedule(FlowId(0), Time(1000), 8);
@@ -172,7 +172,7 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
 
 #[test]
 fn a_path_without_delay_does_not_let_insertion_decide() {
-    // No delay there and back: the ACK is back in the instant of the sending, before the other flow's application.
+    // Without any delay the ACK arrives at the time of sending, before the next call of an application.
     let mut net = two_flows([(0, 0), (0, 0)]);
     net.schedule(FlowId(1), Time(10), 1);
     net.schedule(FlowId(0), Time(10), 2);

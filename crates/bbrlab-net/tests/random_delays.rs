@@ -1,4 +1,4 @@
-//! Jitter and reordering behind a queue, and random loss, through the same engine.
+//! Jitter and reordering after a queue, and random loss before and after it.
 
 mod fixed_window;
 
@@ -7,7 +7,8 @@ use bbrlab_net::{LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Span, Time};
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 
-/// Packets of 1 ms each, all sent at once: arrival times less departure times, in the order of arrival.
+/// Packets of 1 ms each, all sent at once: sequence numbers, and delays beyond serialisation and propagation, in the
+/// order of arrival.
 fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy>) {
     let mut config = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     change(&mut config);

@@ -1,4 +1,4 @@
-//! A link by virtual clock and the same link by departure events are one link: equal digests, counts and hosts' logs.
+//! Links by virtual clock and by departure events give equal digests, statistics and host logs.
 
 mod fixed_window;
 
@@ -21,7 +21,7 @@ struct Plan {
 
 #[derive(Clone, Debug)]
 struct FlowPlan {
-    /// Links crossed forward and back, each with the delay before it.
+    /// Links on the forward and the reverse route, each with the delay before it.
     forward: Vec<(u64, usize)>,
     reverse: Vec<(u64, usize)>,
     last_delays_ns: (u64, u64),
@@ -180,13 +180,13 @@ fn link() -> impl Strategy<Value = Link> {
 }
 
 fn flow() -> impl Strategy<Value = FlowPlan> {
-    // Few distinct delays, so that packets meet at equal times.
+    // Few distinct delays, so that packets arrive at equal times.
     let delay = || prop_oneof![3 => Just(0u64), 3 => Just(1_000_000), 1 => 0u64..10_000_000];
     let hops = || prop::collection::vec((delay(), 0usize..3), 0..4);
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
     let bytes = prop_oneof![3 => Just(1514u32), 1 => 1u32..70_000, 1 => Just(u32::MAX)];
     let start = prop_oneof![2 => Just(0u64), 1 => 0u64..5_000_000];
-    // A round trip takes time: a flow without any delay or rate would never let the clock go on.
+    // A round trip must take time: with a flow without any delay or rate the clock would never advance.
     (hops(), hops(), (delay(), 1u64..3_000_000), start, 1u64..60, bytes, ecn).prop_map(
         |(forward, reverse, last_delays_ns, start_ns, window, wire_bytes, ecn)| FlowPlan {
             forward,

@@ -10,7 +10,7 @@ use crate::packet::{FlowId, LinkId};
 use crate::route::{Leg, NO_LANE, RouteId, RouteStep, Source, Target};
 
 impl<P: Copy> Network<P> {
-    /// Adds a link, computed that way where that is a choice. Its delay is that of what follows it on a route.
+    /// Adds a link. `mode` matters only for drop-tail. The link's delay is part of the leg that follows it on a route.
     ///
     /// # Panics
     /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
@@ -23,12 +23,12 @@ impl<P: Copy> Network<P> {
         id
     }
 
-    /// Compiles the forward route of a flow: from the sender over `hops` to the receiver.
+    /// Compiles a forward route: from the sender over `hops` to the receiver.
     pub fn add_forward_route(&mut self, hops: &[RouteStep]) -> RouteId {
         self.add_route(hops, Target::Receiver)
     }
 
-    /// Compiles the reverse route of a flow: from the receiver over `hops` to the sender.
+    /// Compiles a reverse route: from the receiver over `hops` to the sender.
     pub fn add_reverse_route(&mut self, hops: &[RouteStep]) -> RouteId {
         self.add_route(hops, Target::Sender)
     }

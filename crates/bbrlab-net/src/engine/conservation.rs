@@ -7,21 +7,21 @@ use crate::link::Line;
 use crate::link::discipline::Rule as _;
 use crate::packet::Queued;
 
-/// What became of the packets.
+/// The numbers of packets sent, delivered, dropped and in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conservation {
-    /// Handed to the network.
+    /// Sent by a host.
     pub sent: u64,
-    /// Handed to a host.
+    /// Delivered to a host.
     pub delivered: u64,
     /// Dropped at a link.
     pub dropped: u64,
-    /// Found by walking the network.
+    /// In the network, counted by walking over it.
     pub in_network: u64,
 }
 
 impl<P: Copy> Network<P> {
-    /// Walks every queue, lane and solitary event and counts the packets that it finds.
+    /// Counts the packets in every queue, in every lane and in events of single packets.
     fn count_in_network(&self) -> u64 {
         let lanes: usize = self.lanes.iter().map(Lane::len).sum();
         let is_packet =
@@ -31,7 +31,7 @@ impl<P: Copy> Network<P> {
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
             match &link.line {
-                // The others are in their lanes already.
+                // Shadows of packets that are not lost are not counted: those packets are in lanes already.
                 Line::Virtual { shadows, .. } => {
                     count += shadows.iter().filter(|shadow| shadow.lost).count() as u64;
                 }
@@ -44,11 +44,11 @@ impl<P: Copy> Network<P> {
         count
     }
 
-    /// Asserts that each packet sent was delivered, was dropped or is still in the network, the last counted by walking
-    /// it, and that each link's counts agree with what is in it. Returns the four counts.
+    /// Asserts that each packet sent was delivered, was dropped or is still in the network (counted by walking over it),
+    /// and that each link's counts agree with its contents. Returns the four counts.
     ///
     /// # Panics
-    /// If a packet is missing or counted twice: an error of the engine.
+    /// If a packet is missing or counted twice: a bug in the engine.
     pub fn check_conservation(&mut self) -> Conservation {
         self.settle_all();
         let dropped = self.links.iter().map(|link| link.stats.drops()).sum();

@@ -24,18 +24,18 @@ use crate::timers::{Popped, Timers};
 
 pub use conservation::Conservation;
 
-/// Set in the index of an event-queue entry that stands for a packet on its own, outside any lane.
+/// Set in the index of an event-queue entry for a single packet that is in no lane.
 const SOLO: u32 = 1 << 31;
 
 /// The most timers that one end of a flow can have.
 pub const TIMERS_MAX: u8 = 16;
 
-/// Whether anything is left to happen.
+/// Whether events are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
-    /// Events lie ahead.
+    /// There are future events.
     Running,
-    /// No event is left: nothing will happen any more.
+    /// No event is left.
     Quiet,
 }
 
@@ -44,7 +44,7 @@ pub enum Activity {
 struct Flow {
     /// First leg of the forward and of the reverse route.
     first_leg: [u32; 2],
-    /// Own sequence of the next packet, in either direction.
+    /// Sequence number of the flow's next packet, in either direction.
     next_sequence: u32,
 }
 
@@ -54,11 +54,11 @@ struct Flow {
 /// payload.
 #[derive(Debug)]
 pub struct Network<P> {
-    /// What everybody's clock shows: the first step of the clock at or after `due`.
+    /// The time that hosts and queues see: the first step of the clock at or after `due`.
     pub(crate) now: Time,
-    /// When the event that is being handled was due: the order of events goes by this.
+    /// When the current event was due; events are ordered by this time.
     due: Time,
-    /// Kind of the event that is being handled.
+    /// Kind of the current event.
     kind: Kind,
     heap: Heap,
     lanes: Vec<Lane>,
@@ -66,14 +66,14 @@ pub struct Network<P> {
     flows: Vec<Flow>,
     timers: Timers,
     timers_per_end: u8,
-    /// A timer for each link, its queue's.
+    /// One timer per link, for its queue discipline.
     link_timers: Timers,
     links: Vec<Link>,
     packets: Packets<P>,
     accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
-    /// Nanoseconds from one step of everybody's clock to the next.
+    /// Length of a clock step in nanoseconds.
     clock_step: u64,
     events: u64,
     sent: u64,
@@ -81,7 +81,7 @@ pub struct Network<P> {
 }
 
 impl<P: Copy> Network<P> {
-    /// An empty network. All of its randomness derives from `seed`; each end of a flow has timers `0..timers_per_end`.
+    /// An empty network. All random numbers derive from `seed`; each end of a flow has timers `0..timers_per_end`.
     ///
     /// # Panics
     /// If `timers_per_end` exceeds [`TIMERS_MAX`].
@@ -111,16 +111,16 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// Starts the measurement of queue lengths: the time before does not count. Call it before the run.
+    /// Starts the measurement of queue lengths at `at`. Call it before the run.
     pub fn measure_from(&mut self, at: Time) {
         for link in &mut self.links {
             link.stats.queue.start(at);
         }
     }
 
-    /// Everybody's clock shows multiples of `step` nanoseconds: a departure, an arrival or a timer that is due
-    /// between two happens at the later one. Events of one step keep the order in which they were due, and a
-    /// link still serves at its exact rate. So behaves a machine that imitates a network with timers of that
+    /// Makes the clock advance in steps of `step` nanoseconds: a departure, an arrival or a timer that is due between
+    /// two steps happens at the later one. Events of one step keep the order in which they were due, and a link still
+    /// serves at its exact rate. This is how a machine behaves that emulates a network with timers of that
     /// granularity. Call it before the run.
     ///
     /// # Panics
@@ -130,15 +130,15 @@ impl<P: Copy> Network<P> {
         self.clock_step = step.0;
     }
 
-    /// Has [`Handler::on_application`] called at `at` (now, if that has passed) with `token`.
+    /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
     ///
-    /// At one moment, flows come in order and a flow's tokens in order.
+    /// Calls at the same time are ordered by flow, then by token.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
         let key = Key::new(at.max(self.now), tie(Kind::Application, id_tie(flow.0, token)));
         self.heap.push(key, 0);
     }
 
-    /// The present moment.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -148,13 +148,13 @@ impl<P: Copy> Network<P> {
         self.events
     }
 
-    /// The digest of all that has happened up to now.
+    /// The digest of all records so far.
     pub fn digest(&mut self) -> Digest {
         self.settle_all();
         self.accounts.digest
     }
 
-    /// A link's counts up to now.
+    /// The statistics of a link up to now.
     pub fn link_stats(&mut self, id: LinkId) -> &LinkStats {
         let link = &mut self.links[id.0 as usize];
         link.bring_to(self.due, id, &mut self.accounts);
@@ -166,13 +166,13 @@ impl<P: Copy> Network<P> {
         &self.links[id.0 as usize].name
     }
 
-    /// Bits that a link could have sent between two moments, rounded down; `None` for a link without a rate.
+    /// Bits that a link could have sent between two times, rounded down; `None` for a link without a rate.
     pub fn capacity_bits(&self, id: LinkId, from: Time, to: Time) -> Option<u128> {
         self.links[id.0 as usize].server.capacity_bits(from, to)
     }
 
-    /// Wire bytes of a flow that have left the last link with a rate on its forward route by now. Zero for a
-    /// route without such a link. No other link is looked at.
+    /// Wire bytes of a flow that have departed from the last link with a rate on its forward route so far. Zero for a
+    /// route without such a link. Settles no other link.
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];
@@ -219,7 +219,7 @@ impl<P: Copy> Network<P> {
         Activity::Quiet
     }
 
-    /// The first step of everybody's clock at or after `at`.
+    /// The first step of the clock at or after `at`.
     #[inline]
     pub(crate) fn step_at(&self, at: Time) -> Time {
         if self.clock_step == 1 {
@@ -228,7 +228,7 @@ impl<P: Copy> Network<P> {
         at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
     }
 
-    /// No event is due before `until`: the clock goes on to it.
+    /// Advances the clock to `until`, before which no event is due.
     fn rest_until(&mut self, until: Time) {
         self.due = self.due.max(until);
         self.now = self.now.max(until);
@@ -290,7 +290,7 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// The packet that an entry of the event queue stands for; announces the next of its lane.
+    /// The packet of an event-queue entry, `None` if the entry is stale; pushes the entry for the next packet of its lane.
     #[inline]
     fn take(&mut self, key: Key, index: u32) -> Option<Handle> {
         if index & SOLO != 0 {

@@ -1,4 +1,4 @@
-//! The path of a packet: sent, on a lane, at a link, on to the next leg.
+//! The path of a packet: from the host through a lane to a link, and on to the next leg.
 
 use bbrlab_units::{Ecn, Span, Time};
 
@@ -33,7 +33,7 @@ impl<P: Copy> Network<P> {
         });
         let &Leg { lane, delay, tie_base, sent_by_mask, .. } = &self.legs[leg as usize];
         if lane == NO_LANE {
-            // Next in the order of events in any case: its key is that of an arrival at this instant.
+            // Handled at once: as an arrival at the current time it would be the next event in any case.
             self.arrive_at_link(handle, leg);
         } else {
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
@@ -56,7 +56,7 @@ impl<P: Copy> Network<P> {
         if let Line::Events { in_service: Some(served), .. } = &self.links[id.0 as usize].line
             && served.departs <= due
         {
-            // Departures come first; this one's event will find its packet gone.
+            // Departures come before arrivals. The event of this departure is then stale.
             self.departure(id, served.sequence);
         }
         let link = &mut self.links[id.0 as usize];
@@ -120,7 +120,7 @@ impl<P: Copy> Network<P> {
                     counts_for_flow,
                 });
                 if lost {
-                    // It is in the network until it has left; its shadow stands for it.
+                    // It counts as in the network until its departure; its shadow represents it.
                     self.packets.remove(handle);
                 } else {
                     self.forward(id, handle, departs);
@@ -146,14 +146,14 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// Sends a packet that leaves link `id` at `departs` on its next leg.
+    /// Sends a packet that departs from link `id` at `departs` to its next leg.
     #[inline]
     fn forward(&mut self, id: LinkId, handle: Handle, departs: Time) {
         let departed = self.step_at(departs);
         let packet = self.packets.get_mut(handle);
         packet.leg += 1;
         let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
-        // Sent by a departure, as the leg's part of the key says already.
+        // It is sent by a departure, which `tie_base` already contains.
         let tie = tie_base | packet.tie;
         let impairments = &mut self.links[id.0 as usize].impairments;
         let (mut lane, mut at) = (lane, departed + delay);
@@ -180,7 +180,7 @@ impl<P: Copy> Network<P> {
         self.enter_lane(lane, UnderWay::new(at, tie, handle));
     }
 
-    /// Hands a packet to a discipline with departure events.
+    /// Passes a packet to the queue discipline of a link with departure events.
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -212,8 +212,8 @@ impl<P: Copy> Network<P> {
         self.arm_link_timer(id);
     }
 
-    /// Takes the next packet into service, which begins with its arrival, at `from` or when the packet before it has
-    /// left, whichever is last.
+    /// Takes the next packet into service. Service begins at its arrival, at `from`, or when the packet before it has
+    /// departed, whichever is last.
     fn start_service(&mut self, id: LinkId, from: Time) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -253,7 +253,7 @@ impl<P: Copy> Network<P> {
         self.heap.push(Key::new(departs, tie), id.0);
     }
 
-    /// The packet in service leaves, if `sequence` is still its number; the next one follows.
+    /// The packet in service departs, if `sequence` is still its number; the next one goes into service.
     pub(super) fn departure(&mut self, id: LinkId, sequence: u32) {
         let due = self.due;
         let link = &mut self.links[id.0 as usize];
@@ -289,7 +289,7 @@ impl<P: Copy> Network<P> {
         self.arm_link_timer(id);
     }
 
-    /// The timer of a link's queue goes off.
+    /// The timer of a link's queue discipline fires.
     pub(super) fn link_timer(&mut self, id: LinkId) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -308,13 +308,13 @@ impl<P: Copy> Network<P> {
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
         if idle {
-            // Whatever has waited for the timer, the server has not worked on it.
+            // Service of a packet that waited for the timer begins now.
             self.start_service(id, now);
         }
         self.arm_link_timer(id);
     }
 
-    /// Sets a link's timer as its queue wishes.
+    /// Arms a link's timer for the time that its queue discipline asks for.
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
         let Line::Events { queue, .. } = &self.links[id.0 as usize].line else { return };
@@ -329,12 +329,12 @@ impl<P: Copy> Network<P> {
     }
 }
 
-/// Where a queue discipline's drops are accounted for.
+/// Accounts for the drops of a queue discipline.
 struct Drops<'a, P> {
     id: LinkId,
     due: Time,
     rated: bool,
-    /// The packet that is being handed to the discipline: it is not counted among those in the queue yet.
+    /// The packet that is being passed to the discipline; it does not yet count as queued.
     entering: Option<Handle>,
     stats: &'a mut LinkStats,
     accounts: &'a mut Accounts,

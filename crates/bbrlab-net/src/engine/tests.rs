@@ -1,4 +1,4 @@
-//! What only the inside shows: which links are settled when, and the timer of a link's queue.
+//! Tests of internal state: which links are settled when, and the timer of a link's queue.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_units::{BitRate, Ecn, Span, Time};
@@ -14,7 +14,7 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// Sends as many packets as the application's token says, and nothing in answer; notes which arrive when.
+/// Sends as many packets as the application's token says, without ACKs; records which arrive when.
 #[derive(Default)]
 struct OneWay {
     sent: u32,
@@ -43,7 +43,7 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// What makes the end of a flow cost the same with one link as with a hundred thousand.
+/// This is why the end of a flow costs the same with one link as with a hundred thousand.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);
@@ -73,7 +73,7 @@ fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() 
     assert_eq!(unsettled(&net), [1, 0, 0]);
 }
 
-/// A link that serves a packet a millisecond and whose queue ticks every millisecond.
+/// A link that serves one packet per millisecond and whose queue ticks every millisecond.
 fn ticking_link() -> (Network<u32>, FlowId) {
     let mut net: Network<u32> = Network::new(7, 1);
     let link = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
@@ -97,9 +97,9 @@ fn the_timer_of_a_links_queue_comes_before_departures_and_arrivals_of_its_instan
     let mut hosts = OneWay::default();
     net.advance(Time(10 * MS), &mut hosts);
     net.check_conservation();
-    // The first tick opens the queue, and the free server takes packet 0. At 2 ms the tick drops packet 1, which waits
-    // then, before packet 0 departs and would have put it into service. At 4 ms it finds nothing: packets 3 and 4 arrive
-    // after it. At 5 ms packet 4 falls.
+    // The first tick opens the queue, and packet 0 goes into service. At 2 ms the tick drops packet 1, before packet 0
+    // departs and packet 1 would go into service. At 4 ms the queue is empty: packets 3 and 4 arrive after the tick. At
+    // 5 ms packet 4 is dropped.
     assert_eq!(hosts.arrived, [(2 * MS, 0), (3 * MS, 2), (5 * MS, 3)]);
     let stats = net.link_stats(LinkId(0));
     assert_eq!((stats.drops_aqm, stats.drops_full, stats.backlog_packets()), (2, 0, 0));
@@ -116,6 +116,6 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     assert_eq!(ticking.ticks, [1, 2, 3].map(|ms| Time(ms * MS)));
     let mut own = Rng::new(7, "l.queue");
     assert_eq!(ticking.draws, [own.next_u64(), own.next_u64()]);
-    // The application's call, three ticks, the departure and the arrival of the packet that no tick dropped.
+    // The application's call, three ticks, and departure and arrival of the packet that no tick dropped.
     assert_eq!(net.events(), 6);
 }

@@ -1,8 +1,8 @@
-//! A histogram of delays in the manner of `HdrHistogram`: exact below 128 ns, then 128 buckets to the octave.
+//! A histogram of delays in the manner of `HdrHistogram`: exact below 128 ns, then 128 buckets per octave.
 
 use bbrlab_units::Span;
 
-/// Buckets to the octave: a quantile is within 1/128 of the exact one.
+/// Buckets per octave: a quantile is within 1/128 of the exact one.
 const SUB: u64 = 128;
 
 /// A distribution of delays.
@@ -40,12 +40,12 @@ impl DelayHistogram {
 
     /// Exact mean in nanoseconds.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// The delay that `per_mille` thousandths do not exceed, to 1/128: the middle of its bucket.
+    /// The delay that `per_mille` thousandths of the delays do not exceed, within 1/128: the middle of its bucket.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<Span> {
         let wanted = u128::from(self.count) * u128::from(per_mille.min(1000));

@@ -1,9 +1,9 @@
-//! A link: a queue, a server, and what happens behind it (random loss, jitter, reordering).
+//! A link: a queue, a server, and impairments after it (random loss, jitter, reordering).
 //!
-//! One interface, two implementations. Where the fate of a packet is known on arrival (drop-tail), the departure is
-//! computed then and there is no departure event: the *virtual clock*. Any other discipline has a *departure event* per
-//! packet, and drop-tail too if the caller wishes. Both draw, count and record the same things at the same moments, so
-//! that runs of drop-tail have equal digests.
+//! There are two implementations. With drop-tail it is known on arrival whether and when a packet departs, so the
+//! departure is computed then and there is no departure event: the *virtual clock*. Any other discipline has a
+//! *departure event* per packet, and so has drop-tail if the caller asks for it. Both draw, count and record the same
+//! at the same times, so that runs with drop-tail have equal digests.
 
 pub(crate) mod delay_histogram;
 pub(crate) mod discipline;
@@ -27,14 +27,14 @@ use discipline::Discipline;
 use server::Server;
 use stats::LinkStats;
 
-/// How drop-tail links are computed. The results are the same; tests hold one against the other. A link with another
-/// queue discipline has departure events in any case.
+/// How drop-tail links are computed. The results are the same; tests compare the two. A link with another queue
+/// discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
     /// The departure is known on arrival: no departure event.
     #[default]
     VirtualClock,
-    /// An event per departure.
+    /// One event per departure.
     DepartureEvents,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Link {
     pub(crate) line: Line,
     pub(crate) server: Server,
     pub(crate) rated: bool,
-    /// Propagation, after the packet has left.
+    /// Propagation delay after the departure.
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) loss_before: Option<Box<LossProcess>>,
@@ -53,26 +53,26 @@ pub(crate) struct Link {
     pub(crate) name: String,
 }
 
-/// What happens to a packet that has left the queue.
+/// What happens to a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Nothing: the packet is never lost, jittered or reordered.
+    /// Whether there is no loss, jitter or reordering.
     pub(crate) plain: bool,
     pub(crate) loss: Option<Box<LossProcess>>,
     pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
     pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
 }
 
-/// Where a link keeps the packets that have not left.
+/// The packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Line {
-    /// By virtual clock: the packets themselves are on their way already; these are their shadows.
+    /// By virtual clock: the packets themselves are already on their next leg; these are their shadows.
     Virtual { buffer: Buffer, shadows: Ring<Shadow> },
-    /// By departure events. `rng` is the discipline's.
+    /// By departure events. `rng` belongs to the queue discipline.
     Events { queue: Discipline, rng: Rng, in_service: Option<InService>, served: u32 },
 }
 
-/// A packet that has been accepted and leaves at a known time.
+/// The record of an accepted packet until its departure.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 pub(crate) struct Shadow {
@@ -82,7 +82,7 @@ pub(crate) struct Shadow {
     pub(crate) flow: u32,
     pub(crate) wire_bytes: u32,
     pub(crate) is_data: bool,
-    /// Lost at random behind the queue: no longer in the network once it has left.
+    /// Whether it is lost at random after its departure.
     pub(crate) lost: bool,
     pub(crate) marked: bool,
     pub(crate) counts_for_flow: bool,
@@ -95,7 +95,7 @@ pub(crate) struct InService {
     pub(crate) departs: Time,
     pub(crate) waited: Span,
     pub(crate) marked: bool,
-    /// Which departure event is its own.
+    /// The number of its departure event.
     pub(crate) sequence: u32,
 }
 
@@ -137,7 +137,7 @@ impl Link {
         }
     }
 
-    /// Brings the counts of a virtual clock up to `now`: what has left by then is accounted for.
+    /// Settles a link by virtual clock: accounts for all departures up to `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
@@ -166,14 +166,14 @@ impl Link {
         }
     }
 
-    /// The counts at the end of a moment.
+    /// Settles the link and brings its queue statistics up to `now`.
     pub(crate) fn bring_to(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         self.settle(now, id, accounts);
         self.stats.queue.advance(now);
     }
 }
 
-/// Whether a packet that meets this backlog is marked on arrival.
+/// Whether a packet is marked on arrival, given the backlog that it finds.
 #[inline]
 pub(crate) fn marks_on_arrival(
     threshold: Option<EcnThreshold>,
@@ -188,7 +188,7 @@ pub(crate) fn marks_on_arrival(
         }
 }
 
-/// Whether a packet that is the next to leave after this wait is marked.
+/// Whether a packet that has waited this long when it goes into service is marked.
 #[inline]
 pub(crate) fn marks_on_wait(threshold: Option<EcnThreshold>, wait: Span, ecn: Ecn) -> bool {
     ecn.is_ect() && matches!(threshold, Some(EcnThreshold::Wait(limit)) if wait > limit)

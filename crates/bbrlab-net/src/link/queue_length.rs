@@ -2,18 +2,18 @@
 
 use bbrlab_units::Time;
 
-/// Lengths below this have a bucket of their own; above, 64 buckets to the octave.
+/// Each length below this has its own bucket; from here on there are 64 buckets per octave.
 const EXACT: u64 = 4096;
 
-/// How long a queue had which length.
+/// The time that a queue spent at each length.
 #[derive(Clone, Debug, Default)]
 pub struct QueueLength {
     now: u64,
     since: Time,
     max: u64,
-    /// Nanoseconds spent at each length below `EXACT`, as far as it was ever reached.
+    /// Nanoseconds spent at each length below `EXACT`, up to the largest length reached.
     exact_ns: Vec<u64>,
-    /// Lengths from `EXACT` on: bucket, nanoseconds, and the exact sums of length x ns and of its square.
+    /// Lengths from `EXACT` on: nanoseconds per bucket, and sums of length and of squared length over time.
     long: Long,
 }
 
@@ -26,18 +26,18 @@ struct Long {
 }
 
 impl QueueLength {
-    /// Starts to measure at `at`, with what is there.
+    /// Starts to measure at `at`, with the current length.
     pub(crate) fn start(&mut self, at: Time) {
         *self = Self { now: self.now, since: at, max: self.now, ..Self::default() };
     }
 
-    /// The present length.
+    /// The current length.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// The greatest length.
+    /// The largest length.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.max
@@ -55,7 +55,10 @@ impl QueueLength {
     pub(crate) fn advance(&mut self, at: Time) {
         let ns = at.since(self.since).0;
         self.since = self.since.max(at);
-        #[expect(clippy::cast_possible_truncation, reason = "falls out of the vector then")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a truncated length is beyond the vector"
+        )]
         if let Some(bucket) = self.exact_ns.get_mut(self.now as usize) {
             *bucket += ns;
         } else {
@@ -89,7 +92,7 @@ impl QueueLength {
 
     /// Mean length over time; `None` before any time has passed.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean(&self) -> Option<f64> {
         let total = self.total_ns();
         let exact: u128 =
@@ -99,7 +102,7 @@ impl QueueLength {
 
     /// Standard deviation over time.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a deviation for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a deviation for display")]
     pub fn std_dev(&self) -> Option<f64> {
         let mean = self.mean()?;
         let total = self.total_ns() as f64;
@@ -114,8 +117,8 @@ impl QueueLength {
         Some(((exact + long.max(0.0)) / total).sqrt())
     }
 
-    /// The least length that the queue did not exceed for `per_mille` thousandths of the time; exact below 4096 packets,
-    /// the upper end of a bucket of 1/64 above.
+    /// The smallest length that the queue did not exceed for `per_mille` thousandths of the time. Exact below 4096
+    /// packets; above, the upper end of a bucket, too large by at most 1/64.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<u64> {
         let total = self.total_ns();
@@ -144,7 +147,7 @@ fn long_bucket(length: u64) -> usize {
     ((octave - EXACT.ilog2()) as usize) * 64 + within as usize
 }
 
-/// The greatest length of a bucket.
+/// The largest length of a bucket.
 fn long_upper(bucket: usize) -> u64 {
     let octave = EXACT.ilog2() + u32::try_from(bucket / 64).expect("at most 52 octaves");
     let within = 64 + (bucket % 64) as u64;

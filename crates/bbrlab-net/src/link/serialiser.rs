@@ -1,21 +1,21 @@
-//! The exact serialiser, at one rate or following a schedule of rates.
+//! The exact serialiser, at one rate or on a schedule of rates.
 //!
-//! A packet of S bytes alone on rate R takes exactly ceil(S * 8e9 / R) ns. Within a busy period the exact
-//! fraction of a nanosecond is carried on, so the n-th packet leaves at ceil(start + n * S * 8e9 / R): no error
-//! accumulates.
+//! A packet of S bytes on an idle link of rate R takes exactly ceil(S * 8e9 / R) ns. Within a busy period the
+//! fraction of a nanosecond is carried over, so the n-th packet departs at ceil(start + n * S * 8e9 / R) and no
+//! error accumulates.
 
 use bbrlab_units::{BitRate, NS_PER_S, Time};
 
-/// Bits times nanoseconds per second: what a rate in bit/s yields in one nanosecond is its number.
+/// Work per byte, in bits times nanoseconds per second. In this unit a rate of R bit/s does work R in one nanosecond.
 pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 
-/// A serialiser at one rate: the exact moment from which it is free, as nanoseconds and `rem`/`rate` of one more.
+/// A serialiser at one rate. It is free from `free_ns` plus `rem / rate` nanoseconds on.
 #[derive(Clone, Debug)]
 pub(crate) struct Serialiser {
     rate: u64,
     free_ns: u64,
     rem: u64,
-    /// Size of the last packet and its exact time: most packets have one size, and a division is dear.
+    /// Size of the last packet and its exact time. Most packets have the same size, so this saves a division.
     last_bytes: u32,
     last_ns: u64,
     last_rem: u64,
@@ -44,7 +44,7 @@ impl Serialiser {
         Time(self.free_ns.saturating_add(u64::from(self.rem > 0)))
     }
 
-    /// Starts afresh at `arrived` if idle by then.
+    /// Starts a new busy period at `arrived` if the serialiser is idle then.
     #[inline]
     pub(super) fn begin(&mut self, arrived: Time) {
         if arrived >= self.free_at() {
@@ -78,12 +78,12 @@ impl Serialiser {
         (self.last_ns, self.last_rem) =
             divide(u128::from(wire_bytes) * u128::from(WORK_PER_BYTE), self.rate);
         if self.rate == 0 {
-            // `rem >= rate` always holds then, and must change nothing.
+            // `rem >= rate` always holds then, and must have no effect.
             (self.last_ns, self.last_rem) = (u64::MAX, 0);
         }
     }
 
-    /// From now on another rate; the fraction of a nanosecond is rounded up.
+    /// Changes the rate; the fraction of a nanosecond is rounded up.
     pub(super) fn change_rate(&mut self, rate: u64) {
         if rate != self.rate {
             self.free_ns = self.free_at().0;
@@ -94,7 +94,7 @@ impl Serialiser {
     }
 }
 
-/// Quotient and remainder; saturated to "never" where the rate is 0 or the quotient too large.
+/// Quotient and remainder; `u64::MAX` ("never") if the rate is 0 or the quotient is too large.
 fn divide(work: u128, rate: u64) -> (u64, u64) {
     if rate == 0 {
         return (u64::MAX, 0);
@@ -104,15 +104,15 @@ fn divide(work: u128, rate: u64) -> (u64, u64) {
     u64::try_from(work / rate).map_or((u64::MAX, 0), |ns| (ns, (work % rate) as u64))
 }
 
-/// The greatest rate that is distinguished from a greater one: sums of two remainders below it fit 64 bits.
+/// Rates above this count as this rate, so that the sum of two remainders fits 64 bits.
 const RATE_MAX: u64 = 1 << 62;
 
-/// A rate that changes at known moments.
+/// A rate that changes at known times.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// Beginning and rate of each period; the first begins at 0.
+    /// Start and rate of each period; the first starts at 0.
     steps: Vec<(u64, BitRate)>,
-    /// The period in which the serialiser's free moment lies.
+    /// The period that contains the time from which the serialiser is free.
     current: usize,
 }
 
@@ -135,7 +135,7 @@ impl Schedule {
         self.steps.get(period + 1).map_or(u64::MAX, |step| step.0)
     }
 
-    /// The period of a moment.
+    /// The period that contains a time.
     pub(super) fn period_at(&self, at: Time) -> usize {
         self.steps.partition_point(|step| step.0 <= at.0) - 1
     }
@@ -144,7 +144,7 @@ impl Schedule {
         self.steps[self.period_at(at)].1.0
     }
 
-    /// Work done between two moments, in bits x nanoseconds per second.
+    /// Work done between two times, in bits times nanoseconds per second.
     pub(super) fn work(&self, from: Time, to: Time) -> u128 {
         if to <= from {
             return 0;
@@ -162,7 +162,7 @@ impl Schedule {
         work
     }
 
-    /// The first moment at or after `from` by which `work` is done.
+    /// The first time at or after `from` by which `work` is done.
     pub(super) fn done_at(&self, from: Time, mut work: u128) -> Time {
         let mut at = from.0;
         for period in self.period_at(from)..self.steps.len() {
@@ -178,7 +178,7 @@ impl Schedule {
         Time::NEVER
     }
 
-    /// Serves a packet whose remaining bits are timed anew at each change.
+    /// Serves a packet; at each change of the rate its remaining bits follow the new rate.
     pub(super) fn follow(
         &mut self,
         serialiser: &mut Serialiser,

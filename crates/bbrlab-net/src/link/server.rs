@@ -1,6 +1,6 @@
-//! When a packet leaves: at once, through a serialiser (constant rate or schedule), a token bucket or a trace.
+//! When a packet departs: at once, or by a serialiser (constant rate or schedule), a token bucket or a trace.
 //!
-//! Packets leave in the order in which they are served.
+//! Packets depart in the order in which they are served.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
 use super::trace_clock::TraceClock;
 
-/// A link's server. Its clock is that of the packets that it has served.
+/// A link's server. It knows only the times of the packets that it has served.
 #[derive(Clone, Debug)]
 pub(crate) enum Server {
     Unlimited { free_at: Time },
@@ -45,7 +45,7 @@ impl Server {
         }
     }
 
-    /// When the last packet served has left: a packet that arrives earlier has to wait.
+    /// When the last packet served has departed: a packet that arrives earlier must wait.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         match self {
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    /// Serves a packet that reached the link at `arrived` and is next; returns when it has left.
+    /// Serves the next packet, which reached the link at `arrived`; returns when it has departed.
     #[inline]
     pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         match self {
@@ -78,7 +78,7 @@ impl Server {
         }
     }
 
-    /// Whether a packet of this size can ever leave.
+    /// Whether a packet of this size can ever depart.
     #[inline]
     pub(crate) fn admits(&self, wire_bytes: u32) -> bool {
         match self {
@@ -87,12 +87,12 @@ impl Server {
         }
     }
 
-    /// Whether a packet in service is still queueing: it waits for tokens or for an opportunity.
+    /// Whether a packet in service counts as queued until it departs: it waits for tokens or for an opportunity.
     pub(crate) fn queues_until_departure(&self) -> bool {
         matches!(self, Self::Bucket(_) | Self::Trace(_))
     }
 
-    /// Bits that the link could have sent between two moments, rounded down; `None` without a rate.
+    /// Bits that the link could have sent between two times, rounded down; `None` without a rate.
     pub(crate) fn capacity_bits(&self, from: Time, to: Time) -> Option<u128> {
         match self {
             Self::Unlimited { .. } => None,
@@ -116,8 +116,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The schedule's integral is an independent account of the same link: whatever happened within a busy period, a
-        /// packet has left as soon as the work of the whole period is done.
+        /// The integral of the schedule gives the departures independently: a packet has departed as soon as the work of its
+        /// busy period up to and including it is done.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

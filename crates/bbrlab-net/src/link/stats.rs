@@ -1,34 +1,34 @@
-//! What a link counts: exactly, at little cost, and the same in both implementations.
+//! The statistics of a link. Exact where not stated otherwise, and the same in both implementations.
 
 use bbrlab_units::{Span, Time};
 
 use super::delay_histogram::DelayHistogram;
 use super::queue_length::QueueLength;
 
-/// Counts of a link up to the present moment.
+/// Statistics of a link up to now.
 #[derive(Clone, Debug, Default)]
 pub struct LinkStats {
     /// Packets that reached the link.
     pub arrivals: u64,
-    /// Packets that found no room, or were too large for the token bucket.
+    /// Packets dropped because the buffer was full, or because they exceed the size of the token bucket.
     pub drops_full: u64,
-    /// Packets that the queue discipline dropped otherwise.
+    /// Packets that the queue discipline dropped for another reason.
     pub drops_aqm: u64,
-    /// Packets lost at random; behind the queue they count once they have left it.
+    /// Packets lost at random; those lost after the queue count from their departure on.
     pub drops_random: u64,
-    /// Packets marked `Ce` here, counted when they leave.
+    /// Packets marked `Ce` here, counted when they depart.
     pub marks: u64,
-    /// Packets that were sent: all of their bits have left, whatever random loss did to them then.
+    /// Packets sent, including those lost at random after the queue.
     pub sent_packets: u64,
-    /// Data packets among them that were not lost then.
+    /// Data packets sent, without those lost at random after the queue.
     pub sent_data_packets: u64,
     /// Bytes on the wire of `sent_packets`.
     pub sent_bytes: u64,
-    /// Bytes of the packets that are here now, the one in service included.
+    /// Bytes of the packets in the queue and in service now.
     pub backlog_bytes: u64,
-    /// The number of packets here over time, the one in service included.
+    /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
-    /// From a packet's arrival to the start of its transmission (token bucket, trace: to its departure), of each packet sent.
+    /// Time from arrival to the start of transmission (token bucket and trace: to departure) of each packet sent.
     pub delay: DelayHistogram,
 }
 
@@ -39,7 +39,7 @@ impl LinkStats {
         self.drops_full + self.drops_aqm + self.drops_random
     }
 
-    /// Packets that are here now, the one in service included.
+    /// Packets in the queue and in service now.
     #[must_use]
     pub fn backlog_packets(&self) -> u64 {
         self.queue.now()

@@ -1,7 +1,7 @@
-//! A token bucket: a packet leaves as soon as there are tokens for all of it.
+//! A token bucket: a packet departs as soon as there are tokens for all of it.
 //!
-//! As Linux's `tbf` without a peak rate: tokens accrue with the rate up to `burst` bytes; one packet is looked at
-//! at a time, and it waits for its tokens in place of being transmitted. All moments and levels are exact integers.
+//! As Linux's `tbf` without a peak rate: tokens accrue at the rate up to `burst` bytes. Only the packet at the head
+//! waits for tokens, and it departs at once when it has them. All times and levels are exact integers.
 
 use bbrlab_units::{Bytes, Time};
 
@@ -10,10 +10,10 @@ use super::serialiser::{Schedule, WORK_PER_BYTE};
 #[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {
     schedule: Schedule,
-    /// Size and level, in the work that the tokens allow.
+    /// Size and level in units of work: tokens in bytes times [`WORK_PER_BYTE`].
     burst: u128,
     level: u128,
-    /// The moment of `level`: the last departure.
+    /// The time of `level`: that of the last departure.
     at: Time,
 }
 

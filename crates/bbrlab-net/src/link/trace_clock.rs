@@ -8,7 +8,7 @@ use bbrlab_units::{NS_PER_MS, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct TraceClock {
     trace: Arc<Trace>,
-    /// The opportunity that serves next, counted from the start of the run, and what is left of it.
+    /// The next opportunity, counted from the start of the run, and the bytes left of it.
     opportunity: u64,
     left_bytes: u32,
     free_at: Time,
@@ -25,7 +25,7 @@ impl TraceClock {
 
     pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         if arrived >= self.free_at {
-            // Nothing waited: what is left of an opportunity that has passed is lost.
+            // No packet waited: opportunities that have passed are lost.
             self.opportunity = self.opportunities_by(arrived);
             self.left_bytes = Trace::OPPORTUNITY_BYTES;
         }
@@ -64,7 +64,7 @@ impl TraceClock {
         Time(u64::try_from(ms * u128::from(NS_PER_MS)).unwrap_or(u64::MAX))
     }
 
-    /// How many opportunities lie at or before a moment.
+    /// The number of opportunities at or before a time.
     fn opportunities_by(&self, at: Time) -> u64 {
         let stamps = self.trace.opportunities_ms();
         let ms = at.0 / NS_PER_MS;

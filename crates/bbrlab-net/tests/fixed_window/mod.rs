@@ -1,9 +1,9 @@
-//! Toy hosts for the engine's tests: a fixed window of packets, an ACK for each, nothing sent again.
+//! Toy hosts for the engine's tests: a fixed window of packets, an ACK for each, no retransmissions.
 //!
-//! The sender keeps `window` packets in flight, counts a packet as gone when a later one is acknowledged by more than
-//! the reordering it tolerates (never needed here: a timer refills the window when nothing has come back for a second).
+//! The sender keeps `window` packets in flight. It does not detect loss: a lost packet stays in flight until no ACK
+//! has arrived for `idle_timeout`; then the whole window is refilled.
 
-#![allow(dead_code, reason = "each test file uses its share")]
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use bbrlab_net::{Arrival, FlowId, Handler, Outgoing, Port, Side};
 use bbrlab_units::{Ecn, Span, Time};
@@ -42,7 +42,7 @@ impl ToyFlow {
     }
 }
 
-/// Something that happened at a host.
+/// An event at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Data { at: Time, flow: u32, seq: u64, ecn: Ecn },

@@ -1,7 +1,7 @@
-//! `CoDel` as RFC 8289 writes it. Not the kernel's, which differs in its arithmetic.
+//! `CoDel` as in RFC 8289. The kernel's version differs in its arithmetic.
 //!
-//! A packet is dropped when its wait has been above a target for an interval, and then at ever shorter intervals
-//! until a packet waited less: `interval / sqrt(count)` after the drop before.
+//! A packet is dropped when the wait has been above a target for an interval. Further drops follow at shrinking
+//! intervals of `interval / sqrt(count)`, until a packet has waited less than the target.
 //!
 //! Sources: [rfc8289] section 5 (the pseudocode and its constants), section 4.4 for marking instead of dropping.
 //! Deviations:
@@ -15,15 +15,15 @@ use super::{Cause, Rule};
 use crate::packet::Queued;
 use crate::rng::Rng;
 
-/// While no more than a packet of this size waits there is no queue to speak of. RFC 8289: `MAXPACKET`.
+/// No packet is dropped while at most this many bytes wait. RFC 8289: `MAXPACKET`.
 const MAXPACKET: u64 = 1514;
 
-/// A queue whose packets are judged as they leave it.
+/// A queue that drops or marks packets when they are dequeued.
 #[derive(Debug)]
 pub(crate) struct CoDel {
     params: CoDelParams,
     queue: DropTail,
-    /// When the wait will have been above the target for an interval.
+    /// When the wait will have been above the target for an interval. RFC 8289: `first_above_time_`.
     first_above: Option<Time>,
     drop_next: Time,
     count: u64,

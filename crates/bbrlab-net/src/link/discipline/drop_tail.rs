@@ -1,5 +1,5 @@
-//! First in, first out; what does not fit is dropped on arrival. By departure events: the same link by virtual clock
-//! has no queue of packets at all.
+//! First in, first out; packets that do not fit are dropped on arrival. For links with departure events: a drop-tail
+//! link by virtual clock has no queue of packets.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ impl DropTail {
         self.bytes
     }
 
-    /// The packet that has waited longest leaves.
+    /// Removes the packet that has waited longest.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let packet = self.queue.pop_front()?;
         self.bytes -= u64::from(packet.wire_bytes);

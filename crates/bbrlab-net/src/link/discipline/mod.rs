@@ -1,7 +1,7 @@
-//! Queue disciplines with departure events: the list of them, and what each of them answers.
+//! Queue disciplines with departure events: their list, and the trait that each implements.
 //!
-//! A discipline is a file of this folder, a line of the list, and the arm of [`Discipline::new`] that makes it
-//! of its parameters, which stand in `bbrlab_link::Queue`. The engine asks through a `match` on the list.
+//! A discipline is a file of this folder, a line of the list, and the arm of [`Discipline::new`] that builds it
+//! from its parameters in `bbrlab_link::Queue`. The engine calls it through a `match` on the list.
 
 mod codel;
 mod drop_tail;
@@ -19,17 +19,16 @@ use crate::rng::Rng;
 pub(crate) enum Cause {
     /// The buffer is full.
     Full,
-    /// To tell the sender that the queue is too long.
+    /// To signal congestion to the sender before the buffer is full.
     Early,
 }
 
 /// A rule by which packets of a link are dropped, marked and sent.
 ///
-/// Packets given to `drop` are gone. A rule marks by writing the packet's `ecn`. `rng` is the link's own stream for
-/// it, which nobody else draws from.
+/// A rule drops a packet by passing it to `drop`, and marks it by setting its `ecn`. Only the rule draws from `rng`.
 pub(crate) trait Rule {
-    /// Takes a packet, or drops it or others. With `idle` the server is free and the packet (if it survives `dequeue`)
-    /// goes into service at once, so it needs no room.
+    /// Queues a packet, or drops it or others. With `idle` the server is free, and the packet goes into service at once
+    /// (if `dequeue` does not drop it), so it needs no space in the buffer.
     fn enqueue(
         &mut self,
         now: Time,
@@ -39,7 +38,7 @@ pub(crate) trait Rule {
         drop: &mut impl FnMut(Queued, Cause),
     );
 
-    /// The next packet to serve; none if there is none, or if those that wait must wait for the timer.
+    /// The next packet to serve; `None` if there is none, or if the waiting packets must wait for the timer.
     fn dequeue(
         &mut self,
         now: Time,
@@ -47,19 +46,19 @@ pub(crate) trait Rule {
         drop: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued>;
 
-    /// When [`Self::on_timer`] is to be called; asked after every other call. `NEVER` leaves the timer as it is.
+    /// When [`Self::on_timer`] is to be called; the engine asks after every other call. `NEVER` does not change the timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }
 
-    /// The moment of [`Self::timer`] has come. If the server is free, it asks for a packet next.
+    /// The time of [`Self::timer`] has come. If the server is free, the engine calls [`Self::dequeue`] next.
     fn on_timer(&mut self, _now: Time, _drop: &mut impl FnMut(Queued, Cause)) {}
 
-    /// Shows each packet that waits.
+    /// Calls `each` with every packet that waits.
     fn walk(&self, each: &mut impl FnMut(&Queued));
 }
 
-/// Makes the enum of all rules, and of each question a `match`.
+/// Defines the enum of all rules, whose methods are a `match` on the rule.
 macro_rules! disciplines {
     ($($(#[$attribute:meta])* $name:ident($rule:ty),)*) => {
         /// The queue discipline of a link, with its state.
@@ -127,7 +126,7 @@ disciplines! {
 }
 
 impl Discipline {
-    /// An empty queue with room for what `buffer` says.
+    /// An empty queue with the given buffer.
     pub(crate) fn new(queue: Queue, buffer: Buffer) -> Self {
         match queue {
             Queue::DropTail => Self::DropTail(drop_tail::DropTail::new(buffer)),

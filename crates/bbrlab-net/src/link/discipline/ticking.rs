@@ -1,5 +1,5 @@
-//! A discipline for tests that has a timer and draws: at every tick it drops the packet that has waited longest, or not.
-//! And nothing leaves it before the first tick.
+//! A discipline for tests, with a timer and random draws. It releases no packet before its first tick; at every later
+//! tick it drops the packet that has waited longest, if any.
 
 use std::collections::VecDeque;
 
@@ -16,9 +16,9 @@ pub(crate) struct Ticking {
     next: Time,
     is_open: bool,
     queue: VecDeque<Queued>,
-    /// A draw for each packet that came.
+    /// One draw for each packet that arrived.
     pub(crate) draws: Vec<u64>,
-    /// When the timer went off.
+    /// When the timer fired.
     pub(crate) ticks: Vec<Time>,
 }
 
