@@ -1,8 +1,8 @@
-//! The queue of a link: its room, its discipline, marking by threshold.
+//! The queue of a link: its limit, its discipline, and marking by threshold.
 
 use bbrlab_units::{Bytes, Packets, Span};
 
-/// Room for waiting packets; one more is in service.
+/// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// Never full.
@@ -14,7 +14,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Whether a packet of `wire_bytes` may wait beside those that wait already.
+    /// Whether a packet of `wire_bytes` fits into the queue, given the packets and bytes that wait already.
     #[inline]
     #[must_use]
     pub fn admits(self, waiting_packets: u64, waiting_bytes: u64, wire_bytes: u32) -> bool {
@@ -29,43 +29,42 @@ impl Buffer {
 /// Queue discipline with its parameters: which packet is dropped, which is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// First in, first out; what does not fit is dropped on arrival.
+    /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `CoDel` by the pseudocode of RFC 8289, marking instead of dropping where a packet allows it. Not the
-    /// kernel's, so no scenario can ask for it.
+    /// `CoDel` by the pseudocode of RFC 8289, which marks ECN-capable packets instead of dropping them. It differs from the
+    /// kernel's, so scenarios cannot use it.
     CoDelRfc8289(CoDelParams),
 }
 
 impl Queue {
-    /// Those that a scenario can ask for, by their names in `tc`, with the parameters that hold where it says nothing
-    /// else.
+    /// The disciplines that a scenario can use, with their names in `tc` and their default parameters.
     pub const NAMED: &[(&str, Self)] = &[("droptail", Self::DropTail)];
 }
 
-/// What `CoDel` holds a queue to.
+/// The parameters of `CoDel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelParams {
-    /// The wait that is acceptable.
+    /// The acceptable wait.
     pub target: Span,
-    /// How long it may be exceeded.
+    /// How long the wait may exceed `target` before packets are dropped.
     pub interval: Span,
 }
 
 impl Default for CoDelParams {
-    /// Those of RFC 8289.
+    /// The values of RFC 8289.
     fn default() -> Self {
         Self { target: Span::from_millis(5), interval: Span::from_millis(100) }
     }
 }
 
-/// Marks `Ce` on ECN-capable packets whose queue is above a threshold.
+/// The threshold above which ECN-capable packets are marked `Ce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnThreshold {
-    /// The packet meets more than so many packets, the one in service included.
+    /// On arrival the packet finds more than this many packets, including the one in service.
     Packets(Packets),
-    /// The packet meets more than so many bytes on the wire, those of the packet in service included.
+    /// On arrival the packet finds more than this many bytes on the wire, including those of the packet in service.
     Bytes(Bytes),
-    /// It takes longer than this until the packet is the next to leave: the sojourn time that `CoDel`'s
-    /// `ce_threshold` measures.
+    /// The packet waits longer than this until it is the next to leave. This is the sojourn time to which `CoDel` applies
+    /// `ce_threshold`.
     Wait(Span),
 }

@@ -1,4 +1,4 @@
-//! `[bottleneck]`, `[[links]]` and `[access]`: links as a scenario writes them.
+//! `[bottleneck]`, `[[links]]` and `[access]`: links as they are written in a scenario.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const SCHEDULE_MAX: usize = 100_000;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// What the keys say as the engine takes it; its name, buffer, loss and reordering come from the fields below.
+    /// The link as the engine uses it, except for its name, buffer, loss and reordering, which are set from the fields below.
     pub(crate) link: Link,
     pub(crate) buffer: Option<Placed<QueueSize>>,
     pub(crate) buffer_unit: Option<BufferUnit>,
@@ -38,7 +38,7 @@ pub(crate) struct LinkSpec {
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
 }
 
-/// In what a buffer is counted.
+/// The unit in which the engine counts a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BufferUnit {
     Packets,
@@ -80,7 +80,7 @@ enum LossModel {
     GilbertElliott,
 }
 
-/// In place of a rate that could not be read, so that a buffer beside it is no second mistake.
+/// Replaces a rate that could not be read, so that the link's buffer is not reported as a second mistake.
 const MISREAD: Rate = Rate::Constant(BitRate(1));
 
 const UNITS: [(&str, BufferUnit); 2] = [("pkt", BufferUnit::Packets), ("B", BufferUnit::Bytes)];
@@ -124,18 +124,18 @@ const RATE: Form = Form::Any(&[
     ]),
 ]);
 
-/// The keys of `[bottleneck]`, which `[[links]]` have too.
+/// The keys of `[bottleneck]`, which `[[links]]` have, too.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "rate",
         "0.1.0",
         RATE,
         "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
-         text the path of a Mahimahi trace beside the scenario",
+         text the path of a Mahimahi trace, relative to the scenario's folder",
         |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
         |spec| show_rates(&spec.link.rate),
     )
-    .without("none: a pure delay, never a queue"),
+    .without("none: a pure delay without a queue"),
     key(
         "delay",
         "0.1.0",
@@ -148,7 +148,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "buffer",
         "0.1.0",
         Form::QueueSize,
-        "room for waiting packets, the one in service not counted",
+        "limit of the waiting packets; the one in service does not count",
         |spec: &mut LinkSpec, given| spec.buffer = read_buffer(given, "rate", &spec.link.rate),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -157,11 +157,11 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "buffer_unit",
         "0.1.0",
         Form::Choice(|| names(&UNITS)),
-        "in what a `bdp`, a time or the other unit is counted",
+        "the unit to which the buffer is converted",
         |spec: &mut LinkSpec, given| spec.buffer_unit = given.choice(&UNITS),
         |spec| spec.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
     )
-    .without("packets; bytes for bytes"),
+    .without("bytes if it is given in bytes, otherwise packets"),
     key(
         "bdp_rtt",
         "0.1.0",
@@ -175,7 +175,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "device_queue",
         "0.1.0",
         Form::QueueSize,
-        "ns-3's device queue below the queue, in packets: additional room",
+        "ns-3's device queue in packets, which is added to the buffer",
         |spec, given| spec.device_queue = given.placed(read_device_queue),
         |spec| spec.device_queue.and_then(|packets| show_text(&format!("{}pkt", packets.value))),
     ),
@@ -203,7 +203,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         ]),
         "random loss of data packets: a ratio, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
-         packet's fate is decided by the state that it meets)",
+         packet is lost according to the state before its transition)",
         |spec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| Some(show_loss(spec.loss)),
     ),
@@ -211,7 +211,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "loss_at",
         "0.1.0",
         Form::Choice(|| names(&LOSS_ATS)),
-        "where random loss strikes: behind the queue or before it",
+        "where packets are lost at random: after or before the queue",
         |spec, given| set(&mut spec.link.loss_at, given.choice(&LOSS_ATS)),
         |spec| show_text(name_of(&LOSS_ATS, spec.link.loss_at)),
     ),
@@ -219,7 +219,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "rate_change",
         "0.1.0",
         Form::Choice(|| names(&CHANGES)),
-        "at a change of rate packets already accepted follow it or keep their departure time",
+        "what packets in the queue do when the rate changes: leave at the new rate or keep their departure times",
         |spec, given| set(&mut spec.link.rate_change, given.choice(&CHANGES)),
         |spec| show_text(name_of(&CHANGES, spec.link.rate_change)),
     ),
@@ -227,7 +227,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_rate",
         "0.1.0",
         RATE,
-        "the same link backwards",
+        "rate of the link in the reverse direction",
         |spec: &mut LinkSpec, given| spec.reverse_rate = given.value(read_rate).unwrap_or(MISREAD),
         |spec| show_rates(&spec.reverse_rate),
     )
@@ -236,7 +236,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_buffer",
         "0.1.0",
         Form::QueueSize,
-        "room for packets that wait backwards",
+        "buffer of the link in the reverse direction",
         |spec: &mut LinkSpec, given| {
             spec.reverse_buffer = read_buffer(given, "reverse_rate", &spec.reverse_rate);
         },
@@ -255,7 +255,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "burst",
         "0.1.0",
         Form::Bytes,
-        "a token bucket of this depth in place of an exact serialiser",
+        "depth of a token bucket, which replaces the exact serialiser",
         |spec, given| spec.link.burst = given.value(Reader::positive_bytes),
         |spec| spec.link.burst.and_then(|bytes| show_bytes(bytes.0)),
     ),
@@ -263,8 +263,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "ecn_threshold",
         "0.1.0",
         Form::QueueSize,
-        "marks ECN-capable packets CE: from this backlog on (`pkt`, `B`, met on arrival), or when the wait until the \
-         packet is next to leave is longer (`ms`)",
+        "marks ECN-capable packets CE if they find a larger backlog on arrival (`pkt`, `B`), or if they wait longer until \
+        they are next to leave (`ms`)",
         |spec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
         |spec| spec.link.ecn_threshold.and_then(show_ecn_threshold),
     ),
@@ -283,7 +283,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reorder",
         "0.1.0",
         Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]),
-        "`{ ratio = 0.01, by = \"1ms\" }`: all data packets wait `by`, this share skips the wait",
+        "`{ ratio = 0.01, by = \"1ms\" }`: data packets wait `by`, except for this share, which skips the wait",
         |spec, given| spec.reorder = given.value(read_reorder),
         |spec| {
             let ReorderSpec { ratio, by } = spec.reorder?;
@@ -298,7 +298,7 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
         "rate",
         "0.1.0",
         RATE,
-        "how fast each of them sends",
+        "rate of each flow's access link",
         |access: &mut AccessSpec, given| access.rate = given.value(read_rate).unwrap_or(MISREAD),
         |access| show_rates(&access.rate),
     )
@@ -315,7 +315,7 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
         "buffer",
         "0.1.0",
         Form::QueueSize,
-        "room for waiting packets",
+        "limit of the waiting packets",
         |access: &mut AccessSpec, given| access.buffer = read_buffer(given, "rate", &access.rate),
         |access| access.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -323,7 +323,7 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
 ];
 
 impl LinkSpec {
-    /// Reads `[bottleneck]` or what a `[[links]]` has in common with it; the caller finishes the keys.
+    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it. The caller finishes the keys.
     pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Self {
         let mut link = Self { at: keys.at, ..Self::default() };
         read_keys(LINK_KEYS, &mut link, reader, keys);
@@ -349,12 +349,12 @@ impl AccessSpec {
     }
 }
 
-/// A number that reads back as the same decimal. TOML asks for digits on both sides of the point.
+/// A number that is read as the same decimal. TOML requires digits on both sides of the point.
 fn toml_number(value: Decimal) -> String {
     value.to_string()
 }
 
-/// Reads the room of a queue, which a link has only with a rate.
+/// Reads a buffer, which only a link with a rate may have.
 fn read_buffer(
     given: &mut Given<'_, '_>,
     rate_key: &str,
@@ -362,8 +362,8 @@ fn read_buffer(
 ) -> Option<Placed<QueueSize>> {
     let room = given.placed(Reader::queue_size)?;
     if !rate.is_limited() {
-        let title = format!("`{}`: expected a `{rate_key}` beside it", given.name);
-        let found = "found a buffer of a link without a rate, which never queues";
+        let title = format!("`{}`: expected a `{rate_key}` as well", given.name);
+        let found = "found a buffer of a link without a rate, which never has a queue";
         given.reader.problem(given.node.at, title, found, Vec::new());
         return None;
     }
@@ -514,7 +514,7 @@ fn read_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     }
 }
 
-/// Whether a text with a slash was meant as a quantity (`50Mbt/s`), not as the path of a file.
+/// Whether a text with a slash is probably a quantity (`50Mbt/s`) and not the path of a file.
 fn looks_like_a_rate(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) && text.ends_with("/s")
@@ -537,7 +537,7 @@ fn read_trace_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str)
     }
 }
 
-/// `{ opportunities_ms = [...] }`, as a run's folder keeps the trace it was run with.
+/// `{ opportunities_ms = [...] }`, the form in which a run's folder stores the trace of the run.
 fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     let table = reader.table(node, name, RATE_EXPECTED)?;
     let mut keys = Keys::new(table, name, node.at);

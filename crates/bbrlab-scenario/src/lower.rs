@@ -1,4 +1,4 @@
-//! From a scenario's short forms to links, classes and flows.
+//! Replaces a scenario's short forms by links, classes and flows.
 
 use bbrlab_units::{Span, Time};
 
@@ -14,7 +14,7 @@ use bbrlab_run::{Flow, FlowClass, Hop};
 /// Numbers of flows and links have 24 bits in an event's key.
 const LINK_NUMBERS: u64 = 1 << 24;
 
-/// What of a run does not depend on the seed.
+/// The parts of a run that do not depend on the seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
@@ -22,7 +22,7 @@ pub(crate) struct Network {
     pub(crate) classes: Vec<FlowClass>,
 }
 
-/// Builds the network; mistakes go to the reader.
+/// Builds the network; mistakes are reported to the reader.
 pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut buffers: Vec<(u32, BufferSpec)> = Vec::new();
@@ -87,8 +87,8 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     flows
 }
 
-/// Start jitter: its own generator, from the run's seed and this consumer's name. Each flow draws by its
-/// number, so that another flow's jitter does not shift it. The mixer is `SplitMix64`.
+/// The random generator of start jitter, seeded with the run's seed and the name of this use. A flow's draw depends on
+/// its number only, not on the draws of other flows. The mixing function is that of `SplitMix64`.
 struct Jitter {
     state: u64,
 }
@@ -101,7 +101,7 @@ impl Jitter {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// Uniform in [0, `bound`).
+    /// A number uniform in [0, `bound`).
     fn below(&mut self, flow: u64, bound: Span) -> Span {
         let mut z = self.state.wrapping_add((flow + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! `[stack]`: what all hosts have in common.
+//! `[stack]`: the settings that all hosts share.
 
 use bbrlab_run::Profile;
 use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
@@ -14,10 +14,10 @@ use crate::reader::{Keys, Reader};
 /// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
 const MSS: u32 = 1448;
 
-/// The largest payload of an IP packet with our headers.
+/// The largest payload that fits into an IP packet with these headers.
 pub(crate) const MSS_MAX: u64 = 65_535 - 52;
 
-/// The coarsest clock: a microsecond and more would be seen in every RTT.
+/// The largest step of the clocks.
 const CLOCK_STEP_MAX: Span = Span::from_millis(1);
 
 /// `[stack]` with the defaults filled in.
@@ -48,7 +48,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "profile",
         "0.1.0",
         Form::Choice(|| not_built::others(names(&PROFILES), not_built::PROFILES)),
-        "whose TCP is imitated",
+        "which TCP is imitated",
         |spec, given| set(&mut spec.profile, given.value(read_profile)),
         |spec| show_text(name_of(&PROFILES, spec.profile)),
     ),
@@ -64,7 +64,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sndbuf",
         "0.1.0",
         SOCKET_BUFFER,
-        "send buffer: grows as Linux lets it, or fixed as by `SO_SNDBUF`",
+        "send buffer: grows as in Linux, or fixed as with `SO_SNDBUF`",
         |spec, given| set(&mut spec.stack.sndbuf, given.value(read_socket_buffer)),
         |spec| show_socket_buffer(spec.stack.sndbuf),
     ),
@@ -72,7 +72,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rcvbuf",
         "0.1.0",
         SOCKET_BUFFER,
-        "receive buffer: grows as Linux lets it, or fixed as by `SO_RCVBUF`",
+        "receive buffer: grows as in Linux, or fixed as with `SO_RCVBUF`",
         |spec, given| set(&mut spec.stack.rcvbuf, given.value(read_socket_buffer)),
         |spec| show_socket_buffer(spec.stack.rcvbuf),
     ),
@@ -80,7 +80,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rwnd",
         "0.1.0",
         Form::Bytes,
-        "upper bound of the advertised window, reached by the usual growth",
+        "upper bound of the advertised window, which grows up to it as usual",
         |spec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
         |spec| spec.stack.rwnd.and_then(|bytes| show_bytes(bytes.0)),
     ),
@@ -88,7 +88,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rcvlowat",
         "0.1.0",
         Form::Bytes,
-        "bytes that wake the receiver",
+        "the receiving application is woken when this much can be read",
         |spec, given| set(&mut spec.stack.rcvlowat, given.value(Reader::positive_bytes)),
         |spec| show_bytes(spec.stack.rcvlowat.0),
     ),
@@ -104,7 +104,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sender_qdisc",
         "0.1.0",
         Form::Choice(|| names(&QDISCS)),
-        "queue discipline on the sender; `\"fq\"` paces in place of TCP's own timer",
+        "queue discipline on the sender; `\"fq\"` paces instead of TCP's own timer",
         |spec, given| set(&mut spec.stack.sender_qdisc, given.choice(&QDISCS)),
         |spec| show_text(name_of(&QDISCS, spec.stack.sender_qdisc)),
     ),
@@ -112,7 +112,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "tso",
         "0.1.0",
         Form::Choice(|| names(&TSOS)),
-        "bursts are cut to packets before the first link, cross the network whole, or are never made",
+        "bursts are cut into packets before the first link, cross the network whole, or are never made",
         |spec, given| set(&mut spec.stack.tso, given.choice(&TSOS)),
         |spec| show_text(name_of(&TSOS, spec.stack.tso)),
     ),
@@ -139,7 +139,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             Form::Choice(|| vec!["linux"]),
             Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
         ]),
-        "when the receiver acknowledges: as Linux, or as in `{ every = 2, timer = \"200ms\" }`; \
+        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`; \
          `{ every = 1 }` needs no timer",
         |spec, given| set(&mut spec.stack.delack, given.value(read_delack)),
         |spec| Some(show_delack(spec.stack.delack)),
@@ -164,8 +164,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "clock_step",
         "0.1.0",
         Form::Time,
-        "step of every clock, of hosts and links alike: what falls between two steps is late by the rest. For \
-         imitating a rig; at most `\"1ms\"`",
+        "step of the clocks of all hosts and links: an event due between two steps happens at the later one. For imitating \
+        a test bed; at most `\"1ms\"`",
         |spec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),
@@ -262,11 +262,11 @@ fn read_delack(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<DelAc
     let timer = keys.take("timer");
     let timer = timer.and_then(|timer| reader.positive_span(timer, &format!("{name}.timer")));
     if every.is_some_and(|every| every > 1) && !keys.has("timer") {
-        reader.missing(&keys, "timer", "the longest that an ACK waits, such as \"200ms\"");
+        reader.missing(&keys, "timer", "the longest time that an ACK waits, such as \"200ms\"");
     }
     keys.finish(reader);
     let every = u32::try_from(every?).expect("at most 1000");
-    // With an ACK for every segment nothing waits, and the timer makes no difference.
+    // With an ACK for every segment no ACK waits, so the timer makes no difference.
     if every == 1 { Some(DelAck::Quick) } else { Some(DelAck::Every { every, timer: timer? }) }
 }
 

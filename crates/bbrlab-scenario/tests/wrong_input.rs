@@ -236,7 +236,7 @@ fn the_stack() {
             also | 13:8-12 | found "yes"
         `stack.hz`: expected a whole number from 100 to 1000
             also | 14:6-7 | found the number 50
-        `stack.delack.timer`: expected the longest that an ACK waits, such as "200ms"
+        `stack.delack.timer`: expected the longest time that an ACK waits, such as "200ms"
             + [stack]; delack = { every = 2 } | 12:10-22 | found nothing: the key is missing
         `stack.profile`: `ns3` is known but not built yet
             + [stack]; profile = "ns3" | 12:11-15 | found "ns3"
@@ -265,10 +265,10 @@ fn queues_loss_and_reordering() {
             [bottleneck] + jitter = "0ms" | 7:10-14 | found "0ms", which is zero
         `bottleneck.reorder.by`: expected how long the other packets wait, such as "1ms"
             [bottleneck] + reorder = { ratio = 0.01 } | 7:11-26 | found nothing: the key is missing
-        `bottleneck.buffer`: expected a `rate` beside it
-            rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never queues
-        `bottleneck.reverse_buffer`: expected a `reverse_rate` beside it
-            delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never queues
+        `bottleneck.buffer`: expected a `rate` as well
+            rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
+        `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
+            delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never has a queue
         expected a `bdp_rtt`, or a unit other than `bdp`
             = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found a buffer in BDP, but the first flow's base RTT is zero
     "#]]);
