@@ -1,4 +1,4 @@
-//! What is counted across links: the digest, and of each flow what left its last link and what was lost on its way.
+//! Counts across all links: the digest, and for each flow the bytes that departed from its last link and its losses.
 
 use crate::digest::Digest;
 use crate::packet::FlowId;
@@ -6,9 +6,9 @@ use crate::packet::FlowId;
 /// Data packets of a flow that did not arrive, by cause, over all links of its route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowLosses {
-    /// Refused or dropped by a queue.
+    /// Dropped by a queue.
     pub drops: u64,
-    /// Lost at random; behind a queue they count once they have left it.
+    /// Lost at random; those lost after a queue count from their departure on.
     pub random: u64,
 }
 
@@ -16,13 +16,13 @@ pub struct FlowLosses {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) digest: Digest,
-    /// Wire bytes of each flow that have left the last link with a rate on its forward route.
+    /// Wire bytes of each flow that have departed from the last link with a rate on its forward route.
     pub(crate) wire_bytes: Vec<u64>,
     pub(crate) losses: Vec<FlowLosses>,
 }
 
 impl Accounts {
-    /// Room for one more flow.
+    /// Adds the counts of one more flow.
     pub(crate) fn add_flow(&mut self) {
         self.wire_bytes.push(0);
         self.losses.push(FlowLosses::default());

@@ -95,7 +95,7 @@ impl Plan {
         Outcome { digests, links, flow_bytes, flow_losses, log: hosts.log }
     }
 
-    /// What has left a link fits its capacity up to now, the bucket and one packet.
+    /// The bytes sent by a link are at most its capacity up to now plus the bucket and one packet.
     fn check_capacity(&self, net: &mut Network<Toy>, id: LinkId, link: &Link) {
         let Some(capacity) = net.capacity_bits(id, Time::ZERO, net.now()) else { return };
         if link.rate_change == RateChange::Keep {

@@ -1,19 +1,19 @@
-//! What the sending application does, and when: the sources of a scenario as moments and byte counts.
+//! The sending application: the sources of a scenario as times and byte counts.
 
 use bbrlab_run::Source;
 use bbrlab_units::{NS_PER_S, Span, Time};
 
-/// What an application event of a flow means.
+/// The kind of an application event of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Token {
-    /// Connect: the flow's start, or the next transfer of a train.
+    /// Open a connection: at the flow's start, or for the next transfer of a train.
     Connect = 0,
-    /// Hand over the next piece.
+    /// Write the next piece.
     Write = 1,
-    /// The end of an on or off period.
+    /// An on or off period ends.
     Toggle = 2,
-    /// The flow's stop.
+    /// The flow stops.
     Stop = 3,
 }
 
@@ -29,12 +29,12 @@ impl Token {
     }
 }
 
-/// The moments of a constant-rate or periodic source: the k-th piece at `origin + k * numerator / rate`.
+/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k intervals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {
     origin: Time,
     written: u64,
-    /// When the next piece is due; a moment planned before the last `start` is not.
+    /// When the next piece is due. Reset by `start`, so that events scheduled before it have no effect.
     due: Time,
 }
 
@@ -48,7 +48,7 @@ impl Pieces {
         self.due <= now
     }
 
-    /// Counts one piece as written and tells the moment of the next, `bytes` each at `bits_per_s`.
+    /// Counts one piece as written; returns the time of the next, with pieces of `bytes` at `bits_per_s`.
     pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
         self.written += 1;
         let ns = u128::from(self.written) * u128::from(bytes) * 8 * u128::from(NS_PER_S)
@@ -57,7 +57,7 @@ impl Pieces {
         self.due
     }
 
-    /// Counts one piece as written and tells the moment of the next, one every `every`.
+    /// Counts one piece as written; returns the time of the next, with one piece every `every`.
     pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
         self.written += 1;
         self.due = self.origin + Span(self.written.saturating_mul(every.0));
@@ -65,7 +65,7 @@ impl Pieces {
     }
 }
 
-/// Bytes that a transfer of this source has; `None` for sources without end.
+/// Bytes of one transfer of this source; `None` for sources without end.
 pub(crate) fn transfer_bytes(source: &Source) -> Option<u64> {
     match source {
         Source::Bytes(bytes) | Source::Train { bytes, .. } => Some(bytes.0),
@@ -73,7 +73,7 @@ pub(crate) fn transfer_bytes(source: &Source) -> Option<u64> {
     }
 }
 
-/// Transfers of this source.
+/// Number of transfers of this source; 0 for sources without end.
 pub(crate) fn transfers(source: &Source) -> u32 {
     match source {
         Source::Bytes(_) => 1,

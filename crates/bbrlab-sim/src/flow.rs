@@ -1,4 +1,4 @@
-//! A flow: the two ends of its present connection, its application, its figures.
+//! A flow: the two ends of its current connection, its application, its counts.
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
 use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
@@ -12,7 +12,7 @@ use crate::app::{self, Pieces, Token};
 use crate::meter::Meter;
 use crate::wire::{self, Ends, Payload};
 
-/// What the flows of a class are made from.
+/// The settings that the flows of a class share.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
@@ -20,7 +20,7 @@ pub(crate) struct ClassSetup {
     pub(crate) sender: SenderConfig,
     pub(crate) receiver: ReceiverConfig,
     pub(crate) source: Source,
-    /// Link-layer bytes around a packet, on the way there and back.
+    /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Past {
     pub(crate) limits: [Span; 5],
 }
 
-/// A flow at the end of its active time.
+/// Counts of a flow at the end of its active time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AtEnd {
     pub(crate) at: Time,
@@ -58,15 +58,15 @@ pub(crate) struct Transfer {
     pub(crate) retransmitted: u64,
 }
 
-/// How far a flow has come.
+/// The phase of a flow's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The application may write.
     Open,
-    /// The application writes no more; not all that it wrote is acknowledged.
+    /// The application writes no more, but not all that it wrote is acknowledged.
     Stopped,
-    /// All is acknowledged, so all is read that ever will be, and nothing more is written. The ends stay: a
-    /// late duplicate still draws an ACK, and timers that were left running go off once.
+    /// Everything written is acknowledged and read, and nothing more is written. The two ends remain: a late
+    /// duplicate still triggers an ACK, and timers that are still armed fire once.
     Over,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Flow {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     ends: Ends,
-    /// Whether it has connected at least once.
+    /// Whether it has opened a connection.
     pub(crate) is_started: bool,
     phase: Phase,
     pub(crate) is_on: bool,
@@ -86,9 +86,9 @@ pub(crate) struct Flow {
     pub(crate) meter: Meter,
     pub(crate) past: Past,
     pub(crate) transfers: Vec<Transfer>,
-    /// What the rates and shares are made of, as it stood when the active time ended.
+    /// The counts behind rates and shares at the end of the active time.
     pub(crate) at_end: Option<AtEnd>,
-    /// Data packets that have come to the end of their path.
+    /// Data packets that have reached the receiver.
     pub(crate) data_arrivals: u64,
     /// Bytes read when the steady state began.
     pub(crate) bytes_at_ss: u64,
@@ -125,18 +125,18 @@ impl Flow {
         }
     }
 
-    /// Whether nothing more is sent, acknowledged or read but what late duplicates draw.
+    /// Whether the flow is over: only late duplicates can still trigger ACKs.
     pub(crate) fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
 
-    /// Bytes that the receiving application has got, over all connections.
+    /// Bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.past.receiver.bytes_read + self.receiver.stats().bytes_read
     }
 
-    /// The active time ends now: nothing that comes later counts for rates and shares. Of the wire
-    /// bytes of the flow, `wire_bytes` have left the last link with a rate.
+    /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the flow have
+    /// departed from the last link with a rate.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) {
         if self.at_end.is_none() {
             self.meter.freeze(now);
@@ -170,7 +170,7 @@ impl Flow {
         }
     }
 
-    /// The receiving application reads as long as it is woken.
+    /// The receiving application reads as long as it is woken up.
     #[inline]
     fn read(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) {
         let mut end = self.ends.end(port, id, Side::Receiver);
@@ -187,7 +187,7 @@ impl Flow {
         }
     }
 
-    /// Notes the end of a transfer, and plans the next.
+    /// Records the end of a transfer, and schedules the next.
     fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -236,7 +236,7 @@ impl Flow {
         }
     }
 
-    /// A source with an end, and a flow that was stopped, is over when its last byte is acknowledged.
+    /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) {
         let is_last = match self.phase {
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
@@ -338,7 +338,7 @@ impl Flow {
         self.note(now);
     }
 
-    /// A fresh pair of sockets; what the former pair counted is kept.
+    /// Creates a new pair of sockets; the counts of the former pair are kept.
     fn begin_connection(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -366,7 +366,7 @@ impl Flow {
         }
     }
 
-    /// Adds the counts of the present connection to those of the past.
+    /// Adds the counts of the current connection to those of the past ones.
     fn close_books(&mut self, now: Time) {
         let totals = self.totals(now);
         if let Some(transfer) = self.transfers.last_mut() {
@@ -422,7 +422,7 @@ impl Flow {
         }
     }
 
-    /// Tells the meter what an event of the sender left.
+    /// Updates the meter after an event of the sender.
     #[inline]
     fn note(&mut self, now: Time) {
         let rtt = self.sender.take_rtt_sample();
@@ -430,14 +430,14 @@ impl Flow {
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt);
     }
 
-    /// Pacing rate in bytes of payload per second, while somebody paces.
+    /// Pacing rate in bytes of payload per second, while TCP or `fq` paces.
     pub(crate) fn pacing_rate(&self) -> Option<u64> {
         let ctl = &self.sender.conn().ctl;
         (ctl.pacing_status != PacingStatus::None && ctl.pacing_rate != u64::MAX)
             .then_some(ctl.pacing_rate)
     }
 
-    /// What the congestion control tells of itself.
+    /// What the congestion control reports about itself.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         self.sender.cc().info(self.sender.conn())
     }

@@ -1,7 +1,7 @@
 //! A histogram with logarithmic buckets: percentiles without keeping the samples.
 //!
-//! Each power of two is cut into `2^precision` buckets, so a percentile is exact to one part in that many.
-//! Only the range of buckets that was hit takes memory.
+//! Each power of two is divided into `2^precision` buckets, so a percentile is within `2^-precision` of the exact
+//! value. Only the range of buckets in use takes memory.
 
 /// Counts of values, with exact mean, minimum and maximum.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram that cuts each power of two into `2^precision` buckets.
+    /// An empty histogram that divides each power of two into `2^precision` buckets.
     pub(crate) fn new(precision: u32) -> Self {
         Self { precision, first: 0, counts: Vec::new(), total: 0, sum: 0, min: u64::MAX, max: 0 }
     }
@@ -41,7 +41,7 @@ impl Histogram {
     }
 
     pub(crate) fn mean(&self) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 

@@ -1,18 +1,18 @@
-//! Runs one scenario: joins the network (`net`), the hosts' TCP (`tcp`) and what is measured, step by step.
+//! Runs one scenario: combines the network (`net`), the hosts' TCP (`tcp`) and the measurements, step by step.
 //!
-//! A [`Sim`] is built from a resolved [`Run`], advanced as far as the caller likes and turned into a
-//! [`RunResult`] at the end. No thread, file, clock or global: what a web page or a notebook could host.
+//! A [`Sim`] is built from a resolved [`Run`], advanced in steps that the caller chooses, and turned into a
+//! [`RunResult`] at the end. It uses no thread, file, clock or global, so a web page or a notebook can host it.
 //!
-//! | file | idea |
+//! | file | content |
 //! | --- | --- |
-//! | `wiring.rs` | scenario to links, routes and flows of the engine |
-//! | `setup.rs` | scenario to settings of sender and receiver |
-//! | `world.rs` | hands the engine's events to the flows |
-//! | `flow.rs` | a flow: two ends of a connection, application, books |
-//! | `wire.rs` | segment to packet and back |
+//! | `wiring.rs` | from a scenario to the engine's links, routes and flows |
+//! | `setup.rs` | from a scenario to the settings of sender and receiver |
+//! | `world.rs` | dispatches the engine's events to the flows |
+//! | `flow.rs` | a flow: the two ends of a connection, the application, the counts |
+//! | `wire.rs` | from segments to packets and back |
 //! | `app.rs` | when the application writes |
-//! | `meter.rs`, `histogram.rs` | what a flow's figures are made of |
-//! | `series.rs` | the rows of the time series: whose, when, what |
+//! | `meter.rs`, `histogram.rs` | measurements of a flow |
+//! | `series.rs` | the rows of the time series |
 //! | `summary.rs` | the figures at the end |
 
 mod app;
@@ -41,7 +41,7 @@ use wire::Payload;
 use wiring::RatedLink;
 use world::World;
 
-/// Whether a run has come to its end.
+/// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is more to simulate.
@@ -74,7 +74,7 @@ impl Sim {
         Self::with_links(run, LinkMode::VirtualClock)
     }
 
-    /// The same with a choice of how drop-tail links are computed; results do not depend on it.
+    /// A run at time zero, with a choice of how drop-tail links are computed; results do not depend on it.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -138,7 +138,7 @@ impl Sim {
         if self.net.now() >= end { Status::Done } else { Status::Running }
     }
 
-    /// The present moment.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.net.now()
@@ -153,7 +153,7 @@ impl Sim {
         self.world.flows[flow as usize].sender.conn()
     }
 
-    /// What a flow's congestion control tells of itself.
+    /// What a flow's congestion control reports about itself.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -171,7 +171,7 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// The counts up to now of the link at that place of the summary's `links`.
+    /// The statistics up to now of the link at this place of the summary's `links`.
     ///
     /// # Panics
     /// If there is no such link.
@@ -179,10 +179,10 @@ impl Sim {
         self.net.link_stats(self.rated[link].id)
     }
 
-    /// Ends the run where it stands: asserts that no packet was lost sight of, and makes up the figures.
+    /// Ends the run at the current time: asserts that every packet is accounted for, and computes the figures.
     ///
     /// # Panics
-    /// If the engine has lost sight of a packet: an error of ours.
+    /// If the engine has not accounted for a packet: a bug.
     #[must_use]
     pub fn finish(mut self) -> RunResult {
         self.net.check_conservation();
@@ -207,7 +207,7 @@ impl Sim {
     }
 }
 
-/// Simulates `run` from its beginning to its end.
+/// Simulates `run` from start to end.
 ///
 /// # Errors
 /// As [`Sim::new`].

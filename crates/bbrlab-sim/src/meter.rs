@@ -1,24 +1,24 @@
-//! What a flow's figures are made of: filled in at each event of the sender, at constant cost.
+//! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
-//! The smoothed RTT is sampled at the series' period. No clock ticks for that: when it changes, the ticks
-//! that have passed since are counted with the value that stood then.
+//! The smoothed RTT is sampled at the series' period, without events for it: when it may change, the sampling
+//! times passed since the last update are counted with the old value.
 
 use bbrlab_units::{Span, Time};
 
 use crate::histogram::Histogram;
 
-/// Buckets per power of two, as a power of two, for so many flows at most. A handful of flows can have
-/// percentiles that are exact to a thousandth; of a thousand, each may take a few cache lines and no more.
+/// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With few flows,
+/// percentiles are exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(32, 10), (1000, 6)];
-/// With more flows: 30 powers of two (a microsecond to twenty minutes) then fit a KiB.
+/// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1 KiB.
 const COARSE: u32 = 3;
 
-/// Figures of a flow in the making.
+/// The measurements of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     /// Every RTT sample in microseconds.
     pub(crate) rtt_us: Histogram,
-    /// The smoothed RTT at the ticks, in microseconds.
+    /// The smoothed RTT at the sampling times, in microseconds.
     pub(crate) srtt_us: Histogram,
     pub(crate) last_rtt_us: Option<u32>,
     srtt_now_us: u32,
@@ -29,12 +29,12 @@ pub(crate) struct Meter {
     seen_until: Time,
     next_tick: Time,
     period: Span,
-    /// The moment from which on nothing counts any more.
+    /// The end of the active time, after which nothing counts.
     pub(crate) frozen_at: Option<Time>,
 }
 
 impl Meter {
-    /// An empty meter of one of `flows` flows that samples every `period`.
+    /// An empty meter that samples every `period`, for one of `flows` flows.
     pub(crate) fn new(period: Span, flows: usize) -> Self {
         let fits = PRECISION.iter().find(|&&(most, _)| flows <= most);
         let precision = fits.map_or(COARSE, |&(_, precision)| precision);
@@ -59,7 +59,7 @@ impl Meter {
         self.next_tick = Time(now.0.div_ceil(self.period.0).saturating_mul(self.period.0));
     }
 
-    /// An event of the sender at `now` left these values.
+    /// Records the values after an event of the sender at `now`.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, rtt_us: Option<u32>) {
         if self.frozen_at.is_some() {
@@ -93,11 +93,11 @@ impl Meter {
     /// Time mean of cwnd in packets over the active time that began at `start`.
     pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
         let active = self.frozen_at?.since(start);
-        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
         (active > Span::ZERO).then(|| self.cwnd_area as f64 / active.0 as f64)
     }
 
-    /// Counts the ticks before `now` with the smoothed RTT that stood then.
+    /// Counts the sampling times before `now` with the smoothed RTT of the last update.
     #[cold]
     fn count_ticks(&mut self, now: Time) {
         if now <= self.next_tick {
@@ -124,7 +124,7 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        // Ticks at 10, 20, 30 see 100; the one at 40 comes after the event at 40.
+        // The samples at 10, 20 and 30 ms are 100; the one at 40 ms is taken after the event at 40 ms.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));

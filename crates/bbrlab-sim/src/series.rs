@@ -1,7 +1,7 @@
-//! The rows of the time series: a flow, or a link, at a moment.
+//! The rows of the time series: a flow or a link at a time.
 //!
-//! A flow has a row from its start to its end, a link that is a flow's own until that flow's end: what is over costs
-//! nothing, not even a look.
+//! A flow has rows from its start to its end, and a flow's private link until that flow's end. Flows that are over
+//! cost nothing.
 
 #![allow(
     clippy::needless_update,
@@ -20,7 +20,7 @@ use crate::wiring::RatedLink;
 /// Bits in a byte.
 const BITS: u64 = 8;
 
-/// The period at which smoothed RTTs and queues are sampled where the scenario does not say.
+/// The period at which smoothed RTTs and queues are sampled if the scenario sets none.
 const DEFAULT_PERIOD: Span = Span::from_millis(10);
 
 /// The period at which smoothed RTTs and queues are sampled.
@@ -31,18 +31,18 @@ pub(crate) fn period(sample: Sample) -> Span {
     }
 }
 
-/// Who gets a row when, and the rows so far.
+/// Which flows and links get a row when, and the rows so far.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     period: Span,
     end: Time,
-    /// When the next rows are due; never, if no series is kept.
+    /// When the next rows are due; `None` if no series is kept.
     next: Option<Time>,
-    /// Flows that have not started, the last to start first.
+    /// Flows that have not started, in descending order of their start times.
     waiting: Vec<u32>,
     /// Flows that get a row, in order.
     flows: Vec<u32>,
-    /// Places in the list of rated links of those that get a row, in order.
+    /// The links that get a row, in order, as places in the list of rated links.
     links: Vec<u32>,
     pub(crate) series: Series,
     pub(crate) queue: QueueSeries,
@@ -74,7 +74,7 @@ impl Sampler {
         self.next
     }
 
-    /// A row for each flow and link that is not over.
+    /// Adds a row for each flow and link that is not over.
     pub(crate) fn sample(
         &mut self,
         now: Time,
@@ -85,7 +85,7 @@ impl Sampler {
         let at = |id: u32| &all[id as usize];
         let begun = self.waiting.partition_point(|&id| at(id).start > now);
         if begun < self.waiting.len() {
-            // A flow that was stopped before it started never does.
+            // A flow that was stopped before its start never starts.
             self.flows.extend(self.waiting.drain(begun..).filter(|&id| at(id).is_started));
             self.flows.sort_unstable();
         }
@@ -109,7 +109,7 @@ impl Sampler {
     }
 }
 
-/// A flow at `now`.
+/// The row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
     let conn = flow.sender.conn();
     let info = flow.info();
@@ -141,7 +141,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
     }
 }
 
-/// A link at `now`.
+/// The row of a link at `now`.
 fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
     QueueRow {
         time_s: now.as_secs_f64(),

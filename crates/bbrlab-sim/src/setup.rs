@@ -33,8 +33,8 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     SenderConfig { stack: *stack, mss: class.mss, tick, ecn: class.ecn, ..SenderConfig::default() }
 }
 
-/// How the receiving host echoes marks: one by one where its congestion control does so, which is the
-/// sender's. Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
+/// How the receiving host echoes marks: as DCTCP if its congestion control, the same as the sender's, asks for it.
+/// Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let is_enabled = class.cc_params.iter().any(|(name, value)| {
         name == "ecn_enable" && matches!(value, ParamValue::Bool(true) | ParamValue::Int(1..))

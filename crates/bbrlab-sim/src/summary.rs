@@ -1,6 +1,6 @@
-//! The figures of a run, from the meters of its flows and the counts of its links.
+//! The figures of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! Floating point begins here: everything before it is integers. Figures that follow from others are not
+//! Floating point begins here: all code before it uses integers. Figures that are computed from others are not
 //! filled in here: the records' tables have their formulas.
 
 #![allow(
@@ -30,7 +30,7 @@ const NS_PER_MS: f64 = 1e6;
 const US_PER_MS: f64 = 1e3;
 const MEGA: f64 = 1e6;
 
-/// When the steady state begins: after the last start, and how long it lasts for a flow that ends then.
+/// When the steady state begins: 5 s after the last flow's start if the run lasts at most 30 s, else 10 s after it.
 pub(crate) fn steady_from(run: &Run) -> Time {
     let settle = if run.duration <= Span::from_secs(30) { 5 } else { 10 };
     let last_start = run.flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
@@ -74,7 +74,7 @@ pub(crate) fn summarise(
     summary
 }
 
-/// Data packets that left the bottleneck or, without one, that have come to the end of their path.
+/// Data packets that the bottleneck has sent or, without a bottleneck, that have reached their receiver.
 fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;
@@ -98,7 +98,7 @@ fn link_summary(
         rate_mbps: capacity.filter(|_| active > 0.0).map(|bits| bits as f64 / active / MEGA),
         utilization: capacity.map(|bits| stats.sent_bytes as f64 * BITS / bits as f64),
         arrivals: Some(stats.arrivals),
-        // Random loss is the path's, not the queue's.
+        // Random loss belongs to the path, not to the queue.
         drops: Some(stats.drops_full + stats.drops_aqm),
         marks: Some(stats.marks),
         queue_packets: QueuePackets {
@@ -167,7 +167,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary 
     }
 }
 
-/// Shares of the active time; the pauses between the transfers of a train are the application's.
+/// Shares of the active time; pauses between the transfers of a train count as application-limited.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
     if active == Span::ZERO || !flow.is_started {

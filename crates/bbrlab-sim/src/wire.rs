@@ -1,5 +1,5 @@
-//! How a segment becomes a packet: bytes on the wire, identity for the digest, and back. And how the time of the run
-//! becomes the time of a host: nobody else in the simulator adds, takes off or rounds.
+//! Conversion between segments and packets (bytes on the wire, identity for the digest), and between the time of the
+//! run and the clock of the hosts. Only this file converts times.
 //!
 //! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
@@ -14,7 +14,7 @@ use bbrlab_units::{Ecn, Span, Time};
 const HEADERS: u32 = 40;
 /// MSS, SACK permitted with timestamps, window scale.
 const SYN_OPTIONS: u32 = 20;
-/// Timestamps, padded.
+/// Timestamps option with padding.
 const TIMESTAMP_OPTION: u32 = 12;
 /// Padding and header of the SACK option.
 const SACK_OPTION: u32 = 4;
@@ -23,27 +23,27 @@ const SACK_BLOCK: u32 = 8;
 
 /// How long the hosts have been up when a run begins.
 ///
-/// The kernel's clock is never 0, and a stamp of 0 means "unset" in several of its places. A multiple of
-/// every slot of the timer wheel, so that it moves no timer.
+/// The kernel's clock is never 0, and in several places a stamp of 0 means "unset". The value is a multiple of
+/// every slot length of the timer wheel, so that it moves no timer.
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// The hosts' clock at `now` of the run.
+/// The hosts' clock at the run's time `now`.
 #[inline]
 pub(crate) fn host_time(now: Time) -> Time {
     now + UPTIME
 }
 
-/// The moment of the run at which the hosts' clock shows `host`.
+/// The run's time when the hosts' clock shows `host`.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
     if host == Time::NEVER { host } else { Time(host.0.saturating_sub(UPTIME.0)) }
 }
 
-/// What the network carries for us.
+/// The payload of a packet in the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload {
     pub(crate) segment: Segment,
-    /// Which of a flow's connections: a train makes one after the other.
+    /// The number of the flow's connection: a train opens one after the other.
     pub(crate) connection: u32,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn ip_bytes(segment: &Segment) -> u32 {
     segment.len + HEADERS + options
 }
 
-/// One end of a flow's connection, as its TCP sees the world.
+/// One end of a flow's connection, as the host of its TCP.
 pub(crate) struct End<'a, 'b> {
     pub(crate) port: &'a mut Port<'b, Payload>,
     pub(crate) rng: &'a mut Rng,
@@ -70,18 +70,18 @@ pub(crate) struct End<'a, 'b> {
     pub(crate) framing: u32,
 }
 
-/// What the two ends of a flow keep between events: their random numbers, and how they dress packets.
+/// What the two ends of a flow keep between events: their random numbers, and settings for packets.
 #[derive(Debug)]
 pub(crate) struct Ends {
     pub(crate) rng: Rng,
-    /// Which of the flow's connections is the present one.
+    /// The number of the flow's current connection.
     pub(crate) connection: u32,
     /// Link-layer bytes around a packet of the sender and of the receiver.
     pub(crate) framing: [u32; 2],
 }
 
 impl Ends {
-    /// One end of the present connection.
+    /// One end of the current connection.
     #[inline]
     pub(crate) fn end<'a, 'b>(
         &'a mut self,
@@ -95,7 +95,7 @@ impl Ends {
 }
 
 impl End<'_, '_> {
-    /// What the host's clock shows.
+    /// The time on the host's clock.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         host_time(self.port.now())
@@ -128,7 +128,7 @@ impl Host for End<'_, '_> {
     fn arm(&mut self, timer: TimerId, at: Time) {
         let at = run_time(at);
         let at = match timer {
-            // A timer of high resolution is set for a step of the clock; those of the tick come with the tick.
+            // A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
             TimerId::Pacing => self.port.step_at(at),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };
@@ -141,7 +141,7 @@ impl Host for End<'_, '_> {
     }
 }
 
-/// A segment as it arrives: with the mark that the network may have set.
+/// The segment as it arrives, with the CE mark that a link may have set.
 #[inline]
 pub(crate) fn arrived(mut segment: Segment, ecn: Ecn) -> Segment {
     if ecn == Ecn::Ce {
@@ -150,7 +150,7 @@ pub(crate) fn arrived(mut segment: Segment, ecn: Ecn) -> Segment {
     segment
 }
 
-/// The timer of that number.
+/// The timer with this number.
 pub(crate) fn timer(number: u8) -> TimerId {
     match number {
         0 => TimerId::Retransmit,

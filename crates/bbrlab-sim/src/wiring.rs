@@ -8,17 +8,17 @@ use bbrlab_units::Time;
 
 use crate::wire::Payload;
 
-/// A link with a rate, as results name it.
+/// A link with a rate, with its name in results.
 #[derive(Clone, Debug)]
 pub(crate) struct RatedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
-    /// The flow whose private link it is.
+    /// The flow whose private link it is; `None` for a shared link.
     pub(crate) owner: Option<FlowId>,
 }
 
 impl RatedLink {
-    /// That link, if it has a rate.
+    /// The link, if it has a rate.
     fn new(id: LinkId, link: &Link, owner: Option<FlowId>) -> Option<Self> {
         link.rate.is_limited().then(|| Self { id, name: link.name.clone(), owner })
     }
@@ -63,7 +63,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     Wired { net, rated }
 }
 
-/// Link-layer bytes around a packet on that route: those of its first link with a rate, failing it Ethernet's.
+/// Link-layer bytes around a packet on a route: those of its first link with a rate, or Ethernet's if there is none.
 pub(crate) fn framing(run: &Run, class: &FlowClass, route: &[Hop]) -> u32 {
     let first = route
         .iter()
@@ -80,7 +80,7 @@ fn link_of<'a>(run: &'a Run, class: &'a FlowClass, hop: Hop) -> Option<&'a Link>
     }
 }
 
-/// Whether packets can queue at that hop.
+/// Whether packets can queue at a hop.
 pub(crate) fn is_rated(run: &Run, class: &FlowClass, hop: Hop) -> bool {
     link_of(run, class, hop).is_some_and(|link| link.rate.is_limited())
 }

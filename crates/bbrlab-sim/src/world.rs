@@ -1,4 +1,4 @@
-//! The hosts of a run: hands each event of the network to the flow that it concerns.
+//! The hosts of a run: dispatches each event of the network to its flow.
 
 use bbrlab_net::{Arrival, FlowId, Handler, Port, Side};
 use bbrlab_run::FlowClass;
@@ -9,13 +9,13 @@ use crate::flow::{ClassSetup, Flow};
 use crate::series;
 use crate::wire::{self, Payload};
 
-/// All flows, and what they share.
+/// All flows, and the data that they share.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) flows: Vec<Flow>,
     pub(crate) classes: Vec<FlowClass>,
     pub(crate) setups: Vec<ClassSetup>,
-    /// Where a row per ACK goes, if the scenario asks for one.
+    /// The rows of every ACK, if the scenario asks for them.
     pub(crate) per_ack: Option<Series>,
 }
 

@@ -1,12 +1,12 @@
-//! A coarse clock makes what falls between two steps late, and nothing else.
+//! A coarse clock delays events that fall between two steps, and has no other effect.
 
 mod scenario_text;
 
 use scenario_text::results;
 
-/// With a buffer of two packets an ACK-clocked burst arrives in the very step in which the packet before it
-/// leaves: whether the place is free yet decides over the flow. On a real stack whose clock has steps of
-/// 256 ns it is not (2.2 Mbit/s); with exact times it always is.
+/// With a buffer of two packets an ACK-clocked burst arrives in the same step in which the packet before it
+/// departs, and throughput depends on whether that packet's place is already free. On a real stack whose clock has
+/// steps of 256 ns it is not (2.2 Mbit/s); with exact times it always is.
 #[test]
 fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     let results = results(

@@ -1,4 +1,4 @@
-//! What can be worked out on paper: serialisation, RTT and queue, to the nanosecond.
+//! Serialisation, RTT and queue compared with closed-form results, to the nanosecond.
 
 mod scenario_text;
 
@@ -25,12 +25,12 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
         bytes = "1448B"
         "#,
     );
-    // SYN of 74 B there, SYN-ACK back over a way without rate; then the ACK (66 B) and behind it the
-    // data (1,514 B): 8 bits at 20 ns each.
+    // A SYN of 74 B forward, the SYN-ACK back over a path without a rate; then the ACK (66 B) and after it the data
+    // (1,514 B): 160 ns per byte at 50 Mbit/s.
     let expected = 15_000_000 + 74 * 160 + 15_000_000 + (66 + 1514) * 160 + 15_000_000;
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
-    // RTT samples: of the SYN, 30,011.84 us, and of the segment behind the ACK, 30,252.80 us, each the
-    // difference of two clocks that show whole microseconds.
+    // RTT samples: 30,011.84 us for the SYN, 30,252.80 us for the segment after the ACK, each the difference of two
+    // clock values in whole microseconds.
     let rtt = result.summary.flows[0].rtt_ms;
     assert_eq!((rtt.min, rtt.max), (Some(30.011), Some(30.253)));
 }
@@ -59,7 +59,7 @@ fn a_window_above_the_bdp_stands_in_the_queue() {
     let rtt = result.summary.flows[0].rtt_ms;
     let twenty_ms = f64::from(20 * service_ns) / 1e6;
     assert_eq!((rtt.p50, rtt.max), (Some(twenty_ms), Some(twenty_ms)));
-    // What is not on the wires is in the queue: 24.224 ms less 10 ms, in packets of 1.2112 ms.
+    // Packets that are not propagating are in the queue: 24.224 ms less 10 ms, at 1.2112 ms per packet.
     let steady = result.queue.time_s.partition_point(|&time| time < 1.0);
     let (mut least, mut most) = (u64::MAX, 0);
     for &packets in &result.queue.packets[steady..] {
@@ -91,12 +91,12 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
         rtt = "30ms"
         "#,
     );
-    // One packet is served at a time and none waits, once the first burst has been spaced by the link.
+    // Once the link has spaced the first burst, no packet waits.
     let flow = &result.summary.flows[0];
     let rtt_ns = 30_000_000.0 + 1514.0 * 160.0;
     let steady = result.series.time_s.partition_point(|&time| time < 1.0);
     for &rtt_us in &result.series.rtt_us[steady..] {
-        // 30,242.24 us between two clocks that show whole microseconds.
+        // 30,242.24 us as the difference of two clock values in whole microseconds.
         assert!(matches!(rtt_us, Some(30_242 | 30_243)), "{rtt_us:?}");
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;

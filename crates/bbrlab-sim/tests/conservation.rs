@@ -1,4 +1,4 @@
-//! No packet is lost sight of, whatever happens: `Sim::finish` asserts it, wherever the run is cut.
+//! Every packet is accounted for: `Sim::finish` asserts it, whenever the run ends.
 
 mod scenario_text;
 
@@ -61,7 +61,7 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
     }
 }
 
-/// A small network out of few numbers, legal but often absurd.
+/// A small random network: valid, but with extreme values.
 fn scenario() -> impl Strategy<Value = String> {
     let cc = prop::sample::select(
         bbrlab_cc::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
@@ -108,7 +108,7 @@ fn scenario() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// No panic, no hang, no packet lost sight of; twice the same is the same, in steps of any length.
+    /// No panic and no hang, and every packet is accounted for. Steps of any length give the same result as one step.
     #[test]
     fn random_networks_keep_the_books(text in scenario(), step_us in 1_000_u64..700_000) {
         let run = &runs(&text)[0];

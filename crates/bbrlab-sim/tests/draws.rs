@@ -1,5 +1,4 @@
-//! Random numbers reach the algorithms: BBR v1 enters its gain cycle at a phase of its own choice, and the
-//! choice is the draw's.
+//! Random numbers reach the algorithms: BBR v1 enters its gain cycle at a random phase.
 
 mod scenario_text;
 
@@ -12,7 +11,7 @@ use scenario_text::runs;
 /// `PROBE_BW` in the kernel's enum.
 const PROBE_BW: i64 = 2;
 
-/// The phase with which each flow of a run entered PROBE_BW.
+/// The phase at which each flow of a run entered PROBE_BW.
 fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
     let mut first = vec![None; flows as usize];
     let mut now = Time::ZERO;
@@ -34,8 +33,8 @@ fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
     first
 }
 
-/// Linux: `bbr_reset_probe_bw_mode` begins with any of eight phases but number 1, which drains. Flows of one run
-/// have draws of their own, and another seed brings others.
+/// Linux: `bbr_reset_probe_bw_mode` starts at any of eight phases but number 1, which drains. Each flow of a run has
+/// its own random numbers, and they differ between seeds.
 #[test]
 fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
     let runs = runs(
@@ -58,7 +57,7 @@ fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
         let mut sim = Sim::new(run).expect("a checked scenario");
         let phases = first_phases(&mut sim, 16, run.duration);
         let phases: BTreeSet<i64> = phases.into_iter().flatten().collect();
-        assert!(phases.len() > 2, "flows of one run choose for themselves: {phases:?}");
+        assert!(phases.len() > 2, "the flows of a run draw independently: {phases:?}");
         seen.extend(phases);
     }
     assert!(seen.len() >= 5, "{seen:?}");

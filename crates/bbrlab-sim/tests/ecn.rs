@@ -1,6 +1,6 @@
 //! ECN end to end: marks at the bottleneck, their echo, and what they change.
 //!
-//! The built-in scenarios `ecn.*` hold two flows each, without ECN and with it.
+//! The built-in scenarios `ecn.*` have two runs each, without ECN and with it.
 
 mod scenario_text;
 
@@ -9,17 +9,17 @@ use bbrlab_scenario::Scenario;
 use bbrlab_sim::Sim;
 use bbrlab_units::Time;
 
-/// What a run with or without ECN came to.
+/// The result of a run with or without ECN.
 #[derive(Debug)]
 struct Outcome {
-    /// Payload that arrived, of all flows, over the time from the first start, in Mbit/s.
+    /// Payload of all flows that arrived since the first start, in Mbit/s.
     goodput: f64,
-    /// Mean, in packets.
+    /// Mean queue in packets.
     queue: f64,
     drops: u64,
     retransmissions: u64,
     marks: u64,
-    /// Packets that the senders take for marked.
+    /// Packets that the senders count as delivered with a CE mark.
     delivered_ce: u64,
 }
 
@@ -45,7 +45,7 @@ fn outcome(run: &Run) -> Outcome {
     }
 }
 
-/// A built-in scenario's run without ECN and the one with it.
+/// The results of a built-in scenario's runs without and with ECN.
 fn without_and_with(id: &str) -> (Outcome, Outcome) {
     let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.runs(), 2, "{id}: without and with");
@@ -57,16 +57,16 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
     (without, with)
 }
 
-/// Marks of packets that were still on their way at the end. Any other difference means that an ACK told of
-/// marked and unmarked packets at once: whenever the mark changes while an ACK is delayed, the receiver must
-/// first send that one, with the old mark (`dctcp_ece_ack_update`).
+/// Checks that the senders have counted all marks but those still in flight at the end. Any other difference means
+/// that one ACK covered both marked and unmarked packets: when the marking changes while an ACK is delayed, the
+/// receiver must first send that ACK with the old ECE (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
     assert!(marked.contains(&outcome.marks), "{outcome:?}");
 }
 
-/// 5 ms are 21 packets at 50 Mbit/s. DCTCP cuts by half the share of marks and so stays just below; without
-/// ECN it is Reno and fills the buffer of 495.
+/// 5 ms are 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of marked packets, so the queue stays
+/// just below that; without ECN it behaves as Reno and fills the buffer of 495.
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     let (without, with) = without_and_with("ecn.dctcp");
@@ -78,8 +78,8 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     assert_echoed_one_by_one(&with, 145);
 }
 
-/// To CUBIC a mark is a loss without the loss: 0.7 of the window, whatever the share of marks. At a sixth of
-/// a BDP of queue that leaves the link idle for a while after each.
+/// CUBIC reacts to a mark as to a loss: cwnd falls to 0.7, whatever the fraction of marks. With a queue of a sixth
+/// of a BDP the link is then idle for a while after each reduction.
 #[test]
 fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     let (without, with) = without_and_with("ecn.cubic");
@@ -93,7 +93,7 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
 
-/// What loss teaches BBRv2 only when the buffer is full, marks teach it at 1 ms: 4 packets.
+/// Without ECN BBRv2 reacts when the buffer is full and packets are lost; marks make it react at 1 ms: 4 packets.
 #[test]
 fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     let (without, with) = without_and_with("ecn.bbr2");
@@ -104,7 +104,7 @@ fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     assert_echoed_one_by_one(&with, 20);
 }
 
-/// BBRv3 asks for a low-latency route, and probes on until half of a flight is marked: more marks than v2.
+/// BBRv3 uses ECN on low-latency routes, and probes until half of a flight is marked: more marks than v2.
 #[test]
 fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_bdp() {
     let (without, with) = without_and_with("ecn.bbr3");
@@ -115,8 +115,8 @@ fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_b
     assert_echoed_one_by_one(&with, 30);
 }
 
-/// `bbr3` without the route's feature, `bbr2` without its switch: ECN is negotiated and not heeded by them,
-/// as in Linux; the stack's own reaction to ECE is all there is.
+/// `bbr3` without the route's feature and `bbr2` without its switch negotiate ECN but ignore it, as in Linux; only
+/// TCP itself reacts to ECE.
 #[test]
 fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     for cc in ["bbr2", "bbr3"] {
@@ -128,7 +128,7 @@ fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     }
 }
 
-/// A flow of 30 s behind a marking threshold.
+/// A flow of 30 s over a link with a marking threshold.
 fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) -> Outcome {
     let runs = scenario_text::runs(&format!(
         r#"
@@ -149,14 +149,14 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Linux 6.12 (BBRv2: 6.1; both BBRs with their patches), CoDel's `ce_threshold` behind a token bucket: goodput in Mbit/s and
-/// marks in 30 s. Bounds: 3 % and 20 %.
+/// Linux 6.12 (BBRv2: 6.1; both BBRs with their patches), with CoDel's `ce_threshold` under a token bucket: goodput in
+/// Mbit/s and marks in 30 s. Bounds: 3 % and 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
-    // The rig's BBRv2 is a port to 6.1, where bursts on short paths are eight times as large.
-    // At 50 Mbit/s and 1 ms ours falls short of its goodput by a tenth: `docs/fidelity.md`.
+    // The reference's BBRv2 is a port to 6.1, where bursts on short paths are eight times as large.
+    // At 50 Mbit/s and 1 ms our goodput is a tenth lower: `docs/fidelity.md`.
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),

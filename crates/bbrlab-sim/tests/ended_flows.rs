@@ -1,11 +1,11 @@
-//! A flow that ends costs nothing: no event, no row of the series, no sample of the links that are its own.
+//! A flow that has ended costs nothing: no event, no row of the series, no sample of its private links.
 
 mod scenario_text;
 
 use bbrlab_run::RunResult;
 use scenario_text::results;
 
-/// A lasting flow and a transfer that ends after a fraction of a second, each with access links of its own.
+/// A long flow and a flow with `changes`, each with its own access links.
 fn run(changes: &str) -> RunResult {
     results(&format!(
         r#"
@@ -30,14 +30,14 @@ fn run(changes: &str) -> RunResult {
     .remove(0)
 }
 
-/// Times of the rows of a flow: the first and the last, and how many there are.
+/// The rows of a flow: the times of the first and the last, and their number.
 fn rows_of(result: &RunResult, flow: u32) -> (f64, f64, usize) {
     let times = result.series.flow.iter().zip(&result.series.time_s);
     let own: Vec<f64> = times.filter(|&(&of, _)| of == flow).map(|(_, &at)| at).collect();
     (own[0], *own.last().unwrap(), own.len())
 }
 
-/// The same of the queue of a link.
+/// The rows of a link's queue: the time of the last, and their number.
 fn queue_rows_of(result: &RunResult, name: &str) -> (f64, usize) {
     let place = result.summary.links.iter().position(|link| link.name == name).unwrap();
     let times = result.queue.link.iter().zip(&result.queue.time_s);
@@ -45,7 +45,7 @@ fn queue_rows_of(result: &RunResult, name: &str) -> (f64, usize) {
     (*own.last().unwrap(), own.len())
 }
 
-/// Seconds from the first to the last of so many rows.
+/// Seconds from the first to the last of `rows` rows.
 fn spanned(rows: usize) -> f64 {
     f64::from(u32::try_from(rows - 1).unwrap()) / 100.0
 }
@@ -82,7 +82,7 @@ fn a_stopped_flow_has_rows_until_what_it_wrote_is_acknowledged() {
     let result = run("stop = \"2s\"");
     assert!((result.summary.flows[1].stop_s - 2.0).abs() < 1e-9, "its active time ends at once");
     let (_, last, count) = rows_of(&result, 1);
-    // The send buffer holds hundreds of kilobytes, and half of 10 Mbit/s sends 6 kB in 10 ms.
+    // The send buffer holds hundreds of kilobytes, and half of 10 Mbit/s carries 6 kB in 10 ms.
     assert!((2.02..3.9).contains(&last), "{last}");
     let place = result.series.flow.iter().rposition(|&flow| flow == 1).unwrap();
     assert!(result.series.inflight_packets[place] > 0, "and not longer");

@@ -1,4 +1,4 @@
-//! Drop-tail by virtual clock and by departure events is the same network, with whole TCP on it.
+//! Drop-tail by virtual clock and by departure events gives the same results, with full TCP.
 
 mod scenario_text;
 
@@ -12,7 +12,7 @@ fn check(text: &str) {
             let mut sim = Sim::with_links(&run, mode).unwrap();
             sim.advance(Time(run.duration.0));
             let mut result = sim.finish();
-            // The number of events is what the two differ in.
+            // Only the number of events may differ.
             result.summary.events = None;
             result
         });

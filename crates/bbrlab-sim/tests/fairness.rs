@@ -1,10 +1,10 @@
-//! Jain's index over the flows of a run whose shares are known.
+//! Jain's index of runs whose flows have known shares.
 
 mod scenario_text;
 
 use scenario_text::result;
 
-/// Checks the index of flows that write at these rates, over a link that carries them all.
+/// Checks the index of flows that write at these rates, over a link with enough capacity for all.
 fn check(rates: &[&str], expected: f64) {
     let flows = rates.iter().fold(String::new(), |text, rate| {
         text + "[[flows]]\ncc = \"cubic\"\nrtt = \"10ms\"\nrate = \"" + rate + "\"\n"

@@ -1,11 +1,11 @@
-//! What the keys of `[stack]`, `[bottleneck]` and `[[flows]]` do to a run: each is turned both ways.
+//! The effect of the keys of `[stack]`, `[bottleneck]` and `[[flows]]` on a run, with two or more values each.
 
 mod scenario_text;
 
 use bbrlab_run::{FlowSummary, RunResult};
 use scenario_text::result;
 
-/// One flow over 20 Mbit/s and 30 ms for 8 s; texts are added to `[stack]`, `[bottleneck]` and `[[flows]]`.
+/// One flow over 20 Mbit/s and 30 ms for 8 s. The arguments are added to `[stack]`, `[bottleneck]` and `[[flows]]`.
 fn one(stack: &str, bottleneck: &str, flow: &str) -> RunResult {
     result(&format!(
         "title = \"one flow\"\nduration = \"8s\"\n[stack]\n{stack}\n\
@@ -29,7 +29,7 @@ const BBR: &str = "cc = \"bbr1\"";
 fn a_fixed_send_buffer_bounds_the_flight() {
     let small = one("sndbuf = \"12KB\"", "", CUBIC);
     let large = one("", "", CUBIC);
-    // The kernel fills the buffer that it has begun, up to 64 KB, however small the limit.
+    // The kernel fills an skb that it has begun, up to 64 KB, however small the send buffer.
     assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
     assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
 }
@@ -38,7 +38,7 @@ fn a_fixed_send_buffer_bounds_the_flight() {
 fn a_fixed_receive_buffer_and_a_bound_on_the_window_bound_the_flight() {
     for stack in ["rcvbuf = \"32KB\"", "rwnd = \"30000B\""] {
         let small = one(stack, "", CUBIC);
-        // 30,000 B in 30 ms are 8 Mbit/s; of twice 32 KB of memory somewhat more is payload.
+        // 30,000 B per 30 ms are 8 Mbit/s; twice 32 KB of memory hold somewhat more payload.
         assert!(goodput(&small) < 10.0, "{stack}: {}", goodput(&small));
         assert!(flow(&small).limited_by.rwnd.unwrap() > 0.5, "{stack}");
     }
@@ -81,8 +81,8 @@ fn super_packets_take_one_place_in_the_queue() {
     };
     let (cut, whole, off) = (packets("cut"), packets("whole"), packets("off"));
     assert!(whole.0 * 3 < cut.0 * 2, "{whole:?} {cut:?}");
-    assert!(whole.1 > cut.1, "a place holds more bytes: {whole:?} {cut:?}");
-    // One by one or in bursts, the link carries as many packets.
+    assert!(whole.1 > cut.1, "a queued packet is larger: {whole:?} {cut:?}");
+    // Sent one by one or in bursts, the link carries the same number of packets.
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
@@ -157,7 +157,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
     let reordered = one("", "reorder = { ratio = 0.01, by = \"3ms\" }", CUBIC);
     let shaken = one("", "jitter = { up_to = \"5ms\", keep_order = false }", CUBIC);
     let orderly = one("", "jitter = \"5ms\"", CUBIC);
-    // All but the ones that overtake wait 3 ms more.
+    // All packets but those that overtake are delayed by another 3 ms.
     let more = flow(&reordered).rtt_ms.p50.unwrap() - flow(&plain).rtt_ms.p50.unwrap();
     assert!(more > 0.0, "{more}");
     assert!(flow(&shaken).rtt_ms.mean.unwrap() > 30.0);
@@ -189,7 +189,7 @@ fn a_rate_schedule_keeps_or_follows() {
     };
     let (keep, follow) = (at("keep"), at("follow"));
     assert_ne!(keep.summary.digest, follow.summary.digest);
-    // 20 Mbit/s for 2 s and 2 for 2 s.
+    // 20 Mbit/s for 2 s, then 2 Mbit/s for 2 s.
     assert!(
         goodput(&follow) < 11.0 && goodput(&keep) < 11.5,
         "{} {}",
@@ -207,7 +207,7 @@ fn sources_send_what_they_say() {
     let near = |bytes: f64, expected: f64| (bytes / expected - 1.0).abs() < 0.02;
     assert!(near(sent("rate = \"2Mbit/s\""), 2e6));
     assert!(near(sent("write = { bytes = \"10000B\", every = \"100ms\" }"), 80.0 * 10_000.0));
-    // On for one second of four: two seconds at 4 Mbit/s.
+    // On for one second of every four: two seconds at 4 Mbit/s.
     assert!(near(sent("on = \"1s\"\noff = \"3s\"\nrate = \"4Mbit/s\""), 2.0 * 4e6 / 8.0));
     let train =
         one("", "", "cc = \"cubic\"\ntrain = { bytes = \"15000B\", count = 5, gap = \"50ms\" }");

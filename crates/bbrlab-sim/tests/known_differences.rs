@@ -1,8 +1,8 @@
-//! What is known to differ between the versions of BBR, measured.
+//! Known differences between the versions of BBR, measured.
 //!
-//! Each difference has been seen on real Linux stacks or is claimed by a paper. The usual run is one seed
-//! and a short time; `BBRLAB_SLOW=1` takes five seeds and the times of the claims, and prints the figures
-//! that `docs/known-differences.md` has.
+//! Each difference was seen on real Linux stacks or is claimed by a paper. By default a test runs one seed for a
+//! short time. `BBRLAB_SLOW=1` runs five seeds for the time that the claim states, and prints the figures of
+//! `docs/known-differences.md`.
 
 mod scenario_text;
 
@@ -52,7 +52,7 @@ fn least_and_most(values: &[u64]) -> (u64, u64) {
     (*values.iter().min().unwrap(), *values.iter().max().unwrap())
 }
 
-/// BBRv1 takes no loss for a sign; v2 and v3 bound what is in flight by it.
+/// BBRv1 does not react to loss; v2 and v3 bound inflight after it.
 #[test]
 fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lose() {
     let extent = extent(60, 100);
@@ -66,7 +66,7 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         let (bbr1_least, bbr1_most) = of("bbr1");
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
-            // Linux, 100 s: 20 times and more. Two start-ups are half of what v2 and v3 lose in 60 s.
+            // Linux, 100 s: 20 times and more. In 60 s, half of the losses of v2 and v3 are those of the two STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }
         if is_slow() {
@@ -76,9 +76,9 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
     }
 }
 
-/// BBRv1 gains a quarter in each cycle of eight round trips. v2 and v3 probe every 63 round trips here, and v2's
-/// probe ends at 1.25 BDP of the old rate. Linux, steps at 40 and 120 s: BBRv1 0.7 and 0.6 s, v2 3.6 and
-/// 6.8 s, v3 1.4 and 1.5 s. What a seed changes is where in its cycle the step finds the flow.
+/// BBRv1's rate grows by a quarter in each cycle of eight round trips. v2 and v3 probe every 63 round trips here, and
+/// v2's probe ends at 1.25 BDP of the old rate. Linux, steps at 40 and 120 s: BBRv1 0.7 and 0.6 s, v2 3.6 and
+/// 6.8 s, v3 1.4 and 1.5 s. The seed changes the position in the flow's cycle at which the step happens.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -122,7 +122,7 @@ fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
         .map_or(f64::INFINITY, |row| series.time_s[row] - step_s)
 }
 
-/// BBRv1 keeps losing; CUBIC halves at each of the losses. v2 and v3 keep to what was safe.
+/// BBRv1 keeps causing losses, and CUBIC reduces its window at each. v2 and v3 bound inflight after losses.
 #[test]
 fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() {
     let extent = extent(30, 100);
@@ -139,7 +139,7 @@ fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() 
             shares
         };
         let bbr1 = of("bbr1").iter().copied().fold(0.0, f64::max);
-        // CUBIC is all but shut out: its fair share would be 0.5.
+        // CUBIC gets almost nothing: its fair share would be 0.5.
         assert!(bbr1 < 0.15, "{bbr1}");
         for cc in ["bbr2", "bbr3"] {
             let least = of(cc).iter().copied().fold(1.0, f64::min);
@@ -148,7 +148,7 @@ fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() 
     }
 }
 
-/// Where the window is large enough to be halved, and the queue short enough to be seen in the RTT.
+/// BBR-ACD helps where the window is large enough to be halved and the queue is visible in the RTT.
 #[test]
 fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     let extent = extent(30, 100);
@@ -162,8 +162,8 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     assert!(acd < bbr1, "{acd} against {bbr1}");
 }
 
-/// Mahmud's congested scenario, where the published rule cuts nothing, and why: a BDP of ten packets holds
-/// no halves for seven flows of at least four, and RTTs differ by a packet's 12 ms, not by `alpha_us`.
+/// Mahmud's congested scenario, where the published rule reduces no losses. With a BDP of ten packets and seven
+/// flows of at least four packets, windows cannot be halved; and RTTs differ by a packet's 12 ms, not by `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {
@@ -201,7 +201,7 @@ fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_
     let small_bbr1 = of(148, "bbr1", "");
     let small_acd = of(148, "bbr_acd", "");
     let small_acd_wide = of(148, "bbr_acd", "alpha_us = 3000");
-    // The authors report a cut to a twelfth; a tenth less would be within the spread of seeds.
+    // The authors report losses reduced to a twelfth; a tenth less would be within the spread of seeds.
     assert!(acd > 0.9 * bbr1, "{acd} against {bbr1}");
     assert!(authors_code < 0.85 * bbr1, "{authors_code} against {bbr1}");
     assert!(small_acd > 0.8 * small_bbr1, "{small_acd} against {small_bbr1}");

@@ -1,4 +1,4 @@
-//! What is known of whole flows: Mathis' law, BBR's queue and its bound on cwnd, the effect of random loss.
+//! Known properties of flows: Mathis' law, BBR's queue and its bound on cwnd, the effect of random loss.
 
 mod scenario_text;
 
@@ -16,8 +16,8 @@ fn goodput(result: &RunResult) -> f64 {
     result.summary.flows[0].goodput_mbps.expect("it ran")
 }
 
-/// [mathis]: rate = MSS / RTT * sqrt(3 / 2) / sqrt(p). The window is counted in packets, so delayed ACKs
-/// do not enter. Twenty seeds of 100 s.
+/// [mathis]: rate = MSS / RTT * sqrt(3 / 2) / sqrt(p). The window grows by packets, not by ACKs, so delayed ACKs
+/// have no effect. Twenty seeds of 100 s.
 fn check_mathis(loss: f64, tolerance: f64) {
     let text = format!(
         r#"
@@ -47,14 +47,14 @@ fn reno_obeys_mathis_at_a_thousandth() {
     check_mathis(0.001, 0.10);
 }
 
-/// At 1 % timeouts enter, which the law leaves out.
+/// At 1 % there are timeouts, which the law does not include.
 #[test]
 fn reno_obeys_mathis_at_a_hundredth() {
     check_mathis(0.01, 0.20);
 }
 
-/// Two BBR v1 flows each believe in the other's leavings: cwnd of 2 BDP each way keeps 1 to 1.3 BDP queued
-/// when the buffer lets them. [song] Figure 9; the reference runs of a real stack show 1.1 to 1.2.
+/// Two BBR v1 flows together overestimate the bandwidth. Their cwnds add up to more than 2 BDP, so they keep 1 to
+/// 1.3 BDP queued if the buffer is large enough. [song] Figure 9; the reference runs of a real stack show 1.1 to 1.2.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];
@@ -78,8 +78,8 @@ const TWO_BBR: &str = r#"
     start = "2s"
 "#;
 
-/// `bbr_set_cwnd`: once the pipe is full an ACK leaves cwnd at or below its target. ACKs are at least
-/// 242 us apart, so a step of 50 us sees the state behind each one.
+/// `bbr_set_cwnd`: once the pipe is full, cwnd is at or below its target after every ACK. ACKs are at least
+/// 242 us apart, so steps of 50 us see the state after each one.
 #[test]
 fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
     let run = &runs(TWO_BBR)[0];
@@ -112,7 +112,7 @@ fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
     assert!(checked > 30_000, "only {checked} ACKs were seen");
 }
 
-/// The fields that the target is made of, under the kernel's names.
+/// The fields from which the target is computed, under the kernel's names.
 #[derive(Default)]
 struct State {
     full_bw_reached: i64,
@@ -141,7 +141,7 @@ impl State {
         state
     }
 
-    /// `gain * bw * min_rtt`, plus aggregation (at most 100 ms of bandwidth), plus three bursts, made even,
+    /// `gain * bw * min_rtt`, plus aggregation (at most 100 ms of bandwidth), plus three bursts, rounded up to even,
     /// plus 2 in the 1.25 phase. The gain is 2 from PROBE_BW on; DRAIN keeps STARTUP's 2.89.
     fn target_cwnd(&self, pacing_rate: u64, mss: u32) -> i64 {
         let gain = self.cwnd_gain;
@@ -156,7 +156,7 @@ impl State {
     }
 }
 
-/// [song] Figure 8: CUBIC breaks down under random loss, BBR v1 does not.
+/// [song] Figure 8: CUBIC's throughput collapses under random loss, BBR v1's does not.
 #[test]
 fn random_loss_breaks_cubic_and_spares_bbr1() {
     let at = |cc: &str, loss: &str| {
@@ -181,7 +181,7 @@ fn random_loss_breaks_cubic_and_spares_bbr1() {
     assert!((0.85..=0.95).contains(&share), "cubic at 0.01 %: {share:.3} of its loss-free rate");
     let cubic = at("cubic", "0.01");
     assert!(cubic < 6.0, "cubic at 1 %: {cubic:.2} Mbit/s");
-    // A real stack makes 40 to 43.
+    // A real stack reaches 40 to 43 Mbit/s.
     let bbr1 = at("bbr1", "0.05");
     assert!(bbr1 >= 39.0, "bbr1 at 5 %: {bbr1:.2} Mbit/s");
 }

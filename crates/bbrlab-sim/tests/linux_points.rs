@@ -1,19 +1,19 @@
-//! Single flows beside what a real Linux stack did on the same dumbbell, in virtual time.
+//! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
 //!
 //! Linux 6.12.117, seed 1, 50 s, start at 0.1 s. The bounds are those of the project: 2 % of goodput, 5 % of
-//! mean smoothed RTT. What is beyond chance (BBR's random phase) is far below them.
+//! mean smoothed RTT. Differences not due to chance (BBR's random phase) are far smaller.
 
 mod scenario_text;
 
 use scenario_text::result;
 
-/// What the reference measured: goodput in Mbit/s, mean smoothed RTT in ms, mean queue in packets,
+/// The results of the reference: goodput in Mbit/s, mean smoothed RTT in ms, mean queue in packets,
 /// retransmissions.
 struct Linux {
     goodput_mbps: f64,
     srtt_ms: f64,
     queue_pkts: f64,
-    /// Of each seed: a microsecond decides between modes (100 Mbit/s, 0.5 BDP: 1,500 or 1,972).
+    /// For each seed: a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or 1,972).
     retransmissions: &'static [u64],
 }
 

@@ -31,7 +31,7 @@ impl<P: Copy> Network<P> {
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
             match &link.line {
-                // Shadows of packets that are not lost are not counted: those packets are in lanes already.
+                // Other packets are in lanes and already counted.
                 Line::Virtual { shadows, .. } => {
                     count += shadows.iter().filter(|shadow| shadow.lost).count() as u64;
                 }

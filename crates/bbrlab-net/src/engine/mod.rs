@@ -290,7 +290,7 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// The packet of an event-queue entry, `None` if the entry is stale; pushes the entry for the next packet of its lane.
+    /// The packet of an event-queue entry, `None` if the entry is stale. Pushes the entry of the next packet in its lane.
     #[inline]
     fn take(&mut self, key: Key, index: u32) -> Option<Handle> {
         if index & SOLO != 0 {

@@ -116,8 +116,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The integral of the schedule gives the departures independently: a packet has departed as soon as the work of its
-        /// busy period up to and including it is done.
+        /// The integral of the schedule gives the departures independently: a packet has departed as soon as the work of
+        /// its busy period up to and including it is done.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

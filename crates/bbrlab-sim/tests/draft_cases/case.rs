@@ -1,4 +1,4 @@
-//! A case under way: the rig, what is looked at, and what was found.
+//! A running case: the rig, the values observed, and the findings.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ impl Net {
         self.rate_bps / 8 * (self.rtt.0 / 1_000) / 1_000_000
     }
 
-    /// A path without loss, with room for so many BDP, and for fifty packets.
+    /// A path without random loss, with a buffer of `buffer_bdp` BDP and at least fifty packets.
     pub(crate) fn path(self, buffer_bdp: u64) -> Path {
         Path {
             rate_bps: self.rate_bps,
@@ -39,7 +39,7 @@ impl Net {
         }
     }
 
-    /// An application that always has more, but not much in the socket: what it is told to stop, stops.
+    /// An application that always has more data, but writes little of it ahead, so that it can stop at once.
     pub(crate) fn bulk(self) -> App {
         App::Bulk { ahead: (self.rate_bps / 8 / 250).clamp(16 * MSS, 1 << 19) }
     }
@@ -50,7 +50,7 @@ impl Net {
     }
 }
 
-/// What a link of that rate delivers of payload, in bytes per second.
+/// Payload that a link of this rate delivers, in bytes per second.
 pub(crate) fn payload_rate(rate_bps: u64) -> u64 {
     rate_bps / 8 * MSS / WIRE
 }
@@ -71,7 +71,7 @@ impl Case {
         Self { algorithm, net, rig, findings: String::new(), holds: true }
     }
 
-    /// The same with a bulk application and a deep buffer: nothing is lost.
+    /// A connection with a bulk application and a deep buffer, without loss.
     pub(crate) fn bulk(algorithm: Algorithm, net: Net) -> Self {
         Self::new(algorithm, net, net.path(8), net.bulk())
     }
@@ -81,7 +81,7 @@ impl Case {
         self.algorithm == Algorithm::Bbr3Ietf
     }
 
-    /// Notes something that the case demands, with what was measured.
+    /// Records a requirement of the case, with the measured value and whether it holds.
     pub(crate) fn demand(&mut self, is_so: bool, what: &str) {
         let mark = if is_so { "" } else { "NOT " };
         let comma = if self.findings.is_empty() { "" } else { "; " };
@@ -89,17 +89,17 @@ impl Case {
         self.holds &= is_so;
     }
 
-    /// Notes something measured that the case does not bound.
+    /// Records a measured value for which the case has no requirement.
     pub(crate) fn note(&mut self, what: &str) {
         self.demand(true, what);
     }
 
-    /// What was found, and whether all demands are met.
+    /// Whether all requirements hold, and the findings.
     pub(crate) fn verdict(self) -> (bool, String) {
         (self.holds, self.findings)
     }
 
-    // What is looked at.
+    // The values observed.
 
     pub(crate) fn state(&self) -> &'static str {
         self.rig.info().state
@@ -183,7 +183,7 @@ impl Case {
         self.max_bw() * min_rtt_us / 1_000_000
     }
 
-    /// `Inflight(1.0)` in bytes: the BDP with room for three bursts, and four segments.
+    /// `Inflight(1.0)` in bytes: the BDP, but at least three bursts and at least four segments.
     pub(crate) fn inflight_target(&self) -> u64 {
         let conn = self.rig.conn();
         let burst = u64::from(self.rig.sender.cc().tso_segs(conn, conn.mss)) * MSS;
@@ -201,7 +201,7 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// By how many segments `inflight_longterm` grows per window acknowledged, at the present slope.
+    /// The number of segments by which `inflight_longterm` grows per window acknowledged, at the current slope.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");
@@ -209,25 +209,24 @@ impl Case {
         (window + per_inc / 2) / per_inc
     }
 
-    /// Whether DOWN was entered in the event just seen. It may be over already: what is in flight can be
-    /// little enough for CRUISE at once.
+    /// Whether DOWN was entered in the last event. The state may already be CRUISE, if inflight was low enough.
     pub(crate) fn has_entered_down(&self) -> bool {
         let stamp_us = self.either("cycle_stamp", "cycle_mstamp");
         u64::try_from(stamp_us) == Ok(self.rig.conn().tcp_mstamp())
     }
 
-    /// Goes on until the state is `state`.
+    /// Runs until the state is `state`.
     pub(crate) fn reach(&mut self, state: &str) -> bool {
         self.run_until(|case| case.is_in(state))
     }
 
-    /// Goes on until the state is another one, and names it.
+    /// Runs until the state is no longer `state`; returns the new one.
     pub(crate) fn leave(&mut self, state: &str) -> &'static str {
         self.run_until(|case| !case.is_in(state));
         self.state()
     }
 
-    /// Goes on, event by event, for a minute at most.
+    /// Runs event by event until `is_there` holds, for a minute at most.
     pub(crate) fn run_until(&mut self, mut is_there: impl FnMut(&Self) -> bool) -> bool {
         let until = self.rig.host_now() + Span::from_secs(60);
         while self.rig.host_now() < until {
@@ -239,7 +238,7 @@ impl Case {
         false
     }
 
-    /// Goes on for so many base RTTs.
+    /// Runs for `rtts` base RTTs.
     pub(crate) fn run_rtts(&mut self, rtts: u64) {
         self.rig.run_for(Span(self.net.rtt.0 * rtts));
     }
@@ -253,7 +252,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Looks at the event just processed; whether it began a round.
+    /// Whether the last event began a round; call it after every event.
     pub(crate) fn see(&mut self, case: &Case) -> bool {
         let delivered = case.rig.conn().delivered;
         let begins = delivered != self.delivered && case.rig.field("round_start") == 1;

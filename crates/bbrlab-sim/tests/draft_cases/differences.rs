@@ -1,4 +1,4 @@
-//! What the differences between the draft and Linux change in a run: a measurement for each that shows.
+//! The effect of the differences between the draft and Linux: a measurement for each with a visible effect.
 //!
 //! The numbers of the differences are those of `docs/algorithms/bbr3_ietf.md`.
 
@@ -10,7 +10,7 @@ use bbrlab_units::Span;
 use crate::case::{Case, Net, PATHS, Rounds, payload_rate, percent};
 use crate::rig::{Fate, MSS, WIRE};
 
-/// A measurement: what is measured, and how.
+/// A measurement: its title and its function.
 type Measurement = (&'static str, fn(Algorithm) -> String);
 
 const MEASUREMENTS: &[Measurement] = &[
@@ -31,7 +31,7 @@ const MEASUREMENTS: &[Measurement] = &[
     ("together: 30 s, every 100th packet lost", steady_loss),
 ];
 
-/// One line a measurement.
+/// The results of all measurements, for the draft and for Linux.
 pub(crate) fn table() -> String {
     let mut table = String::new();
     for (what, measure) in MEASUREMENTS {
@@ -146,7 +146,7 @@ fn after_black_out(algorithm: Algorithm) -> String {
     case.rig.path.fate = Fate::Pass;
     let from = case.rig.now();
     let mut rtts = 0;
-    // Until a base RTT is used to nine tenths.
+    // Until nine tenths of the capacity of a base RTT are used.
     loop {
         let sent = case.rig.sent_bytes;
         case.run_rtts(1);

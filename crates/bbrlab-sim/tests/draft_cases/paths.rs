@@ -13,7 +13,7 @@ fn aggregate(case: &mut Case) {
     case.rig.path.ack_slot = Some(Span(case.net.rtt.0 / 2));
 }
 
-/// What the link delivers in such a slot, in bytes.
+/// Payload bytes that the link delivers in such a slot.
 fn slot_bytes(net: Net) -> u64 {
     payload_rate(net.rate_bps) * (net.rtt.0 / 2_000) / 1_000_000
 }
@@ -74,8 +74,8 @@ pub(crate) fn cruise_with_aggregation(case: &mut Case) {
     }
 }
 
-/// `extra_acked` against the samples of the draft's formula, taken down from outside: never above the
-/// greatest of the last `ExtraAckedFilterLen` = 10 rounds, never below the latest.
+/// Compares `extra_acked` with samples of the draft's formula, computed here: it must not be above the largest of
+/// the last `ExtraAckedFilterLen` = 10 rounds, nor below the latest.
 fn check_filter(case: &mut Case) {
     let mut samples: VecDeque<(u32, i64)> = VecDeque::new();
     let mut rounds = Rounds::default();
@@ -144,7 +144,7 @@ pub(crate) fn ten_times_more(case: &mut Case) {
     case.rig.path.rate_bps *= 10;
     case.rig.path.buffer_bytes = case.net.bdp() * 20;
     let goal = payload_rate(case.rig.path.rate_bps);
-    // The step of a round of UP: segments of growth per window acknowledged.
+    // The growth in each round of UP: segments per window acknowledged.
     let mut steps: Vec<u64> = Vec::new();
     let mut longest: Vec<u64> = Vec::new();
     let mut round = 0;
@@ -211,10 +211,10 @@ pub(crate) fn ten_times_less(case: &mut Case) {
     );
 }
 
-/// A.17: Handling Token Bucket Policers. A tenth of the link's rate, a bucket of one BDP.
+/// A.17: Handling Token Bucket Policers. The token rate is a tenth of the link's rate, the bucket one BDP.
 ///
-/// The draft gives no number for "without excessive continuous packet loss". Here: packets are lost while
-/// the flow probes, but in CRUISE not more than `LossThresh`, and in most round trips none.
+/// The draft gives no number for "without excessive continuous packet loss". Here packets may be lost while
+/// the flow probes, but in CRUISE no more than `LossThresh`, and in most round trips none.
 pub(crate) fn policer(case: &mut Case) {
     let rate_bps = case.net.rate_bps;
     let bucket = case.net.bdp().max(65_536);

@@ -39,13 +39,13 @@ pub(crate) fn exiting_up_on_loss(case: &mut Case) {
     case.demand(too_high, "left because of loss");
     let down = case.has_entered_down();
     case.demand(down, &format!("to PROBE_BW_DOWN, by the end of the ACK in {next}"));
-    // Contradiction c: the code leaves the bound alone where the lost packet was application-limited.
+    // Contradiction c: the draft's code does not change the bound if the lost packet was application-limited.
     let kept = if case.longterm() == longterm { "unchanged" } else { "changed" };
     case.note(&format!("inflight_longterm {kept}"));
 }
 
-/// A.7: Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss. Contradiction i: 5.3.4.1
-/// takes the flow to ProbeRTT from any state, so "indefinitely" ends there.
+/// A.7: Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss. Contradiction i: by 5.3.4.1
+/// the flow enters ProbeRTT from any state, so it cannot stay "indefinitely".
 pub(crate) fn never_exiting_when_limited(case: &mut Case) {
     case.rig.set_app(case.net.limited(40));
     let next = case.leave("STARTUP");
@@ -87,10 +87,10 @@ pub(crate) fn exiting_down_on_inflight(case: &mut Case) {
     case.demand(case.is_in("PROBE_BW_CRUISE"), &format!("to {}", case.state()));
 }
 
-/// A.9: Exiting PROBE_DOWN After Max Time. A bandwidth of 10 % less does not keep inflight up while pacing
-/// at 0.90 * 0.99 of the old one, so it is 12 % less (step 2: "Prevent C.inflight from dropping").
+/// A.9: Exiting PROBE_DOWN After Max Time. A bandwidth reduced by 10 % does not keep inflight high while pacing
+/// at 0.90 * 0.99 of the old one, so it is reduced by 12 % (step 2: "Prevent C.inflight from dropping").
 pub(crate) fn exiting_down_on_time(case: &mut Case) {
-    // After a visit of PROBE_RTT, so that the next one does not come in between.
+    // After a PROBE_RTT, so that the next one does not interfere.
     case.reach("PROBE_RTT");
     case.reach("PROBE_BW_UP");
     case.reach("PROBE_BW_DOWN");
@@ -110,7 +110,7 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
     });
     let reno_rounds = i64::try_from(packets.min(63)).expect("at most 63");
     let stay = Span(case.rig.now().0 - from.0);
-    // IsTimeToProbeBW: the wall clock, or as many rounds as packets, 63 at most.
+    // IsTimeToProbeBW: after T_bbr by the clock, or after as many rounds as the window has packets, at most 63.
     case.demand(
         stay >= wait || waited_rounds >= reno_rounds,
         &format!(
@@ -124,7 +124,7 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
 
 /// A.21: Handling Loss During PROBE_UP After `inflight_longterm` is Set.
 pub(crate) fn loss_in_up_with_longterm(case: &mut Case) {
-    // Loss in STARTUP sets the bound without making the next probe precautionary.
+    // Loss in STARTUP sets the bound, but does not make the next probe precautionary.
     case.run_rtts(4);
     case.rig.path.fate = Fate::DropEvery(8);
     case.leave("STARTUP");

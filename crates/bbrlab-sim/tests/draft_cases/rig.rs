@@ -1,9 +1,9 @@
 //! A controlled path under a real sender and receiver.
 //!
-//! One TCP connection of `bbrlab-tcp` over one bottleneck, event by event. The test looks at the congestion
+//! One TCP connection of `bbrlab-tcp` over one bottleneck, event by event. The test inspects the congestion
 //! control after each event and changes the path, the application or the fate of packets as the draft's
-//! cases ask: "upon entering DRAIN", "immediately pause the application". A scenario file has no words for
-//! "upon", so this is not a scenario.
+//! cases require: "upon entering DRAIN", "immediately pause the application". A scenario file cannot express
+//! such conditions, so this is not a scenario.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,23 +15,23 @@ use bbrlab_units::{Span, Time};
 
 /// Payload of a full segment.
 pub(crate) const MSS: u64 = 1448;
-/// The same on the wire, Ethernet's framing included.
+/// A full segment on the wire, Ethernet framing included.
 pub(crate) const WIRE: u64 = 1514;
-/// The hosts have been up for a while: a stamp of 0 means "unset" in several of the kernel's places.
+/// How long the hosts have been up at the start. Not 0: in several places of the kernel a stamp of 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// What becomes of data packets before the bottleneck.
+/// What happens to data packets before the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All pass.
     Pass,
-    /// Of these many packets, the last one is lost.
+    /// Every n-th packet is lost.
     DropEvery(u64),
-    /// They arrive, but later.
+    /// All are delayed.
     Delay(Span),
 }
 
-/// A policer: packets without tokens are dropped, none waits.
+/// A policer: packets without tokens are dropped; none waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policer {
     pub(crate) rate_bps: u64,
@@ -63,28 +63,28 @@ impl Policer {
 /// What the application writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum App {
-    /// As much as can be sent; it keeps this many bytes ahead of the sender.
+    /// As much as can be sent; about this many unsent bytes are kept in the socket.
     Bulk { ahead: u64 },
-    /// At this rate of payload, in bytes per second, a segment at a time; what cannot be sent is not made
-    /// up for, as in a call.
+    /// At this rate of payload, in bytes per second, a segment at a time. A segment that cannot be sent is skipped,
+    /// as in a call.
     Limited { bytes_per_s: u64 },
     /// Nothing.
     Paused,
 }
 
-/// What lies between the hosts. May be changed at any time.
+/// The path between the hosts. May be changed at any time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) rate_bps: u64,
-    /// One way, each way.
+    /// One-way delay, the same in both directions.
     pub(crate) delay: Span,
-    /// Room for waiting packets.
+    /// Buffer for waiting packets.
     pub(crate) buffer_bytes: u64,
     pub(crate) fate: Fate,
     pub(crate) policer: Option<Policer>,
-    /// ACKs reach the sender at multiples of this only, all that wait at once.
+    /// ACKs reach the sender only at multiples of this span, all waiting ones at once.
     pub(crate) ack_slot: Option<Span>,
-    /// ACKs wait until then.
+    /// ACKs do not reach the sender before this time.
     pub(crate) acks_held_until: Option<Time>,
 }
 
@@ -98,7 +98,7 @@ enum Side {
 enum Event {
     /// A data packet reaches the bottleneck.
     AtLink(Segment),
-    /// The packet in service has left.
+    /// The packet in service departs.
     Departure,
     AtReceiver(Segment),
     AtSender(Segment),
@@ -112,7 +112,7 @@ enum Event {
     },
 }
 
-/// What an endpoint asked for during a call.
+/// The host of an endpoint during a call: collects what the endpoint asks for.
 struct End<'a> {
     rng: &'a mut Rng,
     sent: Vec<Segment>,
@@ -172,7 +172,7 @@ pub(crate) struct Rig {
     rng: Rng,
     events: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
-    /// Numbers of the armed timers: `[side][timer]`, 0 for none.
+    /// Event number of each armed timer, `[side][timer]`; 0 for none.
     timers: [[u64; TimerId::COUNT]; 2],
     write_armed: u64,
     written: u64,
@@ -180,18 +180,18 @@ pub(crate) struct Rig {
     waiting_bytes: u64,
     in_service: Option<Segment>,
     counted: u64,
-    /// Data packets dropped so far, wherever.
+    /// Data packets dropped so far, for any reason.
     pub(crate) drops: u64,
     /// Data packets that reached the receiver.
     pub(crate) arrivals: u64,
     /// Wire bytes that the bottleneck has sent.
     pub(crate) sent_bytes: u64,
-    /// Data packets handed to the path, retransmissions included.
+    /// Data packets sent, retransmissions included.
     pub(crate) offered: u64,
 }
 
 impl Rig {
-    /// A connection that is about to be opened; the first second of `app` begins with it.
+    /// A connection that is being opened; `app` starts at once.
     pub(crate) fn new(algorithm: Algorithm, path: Path, app: App, seed: u64) -> Self {
         let cc = algorithm.build(&Params::new()).expect("no parameters are given");
         let mut rig = Self {
@@ -220,12 +220,12 @@ impl Rig {
         rig
     }
 
-    /// The present moment, from the opening of the connection.
+    /// The current time since the opening of the connection.
     pub(crate) fn now(&self) -> Span {
         self.now.since(Time::ZERO + UPTIME)
     }
 
-    /// The same on the hosts' clock, as [`Path::acks_held_until`] and policers want it.
+    /// The current time on the hosts' clock, as [`Path::acks_held_until`] and policers use it.
     pub(crate) fn host_now(&self) -> Time {
         self.now
     }
@@ -235,12 +235,12 @@ impl Rig {
         self.sender.conn()
     }
 
-    /// What the congestion control tells of itself.
+    /// What the congestion control reports about itself.
     pub(crate) fn info(&self) -> Info {
         self.sender.cc().info(self.sender.conn())
     }
 
-    /// A field of its private state.
+    /// A field of the congestion control's private state.
     pub(crate) fn field(&self, name: &str) -> i64 {
         let mut found = None;
         self.sender.cc().snapshot(&mut |field, value| {
@@ -263,7 +263,7 @@ impl Rig {
         self.top_up();
     }
 
-    /// Processes one event; if there is none until `until`, just lets the time pass.
+    /// Processes one event, or advances the time to `until` if no event is due by then.
     pub(crate) fn step(&mut self, until: Time) {
         if self.events.peek().is_none_or(|Reverse(next)| next.at > until) {
             self.now = until;
@@ -300,7 +300,7 @@ impl Rig {
         self.top_up();
     }
 
-    /// Goes on until `is_there` says so, looked at after each event; `false` if `limit` passes first.
+    /// Runs until `is_there` holds after an event; `false` if `limit` passes first.
     pub(crate) fn run_until(
         &mut self,
         limit: Span,
@@ -316,7 +316,7 @@ impl Rig {
         false
     }
 
-    /// Goes on for a while.
+    /// Runs for `span`.
     pub(crate) fn run_for(&mut self, span: Span) {
         self.run_until(span, |_| false);
     }
@@ -335,7 +335,7 @@ impl Rig {
         });
     }
 
-    /// Calls an endpoint, then does what it asked for.
+    /// Calls an endpoint, then transmits and arms what it asked for.
     fn call(&mut self, side: Side, run: impl FnOnce(&mut Self, &mut End<'_>)) {
         let mut rng = self.rng.clone();
         let mut end = End { rng: &mut rng, sent: Vec::new(), armed: Vec::new() };
@@ -422,7 +422,7 @@ impl Rig {
         self.schedule(at, Event::AtSender(segment));
     }
 
-    /// Bytes that the application has handed over and the sender has sent at least once.
+    /// Bytes that the sender has sent at least once.
     fn handed_over(&self) -> u64 {
         self.sender.acked_bytes() + u64::from(self.conn().snd_nxt.wrapping_sub(self.conn().snd_una))
     }

@@ -1,11 +1,11 @@
-//! A.18, A.19: loss that was none.
+//! A.18, A.19: spurious loss detection.
 
 use bbrlab_units::Span;
 
 use crate::case::Case;
 use crate::rig::Fate;
 
-/// What the flow had before the episode, and what an undo brings back.
+/// The bounds before the episode, which an undo restores.
 struct Before {
     longterm: Option<u64>,
     shortterm: Option<u64>,
@@ -21,7 +21,7 @@ impl Before {
         }
     }
 
-    /// Unset is the highest.
+    /// Whether every bound is at least what it was; an unset bound is above every value.
     fn is_back(&self, case: &Case) -> bool {
         let at_least = |now: Option<u64>, then: Option<u64>| match (now, then) {
             (None, _) => true,
@@ -40,7 +40,7 @@ pub(crate) fn fast_recovery(case: &mut Case) {
     case.run_rtts(1);
     let before = Before::of(case);
     let undos = case.rig.sender.stats().undo_count;
-    // For a while packets take longer than those after them, by less than a round trip.
+    // For a while packets are delayed by less than a round trip, so that later ones overtake them.
     case.rig.path.fate = Fate::Delay(Span(case.net.rtt.0 * 3 / 4));
     case.rig.run_for(Span(case.net.rtt.0 / 8));
     case.rig.path.fate = Fate::Pass;
@@ -54,7 +54,7 @@ pub(crate) fn timeout(case: &mut Case) {
     let before = Before::of(case);
     let undos = case.rig.sender.stats().undo_count;
     let timeouts = case.rig.sender.stats().rto_count;
-    // ACKs are held up for longer than the timeout.
+    // ACKs are delayed for longer than the timeout.
     let srtt = Span(u64::from(case.rig.conn().srtt_us >> 3) * 1000);
     case.rig.path.acks_held_until =
         Some(case.rig.host_now() + Span(srtt.0 * 3) + Span::from_millis(900));
@@ -63,7 +63,7 @@ pub(crate) fn timeout(case: &mut Case) {
     follow(case, &before, undos);
 }
 
-/// The loss is seen, then seen through, and the flow goes back to probing.
+/// The loss is detected, then undone, and the flow returns to probing.
 fn follow(case: &mut Case, before: &Before, undos: u32) {
     let mut left_for = case.state();
     let undone = case.run_until(|case| {

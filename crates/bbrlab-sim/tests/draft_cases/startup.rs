@@ -7,7 +7,7 @@ use crate::rig::Fate;
 
 /// A.1: Exiting STARTUP on Bandwidth Plateau.
 pub(crate) fn exiting_startup_on_plateau(case: &mut Case) {
-    // The count is looked at in the ACK that completes it.
+    // The count is read after every event, up to the ACK that leaves STARTUP.
     let mut count = 0;
     case.run_until(|case| {
         count = case.full_bw_count();
@@ -44,7 +44,7 @@ pub(crate) fn exiting_startup_on_loss(case: &mut Case) {
 /// A.3: Exiting DRAIN Based on Inflight.
 pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
     case.reach("DRAIN");
-    // The gain is in force from the ACK that entered DRAIN on.
+    // The gain applies from the ACK that enters DRAIN.
     let gain = case.pacing_gain();
     case.demand((gain - 50.0).abs() < 0.5, &format!("pacing_gain {:.2}", gain / 100.0));
     let mut before = case.inflight();
@@ -68,8 +68,8 @@ pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
     case.demand(to_probe_bw, &format!("to {state} after {rtts} RTTs"));
 }
 
-/// A.4: Exiting DRAIN Based on Time. A bandwidth of 10 % less does not keep inflight up at a gain of 0.5, so
-/// the delay is trebled as well (step 3: "Ensure C.inflight remains higher").
+/// A.4: Exiting DRAIN Based on Time. A bandwidth reduced by 10 % does not keep inflight high at a pacing gain of 0.5,
+/// so the delay is tripled as well (step 3: "Ensure C.inflight remains higher").
 pub(crate) fn exiting_drain_on_time(case: &mut Case) {
     case.reach("DRAIN");
     let target = case.inflight_target();

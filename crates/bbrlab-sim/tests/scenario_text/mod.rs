@@ -1,4 +1,4 @@
-//! Runs written down as scenario text.
+//! Runs from scenario text.
 
 use bbrlab_run::{Run, RunResult};
 use bbrlab_scenario::Scenario;

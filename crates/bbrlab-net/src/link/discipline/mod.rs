@@ -46,7 +46,7 @@ pub(crate) trait Rule {
         drop: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued>;
 
-    /// When [`Self::on_timer`] is to be called; the engine asks after every other call. `NEVER` does not change the timer.
+    /// When [`Self::on_timer`] is to be called; read after every other call. `NEVER` does not change the timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }
