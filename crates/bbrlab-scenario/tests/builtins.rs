@@ -1,4 +1,4 @@
-//! The built-in scenarios: all of them read, and the list is the folder.
+//! The built-in scenarios: each can be read, and the list matches the folder.
 
 #![expect(clippy::format_push_string, reason = "a test's output")]
 
@@ -49,7 +49,7 @@ fn every_built_in_scenario_can_be_run() {
                     assert!(!scenario.run(run).flows.is_empty());
                 }
             }
-            // Until every algorithm is built, some scenarios are ahead of their time.
+            // Some scenarios need algorithms that are not implemented yet.
             Err(errors) => {
                 let unbuilt = errors.0.iter().all(|error| error.title.contains("not built yet"));
                 assert!(unbuilt, "{}:\n{errors}", builtin.id);

@@ -1,5 +1,5 @@
-//! `docs/scenario-files.md` has the tables of keys that are written from their rows, and its examples are right; so
-//! is the JSON Schema.
+//! `docs/scenario-files.md` has the tables of keys that are made from their rows, and its examples are right. The JSON
+//! Schema is right, too.
 
 mod json_schema;
 
@@ -12,17 +12,17 @@ use serde_json::Value;
 
 const DOCUMENT: &str = include_str!("../../../docs/scenario-files.md");
 
-/// Where a table of the page begins, before the name of its section.
+/// The text at which a table of the page begins, up to the name of its section.
 const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
 
-/// `cargo xtask bless` writes the tables anew.
+/// `cargo xtask bless` rewrites the tables.
 #[test]
 fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut page = String::new();
     let mut rest = DOCUMENT;
     for section in sections() {
         if section.header == "[bottleneck]" {
-            continue; // The keys of `[[links]]` but for the name.
+            continue; // Its keys are those of `[[links]]` except `name`.
         }
         let header = if section.header.is_empty() { "top level" } else { section.header };
         let (before, after) = rest
@@ -83,7 +83,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Tables that are values, each with a key that it does not have.
+/// Inline tables, each with an unknown key.
 const VALUES: [(&str, &str, &str); 9] = [
     ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
     ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),
@@ -96,7 +96,7 @@ const VALUES: [(&str, &str, &str); 9] = [
     ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
 ];
 
-/// The keys of tables that are values, by the full name of their key: as the rows have them.
+/// The keys of inline tables according to the rows, by the full name of the table's key.
 fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for (section, schema) in schema()["properties"].as_object().expect("sections") {
@@ -112,7 +112,7 @@ fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     found
 }
 
-/// Rows tell of the keys within a value, and its reader asks for them: both know the same.
+/// The keys of an inline table according to its row are those that its reader reads.
 #[test]
 fn the_keys_within_values_are_those_that_are_read() {
     let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! Every key of a scenario file, and what it comes to in a run.
+//! Every key of a scenario file, and its effect on the run.
 
-#![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
+#![expect(clippy::disallowed_methods, reason = "measures how long a wrong input takes")]
 
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder,
@@ -143,7 +143,7 @@ fn a_trace_file_lies_beside_the_scenario() {
     std::fs::remove_dir_all(&folder).unwrap();
     // 3 x 1500 bytes in 4 ms.
     assert_eq!(run.links[0].rate.at_start(), Some(BitRate(9_000_000)));
-    // What is kept needs the file no more.
+    // The stored text contains the trace, so the file is no longer needed.
     assert_eq!(scenario_of(&text).run(0).links, run.links);
 }
 
@@ -171,7 +171,7 @@ fn a_buffer_is_counted_in_packets_or_bytes() {
     assert_eq!(buffer("buffer = \"15140B\"\nbuffer_unit = \"pkt\""), Buffer::Packets(Packets(10)));
     // Framing is part of a packet on the wire.
     assert_eq!(buffer("buffer = \"1bdp\"\nframing = \"1000B\""), Buffer::Packets(Packets(15)));
-    // ns-3's device queue is room below the queue.
+    // ns-3's device queue is added to the buffer.
     assert_eq!(
         buffer("buffer = \"76pkt\"\ndevice_queue = \"100pkt\""),
         Buffer::Packets(Packets(176))
@@ -287,7 +287,7 @@ fn a_base_rtt_sets_equal_access_delays() {
     // All of it in the link: no access delay is left.
     let class = &dumbbell("", "rtt = \"10ms\"", "").classes[0];
     assert_eq!((class.forward.as_slice(), class.base_rtt), ([Hop::Link(0)].as_slice(), ms(10)));
-    // What four does not divide is not lost.
+    // The remainder of the division by four is not lost.
     let class = &dumbbell("", "rtt = \"30000003ns\"", "").classes[0];
     assert_eq!(class.base_rtt, Span(30_000_003));
 }
@@ -325,7 +325,7 @@ fn flows_can_share_access_links() {
     let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "lan", "dsl", "dsl.reverse"]);
     let class = &run.classes[0];
-    // 30 ms less twice 5 + 1 + 2 leaves 14 ms, a quarter of it at each end and way.
+    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms: a quarter of it for each side and direction.
     let rest = Hop::Delay(Span::from_micros(3500));
     assert_eq!(class.forward, [rest, Hop::Link(1), Hop::Link(0), Hop::Link(2), rest]);
     assert_eq!(class.reverse, [rest, Hop::Link(3), Hop::Delay(Span::from_micros(9500))]);

@@ -1,14 +1,14 @@
-//! No text and no setting makes the reader panic, hang, or take more than its share.
+//! No text and no setting makes the reader panic, hang, or take too long.
 
-#![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
+#![expect(clippy::disallowed_methods, reason = "measures how long a wrong input takes")]
 
 use std::time::Instant;
 
 use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
 
-/// On an idle machine nothing takes a second; a shared one is given time, and what grows with the square of the
-/// input takes more than that.
+/// On an idle machine each input takes less than a second. The limit leaves time on a shared machine, but is exceeded
+/// if the time grows with the square of the input.
 const SECONDS: u64 = 15;
 
 /// Reads, and resolves what was read.
@@ -27,7 +27,7 @@ fn read(text: &str, sets: &[String]) {
     assert!(began.elapsed().as_secs() < SECONDS, "{:?} for {} bytes", began.elapsed(), text.len());
 }
 
-/// Words of which scenarios are made, right and wrong.
+/// Words that occur in scenarios, right and wrong.
 fn word() -> impl Strategy<Value = String> {
     let words = [
         "\"",

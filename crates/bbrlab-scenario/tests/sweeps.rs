@@ -1,6 +1,6 @@
-//! Sweeps, seeds, settings, hashes, and the text that a run's folder keeps.
+//! Sweeps, seeds, settings, hashes, and the text that is stored in a run's folder.
 
-#![expect(clippy::disallowed_methods, reason = "tells how long a wrong input takes")]
+#![expect(clippy::disallowed_methods, reason = "measures how long a wrong input takes")]
 #![expect(clippy::format_push_string, reason = "a test's output")]
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn scenario(text: &str, sets: &[&str]) -> Scenario {
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// A line a run: its point, seed, algorithms, buffer and base RTTs.
+/// One line for each run: its point, seed, algorithms, buffer and base RTTs.
 fn check(sweep: &str, sets: &[&str], expected: &Expect) {
     let scenario = scenario(&format!("{BASE}{sweep}"), sets);
     let mut lines = String::new();
