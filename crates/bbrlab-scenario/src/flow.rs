@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, ParamValue, Params};
-use bbrlab_units::{BitRate, Bytes, Span};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_key, toml_string};
 use crate::document::{At, Node, Value};
@@ -124,7 +124,7 @@ const WHEN_KEYS: &[Key<FlowSpec>] = &[
         "start",
         "0.1.0",
         Form::Time,
-        "when the flow connects",
+        "when the flow connects: before `duration`, with all of `start_step` and `start_jitter`",
         |flow, given| set(&mut flow.start, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start)),
     ),
@@ -322,17 +322,48 @@ const WRITTEN: [&[Key<FlowSpec>]; 7] =
 const SOURCES: [&[Key<FlowSpec>]; 3] = [SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
 
 impl FlowSpec {
-    /// `None` only if the algorithm is unknown.
-    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Option<Self> {
+    /// A flow of a run that lasts `duration`. `None` only if the algorithm is unknown.
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        mut keys: Keys<'_>,
+        duration: Span,
+    ) -> Option<Self> {
         let mut flow = Self { at: keys.at, ..Self::default() };
         for rows in [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS] {
             read_keys(rows, &mut flow, reader, &mut keys);
         }
+        flow.check_start(reader, &keys, duration);
         flow.check_way(reader, &keys);
         flow.read_source(reader, &mut keys);
         let cc = keys.get("cc").and_then(algorithm);
         keys.finish(reader);
         cc.map(|_| flow)
+    }
+
+    /// Each flow must start before the run ends, the latest possible start of the last of `count` flows included.
+    fn check_start(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
+        let first = u128::from(self.start.0);
+        let last = first + u128::from(self.start_step.0) * u128::from(self.count - 1);
+        let latest = last + u128::from(self.start_jitter.0);
+        let causes = [
+            ("start", first, "the flow starts at"),
+            ("start_step", last, "the last flow starts at"),
+            ("start_jitter", latest, "with it the last start can reach"),
+        ];
+        let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
+        // A key that is missing adds nothing, so the one that goes too far is there, unless the duration is wrong as well.
+        if let Some((key, start, when)) = late
+            && let Some(node) = keys.get(key)
+        {
+            let whole_seconds = || format!("{}s", start / u128::from(NS_PER_S));
+            let start =
+                u64::try_from(start).map_or_else(|_| whole_seconds(), |ns| show_span(Span(ns)));
+            let end = show_span(duration);
+            let title =
+                format!("`{}`: expected a start before the end of the run, {end}", keys.name(key));
+            let found = format!("found {}; {when} {start}", found(&node.value));
+            reader.problem(node.at, title, found, Vec::new());
+        }
     }
 
     fn check_way(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {

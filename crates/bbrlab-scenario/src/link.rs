@@ -69,12 +69,6 @@ pub(crate) struct AccessSpec {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum QueueName {
-    Built(Queue),
-    NotBuilt(&'static str),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LossModel {
     Bernoulli,
     GilbertElliott,
@@ -379,16 +373,10 @@ fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option
 }
 
 fn read_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
-    let built = Queue::NAMED.iter().map(|&(name, queue)| (name, QueueName::Built(queue)));
-    let unbuilt = not_built::QUEUES.iter().map(|&name| (name, QueueName::NotBuilt(name)));
-    let choices: Vec<(&str, QueueName)> = built.chain(unbuilt).collect();
-    match reader.choice(node, name, &choices, "")? {
-        QueueName::Built(queue) => Some(queue),
-        QueueName::NotBuilt(queue) => {
-            not_built::refuse_value(reader, node, name, queue, not_built::QUEUES);
-            None
-        }
+    if not_built::refuse_value(reader, node, name, not_built::QUEUES) {
+        return None;
     }
+    reader.choice(node, name, Queue::NAMED, "")
 }
 
 fn read_framing(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Bytes> {

@@ -1,9 +1,9 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
-//! Each list is checked in one place, after the value has been read. To accept a name, remove it from its list; the
-//! reader needs no other change.
+//! Each list is checked in one place, before the value is looked up among those that are built. No message offers a name of
+//! these lists.
 
-use crate::document::{At, Node};
+use crate::document::{At, Node, Value};
 use crate::reader::{Keys, Reader, found};
 
 /// Profiles other than Linux.
@@ -40,11 +40,6 @@ pub(crate) const STACK_KEYS: &[&str] = &[
     "vegas",
 ];
 
-/// The names that are implemented.
-pub(crate) fn others(names: Vec<&'static str>, unbuilt: &[&str]) -> Vec<&'static str> {
-    names.into_iter().filter(|name| !unbuilt.contains(name)).collect()
-}
-
 /// Reports each of `keys` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
     for key in unbuilt {
@@ -62,18 +57,20 @@ pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt:
     }
 }
 
-/// Reports a value if it is one of `unbuilt`.
+/// Whether a value is one of `unbuilt`, which is then reported.
 pub(crate) fn refuse_value(
     reader: &mut Reader<'_>,
     node: &Node,
     name: &str,
-    value: &str,
     unbuilt: &[&str],
-) {
-    if unbuilt.contains(&value) {
+) -> bool {
+    let Value::Text(value) = &node.value else { return false };
+    let is_unbuilt = unbuilt.contains(&&**value);
+    if is_unbuilt {
         let found = format!("found {}", found(&node.value));
         refuse(reader, node.at, name, &format!("`{value}`"), &found);
     }
+    is_unbuilt
 }
 
 fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {

@@ -25,6 +25,9 @@ const LINKS_MAX: usize = 100_000;
 /// The longest run: a day of simulated time is 86,400 s; this is some 11 days.
 const DURATION_MAX: Span = Span(1_000_000 * NS_PER_S);
 
+/// Replaces a duration that could not be read, so that no flow's start is reported as a second mistake.
+const MISREAD: Span = Span(u64::MAX);
+
 /// A scenario at one point of its sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
@@ -148,7 +151,7 @@ impl Spec {
     /// Reads a tree whose sweep, if any, has been applied.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
         let mut keys = Keys::new(root, "", At { source: 0, start: 0, end: 0 });
-        let mut spec = Self::default();
+        let mut spec = Self { duration: MISREAD, ..Self::default() };
         read_keys(TOP_KEYS, &mut spec, reader, &mut keys);
         if let Some(node) = keys.take("stack")
             && let Some(table) = reader.table(node, "stack", "a table [stack]")
@@ -211,7 +214,7 @@ impl Spec {
                 return;
             }
             let keys = Keys::new(table, format!("flows[{index}]"), at);
-            let Some(flow) = FlowSpec::read(reader, keys) else { continue };
+            let Some(flow) = FlowSpec::read(reader, keys, self.duration) else { continue };
             count += flow.count;
             if count > FLOWS_MAX {
                 let title = format!("`flows[{index}]`: expected at most {FLOWS_MAX} flows in all");

@@ -28,7 +28,7 @@ pub(crate) struct StackSpec {
     pub(crate) stack: Stack,
 }
 
-const PROFILES: [(&str, Profile); 2] = [("linux", Profile::Linux), ("ns3", Profile::Ns3)];
+const PROFILES: [(&str, Profile); 1] = [("linux", Profile::Linux)];
 const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
 const TSOS: [(&str, Tso); 3] = [("cut", Tso::Cut), ("whole", Tso::Whole), ("off", Tso::Off)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -47,7 +47,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     key(
         "profile",
         "0.1.0",
-        Form::Choice(|| not_built::others(names(&PROFILES), not_built::PROFILES)),
+        Form::Choice(|| names(&PROFILES)),
         "which TCP is imitated",
         |spec, given| set(&mut spec.profile, given.value(read_profile)),
         |spec| show_text(name_of(&PROFILES, spec.profile)),
@@ -187,9 +187,10 @@ impl StackSpec {
 }
 
 fn read_profile(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Profile> {
-    let profile = reader.choice(node, name, &PROFILES, "")?;
-    not_built::refuse_value(reader, node, name, name_of(&PROFILES, profile), not_built::PROFILES);
-    Some(profile)
+    if not_built::refuse_value(reader, node, name, not_built::PROFILES) {
+        return None;
+    }
+    reader.choice(node, name, &PROFILES, "")
 }
 
 fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {

@@ -216,6 +216,20 @@ fn flows() {
         `flows[0].stop`: expected a time after the start
             + start = "5s"; stop = "5s"                 | 12:8-11 | found "5s"; the flow starts at 5s
             + count = 3; start_step = "2s"; stop = "4s" | 13:8-11 | found "4s"; the flow starts at 4s
+        `flows[0].start`: expected a start before the end of the run, 10s
+            + start = "10s" | 11:9-13 | found "10s"; the flow starts at 10s
+        `flows[0].start_step`: expected a start before the end of the run, 10s
+            + start = "9s"; start_step = "500ms"; count = 3 | 12:14-20 | found "500ms"; the last flow starts at 10s
+        `flows[0].start_jitter`: expected a start before the end of the run, 10s
+            + start = "9s"; start_jitter = "1s"                                     | 12:16-19 | found "1s"; with it the last start can reach 10s
+            + start = "9s"; start_step = "400ms"; count = 3; start_jitter = "300ms" | 14:16-22 | found "300ms"; with it the last start can reach 10.1s
+        `flows[0].start`: expected a start before the end of the run, 10s
+            + start = "1000000000s"; start_step = "1000000000s"; count = 1048576 | 11:9-21 | found "1000000000s"; the flow starts at 1000000000s
+        `flows[0].start_step`: expected a start before the end of the run, 10s
+            + start_step = "1000000000s"; count = 1048576 | 11:14-26 | found "1000000000s"; the last flow starts at 1048575000000000s
+        `duration`: expected a time above zero such as "30ms"
+            = duration = "10"; [bottleneck]; rate = "1Mbit/s"; delay = "5ms"; [[flows]]; cc = "reno"; start = "11s" | 1:12-15 | found "10", which has no unit
+                help: write the unit, as in "30ms"
         `flows[0]`: expected one source
             + bytes = "1MB"; rate = "1Mbit/s" | 12:1-4 | found `bytes` and `rate`
         `flows[0].off`: expected the other period, such as "1s"
@@ -240,6 +254,8 @@ fn the_stack() {
             + [stack]; delack = { every = 2 } | 12:10-22 | found nothing: the key is missing
         `stack.profile`: `ns3` is known but not built yet
             + [stack]; profile = "ns3" | 12:11-15 | found "ns3"
+        `stack.profile`: expected "linux"
+            + [stack]; profile = "ns-3" | 12:11-16 | found "ns-3"
         `stack.rate_ack_interval`: `rate_ack_interval` is known but not built yet
             + [stack]; rate_ack_interval = "previous" | 12:1-17 | found a key that has no effect yet
     "#]]);
@@ -250,7 +266,9 @@ fn queues_loss_and_reordering() {
     check(&expect![[r#"
         `bottleneck.queue`: `codel` is known but not built yet
             [bottleneck] + queue = "codel" | 7:9-15 | found "codel"
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "red" or "dualpi2"
+        `bottleneck.queue`: expected "droptail"
+            [bottleneck] + queue = "cake"      | 7:9-14 | found "cake"
+            [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
             [bottleneck] + queue = "drop-tail" | 7:9-19 | found "drop-tail"
                 help: did you mean "droptail"?
         `bottleneck.loss`: expected a number from 0 to 1
@@ -338,6 +356,18 @@ fn sweeps() {
         `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
         note: at the point flows.rtt = "5ms"
             + [sweep]; "flows.rtt" = ["30ms", "5ms"] | 12:24-28 | found 5ms, which would need negative access delays
+        `flows[0].start`: expected a start before the end of the run, 10s
+        note: at the point flows.start = "10s"
+            + [sweep]; "flows.start" = ["9s", "10s"] | 12:24-28 | found "10s"; the flow starts at 10s
+        `flows[0].start`: expected a start before the end of the run, 5s
+        note: at the point duration = "5s"
+            + start = "5s"; [sweep]; duration = ["6s", "5s"] | 11:9-12 | found "5s"; the flow starts at 5s
+        `flows[0].start_step`: expected a start before the end of the run, 10s
+        note: at the point flows.count = 11
+            + start_step = "1s"; [sweep]; "flows.count" = [10, 11] | 11:14-17 | found "1s"; the last flow starts at 10s
+        `flows[0].start_jitter`: expected a start before the end of the run, 5s
+        note: at the point duration = "5s"
+            + start_jitter = "5s"; [sweep]; points = [{ duration = "6s" }, { duration = "5s" }] | 11:16-19 | found "5s"; with it the last start can reach 5s
         `sweep."flows.rtt"`: expected each value once
             + [sweep]; "flows.rtt" = ["30ms", "30ms"] | 12:24-29 | found "30ms" a second time
         `sweep.points`: expected a list of tables such as [{ "flows.cc" = "bbr1" }]
@@ -365,6 +395,8 @@ fn settings() {
             --set duration.x=1s        | --set 1:1-10 | found a key of `duration`, which is a string
             --set =1                   | --set 1:1-1 | found ``, which has an empty part
             --set links.a.rate=1Mbit/s | --set 1:1-12 | found `links`, but there is no [[links]]
+        `flows[0].start`: expected a start before the end of the run, 10s
+            --set flows.start=10s | --set 1:13-15 | found "10s"; the flow starts at 10s
         `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
             --set flows.rtt=2ms | --set 1:11-13 | found 2ms, which would need negative access delays
         `flows[0].cc`: expected a congestion control
