@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use bbrlab_scenario::BUILTINS;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueHint};
 
 /// A laboratory for TCP congestion control.
 #[derive(Debug, Parser)]
@@ -27,7 +29,8 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   bbrlab run examples.two-bbr
   bbrlab run my.toml --set bottleneck.buffer=2bdp --set 'flows[1].cc=cubic' --out results
-  bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json")]
+  bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json
+  bbrlab show examples.dumbbell | bbrlab run -")]
     Run(RunArgs),
     /// Run the papers' experiments and show published figures next to measured ones
     #[command(after_help = "Examples:
@@ -39,8 +42,18 @@ pub(crate) enum Verb {
   bbrlab list
   bbrlab list algorithms --json")]
     List(ListArgs),
+    /// Print a built-in scenario as text, with its comments, or the JSON Schema of scenario files
+    #[command(after_help = "Examples:
+  bbrlab show examples.two-bbr > my.toml
+  bbrlab show --schema > bbrlab.schema.json")]
+    Show(ShowArgs),
+    /// Write a commented scenario to start from
+    #[command(after_help = "Example: bbrlab new my.toml")]
+    New(NewArgs),
     /// Validate scenario files and estimate what a run would cost; runs nothing
-    #[command(after_help = "Example: bbrlab check my.toml song2021.random-loss")]
+    #[command(after_help = "Examples:
+  bbrlab check my.toml song2021.random-loss
+  bbrlab show examples.two-bbr | bbrlab check -")]
     Check(CheckArgs),
     /// Compare with recordings of real kernel code and real Linux hosts
     #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
@@ -101,8 +114,8 @@ pub(crate) struct Running {
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
-    /// Scenario files or ids of built-in scenarios (see `bbrlab list scenarios`)
-    #[arg(required = true, value_name = "SCENARIO")]
+    /// Scenario files, ids of built-in scenarios (see `bbrlab list scenarios`), or - for standard input
+    #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
@@ -124,9 +137,33 @@ pub(crate) struct ReproduceArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// A built-in scenario
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "schema",
+        value_parser = PossibleValuesParser::new(BUILTINS.iter().map(|builtin| builtin.id))
+    )]
+    pub(crate) id: Option<String>,
+    /// The JSON Schema of scenario files, for editors
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) schema: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct NewArgs {
+    /// The file to write
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Write over a file that exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// Scenario files or ids of built-in scenarios
-    #[arg(required = true, value_name = "SCENARIO")]
+    /// Scenario files, ids of built-in scenarios, or - for standard input
+    #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]

@@ -13,6 +13,7 @@ mod plot;
 mod progress;
 mod reproduce;
 mod run;
+mod show;
 mod validate;
 mod validate_linux;
 
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
         Verb::Run(args) => run::run(args, &mut output),
         Verb::Reproduce(args) => reproduce::reproduce(args, &mut output),
         Verb::List(args) => list::list(args, &mut output),
+        Verb::Show(args) => show::show(args, &mut output),
+        Verb::New(args) => show::new(args, &mut output),
         Verb::Check(args) => check::check(args, &mut output),
         Verb::Validate(args) => validate::validate(args, &mut output),
         Verb::Plot(args) => plot::plot(args, &mut output),

@@ -28,6 +28,21 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     })
 }
 
+/// Writes a file that the user has named; one that exists only with `force`.
+///
+/// # Errors
+/// If it exists, or cannot be written.
+pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError> {
+    let shown = path.display();
+    if path.is_dir() {
+        return Err(LabError::Usage(format!("{shown} is a folder; name a file")));
+    }
+    if !force && path.symlink_metadata().is_ok() {
+        return Err(LabError::Usage(format!("{shown} exists; use --force to write over it")));
+    }
+    write(path, bytes)
+}
+
 /// Makes renames in a folder survive a crash of the machine.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use bbrlab_report::{Picture, groups, sweep_pictures};
 use bbrlab_run::RunSummary;
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
 use crate::columns::summary_columns;
@@ -264,16 +264,6 @@ fn folder_name(run: &bbrlab_run::Run) -> String {
     parts.join("_")
 }
 
-/// Turns a text into a part of a file's name: letters, digits, `.` and `-`; never hidden, never a path.
-fn plain_name(text: &str, most: usize) -> String {
-    let kept = text
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { ' ' });
-    let spaced: String = kept.collect();
-    let joined = spaced.split_whitespace().collect::<Vec<_>>().join("-");
-    joined.trim_matches(['.', '-']).chars().take(most).collect()
-}
-
 /// The summary of all runs of a sweep, and its pictures.
 fn finish_folder(
     scenario: &Scenario,
@@ -310,16 +300,4 @@ fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
 pub(crate) fn sweep_pictures_of(scenario: &Scenario, runs: &[RunSummary]) -> Vec<Picture> {
     let title = if scenario.title().is_empty() { scenario.name() } else { scenario.title() };
     sweep_pictures(title, runs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain_name;
-
-    #[test]
-    fn names_of_folders_are_plain() {
-        assert_eq!(plain_name("50Mbit/s", 24), "50Mbit-s");
-        assert_eq!(plain_name("../../etc", 24), "etc");
-        assert_eq!(plain_name("[[\"0s\",\"40Mbit/s\"],[\"40s\"]]", 60), "0s-40Mbit-s-40s");
-    }
 }

@@ -44,6 +44,7 @@ mod run_folder;
 mod scratch;
 mod stop;
 
+pub use atomic_file::write_new;
 pub use batch::{Batch, BatchOptions, default_out, run_batch};
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use error::LabError;

@@ -13,6 +13,9 @@ pub struct Builtin {
     pub text: &'static str,
 }
 
+/// A commented scenario to start from: with what most people change, and other keys in comments.
+pub const STARTER: &str = include_str!("starter.toml");
+
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
         /// The built-in scenarios: papers first, then ECN, then examples.

@@ -111,8 +111,22 @@ impl Value {
         }
     }
 
-    /// The value as JSON, for the `point` of a result.
-    pub(crate) fn to_json(&self) -> serde_json::Value {
+    /// The trace file that a table `{ trace = "FILE" }` names, perhaps with what is in it.
+    pub(crate) fn trace_file(&self) -> Option<&str> {
+        let Self::Table(table) = self else { return None };
+        match &table.get("trace")?.value.value {
+            Self::Text(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The value as the `point` of a result names it: as JSON, and a trace by its file.
+    pub(crate) fn to_label(&self) -> serde_json::Value {
+        self.trace_file().map_or_else(|| self.to_json(), Into::into)
+    }
+
+    /// The value as JSON.
+    fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) | Self::Datetime(text) => text.clone().into(),
             Self::Integer(value) => value

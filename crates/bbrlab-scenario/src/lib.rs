@@ -23,9 +23,10 @@ mod spec;
 mod stack;
 mod sweep;
 mod traces;
+mod whole;
 
-pub use builtin::{BUILTINS, Builtin};
+pub use builtin::{BUILTINS, Builtin, STARTER};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use estimate::Estimate;
 pub use reference::{KeyReference, Section, schema, sections};
-pub use scenario::Scenario;
+pub use scenario::{Scenario, plain_name};

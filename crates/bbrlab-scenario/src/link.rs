@@ -541,13 +541,20 @@ fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<
         reader.wrong(inline.unwrap_or(node), &format!("{name}.opportunities_ms"), expected);
         return None;
     };
+    if let Some(known) = reader.traces.inline(*at) {
+        return Some(Rate::Trace(known));
+    }
     let mut opportunities = Vec::with_capacity(values.len());
     for value in values {
         let at = reader.integer(value, &format!("{name}.opportunities_ms"), 0, 86_400_000)?;
         opportunities.push(u32::try_from(at).expect("at most a day"));
     }
     match Trace::new(opportunities) {
-        Ok(trace) => Some(Rate::Trace(Arc::new(trace))),
+        Ok(trace) => {
+            let trace = Arc::new(trace);
+            reader.traces.keep_inline(*at, trace.clone());
+            Some(Rate::Trace(trace))
+        }
         Err(reason) => {
             let title = format!("`{name}.opportunities_ms`: expected {expected}");
             reader.problem(*at, title, format!("found a trace that {reason}"), Vec::new());

@@ -1,7 +1,7 @@
 //! A scenario file: it is read, checked at every point of its sweep, and resolved run by run.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,10 +15,17 @@ use crate::reader::Reader;
 use crate::spec::Spec;
 use crate::sweep::Sweep;
 use crate::traces::Traces;
+use crate::whole;
 use bbrlab_run::{Run, SweepPoint};
 
 /// The largest scenario file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The largest `scenario.toml` in a folder of results, which holds its traces.
+const KEPT_BYTES_MAX: u64 = 64 << 20;
+
+/// What stands for standard input in the place of a file, and what messages call it.
+const STDIN: (&str, &str) = ("-", "<stdin>");
 
 /// The longest `--set`.
 const SET_BYTES_MAX: usize = 1 << 16;
@@ -41,14 +48,20 @@ pub struct Scenario {
     seed: u64,
     repeat: u64,
     hash: String,
+    /// The place in a sweep that a run of it alone keeps.
+    place: SweepPoint,
 }
 
 impl Scenario {
-    /// Reads a file, or a built-in scenario by its id, and applies the values of `--set key=value`.
+    /// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the values of
+    /// `--set key=value`.
     ///
     /// # Errors
     /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
     pub fn open(file_or_id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        if file_or_id == STDIN.0 {
+            return Self::stdin(sets);
+        }
         let path = Path::new(file_or_id);
         match builtin::find(file_or_id) {
             Some(found) if !path.exists() => Self::builtin(found.id, sets),
@@ -62,11 +75,37 @@ impl Scenario {
     /// As [`Self::open`].
     pub fn read(path: &Path, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let shown = path.display().to_string();
-        let text = read_text(path, &shown)?;
+        let text = read_text(path, &shown, FILE_BYTES_MAX)?;
         let stem = path
             .file_stem()
             .map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
         Self::parse(&stem, &shown, &text, path.parent(), sets)
+    }
+
+    /// Reads standard input. Its name is its title, or else `stdin`; relative paths in it start from where the program
+    /// was started.
+    fn stdin(sets: &[String]) -> Result<Self, ScenarioErrors> {
+        let text = text_of(std::io::stdin().lock(), STDIN.1, FILE_BYTES_MAX)?;
+        let scenario = Self::parse("stdin", STDIN.1, &text, None, sets)?;
+        let name = plain_name(&scenario.title, 60);
+        Ok(if name.is_empty() { scenario } else { scenario.placed(&name, SweepPoint::new()) })
+    }
+
+    /// Reads the `scenario.toml` of a folder of results, which is longer than other files if it holds traces, and
+    /// applies the values of `--set key=value`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn read_kept(path: &Path, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        let shown = path.display().to_string();
+        let text = read_text(path, &shown, KEPT_BYTES_MAX)?;
+        Self::parse_at_most(KEPT_BYTES_MAX, "scenario", &shown, &text, path.parent(), sets)
+    }
+
+    /// The same under another name and, for a single run, with its place in a sweep: both are not in the text.
+    #[must_use]
+    pub fn placed(self, name: &str, place: SweepPoint) -> Self {
+        Self { name: name.to_owned(), place, ..self }
     }
 
     /// Reads a built-in scenario.
@@ -92,9 +131,20 @@ impl Scenario {
         dir: Option<&Path>,
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
-        if text.len() as u64 > FILE_BYTES_MAX {
+        Self::parse_at_most(FILE_BYTES_MAX, name, origin, text, dir, sets)
+    }
+
+    fn parse_at_most(
+        bytes_max: u64,
+        name: &str,
+        origin: &str,
+        text: &str,
+        dir: Option<&Path>,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        if text.len() as u64 > bytes_max {
             let found = format!("found {} bytes", text.len());
-            let title = format!("expected a scenario of at most {FILE_BYTES_MAX} bytes");
+            let title = format!("expected a scenario of at most {bytes_max} bytes");
             return Err(ScenarioError::of_file(origin, title, found).into());
         }
         if text.trim().is_empty() {
@@ -118,7 +168,9 @@ impl Scenario {
             return Err(reader.errors(&sources, None));
         }
         let sweep = Sweep::read(&mut reader, &tree, &set_keys);
-        let work = sweep.points().saturating_mul(values_in(&tree));
+        // What a run has kept was checked before it was run, with its traces in files.
+        let counts_traces = bytes_max == FILE_BYTES_MAX;
+        let work = sweep.points().saturating_mul(values_in(&tree, counts_traces));
         if reader.problems.is_empty() && work > WORK_MAX {
             let at =
                 tree.get("sweep").map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.key_at);
@@ -147,6 +199,7 @@ impl Scenario {
             seed: 1,
             repeat: 1,
             hash: String::new(),
+            place: SweepPoint::new(),
         };
         let mut hashes = String::new();
         for point in 0..scenario.sweep.points() {
@@ -185,7 +238,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The scenario's name: a built-in's id, or the file's name without its extension.
+    /// The scenario's name: a built-in's id, the file's name without its extension, or the title of what was read from
+    /// standard input.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -240,7 +294,10 @@ impl Scenario {
     #[must_use]
     pub fn run(&self, run: u64) -> Run {
         let (point, seed) = self.checked(run);
-        let (spec, named) = self.resolve_checked(point);
+        let (spec, mut named) = self.resolve_checked(point);
+        if named.is_empty() {
+            named.clone_from(&self.place);
+        }
         let Network { links, bottleneck, classes } = network(&spec);
         Run {
             scenario: self.name.clone(),
@@ -269,6 +326,13 @@ impl Scenario {
     pub fn run_toml(&self, run: u64) -> String {
         let (point, seed) = self.checked(run);
         self.resolve_checked(point).0.to_toml(seed)
+    }
+
+    /// The text of `scenario.toml` in a sweep's folder: all of the scenario as it is run, with every `--set` applied and
+    /// its traces in it. Reading it gives the same runs, except for the scenario's name.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        whole::to_toml(&self.tree, &self.sweep, self.dir.as_deref(), &self.traces)
     }
 
     /// The estimated cost of a run: packets, events, memory, rows. Nothing is simulated.
@@ -365,12 +429,11 @@ fn apply_set(
 }
 
 /// The text of a scenario file: a regular file, not too large, in UTF-8.
-fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioErrors> {
-    let broken = |found: String| ScenarioError::of_file(shown, "expected a scenario file", found);
+fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let unreadable = |error: std::io::Error| {
-        let mut told = broken(format!("found that it cannot be read: {error}"));
+        let mut told = cannot_be_read(shown, &error);
         if error.kind() == std::io::ErrorKind::NotFound {
-            told = broken("found no such file, and no built-in scenario of that name".to_owned());
+            told = no_text(shown, "found no such file, and no built-in scenario of that name");
             told.help.extend(
                 builtin::nearest_id(shown).map(|id| format!("did you mean the built-in `{id}`?")),
             );
@@ -379,22 +442,47 @@ fn read_text(path: &Path, shown: &str) -> Result<String, ScenarioErrors> {
     };
     let meta = std::fs::metadata(path).map_err(unreadable)?;
     if meta.is_dir() {
-        return Err(broken("found a directory".to_owned()).into());
+        return Err(no_text(shown, "found a directory").into());
     }
+    text_of(File::open(path).map_err(unreadable)?, shown, bytes_max)
+}
+
+/// All that a file, a device or a pipe holds.
+fn text_of(source: impl Read, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
     // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed is read.
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(broken(format!("found more than {FILE_BYTES_MAX} bytes")).into());
+    let read = source.take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(|error| cannot_be_read(shown, &error))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(no_text(shown, format!("found more than {bytes_max} bytes")).into());
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
         let line = 1 + bytes[..at].split(|&b| b == b'\n').count() - 1;
-        broken(format!("found a byte that is not UTF-8 text on line {line} (0x{:02x})", bytes[at]))
-            .into()
+        let byte = bytes[at];
+        let found = format!("found a byte that is not UTF-8 text on line {line} (0x{byte:02x})");
+        no_text(shown, found).into()
     })
+}
+
+fn cannot_be_read(shown: &str, error: &std::io::Error) -> ScenarioError {
+    no_text(shown, format!("found that it cannot be read: {error}"))
+}
+
+fn no_text(shown: &str, found: impl Into<String>) -> ScenarioError {
+    ScenarioError::of_file(shown, "expected a scenario file", found)
+}
+
+/// Turns a text into a part of a file's name: at most so many letters, digits, `.` and `-`; never hidden, never a path.
+#[must_use]
+pub fn plain_name(text: &str, most: usize) -> String {
+    let kept = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { ' ' });
+    let spaced: String = kept.collect();
+    let joined = spaced.split_whitespace().collect::<Vec<_>>().join("-");
+    joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
 fn no_such_scenario(id: &str) -> ScenarioError {
@@ -403,14 +491,23 @@ fn no_such_scenario(id: &str) -> ScenarioError {
     error
 }
 
-/// The number of keys and list elements of a tree.
-fn values_in(table: &Table) -> u64 {
-    fn of(node: &document::Node) -> u64 {
-        1 + match &node.value {
-            document::Value::Array(values) => values.iter().map(|value| of(value)).sum(),
-            document::Value::Table(table) => values_in(table),
-            _ => 0,
+/// The number of keys and list elements of a tree, with those of its traces or without.
+fn values_in(table: &Table, counts_traces: bool) -> u64 {
+    let of_node = |node: &document::Node| values_of(node, counts_traces);
+    let counted = table.entries.iter().filter(|entry| match &*entry.key {
+        "sweep" => false,
+        "opportunities_ms" => counts_traces,
+        _ => true,
+    });
+    counted.map(|entry| of_node(&entry.value)).sum()
+}
+
+fn values_of(node: &document::Node, counts_traces: bool) -> u64 {
+    1 + match &node.value {
+        document::Value::Array(values) => {
+            values.iter().map(|value| values_of(value, counts_traces)).sum()
         }
+        document::Value::Table(table) => values_in(table, counts_traces),
+        _ => 0,
     }
-    table.entries.iter().filter(|entry| &*entry.key != "sweep").map(|entry| of(&entry.value)).sum()
 }

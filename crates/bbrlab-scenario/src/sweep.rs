@@ -16,11 +16,11 @@ pub(crate) struct Axis {
 
 /// A swept key with one of its values.
 #[derive(Clone, Debug)]
-struct Setting {
-    key: Arc<str>,
-    path: Arc<[Step]>,
+pub(crate) struct Setting {
+    pub(crate) key: Arc<str>,
+    pub(crate) path: Arc<[Step]>,
     key_at: At,
-    value: Arc<Node>,
+    pub(crate) value: Arc<Node>,
 }
 
 /// A sweep's axes in the order of the file; the last one changes fastest.
@@ -116,6 +116,11 @@ impl Sweep {
         self.points
     }
 
+    /// The axes: for each of its choices, what it sets.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = &[Vec<Setting>]> {
+        self.axes.iter().map(|axis| axis.choices.as_slice())
+    }
+
     /// The tree at a point, and the point's keys with their values.
     pub(crate) fn apply(
         &self,
@@ -139,7 +144,7 @@ impl Sweep {
                     let title = "`sweep`: expected a key of the scenario".to_owned();
                     reader.problem(setting.key_at, title, format!("found {found}"), Vec::new());
                 }
-                named.insert(setting.key.to_string(), setting.value.value.to_json());
+                named.insert(setting.key.to_string(), setting.value.value.to_label());
             }
         }
         (tree, named)
@@ -152,7 +157,7 @@ impl Sweep {
             for choice in &axis.choices {
                 for setting in choice {
                     text.push_str(&setting.key);
-                    text.push_str(&setting.value.value.to_json().to_string());
+                    text.push_str(&setting.value.value.to_label().to_string());
                 }
                 text.push('\n');
             }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use bbrlab_link::Trace;
 
+use crate::document::At;
+
 /// The largest trace file.
 const FILE_BYTES_MAX: u64 = 8 << 20;
 
@@ -16,6 +18,8 @@ const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<PathBuf, Result<Arc<Trace>, String>>,
+    /// Traces that stand in the scenario itself, by where they stand.
+    inline: BTreeMap<(u32, u32), Arc<Trace>>,
 }
 
 impl Traces {
@@ -27,6 +31,21 @@ impl Traces {
         let result = read_file(path).map(Arc::new);
         self.read.insert(path.to_owned(), result.clone());
         result
+    }
+
+    /// The trace in a file, if it has been read.
+    pub(crate) fn known(&self, path: &Path) -> Option<Arc<Trace>> {
+        self.read.get(path)?.clone().ok()
+    }
+
+    /// The trace that stands there in the scenario, if it has been read.
+    pub(crate) fn inline(&self, at: At) -> Option<Arc<Trace>> {
+        self.inline.get(&(at.source, at.start)).cloned()
+    }
+
+    /// Keeps the trace that stands there in the scenario, so that a sweep reads it once.
+    pub(crate) fn keep_inline(&mut self, at: At, trace: Arc<Trace>) {
+        self.inline.insert((at.source, at.start), trace);
     }
 }
 

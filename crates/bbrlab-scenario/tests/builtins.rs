@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_scenario::{BUILTINS, Scenario};
+use bbrlab_scenario::{BUILTINS, STARTER, Scenario};
 use expect_test::expect;
 
 fn folder() -> PathBuf {
@@ -75,4 +75,29 @@ fn every_built_in_scenario_can_be_run() {
         examples.two-way: 1 runs, 2 flows, 295079 packets
     "#]]
     .assert_eq(&lines);
+}
+
+/// The starter is right as it is, and with any of its examples in place of the comment.
+#[test]
+fn the_starter_and_each_of_its_examples_are_right() {
+    let lines: Vec<&str> = STARTER.lines().collect();
+    let mut tried = 0;
+    for place in 0..=lines.len() {
+        let mut text = lines.clone();
+        if let Some(example) = lines.get(place) {
+            let Some((_, example)) = example.split_once("# ").filter(|(before, after)| {
+                before.is_empty() && after.contains(" = ") && !after.contains('`')
+            }) else {
+                continue;
+            };
+            text[place] = example;
+            // An example of a source or of a sweep replaces what stands there; others are added.
+            tried += 1;
+        }
+        let text = text.join("\n");
+        if let Err(errors) = Scenario::parse("starter", "starter.toml", &text, None, &[]) {
+            panic!("{errors}");
+        }
+    }
+    assert!(tried > 12, "{tried} examples");
 }

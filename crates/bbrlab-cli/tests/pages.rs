@@ -1,0 +1,33 @@
+//! The commands that pages show in blocks of `sh` do what the pages say: each line succeeds, in their order.
+
+#![cfg(unix)]
+
+mod shell;
+
+use std::process::Command;
+
+use shell::{Shell, told};
+
+const PAGES: &[(&str, &str)] =
+    &[("scenario-files.md", include_str!("../../../docs/scenario-files.md"))];
+
+#[test]
+fn the_commands_on_the_pages_succeed() {
+    for (page, text) in PAGES {
+        let blocks: Vec<&str> =
+            text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(!blocks.is_empty(), "{page} has commands");
+        let shell = Shell::new(&format!("pages-{page}"));
+        for block in blocks {
+            let output = Command::new("bash")
+                .args(["-euo", "pipefail", "-c"])
+                .arg(format!("bbrlab() {{ \"$BBRLAB\" \"$@\"; }}\n{block}"))
+                .env("BBRLAB", env!("CARGO_BIN_EXE_bbrlab"))
+                .env("NO_COLOR", "1")
+                .current_dir(shell.folder())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{page}:\n{block}\n{}", told(&output));
+        }
+    }
+}

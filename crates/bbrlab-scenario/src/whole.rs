@@ -1,0 +1,142 @@
+//! The text of a whole scenario, sweep included, which is stored as `scenario.toml` in a sweep's folder.
+//!
+//! It is what was read, with every `--set` applied and without comments: tables in a fixed order, keys and lists in the
+//! order of the file, values as they were spelled, because the spelling of a swept value names its runs. The files of
+//! traces are part of it, so that it can be read wherever it lies.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bbrlab_link::Trace;
+
+use crate::canonical::{Writer, toml_key, toml_string};
+use crate::document::{Step, Table, Value};
+use crate::sweep::{Setting, Sweep};
+use crate::traces::Traces;
+
+/// The order of the top level; tables after values, as TOML requires.
+const ORDER: [&str; 10] = [
+    "title",
+    "duration",
+    "seed",
+    "repeat",
+    "sample",
+    "stack",
+    "bottleneck",
+    "access",
+    "links",
+    "flows",
+];
+
+/// Tables with links, whose rates may be traces, and the keys of these rates.
+const OF_LINKS: [&str; 3] = ["bottleneck", "access", "links"];
+const RATES: [&str; 2] = ["rate", "reverse_rate"];
+
+/// The text of a scenario that was checked.
+pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, dir: Option<&Path>, traces: &Traces) -> String {
+    let files = Files { dir, traces };
+    let mut out = Writer::default();
+    for name in ORDER {
+        let Some(entry) = tree.get(name) else { continue };
+        match &entry.value.value {
+            Value::Table(table) => {
+                out.table_always(&format!("[{name}]"));
+                write_table(&mut out, name, table, &files);
+            }
+            Value::Array(elements) if matches!(name, "links" | "flows") => {
+                for element in elements {
+                    out.table_always(&format!("[[{name}]]"));
+                    if let Value::Table(table) = &element.value {
+                        write_table(&mut out, name, table, &files);
+                    }
+                }
+            }
+            value => out.raw(name, &toml_value(value)),
+        }
+    }
+    out.table("[sweep]");
+    for choices in sweep.choices() {
+        write_axis(&mut out, choices, &files);
+    }
+    out.finish()
+}
+
+fn write_table(out: &mut Writer, name: &str, table: &Table, files: &Files<'_>) {
+    for entry in &table.entries {
+        let is_rate = OF_LINKS.contains(&name) && RATES.contains(&&*entry.key);
+        out.raw(&toml_key(&entry.key), &files.show(&entry.value.value, is_rate));
+    }
+}
+
+/// One list of a sweep, or its coupled `points`.
+fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
+    let show = |setting: &Setting| files.show(&setting.value.value, is_rate(&setting.path));
+    if let [first, ..] = choices
+        && let [setting] = first.as_slice()
+        && choices.iter().all(|choice| matches!(&choice[..], [one] if one.key == setting.key))
+    {
+        let values: Vec<String> = choices.iter().flatten().map(show).collect();
+        out.raw(&toml_key(&setting.key), &format!("[{}]", values.join(", ")));
+        return;
+    }
+    let points = choices.iter().map(|choice| {
+        let settings = choice.iter().map(|s| format!("{} = {}", toml_key(&s.key), show(s)));
+        format!("    {{ {} }},\n", settings.collect::<Vec<_>>().join(", "))
+    });
+    out.raw("points", &format!("[\n{}]", points.collect::<String>()));
+}
+
+fn is_rate(path: &[Step]) -> bool {
+    let ends = path.first().zip(path.last());
+    ends.is_some_and(|(first, last)| {
+        OF_LINKS.contains(&first.key.as_str()) && RATES.contains(&last.key.as_str())
+    })
+}
+
+/// The trace files that the scenario names.
+struct Files<'a> {
+    dir: Option<&'a Path>,
+    traces: &'a Traces,
+}
+
+impl Files<'_> {
+    /// A value as TOML; if it is the rate of a link and names a trace file, with what is in the file.
+    fn show(&self, value: &Value, is_rate: bool) -> String {
+        let file = match value {
+            Value::Text(text) => Some(text.as_str()),
+            value => value.trace_file(),
+        };
+        match file.filter(|_| is_rate).and_then(|file| Some((file, self.find(file)?))) {
+            Some((file, trace)) => {
+                let at: Vec<String> = trace.opportunities_ms().iter().map(u32::to_string).collect();
+                let (file, at) = (toml_string(file), at.join(", "));
+                format!("{{ trace = {file}, opportunities_ms = [{at}] }}")
+            }
+            None => toml_value(value),
+        }
+    }
+
+    fn find(&self, file: &str) -> Option<Arc<Trace>> {
+        let path = self.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
+        self.traces.known(&path)
+    }
+}
+
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::Text(text) => toml_string(text),
+        Value::Integer(number) => number.map_or_else(String::new, |number| number.to_string()),
+        Value::Float(text) | Value::Datetime(text) => text.clone(),
+        Value::Bool(value) => value.to_string(),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(|value| toml_value(&value.value)).collect();
+            format!("[{}]", values.join(", "))
+        }
+        Value::Table(table) => {
+            let entry =
+                |key: &str, value: &Value| format!("{} = {}", toml_key(key), toml_value(value));
+            let entries = table.entries.iter().map(|e| entry(&e.key, &e.value.value));
+            format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
