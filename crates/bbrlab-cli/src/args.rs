@@ -120,6 +120,9 @@ pub(crate) struct RunArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Show all columns of the table, however wide; a table that is not for a terminal has them all
+    #[arg(long)]
+    pub(crate) wide: bool,
     #[command(flatten)]
     pub(crate) running: Running,
 }

@@ -2,7 +2,7 @@
 
 use bbrlab_lab::Paper;
 use bbrlab_report::{Align, Table};
-use bbrlab_run::{Algorithm, FlowSummary, Kind, LinkSummary, OVER_FLOWS, Role, RunSummary};
+use bbrlab_run::{Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary};
 use bbrlab_scenario::{BUILTINS, Scenario};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -93,7 +93,7 @@ struct ExperimentEntry {
 /// An entry of `list metrics --json`.
 #[derive(Serialize)]
 struct MetricEntry {
-    name: &'static str,
+    name: String,
     unit: &'static str,
     definition: String,
 }
@@ -192,27 +192,25 @@ fn metrics() -> String {
         .column("unit", "", Align::Left)
         .column("definition", "", Align::Left);
     for MetricEntry { name, unit, definition } in metric_entries() {
-        table.row(vec![name.to_owned(), unit.to_owned(), definition]);
+        table.row(vec![name, unit.to_owned(), definition]);
     }
     table.render()
 }
 
-/// Every result in the records of flows, links and runs, and the additional ones of groups.
+/// Every result in the records of runs, links, groups of flows and flows, under the name that it has in `--json`.
 fn metric_entries() -> Vec<MetricEntry> {
-    let figures = [FlowSummary::FIGURES, LinkSummary::FIGURES, RunSummary::FIGURES].into_iter();
-    let results = figures
-        .flatten()
-        .filter(|figure| figure.role == Role::Result && figure.kind != Kind::Many)
-        .map(|figure| {
+    let of = |figures: &'static [Figure], prefix: &'static str| {
+        let results = figures.iter().filter(|it| it.role == Role::Result && it.kind != Kind::Many);
+        results.map(move |figure| {
             let parts: Vec<&str> = figure.parts.iter().map(|part| part.name).collect();
             let definition = [parts.join(", "), figure.meaning.to_owned()].join(" ");
             let definition = definition.trim_start().to_owned();
-            MetricEntry { name: figure.name, unit: figure.unit, definition }
-        });
-    let over_flows = OVER_FLOWS.iter().map(|figure| MetricEntry {
-        name: figure.name,
-        unit: figure.unit,
-        definition: figure.meaning.to_owned(),
-    });
-    results.chain(over_flows).collect()
+            MetricEntry { name: format!("{prefix}{}", figure.name), unit: figure.unit, definition }
+        })
+    };
+    of(RunSummary::FIGURES, "")
+        .chain(of(LinkSummary::FIGURES, "links."))
+        .chain(of(FlowGroup::FIGURES, "flow_groups."))
+        .chain(of(FlowSummary::FIGURES, "flows."))
+        .collect()
 }

@@ -31,6 +31,9 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("records of plain values")
 }
 
+/// A table is not made narrower than this: its lines wrap instead.
+const NARROWEST: usize = 40;
+
 /// Standard output and standard error.
 pub(crate) struct Output {
     out: io::BufWriter<io::Stdout>,
@@ -39,6 +42,12 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn new() -> Self {
         Self { out: io::BufWriter::new(io::stdout()) }
+    }
+
+    /// The width of the terminal that tables are for; none if standard output goes elsewhere.
+    pub(crate) fn width() -> Option<usize> {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width.0).max(NARROWEST))
     }
 
     /// A result.

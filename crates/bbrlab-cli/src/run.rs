@@ -28,6 +28,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     check_limit(&whole, jobs, args.running.limit)?;
     let stop = on_interrupt()?;
     let several = scenarios.len() > 1;
+    let width = if args.wide { None } else { Output::width() };
     let mut document = RunsDocument {
         version: VERSION.to_owned(),
         commit: COMMIT.to_owned(),
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     for scenario in &scenarios {
         let batch = one(scenario, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
-            output.text(&table(&batch))?;
+            output.text(&table(&batch, width))?;
         }
         let interrupted = batch.is_interrupted;
         let left = leftover(&batch, scenario);
@@ -103,12 +104,12 @@ fn one(
     Ok(batch)
 }
 
-fn table(batch: &Batch) -> String {
+fn table(batch: &Batch, width: Option<usize>) -> String {
     match (batch.runs.as_slice(), &batch.partial) {
-        ([run], _) => run_table(run),
-        ([], Some(partial)) => run_table(partial),
+        ([run], _) => run_table(run, width),
+        ([], Some(partial)) => run_table(partial, width),
         ([], None) => String::new(),
-        (runs, _) => sweep_table(runs),
+        (runs, _) => sweep_table(runs, width),
     }
 }
 

@@ -185,7 +185,7 @@ fn several_seeds_come_with_groups() {
     assert_eq!(document["runs"].as_array().unwrap().len(), 3);
     let group = &document["groups"][0];
     assert_eq!(group["seeds"], serde_json::json!([1, 2, 3]));
-    assert_eq!(group["metrics"]["flows.0.goodput_mbps"]["n"], 3);
+    assert_eq!(group["metrics"]["goodput_mbps"]["n"], 3);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! `summary.parquet`: the records of runs as columns, one row per flow.
 
 use bbrlab_run::{
-    Cell, Column, Field, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values, leaves,
+    Cell, Column, Field, FlowGroup, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values,
+    leaves,
 };
 use serde_json::Value;
 
 use crate::provenance::{COMMIT, VERSION};
 
-/// First the columns that identify the run, including the swept keys; then the flow's figures; then those of
+/// First the columns that identify the run, including the swept keys; then the flow's figures; then those of its group; then those of
 /// the run and of its bottleneck (the link of that name, or else the first link), which are the same in all
 /// rows of a run.
 #[must_use]
@@ -40,6 +41,13 @@ pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
     for (at, leaf) in of_flow().iter().enumerate() {
         columns.push(optional(leaf, flows.iter().map(|cells| &cells[at])));
     }
+    let of_group = of_group();
+    let groups: Vec<Vec<Cell>> = runs.iter().flat_map(cells_of_groups).collect();
+    for (at, leaf) in of_group.iter().enumerate() {
+        if leaf.figure.role != Role::Name {
+            columns.push(optional(leaf, groups.iter().map(|cells| &cells[at])));
+        }
+    }
     for (at, leaf) in of_run.iter().enumerate() {
         if matches!(leaf.figure.role, Role::Given | Role::Result) {
             columns.push(optional(leaf, of_runs(at)));
@@ -60,7 +68,31 @@ pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
 }
 
 fn of_run() -> Vec<Leaf> {
-    leaves(RunSummary::FIGURES, "", "_")
+    let mut leaves = leaves(RunSummary::FIGURES, "", "_");
+    let of_flow = of_flow();
+    // Flows have goodputs too.
+    for leaf in &mut leaves {
+        if of_flow.iter().any(|of_flow| of_flow.name == leaf.name) {
+            leaf.name.insert_str(0, "run_");
+        }
+    }
+    leaves
+}
+
+fn of_group() -> Vec<Leaf> {
+    leaves(FlowGroup::FIGURES, "group_", "_")
+}
+
+/// For each flow of a run, the figures of its group.
+fn cells_of_groups(run: &RunSummary) -> Vec<Vec<Cell>> {
+    let nothing = vec![Cell::Nothing; of_group().len()];
+    let groups: Vec<(&str, Vec<Cell>)> =
+        run.flow_groups.iter().map(|group| (group.group.as_str(), cells(group))).collect();
+    let of_flow = |flow: &FlowSummary| {
+        let found = groups.iter().find(|(name, _)| *name == flow.group);
+        found.map_or_else(|| nothing.clone(), |(_, cells)| cells.clone())
+    };
+    run.flows.iter().map(of_flow).collect()
 }
 
 fn of_flow() -> Vec<Leaf> {
@@ -161,7 +193,7 @@ fn by_kind(name: &str, values: &[Value]) -> Column {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::{of_flow, of_link, of_run, summary_columns};
+    use super::{of_flow, of_group, of_link, of_run, summary_columns};
     use crate::parquet_file::{decode, encode};
     use bbrlab_run::{
         Column, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
@@ -189,7 +221,10 @@ mod tests {
             link: 0,
             packets: 3,
             bytes: 4542.into(),
+            arrivals: 9.into(),
             drops: 1,
+            random_losses: 0.into(),
+            policer_drops: None,
             marks: 0.into(),
         });
         let through = |columns: Vec<Column>| decode(encode(&columns, &[])).unwrap();
@@ -226,8 +261,7 @@ mod tests {
         let with = kinds(run(vec![link]));
         assert_eq!(with, kinds(run(Vec::new())));
         let names: Vec<&str> = with.iter().map(|(name, _)| name.as_str()).collect();
-        expect![[r"
-            scenario scenario_hash profile version commit seed flow cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets lost_packets retransmitted_packets rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 sim_s events data_packets digest jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_drops bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99"]]
+        expect!["scenario scenario_hash profile version commit seed flow name group cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets lost_packets retransmitted_packets drops random_losses rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 group_flows group_goodput_mbps group_share group_retransmitted_packets group_drops group_random_losses group_rtt_ms_mean group_rtt_ms_p95 group_fct_ms_n group_fct_ms_unfinished group_fct_ms_mean group_fct_ms_p50 group_fct_ms_p95 group_fct_ms_p99 group_slowdown_p50 group_slowdown_p95 group_slowdown_p99 sim_s events data_packets digest run_goodput_mbps run_goodput_ss_mbps jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_departures bottleneck_queued_at_end bottleneck_drops bottleneck_random_losses bottleneck_policer_drops bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99"]
         .assert_eq(&names.join(" "));
     }
 
@@ -260,6 +294,10 @@ mod tests {
         let tables = [
             table("`summary.parquet`, of the run", in_files(of_run())),
             table("`summary.parquet`, of the flow", in_files(of_flow())),
+            table(
+                "`summary.parquet`, of the flow's group",
+                in_files(of_group()).filter(|leaf| leaf.figure.role != Role::Name),
+            ),
             table("`summary.parquet`, of the run's bottleneck", in_files(of_link())),
             table("`series.parquet`", own(Series::FIGURES)),
             table("`queue.parquet`", own(QueueSeries::FIGURES)),

@@ -29,10 +29,19 @@ impl Rate {
     /// The rate at the start, or of a trace the mean over its period (rounded down).
     #[must_use]
     pub fn at_start(&self) -> Option<BitRate> {
+        self.at(Time::ZERO)
+    }
+
+    /// The rate at `time`; of a trace, the mean over its period (rounded down).
+    #[must_use]
+    pub fn at(&self, time: Time) -> Option<BitRate> {
         match self {
             Self::Unlimited => None,
             Self::Constant(rate) => Some(*rate),
-            Self::Schedule(steps) => steps.first().map(|&(_, rate)| rate),
+            Self::Schedule(steps) => {
+                let begun = steps.partition_point(|&(from, _)| from <= time);
+                steps.get(begun.saturating_sub(1)).map(|&(_, rate)| rate)
+            }
             Self::Trace(trace) => {
                 let count = trace.opportunities_ms().len() as u64;
                 let bits = count * u64::from(Trace::OPPORTUNITY_BYTES) * 8;

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bbrlab_run::{Field, Group, GroupMetric, Kind, OVER_FLOWS, Role, RunSummary, leaves};
+use bbrlab_run::{Field, Group, GroupMetric, Kind, Role, RunSummary, leaves};
 use serde_json::Map;
 
 use crate::student_t::interval;
-
-/// With more flows than this, groups have totals but no metrics per flow.
-const FLOWS_IN_GROUPS: usize = 1000;
 
 /// The groups of some runs, in the order in which each group's first run appears.
 #[must_use]
@@ -29,13 +26,18 @@ pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
 fn group(runs: &[&RunSummary]) -> Group {
     let first = runs[0];
     let flat: Vec<Vec<(String, Option<f64>)>> = runs.iter().map(|run| flat_metrics(run)).collect();
+    let identical_digests = runs.len() > 1
+        && first.digest.is_some()
+        && runs.iter().all(|run| run.digest == first.digest);
     let mut metrics = Map::new();
     for (place, (name, _)) in flat[0].iter().enumerate() {
         // Every run of a group has the same links and flows, so the same metrics at the same places.
         let values: Vec<f64> =
             flat.iter().filter_map(|run| run.get(place).and_then(|(_, value)| *value)).collect();
         let found = interval(&values);
-        let ci95 = found.mean.zip(found.half).map(|(mean, half)| [mean - half, mean + half]);
+        // The same run again and again says nothing about chance.
+        let half = found.half.filter(|_| !identical_digests);
+        let ci95 = found.mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
         let metric = GroupMetric { n: found.n as u64, mean: found.mean, ci95 };
         let metric = serde_json::to_value(metric).expect("numbers and nulls");
         metrics.insert(name.clone(), metric);
@@ -46,33 +48,23 @@ fn group(runs: &[&RunSummary]) -> Group {
         profile: first.profile.clone(),
         point: first.point.clone(),
         seeds: runs.iter().map(|run| run.seed).collect(),
+        identical_digests,
         metrics,
     }
 }
 
-/// The metrics of a run by name: those of the JSON document, such as `jain`, `links.bottleneck.utilization` or
-/// `flows.0.rtt_ms.mean`; sums and means over the flows: `total.goodput_mbps`, `mean.rtt_ms`; and where
-/// algorithms compete, their sums: `cc.cubic.goodput_mbps` ...
+/// The metrics of a run by name, those of the JSON document: of the run itself (`jain`), of links that flows share
+/// (`links.bottleneck.utilization`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their
+/// private links have none, so that their number does not depend on that of flows.
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     let mut flat = Vec::new();
     metrics("", run, &mut flat);
-    flat.extend(OVER_FLOWS.iter().map(|figure| (figure.name.to_owned(), (figure.of)(run))));
-    let ccs = algorithms(run);
-    if ccs.len() > 1 {
-        for cc in ccs {
-            let of_it =
-                run.flows.iter().filter(|flow| flow.cc == cc).filter_map(|flow| flow.goodput_mbps);
-            flat.push((format!("cc.{cc}.goodput_mbps"), Some(of_it.sum())));
-        }
-    }
-    for link in &run.links {
+    for link in run.links.iter().filter(|link| !link.is_private()) {
         metrics(&format!("links.{}.", link.name), link, &mut flat);
     }
-    if run.flows.len() <= FLOWS_IN_GROUPS {
-        for flow in &run.flows {
-            metrics(&format!("flows.{}.", flow.id), flow, &mut flat);
-        }
+    for group in &run.flow_groups {
+        metrics(&format!("flow_groups.{}.", group.group), group, &mut flat);
     }
     flat
 }
@@ -88,17 +80,6 @@ fn metrics<R: Field>(prefix: &str, record: &R, flat: &mut Vec<(String, Option<f6
     }
 }
 
-/// The algorithms of a run in the order of its flows.
-pub(crate) fn algorithms(run: &RunSummary) -> Vec<&str> {
-    let mut ccs: Vec<&str> = Vec::new();
-    for flow in &run.flows {
-        if !ccs.contains(&flow.cc.as_str()) {
-            ccs.push(&flow.cc);
-        }
-    }
-    ccs
-}
-
 #[cfg(test)]
 mod tests {
     use super::{flat_metrics, groups};
@@ -111,6 +92,7 @@ mod tests {
             for hash in ["bbb", "aaa"] {
                 let mut run = sample_run();
                 run.seed = seed.into();
+                run.digest = Some(format!("{seed}{hash}"));
                 run.scenario_hash = hash.to_owned();
                 run.jain = Some(0.5 + 0.1 * f64::from(seed));
                 runs.push(run);
@@ -134,13 +116,27 @@ mod tests {
             flat_metrics(&sample_run()).into_iter().map(|(name, _)| name).collect();
         for wanted in [
             "jain",
-            "total.goodput_mbps",
+            "goodput_mbps",
             "links.bottleneck.queue_delay_ms.p95",
-            "flows.0.goodput_mbps",
-            "flows.1.limited_by.pacing",
+            "flow_groups.bbr1.goodput_mbps",
+            "flow_groups.cubic.rtt_ms.p95",
         ] {
             assert!(names.iter().any(|name| name == wanted), "{wanted} is missing from {names:?}");
         }
-        assert!(!names.iter().any(|name| name == "flows.0.id" || name.contains("seed")));
+        assert!(!names.iter().any(|name| name.starts_with("flows.") || name.contains("seed")));
+        assert!(names.len() < 100, "{} metrics", names.len());
+    }
+
+    #[test]
+    fn seeds_that_changed_nothing_give_no_interval() {
+        let mut runs = vec![sample_run(), sample_run()];
+        runs[1].seed = 2;
+        let found = groups(&runs);
+        assert!(found[0].identical_digests);
+        assert_eq!(found[0].metrics["jain"]["ci95"], serde_json::Value::Null);
+        runs[1].digest = Some("another".to_owned());
+        let found = groups(&runs);
+        assert!(!found[0].identical_digests && found[0].metrics["jain"]["ci95"].is_array());
+        assert!(!groups(&runs[..1])[0].identical_digests);
     }
 }

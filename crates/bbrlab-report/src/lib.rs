@@ -4,6 +4,7 @@
 //! fonts, so the same records give the same bytes everywhere. To keep that true across machines the
 //! arithmetic uses `+ - * /` and square roots only: the functions of a C library differ in the last bit.
 
+mod answers;
 mod groups;
 mod number;
 mod page;
@@ -15,7 +16,7 @@ pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use picture::{Picture, RunPicture, SweepMetric, run_picture, sweep_pictures};
+pub use picture::{Picture, RunPicture, run_picture, sweep_pictures};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{Align, Table, WIDTH, group_table, published_table, run_table, sweep_table};
 pub use table::{PublishedCell, PublishedRow};

@@ -68,8 +68,8 @@ fn body(html: &mut String, section: &PageSection) {
         );
     }
     let text = match section.runs.as_slice() {
-        [run] => run_table(run),
-        runs => sweep_table(runs),
+        [run] => run_table(run, None),
+        runs => sweep_table(runs, None),
     };
     line(html, &format!("<pre class=\"table\">{}</pre>", escaped(&text)));
     for picture in &section.pictures {

@@ -16,9 +16,9 @@ pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 pub use column::{Column, Kind, Told, Values};
 pub use figure::{Cell, Field, Figure, Leaf, Role, leaves};
 pub use record::{
-    Cwnd, Fct, FlowSummary, Group, GroupMetric, LimitedBy, LinkSummary, OVER_FLOWS, OverFlows,
-    QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
-    Series, SeriesRow, Srtt, TransferRow, Transfers,
+    Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupMetric, GroupRtt, LimitedBy,
+    LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,
+    RunsDocument, Series, SeriesRow, Slowdown, Srtt, TransferRow, Transfers,
 };
 pub use run::{Flow, FlowClass, Hop, Profile, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};

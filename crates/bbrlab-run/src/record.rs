@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::column::Told;
 use crate::figure::{columns, record};
 use crate::run::SweepPoint;
-use crate::statistics::{jain, mean};
 
 /// The document that `--json` writes. `summary.json` is the same with one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,11 +43,12 @@ record! {
         events: Option<u64>, Result, "", "events that the simulator processed";
         data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck or, if there is none, the last link of their path (speed is counted in these)";
         digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
-        jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs",
-            = |run| jain(&of_flows(run, |flow| flow.goodput_mbps));
-        jain_ss: Option<f64>, Result, "index", "Jain's index over the flows' goodputs in the steady state",
-            = |run| jain(&of_flows(run, |flow| flow.goodput_ss_mbps));
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / the time from the first start to the end of traffic, which is the last flow's end";
+        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
+        jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs while all of them are active";
+        jain_ss: Option<f64>, Result, "index", "the same in the steady state";
         links: Vec<LinkSummary>, Result, "", "every link with a rate";
+        flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
         flows: Vec<FlowSummary>, Result, "", "every flow";
     }
 }
@@ -60,12 +60,24 @@ record! {
         rate_mbps: Option<f64>, Result, "Mbit/s", "mean rate of the link from the first flow's start on";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent / its capacity, from the first flow's start on";
         arrivals: Option<u64>, Result, "packets", "packets that arrived at the link";
-        drops: Option<u64>, Result, "packets", "packets that the link's queue dropped";
+        departures: Option<u64>, Result, "packets", "packets whose last bit left a link's queue";
+        queued_at_end: Option<u64>, Result, "packets", "packets at a link at the end, the one in service included";
+        drops: Option<u64>, Result, "packets", "packets that a link's queue refused or dropped";
+        random_losses: Option<u64>, Result, "packets", "packets that a link's `loss` lost: among its departures, or before its queue where `loss_at` says so";
+        policer_drops: Option<u64>, Result, "packets", "packets that a link's policer dropped";
         drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
             = |link| ratio(link.drops?, link.arrivals?);
         marks: Option<u64>, Result, "packets", "packets that the link marked CE";
         queue_packets: QueuePackets, Result, "packets", "over time, including the packet in service";
         queue_delay_ms: QueueDelay, Result, "ms", "over packets, from arrival to start of service";
+    }
+}
+
+impl LinkSummary {
+    /// Whether it is a link of one flow only: `left[3]` or `right[3]`. No name in a scenario has brackets.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.name.ends_with(']')
     }
 }
 
@@ -95,6 +107,8 @@ record! {
     /// The figures of a flow.
     FlowSummary {
         id: u32, Name, "", "its number, from 0";
+        name: Option<String>, Name, "", "its name, if the scenario gives it one";
+        group: String, Name, "", "its group";
         cc: String, Name, "", "congestion control";
         start_s: f64, Result, "s", "when it connects";
         stop_s: f64, Result, "s", "when its active time ends";
@@ -106,6 +120,8 @@ record! {
         delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
+        drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";
+        random_losses: Option<u64>, Result, "packets", "data packets lost at random on its way";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of all RTT samples";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
@@ -170,66 +186,57 @@ record! {
     }
 }
 
-/// The values of a figure, of all flows that have one.
-fn of_flows(run: &RunSummary, figure: fn(&FlowSummary) -> Option<f64>) -> Vec<f64> {
-    run.flows.iter().filter_map(figure).collect()
+record! {
+    /// The figures of a group of flows.
+    FlowGroup {
+        group: String, Name, "", "its name";
+        flows: u64, Given, "flows", "number of flows";
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
+        share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got";
+        retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
+        drops: Option<u64>, Result, "packets", "data packets that queues refused or dropped";
+        random_losses: Option<u64>, Result, "packets", "data packets lost at random";
+        rtt_ms: GroupRtt, Result, "ms", "of every RTT sample of its flows";
+        fct_ms: GroupFct, Result, "ms", "of the transfers of its flows: connect to the receiver's reading the last byte";
+        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (wire bytes at the smallest rate of the way there, of a trace its mean, at its start + base RTT)";
+    }
+}
+
+record! {
+    /// RTT samples of a group.
+    #[derive(Copy)]
+    GroupRtt {
+        mean: Option<f64>, Result, "ms", "mean";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+    }
+}
+
+record! {
+    /// Completion times of a group.
+    #[derive(Copy)]
+    GroupFct {
+        n: Option<u64>, Result, "transfers", "number completed,";
+        unfinished: Option<u64>, Result, "transfers", "number begun and not completed,";
+        mean: Option<f64>, Result, "ms", "mean";
+        p50: Option<f64>, Result, "ms", "median";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        p99: Option<f64>, Result, "ms", "99th percentile";
+    }
+}
+
+record! {
+    /// Slowdowns of the transfers of a group.
+    #[derive(Copy)]
+    Slowdown {
+        p50: Option<f64>, Result, "", "median";
+        p95: Option<f64>, Result, "", "95th percentile";
+        p99: Option<f64>, Result, "", "99th percentile";
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// A figure over all flows of a run. Metrics of groups include these as well as those of the record.
-#[derive(Clone, Copy, Debug)]
-pub struct OverFlows {
-    /// Its name.
-    pub name: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-    /// Its formula.
-    pub of: fn(&RunSummary) -> Option<f64>,
-}
-
-/// Sums and means over the flows.
-pub const OVER_FLOWS: &[OverFlows] = &[
-    OverFlows {
-        name: "total.throughput_mbps",
-        unit: "Mbit/s",
-        meaning: "sum of throughput_mbps over the flows",
-        of: |run| sum(&of_flows(run, |flow| flow.throughput_mbps)),
-    },
-    OverFlows {
-        name: "total.goodput_mbps",
-        unit: "Mbit/s",
-        meaning: "sum of goodput_mbps over the flows",
-        of: |run| sum(&of_flows(run, |flow| flow.goodput_mbps)),
-    },
-    OverFlows {
-        name: "total.goodput_ss_mbps",
-        unit: "Mbit/s",
-        meaning: "sum of goodput_ss_mbps over the flows",
-        of: |run| sum(&of_flows(run, |flow| flow.goodput_ss_mbps)),
-    },
-    OverFlows {
-        name: "total.retransmitted_packets",
-        unit: "packets",
-        meaning: "sum of retransmitted_packets over the flows",
-        #[expect(clippy::cast_precision_loss, reason = "a run sends fewer than 2^52 packets")]
-        of: |run| Some(run.flows.iter().map(|flow| flow.retransmitted_packets).sum::<u64>() as f64),
-    },
-    OverFlows {
-        name: "mean.rtt_ms",
-        unit: "ms",
-        meaning: "mean over the flows of their mean RTT",
-        of: |run| mean(&of_flows(run, |flow| flow.rtt_ms.mean)),
-    },
-];
-
-fn sum(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum())
 }
 
 /// Runs that differ in the seed only.
@@ -245,7 +252,10 @@ pub struct Group {
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// The metrics by name, such as `jain`, `links.bottleneck.utilization` or `flows.0.goodput_mbps`.
+    /// Whether several seeds gave one and the same run: nothing in the scenario is random.
+    #[serde(default)]
+    pub identical_digests: bool,
+    /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
     pub metrics: serde_json::Map<String, serde_json::Value>,
 }
 
@@ -293,6 +303,9 @@ columns! {
         lost_packets: Told<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: u64, "packets", "retransmissions so far";
         received_bytes: u64, "bytes", "bytes that the receiving application has read so far";
+        throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the row before, over the sample period; null with `sample = \"ack\"` and in the first row";
+        limited_by: Cow<'static, str>, "", "what held the sender most of the time since the row before: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
+        ca_state: Cow<'static, str>, "", "congestion-avoidance state: `slow_start`, `avoidance`, `cwr`, `recovery` or `loss`";
         state: Cow<'static, str>, "", "state of the congestion control; empty for those without states";
         inflight_hi_packets: Option<u32>, "packets", "`inflight_hi` of `bbr2` and `bbr3`; null while unset";
         inflight_lo_packets: Option<u32>, "packets", "`inflight_lo` of `bbr2` and `bbr3`; null while unset";
@@ -310,7 +323,10 @@ columns! {
         link: u32, "", "its index in the summary's `links`";
         packets: u64, "packets", "packets in the queue, including the one in service";
         bytes: Told<u64>, "bytes", "wire bytes of these packets";
+        arrivals: Told<u64>, "packets", "arrivals so far";
         drops: u64, "packets", "drops by the queue so far";
+        random_losses: Told<u64>, "packets", "random losses so far";
+        policer_drops: Option<u64>, "packets", "drops by the policer so far; null without one";
         marks: Told<u64>, "packets", "marks so far";
     }
 }
@@ -325,6 +341,7 @@ columns! {
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";
+        slowdown: Option<f64>, "", "`fct_s` / (wire bytes at the smallest rate of the way there, of a trace its mean, at its start + base RTT); null without a rate";
         retransmitted_packets: u64, "packets", "retransmissions";
     }
 }

@@ -71,6 +71,10 @@ pub enum Sample {
 /// What the flows of one `[[flows]]` table have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
+    /// Its name in tables and pictures, if it has one.
+    pub name: Option<String>,
+    /// Flows of one group are summarised together.
+    pub group: String,
     /// Congestion control. It is implemented and accepts `cc_params`.
     pub cc: Algorithm,
     /// Its parameters.

@@ -24,6 +24,8 @@ pub(crate) struct FlowSpec {
     pub(crate) at: At,
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
+    pub(crate) name: Option<String>,
+    pub(crate) group: Option<String>,
     pub(crate) rtt: Option<Placed<Span>>,
     pub(crate) left_delay: Option<Placed<Span>>,
     pub(crate) right_delay: Option<Placed<Span>>,
@@ -63,6 +65,8 @@ impl Default for FlowSpec {
             at: At::NOWHERE,
             cc: Algorithm::Reno,
             cc_params: Params::new(),
+            name: None,
+            group: None,
             rtt: None,
             left_delay: None,
             right_delay: None,
@@ -115,6 +119,25 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
             set(&mut flow.count, count);
         },
         |flow| Some(flow.count.to_string()),
+    ),
+    key(
+        "name",
+        "0.1.0",
+        Form::Text,
+        "its name in tables and pictures; of `count` flows the k-th is `name[k]`",
+        |flow, given| flow.name = given.value(read_label),
+        |flow| flow.name.as_deref().and_then(show_text),
+    ),
+    key(
+        "group",
+        "0.1.0",
+        Form::Text,
+        "flows of one group are summarised together",
+        |flow: &mut FlowSpec, given| flow.group = given.value(read_label),
+        |flow| flow.group.as_deref().and_then(show_text),
+    )
+    .without(
+        "`cc` where the flows differ in it, else the base RTT where they differ in that, else `cc`",
     ),
 ];
 
@@ -457,6 +480,20 @@ fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
         let found = format!("found {}; the flow starts at {last}", found(&given.node.value));
         given.reader.problem(given.node.at, title, found, Vec::new());
     }
+}
+
+/// The longest name of a flow or group.
+const LABEL_MAX: usize = 64;
+
+/// A name that fits a table, a legend and a metric.
+fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
+    let text = reader.text(node, name)?;
+    let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;
+    if !fits || text.chars().any(char::is_control) {
+        reader.wrong(node, name, "a name of 1 to 64 characters");
+        return None;
+    }
+    Some(text.to_owned())
 }
 
 fn read_link(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<str>> {

@@ -5,6 +5,7 @@ use bbrlab_units::{Span, Time};
 use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
 use crate::link::{LinkSpec, LossSpec};
+use crate::quantity::show_span;
 use crate::reader::Reader;
 use crate::route::{LinkHops, Router};
 use crate::spec::Spec;
@@ -41,6 +42,7 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     for (index, flow) in spec.flows.iter().enumerate() {
         classes.push(router.class(index, flow, reader)?);
     }
+    name_groups(&mut classes);
     let private: u64 = classes
         .iter()
         .zip(&spec.flows)
@@ -67,6 +69,17 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
         }
     }
     Some(Network { links, bottleneck, classes })
+}
+
+/// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base RTT.
+fn name_groups(classes: &mut [FlowClass]) {
+    let is_same =
+        |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
+    let by_rtt =
+        classes.windows(2).all(|two| two[0].cc == two[1].cc) && !is_same(|class| class.base_rtt);
+    for class in classes.iter_mut().filter(|class| class.group.is_empty()) {
+        class.group = if by_rtt { show_span(class.base_rtt) } else { class.cc.name().to_owned() };
+    }
 }
 
 /// The flows with their start times.

@@ -128,6 +128,9 @@ impl<'s> Router<'s> {
             return None;
         }
         Some(FlowClass {
+            name: flow.name.clone(),
+            // The default needs all classes.
+            group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
             cc_params: flow.cc_params.clone(),
             mss: flow.mss.unwrap_or(self.spec.stack.mss),

@@ -421,9 +421,9 @@ fn what_a_run_takes_is_told_beforehand() {
         one that stops half way: 2 flows, 20641 packets, 3003 rows, 8 MB, 210 KB on disk
         a few bytes: 2 flows, 2000 packets, 3003 rows, 8 MB, 210 KB on disk
         a constant rate: 2 flows, 2500 packets, 3003 rows, 8 MB, 210 KB on disk
-        every ACK: 2 flows, 41281 packets, 61922 rows, 18 MB, 4334 KB on disk
+        every ACK: 2 flows, 41281 packets, 61922 rows, 21 MB, 4334 KB on disk
         a million flows: 1000001 flows, 41281 packets, 1001 rows, 4104 MB, 70 KB on disk
-        10^11 packets: 2 flows, 165125495376 packets, 60003 rows, 657 MB, 4200 KB on disk
+        10^11 packets: 2 flows, 165125495376 packets, 60003 rows, 661 MB, 4200 KB on disk
         no rate at all: 2 flows, 2172464 packets, 2002 rows, 8 MB, 140 KB on disk
     "#]]
     .assert_eq(&lines);

@@ -22,6 +22,8 @@ pub(crate) struct ClassSetup {
     pub(crate) source: Source,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
+    /// Whether packets can queue on the way there.
+    pub(crate) has_rated_link: bool,
 }
 
 impl ClassSetup {
@@ -81,6 +83,8 @@ pub(crate) struct Flow {
     phase: Phase,
     pub(crate) is_on: bool,
     pub(crate) class: u32,
+    /// Whether packets can queue on its way.
+    pub(crate) has_rated_link: bool,
     pieces: Pieces,
     pub(crate) start: Time,
     pub(crate) meter: Meter,
@@ -90,8 +94,14 @@ pub(crate) struct Flow {
     pub(crate) at_end: Option<AtEnd>,
     /// Data packets that have reached the receiver.
     pub(crate) data_arrivals: u64,
+    /// Bytes read when the last flow started.
+    pub(crate) bytes_at_last_start: u64,
     /// Bytes read when the steady state began.
     pub(crate) bytes_at_ss: u64,
+    /// Bytes read when the first flow ended.
+    pub(crate) bytes_at_first_end: u64,
+    /// Bytes read when the last flow ended.
+    pub(crate) bytes_in_traffic: u64,
 }
 
 impl Flow {
@@ -114,6 +124,7 @@ impl Flow {
             phase: Phase::Open,
             is_on: true,
             class: spec.class,
+            has_rated_link: setup.has_rated_link,
             pieces: Pieces::default(),
             start: spec.start,
             meter: Meter::new(period, run.flows.len()),
@@ -121,7 +132,10 @@ impl Flow {
             transfers: Vec::new(),
             at_end: None,
             data_arrivals: 0,
+            bytes_at_last_start: 0,
             bytes_at_ss: 0,
+            bytes_at_first_end: 0,
+            bytes_in_traffic: 0,
         }
     }
 
@@ -136,18 +150,20 @@ impl Flow {
     }
 
     /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the flow have
-    /// departed from the last link with a rate.
-    pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) {
-        if self.at_end.is_none() {
-            self.meter.freeze(now);
-            let totals = self.totals(now);
-            self.at_end = Some(AtEnd {
-                at: now,
-                bytes_read: totals.receiver.bytes_read,
-                wire_bytes,
-                limits: totals.limits,
-            });
+    /// departed from the last link with a rate. Returns `false` if the active time had ended before.
+    pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
+        if self.at_end.is_some() {
+            return false;
         }
+        self.meter.freeze(now);
+        let totals = self.totals(now);
+        self.at_end = Some(AtEnd {
+            at: now,
+            bytes_read: totals.receiver.bytes_read,
+            wire_bytes,
+            limits: totals.limits,
+        });
+        true
     }
 
     #[inline]
@@ -212,6 +228,7 @@ impl Flow {
         }
     }
 
+    /// Returns whether the flow's active time has ended with this segment.
     #[inline]
     pub(crate) fn at_sender(
         &mut self,
@@ -219,9 +236,9 @@ impl Flow {
         id: FlowId,
         packet: &Arrival<Payload>,
         class: &FlowClass,
-    ) {
+    ) -> bool {
         if packet.payload.connection != self.ends.connection {
-            return;
+            return false;
         }
         let now = port.now();
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
@@ -231,13 +248,13 @@ impl Flow {
             self.sender.run_app(end.now(), &mut end);
         }
         self.note(now);
-        if app::transfers(&class.source) > 0 || self.phase == Phase::Stopped {
-            self.check_over(port, id, class);
-        }
+        (app::transfers(&class.source) > 0 || self.phase == Phase::Stopped)
+            && self.check_over(port, id, class)
     }
 
-    /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged.
-    fn check_over(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) {
+    /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged. Returns
+    /// whether its active time has ended now; that of a flow that was stopped ended at the stop.
+    fn check_over(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) -> bool {
         let is_last = match self.phase {
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
             Phase::Stopped => true,
@@ -245,8 +262,9 @@ impl Flow {
         };
         if is_last && self.sender.is_established() && self.sender.is_all_acked() {
             self.phase = Phase::Over;
-            self.freeze(port.now(), port.flow_wire_bytes(id));
+            return self.freeze(port.now(), port.flow_wire_bytes(id));
         }
+        false
     }
 
     pub(crate) fn on_timer(
@@ -271,6 +289,7 @@ impl Flow {
         }
     }
 
+    /// Returns whether the flow's active time has ended with this event.
     pub(crate) fn on_application(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -278,19 +297,19 @@ impl Flow {
         token: Token,
         class: &FlowClass,
         setup: &ClassSetup,
-    ) {
+    ) -> bool {
         let now = port.now();
         if token == Token::Stop {
             self.sender.stop_writing();
-            self.freeze(now, port.flow_wire_bytes(id));
+            let has_ended = self.freeze(now, port.flow_wire_bytes(id));
             if self.phase == Phase::Open {
                 self.phase = Phase::Stopped;
                 self.check_over(port, id, class);
             }
-            return;
+            return has_ended;
         }
         if self.phase != Phase::Open || (token == Token::Write && !self.pieces.is_due(now)) {
-            return;
+            return false;
         }
         if token == Token::Connect {
             self.begin_connection(port, id, now, setup);
@@ -336,6 +355,7 @@ impl Flow {
             }
         }
         self.note(now);
+        false
     }
 
     /// Creates a new pair of sockets; the counts of the former pair are kept.

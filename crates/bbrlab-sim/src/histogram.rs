@@ -40,6 +40,30 @@ impl Histogram {
         }
     }
 
+    /// Counts all that `other`, of the same precision, has counted.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        assert_eq!(self.precision, other.precision, "buckets of one kind");
+        if other.total == 0 {
+            return;
+        }
+        for (place, &count) in other.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+            let bucket = other.first + place;
+            match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+                Some(own) => *own = own.saturating_add(count),
+                None => self.grow(bucket, count),
+            }
+        }
+        self.total += other.total;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Values counted.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     pub(crate) fn mean(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
@@ -125,6 +149,27 @@ mod tests {
             assert_eq!(histogram.mean(), Some(50_000.5));
             assert_eq!((histogram.min(), histogram.max()), (Some(1), Some(100_000)));
         }
+    }
+
+    #[test]
+    fn merged_histograms_are_the_histogram_of_all() {
+        let (mut low, mut high, mut all) =
+            (Histogram::new(6), Histogram::new(6), Histogram::new(6));
+        for value in 0..5_000_u64 {
+            let value = value * value;
+            all.add(value, 2);
+            if value % 3 == 0 { &mut low } else { &mut high }.add(value, 2);
+        }
+        let empty = Histogram::new(6);
+        high.merge(&low);
+        high.merge(&empty);
+        for per_mille in [1, 250, 500, 999, 1000] {
+            assert_eq!(high.quantile(per_mille), all.quantile(per_mille));
+        }
+        assert_eq!((high.mean(), high.min(), high.max()), (all.mean(), all.min(), all.max()));
+        let mut from_nothing = Histogram::new(6);
+        from_nothing.merge(&all);
+        assert_eq!((from_nothing.quantile(500), from_nothing.total()), (all.quantile(500), 10_000));
     }
 
     #[test]

@@ -13,15 +13,20 @@
 //! | `app.rs` | when the application writes |
 //! | `meter.rs`, `histogram.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
-//! | `summary.rs` | the figures at the end |
+//! | `windows.rs` | the spans of time that a run's figures are over |
+//! | `summary.rs`, `groups.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
 
 mod app;
+mod figures;
 mod flow;
+mod groups;
 mod histogram;
 mod meter;
 mod series;
 mod setup;
+mod slowdown;
 mod summary;
+mod windows;
 mod wire;
 mod wiring;
 mod world;
@@ -31,15 +36,17 @@ pub use bbrlab_net::LinkMode;
 use bbrlab_cc::{CongestionControl as _, Conn};
 use bbrlab_net::{FlowId, LinkStats, Network};
 use bbrlab_run::{Run, Sample};
-use bbrlab_run::{RunResult, Series, TransferRow, Transfers};
+use bbrlab_run::{RunResult, TransferRow, Transfers};
 use bbrlab_units::Time;
 
 use app::Token;
 use flow::Flow;
 use series::Sampler;
+use slowdown::Ideal;
+use windows::Windows;
 use wire::Payload;
 use wiring::RatedLink;
-use world::World;
+use world::{PerAck, World};
 
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +65,6 @@ pub struct Sim {
     rated: Vec<RatedLink>,
     world: World,
     sampler: Sampler,
-    steady_from: Time,
-    is_steady: bool,
 }
 
 impl Sim {
@@ -108,10 +113,9 @@ impl Sim {
                 flows,
                 classes: run.classes.clone(),
                 setups,
-                per_ack: is_per_ack.then(Series::default),
+                per_ack: is_per_ack.then(|| PerAck::new(run.flows.len())),
+                windows: Windows::new(run),
             },
-            steady_from: summary::steady_from(run),
-            is_steady: false,
             run: run.clone(),
         })
     }
@@ -122,14 +126,11 @@ impl Sim {
         let until = until.min(end);
         while self.net.now() < until || self.sampler.next() == Some(until) {
             let next_sample = self.sampler.next();
-            let stop = until.min(next_sample.unwrap_or(Time::NEVER)).min(if self.is_steady {
-                Time::NEVER
-            } else {
-                self.steady_from
-            });
+            let next_mark = self.world.windows.next();
+            let stop = until.min(next_sample.unwrap_or(Time::NEVER)).min(next_mark);
             self.net.advance(stop, &mut self.world);
-            if stop == self.steady_from {
-                self.begin_steady_state();
+            if next_mark == stop {
+                self.world.windows.reach(stop, &mut self.world.flows);
             }
             if next_sample == Some(stop) {
                 self.sampler.sample(stop, &mut self.net, &self.rated, &self.world.flows);
@@ -187,22 +188,20 @@ impl Sim {
     pub fn finish(mut self) -> RunResult {
         self.net.check_conservation();
         let now = self.net.now();
-        for (id, flow) in (0..).zip(&mut self.world.flows) {
-            flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
+        let World { flows, windows, .. } = &mut self.world;
+        let mut goes_on = false;
+        for (id, flow) in (0..).zip(&mut *flows) {
+            goes_on |= flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
         }
-        let summary = summary::summarise(&self.run, &mut self.net, &self.rated, &self.world.flows);
+        if goes_on {
+            windows.run_ended(now, flows);
+        }
+        let summary = summary::summarise(&self.run, &mut self.net, &self.rated, &self.world);
         RunResult {
             summary,
-            series: self.world.per_ack.take().unwrap_or(self.sampler.series),
+            series: self.world.per_ack.take().map_or(self.sampler.series, |acks| acks.rows),
             queue: self.sampler.queue,
             transfers: transfers(&self.run, &self.world.flows),
-        }
-    }
-
-    fn begin_steady_state(&mut self) {
-        self.is_steady = true;
-        for flow in &mut self.world.flows {
-            flow.bytes_at_ss = flow.bytes_read();
         }
     }
 }
@@ -223,6 +222,7 @@ fn transfers(run: &Run, flows: &[Flow]) -> Transfers {
         let Some(bytes) = app::transfer_bytes(&run.classes[flow.class as usize].source) else {
             continue;
         };
+        let ideal = Ideal::of(run, &run.classes[flow.class as usize]);
         for (n, transfer) in flow.transfers.iter().enumerate() {
             rows.push(TransferRow {
                 flow: u32::try_from(id).expect("flows are numbered in 24 bits"),
@@ -230,6 +230,7 @@ fn transfers(run: &Run, flows: &[Flow]) -> Transfers {
                 bytes,
                 start_s: transfer.start.as_secs_f64(),
                 fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
+                slowdown: ideal.as_ref().and_then(|ideal| ideal.slowdown(transfer)),
                 retransmitted_packets: flow.retransmitted_in(n),
             });
         }

@@ -8,10 +8,10 @@
     reason = "columns that follow from others are not filled in here"
 )]
 
-use bbrlab_cc::Control;
-use bbrlab_net::{LinkStats, Network};
+use bbrlab_cc::{CaState, Conn, Control};
+use bbrlab_net::{FlowId, LinkStats, Network};
 use bbrlab_run::{QueueRow, QueueSeries, Run, Sample, Series, SeriesRow};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{NS_PER_S, Span, Time};
 
 use crate::flow::Flow;
 use crate::wire::Payload;
@@ -40,8 +40,11 @@ pub(crate) struct Sampler {
     next: Option<Time>,
     /// Flows that have not started, in descending order of their start times.
     waiting: Vec<u32>,
-    /// Flows that get a row, in order.
-    flows: Vec<u32>,
+    /// Flows that get a row, in order, with their counts at the last one.
+    flows: Vec<(u32, Before)>,
+    /// The links of single flows that have not started, as places in the list of rated links, in descending order of
+    /// the start times.
+    waiting_links: Vec<u32>,
     /// The links that get a row, in order, as places in the list of rated links.
     links: Vec<u32>,
     pub(crate) series: Series,
@@ -57,13 +60,21 @@ impl Sampler {
             waiting.extend(numbers(run.flows.len()));
             waiting.sort_by_key(|&id| std::cmp::Reverse(run.flows[id as usize].start));
         }
+        let (mut waiting_links, links): (Vec<u32>, Vec<u32>) =
+            numbers(if is_on { rated.len() } else { 0 })
+                .partition(|&place| rated[place as usize].owner.is_some());
+        waiting_links.sort_by_key(|&place| {
+            let owner = rated[place as usize].owner.expect("these have one");
+            std::cmp::Reverse(run.flows[owner.0 as usize].start)
+        });
         Self {
             period: period(run.sample),
             end: Time(run.duration.0),
             next: is_on.then_some(Time::ZERO),
             waiting,
             flows: Vec::new(),
-            links: numbers(if is_on { rated.len() } else { 0 }).collect(),
+            waiting_links,
+            links,
             series: Series::default(),
             queue: QueueSeries::default(),
         }
@@ -86,19 +97,37 @@ impl Sampler {
         let begun = self.waiting.partition_point(|&id| at(id).start > now);
         if begun < self.waiting.len() {
             // A flow that was stopped before its start never starts.
-            self.flows.extend(self.waiting.drain(begun..).filter(|&id| at(id).is_started));
-            self.flows.sort_unstable();
+            let begun = self.waiting.drain(begun..).filter(|&id| at(id).is_started);
+            self.flows.extend(begun.map(|id| (id, Before::default())));
+            self.flows.sort_unstable_by_key(|&(id, _)| id);
         }
-        self.flows.retain(|&id| {
-            let flow = at(id);
+        let is_first = now == Time::ZERO;
+        self.flows.retain_mut(|(id, before)| {
+            let flow = at(*id);
             if !flow.is_over() {
-                self.series.push(row(now, id, flow));
+                let left = net.flow_wire_bytes(FlowId(*id));
+                let left_since = left - std::mem::replace(&mut before.wire_bytes, left);
+                self.series.push(SeriesRow {
+                    throughput_bps: (flow.has_rated_link && !is_first)
+                        .then(|| per_second(left_since, self.period)),
+                    ..row(now, *id, flow, before)
+                });
             }
             !flow.is_over()
         });
+        let owner_of = |place: u32| rated[place as usize].owner.map(|owner| at(owner.0));
+        let begun = self
+            .waiting_links
+            .partition_point(|&place| owner_of(place).is_some_and(|owner| owner.start > now));
+        if begun < self.waiting_links.len() {
+            let begun = self.waiting_links.drain(begun..);
+            let is_used = |&place: &u32| owner_of(place).is_some_and(|owner| owner.is_started);
+            self.links.extend(begun.filter(is_used));
+            self.links.sort_unstable();
+        }
         self.links.retain(|&place| {
             let link = &rated[place as usize];
-            let is_over = link.owner.is_some_and(|owner| at(owner.0).is_over());
+            let is_over = owner_of(place).is_some_and(Flow::is_over);
             if !is_over {
                 self.queue.push(queue_row(now, place, net.link_stats(link.id)));
             }
@@ -109,8 +138,39 @@ impl Sampler {
     }
 }
 
+/// What a flow had counted at the row before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before {
+    wire_bytes: u64,
+    limits: [Span; 5],
+}
+
+/// Bits a second.
+fn per_second(bytes: u64, period: Span) -> u64 {
+    let bits = u128::from(bytes) * u128::from(BITS) * u128::from(NS_PER_S);
+    u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)
+}
+
+/// What held the sender most of the time since the row before; where nothing did, it had nothing to send.
+fn limited_by(limits: [Span; 5], before: &mut Before) -> &'static str {
+    const NAMES: [&str; 5] = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
+    let was = std::mem::replace(&mut before.limits, limits);
+    let spent = |at: usize| limits[at].0.saturating_sub(was[at].0);
+    (0..NAMES.len()).max_by_key(|&at| spent(at)).map_or("app", |at| NAMES[at])
+}
+
+fn ca_state(conn: &Conn) -> &'static str {
+    match conn.ca_state {
+        CaState::Open | CaState::Disorder if conn.in_slow_start() => "slow_start",
+        CaState::Open | CaState::Disorder => "avoidance",
+        CaState::Cwr => "cwr",
+        CaState::Recovery => "recovery",
+        CaState::Loss => "loss",
+    }
+}
+
 /// The row of a flow at `now`.
-pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
+pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
     let conn = flow.sender.conn();
     let info = flow.info();
     let totals = flow.totals(now);
@@ -132,6 +192,8 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow) -> SeriesRow {
         lost_packets: totals.lost.into(),
         retransmitted_packets: totals.sender.retransmitted,
         received_bytes: totals.receiver.bytes_read,
+        limited_by: limited_by(totals.limits, before).into(),
+        ca_state: ca_state(conn).into(),
         state: info.state.into(),
         inflight_hi_packets: info.inflight_hi,
         inflight_lo_packets: info.inflight_lo,
@@ -148,7 +210,9 @@ fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
         link,
         packets: stats.backlog_packets(),
         bytes: stats.backlog_bytes.into(),
+        arrivals: stats.arrivals.into(),
         drops: stats.drops_full + stats.drops_aqm,
+        random_losses: stats.drops_random.into(),
         marks: stats.marks.into(),
         ..QueueRow::default()
     }

@@ -25,6 +25,7 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
         sender: sender(stack, class, tick),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)),
         source: class.source,
+        has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
         framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),
     })
 }

@@ -11,46 +11,54 @@
 use bbrlab_net::{LinkId, LinkStats, Network};
 use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
-    RunSummary, Srtt,
+    RunSummary, Srtt, jain,
 };
 use bbrlab_run::{Profile, Run};
 use bbrlab_units::{Span, Time};
 
 use crate::app;
+use crate::figures::{BITS, MEGA, NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps};
 use crate::flow::Flow;
+use crate::groups;
 use crate::histogram::Histogram;
+use crate::windows::steady_from;
 use crate::wire::Payload;
-use crate::wiring::{RatedLink, is_rated};
-
-/// Percentiles of completion times are exact to a part in a thousand.
-const TRANSFER_PRECISION: u32 = 10;
-
-const BITS: f64 = 8.0;
-const NS_PER_MS: f64 = 1e6;
-const US_PER_MS: f64 = 1e3;
-const MEGA: f64 = 1e6;
-
-/// When the steady state begins: 5 s after the last flow's start if the run lasts at most 30 s, else 10 s after it.
-pub(crate) fn steady_from(run: &Run) -> Time {
-    let settle = if run.duration <= Span::from_secs(30) { 5 } else { 10 };
-    let last_start = run.flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
-    last_start + Span::from_secs(settle)
-}
+use crate::wiring::RatedLink;
+use crate::world::World;
 
 /// All figures at the end of the run.
 pub(crate) fn summarise(
     run: &Run,
     net: &mut Network<Payload>,
     rated: &[RatedLink],
-    flows: &[Flow],
+    world: &World,
 ) -> RunSummary {
+    let World { flows, windows, .. } = world;
     let now = net.now();
+    let losses = net.flow_losses().to_vec();
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     let links: Vec<LinkSummary> =
         rated.iter().map(|link| link_summary(net, link, first_start, now)).collect();
     let steady = steady_from(run);
-    let flow_summaries: Vec<FlowSummary> =
-        flows.iter().enumerate().map(|(id, flow)| flow_summary(run, id, flow, steady)).collect();
+    let mut names = Names::new(run);
+    let flow_summaries: Vec<FlowSummary> = flows
+        .iter()
+        .zip(&losses)
+        .enumerate()
+        .map(|(id, (flow, &losses))| FlowSummary {
+            name: names.next(flow.class),
+            drops: Some(losses.drops),
+            random_losses: Some(losses.random),
+            ..flow_summary(run, id, flow, steady)
+        })
+        .collect();
+    let bytes = |count: fn(&Flow) -> u64| flows.iter().map(count).sum::<u64>();
+    let [all_active, all_active_ss] = windows.all_active();
+    let fairness = |while_all_are: bool, bytes: fn(&Flow) -> u64| {
+        #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
+        let shares = || flows.iter().map(|flow| bytes(flow) as f64).collect::<Vec<_>>();
+        (while_all_are && flows.len() > 1).then(|| jain(&shares())).flatten()
+    };
     let mut summary = RunSummary {
         scenario: run.scenario.clone(),
         scenario_hash: run.scenario_hash.clone(),
@@ -66,12 +74,48 @@ pub(crate) fn summarise(
         events: Some(net.events()),
         data_packets: Some(data_packets(run, net, flows)),
         digest: Some(net.digest().to_string()),
+        goodput_mbps: mbps(bytes(|flow| flow.bytes_in_traffic), windows.traffic()),
+        goodput_ss_mbps: windows.steady_traffic().and_then(|span| {
+            mbps(bytes(|flow| flow.bytes_in_traffic.saturating_sub(flow.bytes_at_ss)), span)
+        }),
+        jain: fairness(all_active, |flow| {
+            flow.bytes_at_first_end.saturating_sub(flow.bytes_at_last_start)
+        }),
+        jain_ss: fairness(all_active_ss, |flow| {
+            flow.bytes_at_first_end.saturating_sub(flow.bytes_at_ss)
+        }),
         links,
+        flow_groups: groups::summarise(run, flows, &losses, windows.traffic()),
         flows: flow_summaries,
         ..RunSummary::default()
     };
     summary.derive();
     summary
+}
+
+/// The names of flows, asked in order.
+struct Names<'a> {
+    run: &'a Run,
+    /// How many flows there are of each class, and how many of them have their names.
+    of_class: Vec<(u32, u32)>,
+}
+
+impl<'a> Names<'a> {
+    fn new(run: &'a Run) -> Self {
+        let mut of_class = vec![(0, 0); run.classes.len()];
+        for flow in &run.flows {
+            of_class[flow.class as usize].0 += 1;
+        }
+        Self { run, of_class }
+    }
+
+    fn next(&mut self, class: u32) -> Option<String> {
+        let (count, named) = &mut self.of_class[class as usize];
+        let place = *named;
+        *named += 1;
+        let name = self.run.classes[class as usize].name.as_ref()?;
+        Some(if *count == 1 { name.clone() } else { format!("{name}[{place}]") })
+    }
 }
 
 /// Data packets that the bottleneck has sent or, without a bottleneck, that have reached their receiver.
@@ -98,8 +142,10 @@ fn link_summary(
         rate_mbps: capacity.filter(|_| active > 0.0).map(|bits| bits as f64 / active / MEGA),
         utilization: capacity.map(|bits| stats.sent_bytes as f64 * BITS / bits as f64),
         arrivals: Some(stats.arrivals),
-        // Random loss belongs to the path, not to the queue.
+        departures: Some(stats.sent_packets),
+        queued_at_end: Some(stats.backlog_packets()),
         drops: Some(stats.drops_full + stats.drops_aqm),
+        random_losses: Some(stats.drops_random),
         marks: Some(stats.marks),
         queue_packets: QueuePackets {
             mean: stats.queue.mean(),
@@ -123,21 +169,18 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary 
     let at_end = flow.at_end.expect("every flow was frozen when the run ended");
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
-    let mbps = |bytes: u64, span: Span| {
-        (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)
-    };
     let bytes = at_end.bytes_read;
     let totals = flow.totals(at_end.at);
     let meter = &flow.meter;
     let ms = |us: Option<u64>| us.map(|us| us as f64 / US_PER_MS);
-    let has_rated_link = class.forward.iter().any(|&hop| is_rated(run, class, hop));
     FlowSummary {
         id: u32::try_from(id).expect("flows are numbered in 24 bits"),
+        group: class.group.clone(),
         cc: class.cc.name().to_owned(),
         start_s: flow.start.as_secs_f64(),
         stop_s: end.as_secs_f64(),
         rtt_base_ms: class.base_rtt.0 as f64 / NS_PER_MS,
-        throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| has_rated_link),
+        throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| flow.has_rated_link),
         goodput_mbps: mbps(bytes, active),
         goodput_ss_mbps: mbps(bytes.saturating_sub(flow.bytes_at_ss), end.since(steady)),
         sent_packets: Some(totals.sender.sent),

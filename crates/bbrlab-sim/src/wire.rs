@@ -10,6 +10,8 @@ use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, Segment, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
 
+/// Headers of a data packet: IP, TCP and timestamps.
+pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
 /// IP and TCP header without options.
 const HEADERS: u32 = 40;
 /// MSS, SACK permitted with timestamps, window scale.

@@ -72,7 +72,8 @@ pub(crate) fn framing(run: &Run, class: &FlowClass, route: &[Hop]) -> u32 {
     u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
 }
 
-fn link_of<'a>(run: &'a Run, class: &'a FlowClass, hop: Hop) -> Option<&'a Link> {
+/// The link at that hop.
+pub(crate) fn link_of<'a>(run: &'a Run, class: &'a FlowClass, hop: Hop) -> Option<&'a Link> {
     match hop {
         Hop::Delay(_) => None,
         Hop::Link(number) => Some(&run.links[number as usize]),

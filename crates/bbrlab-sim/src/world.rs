@@ -6,7 +6,8 @@ use bbrlab_run::Series;
 
 use crate::app::Token;
 use crate::flow::{ClassSetup, Flow};
-use crate::series;
+use crate::series::{self, Before};
+use crate::windows::Windows;
 use crate::wire::{self, Payload};
 
 /// All flows, and the data that they share.
@@ -15,8 +16,23 @@ pub(crate) struct World {
     pub(crate) flows: Vec<Flow>,
     pub(crate) classes: Vec<FlowClass>,
     pub(crate) setups: Vec<ClassSetup>,
-    /// The rows of every ACK, if the scenario asks for them.
-    pub(crate) per_ack: Option<Series>,
+    /// Where a row per ACK goes, if the scenario asks for one.
+    pub(crate) per_ack: Option<PerAck>,
+    pub(crate) windows: Windows,
+}
+
+/// The series with a row per ACK.
+#[derive(Debug)]
+pub(crate) struct PerAck {
+    pub(crate) rows: Series,
+    /// What each flow had counted at its last row.
+    before: Vec<Before>,
+}
+
+impl PerAck {
+    pub(crate) fn new(flows: usize) -> Self {
+        Self { rows: Series::default(), before: vec![Before::default(); flows] }
+    }
 }
 
 impl Handler<Payload> for World {
@@ -30,11 +46,16 @@ impl Handler<Payload> for World {
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let was_over = flow.is_over();
-        flow.at_sender(port, packet.flow, &packet, &self.classes[flow.class as usize]);
-        if let Some(rows) = &mut self.per_ack
+        let class = &self.classes[flow.class as usize];
+        let has_ended = flow.at_sender(port, packet.flow, &packet, class);
+        if let Some(PerAck { rows, before }) = &mut self.per_ack
             && !was_over
         {
-            rows.push(series::row(port.now(), packet.flow.0, flow));
+            let id = packet.flow.0;
+            rows.push(series::row(port.now(), id, flow, &mut before[id as usize]));
+        }
+        if has_ended {
+            self.windows.flow_ended(port.now(), packet.flow.0, &mut self.flows);
         }
     }
 
@@ -48,6 +69,10 @@ impl Handler<Payload> for World {
         let flow = &mut self.flows[id.0 as usize];
         let class = flow.class as usize;
         let token = Token::from_number(token);
-        flow.on_application(port, id, token, &self.classes[class], &self.setups[class]);
+        let has_ended =
+            flow.on_application(port, id, token, &self.classes[class], &self.setups[class]);
+        if has_ended {
+            self.windows.flow_ended(port.now(), id.0, &mut self.flows);
+        }
     }
 }

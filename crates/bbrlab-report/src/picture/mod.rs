@@ -20,7 +20,7 @@ mod tests;
 
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use run::{RunPicture, run_picture};
-pub use sweep::{SweepMetric, sweep_pictures};
+pub use sweep::sweep_pictures;
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,41 +14,17 @@ use super::axis::Axis;
 use super::canvas::{Stroke, Words, draw};
 use super::palette;
 use super::panel::{Key, Panel, SMALL, TITLE, width_of};
+use crate::answers::{self, Answer, Metric, answers, group_names, value};
 use crate::groups::groups;
-use crate::table::{layout_cut, mean_of, value_text, varying_keys};
-
-/// A metric that a sweep's picture shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SweepMetric {
-    /// The panel's title, with its unit.
-    pub title: &'static str,
-    /// The metric's name, as in `groups`.
-    pub metric: &'static str,
-    /// Factor from the record's unit to the title's.
-    pub scale: f64,
-}
-
-const METRICS: &[SweepMetric] = &[
-    SweepMetric { title: "Goodput, Mbit/s", metric: "total.goodput_mbps", scale: 1.0 },
-    SweepMetric { title: "RTT, mean, ms", metric: "mean.rtt_ms", scale: 1.0 },
-    SweepMetric { title: "Queue, mean, packets", metric: "queue_packets.mean", scale: 1.0 },
-    SweepMetric {
-        title: "Retransmitted packets",
-        metric: "total.retransmitted_packets",
-        scale: 1.0,
-    },
-];
-/// If algorithms compete in a run: what each of them gets.
-const BY_ALGORITHM: SweepMetric =
-    SweepMetric { title: "Goodput by algorithm, Mbit/s", metric: "", scale: 1.0 };
-const JAIN: SweepMetric =
-    SweepMetric { title: "Jain's index of goodputs", metric: "jain", scale: 1.0 };
+use crate::table::{layout_cut, value_text, varying_keys};
 
 const PANEL_WIDTH: f64 = 420.0;
 const PANEL_HEIGHT: f64 = 240.0;
 const LEFT: f64 = 66.0;
 const GAP_X: f64 = 74.0;
 const GAP_Y: f64 = 84.0;
+/// Figures beyond these are in the table.
+const PANELS_SHOWN: usize = 6;
 /// With more lines than this, a legend is useless.
 const LINES_SHOWN: usize = 8;
 
@@ -58,7 +34,7 @@ const LINES_SHOWN: usize = 8;
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let groups = groups(runs);
     let keys = varying_keys(&groups);
-    let several_flows = runs.iter().any(|run| run.flows.len() > 1);
+    let answers = answers(runs, &groups);
     let mut pictures = Vec::new();
     for axis_key in keys.iter().filter(|key| keys.len() == 1 || !is_cc(key)) {
         let by: Vec<&String> = keys.iter().filter(|key| *key != axis_key).collect();
@@ -68,7 +44,7 @@ pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
         }
         pictures.push(Picture {
             name: format!("sweep-{}", axis_key.replace(['.', '[', ']'], "-")),
-            svg: picture(title, axis_key, &by, &groups, &lines, several_flows),
+            svg: picture(title, axis_key, &by, &groups, &lines, &answers),
         });
     }
     pictures
@@ -110,19 +86,10 @@ fn picture(
     by: &[&String],
     groups: &[Group],
     lines: &[Line<'_>],
-    several_flows: bool,
+    answers: &[Answer],
 ) -> String {
-    let mut metrics: Vec<SweepMetric> = METRICS.to_vec();
-    let ccs = competing(groups);
-    if !ccs.is_empty() {
-        metrics.insert(1, BY_ALGORITHM);
-    }
-    if several_flows {
-        metrics.push(JAIN);
-    }
-    // A metric that no run has would give an empty frame.
-    let has_values = |metric: &str| groups.iter().any(|group| mean_of(group, metric).0.is_some());
-    metrics.retain(|metric| *metric == BY_ALGORITHM || has_values(metric.metric));
+    let names = group_names(groups);
+    let metrics = &answers[..answers.len().min(PANELS_SHOWN)];
     let mut values: Vec<String> = Vec::new();
     for group in groups {
         if let Some(value) = group.point.get(axis_key) {
@@ -156,10 +123,10 @@ fn picture(
                 x += 28.0 + width_of(&line.name, SMALL) + 20.0;
             }
         }
-        for (place, metric) in (0u32..).zip(&metrics) {
+        for (place, metric) in (0u32..).zip(metrics) {
             let left = LEFT + f64::from(place % 2) * (PANEL_WIDTH + GAP_X);
             let top = head + f64::from(place / 2) * (PANEL_HEIGHT + GAP_Y);
-            let curves = curves(lines, metric, &ccs);
+            let curves = curves(lines, metric, names.len());
             let (least, greatest) = extent(&curves);
             let panel = Panel {
                 canvas,
@@ -170,10 +137,10 @@ fn picture(
                 x: category_axis(&values),
                 y: Axis::around(least, greatest, 6),
             };
-            panel.frame(metric.title);
+            panel.frame(&title_of(metric));
             plot(&panel, &curves, axis_key, &values);
-            if *metric == BY_ALGORITHM {
-                panel.legend(&algorithm_keys(&ccs, lines.len()));
+            if matches!(metric.metric, Metric::PerGroup(_)) && names.len() > 1 {
+                panel.legend(&group_keys(&names, lines.len()));
             }
             panel.border();
             category_labels(&panel, &values, axis_key);
@@ -187,42 +154,45 @@ struct Curve<'a> {
     /// Lengths of dash and gap; `None` is a solid line.
     dash: Option<(f64, f64)>,
     members: &'a [&'a Group],
-    metric: String,
+    metric: Metric,
+    /// Place of the group of flows.
+    place: usize,
     scale: f64,
 }
 
-/// Dashes that distinguish competing algorithms where colours distinguish something else.
+/// Dashes that distinguish groups of flows where colours distinguish something else.
 const DASHES: [Option<(f64, f64)>; 4] =
     [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
 
-fn curves<'a>(lines: &'a [Line<'a>], metric: &SweepMetric, ccs: &[String]) -> Vec<Curve<'a>> {
+fn curves<'a>(lines: &'a [Line<'a>], answer: &Answer, groups: usize) -> Vec<Curve<'a>> {
+    let groups = if matches!(answer.metric, Metric::PerGroup(_)) { groups } else { 1 };
     let mut curves = Vec::new();
-    for (place, line) in lines.iter().enumerate() {
+    for (at, line) in lines.iter().enumerate() {
         let members = line.members.as_slice();
-        if *metric == BY_ALGORITHM {
-            for (which, cc) in ccs.iter().enumerate() {
-                let (color, dash) = algorithm_style(place, which, lines.len());
-                let metric = format!("cc.{cc}.goodput_mbps");
-                if members.iter().all(|group| mean_of(group, &metric).0.is_none()) {
-                    continue;
-                }
-                curves.push(Curve { color, dash, members, metric, scale: 1.0 });
+        for place in 0..groups {
+            let (color, dash) = if groups > 1 {
+                group_style(at, place, lines.len())
+            } else {
+                (palette::line(at), None)
+            };
+            if members.iter().any(|group| value(group, answer.metric, place).0.is_some()) {
+                let (metric, scale) = (answer.metric, answer.scale);
+                curves.push(Curve { color, dash, members, metric, place, scale });
             }
-        } else {
-            curves.push(Curve {
-                color: palette::line(place),
-                dash: None,
-                members,
-                metric: metric.metric.to_owned(),
-                scale: metric.scale,
-            });
         }
     }
     curves
 }
 
-/// With several lines, colours distinguish the lines and dashes the algorithms.
-fn algorithm_style(line: usize, which: usize, lines: usize) -> (RGBColor, Option<(f64, f64)>) {
+/// The title of a figure's panel, with its unit.
+fn title_of(answer: &Answer) -> String {
+    let (first, rest) = answer.title.split_at(1);
+    let title = first.to_uppercase() + rest;
+    if answer.unit.is_empty() { title } else { format!("{title}, {}", answer.unit) }
+}
+
+/// With several lines, colours distinguish the lines and dashes the groups of flows.
+fn group_style(line: usize, which: usize, lines: usize) -> (RGBColor, Option<(f64, f64)>) {
     if lines > 1 {
         (palette::line(line), DASHES[which % DASHES.len()])
     } else {
@@ -230,29 +200,16 @@ fn algorithm_style(line: usize, which: usize, lines: usize) -> (RGBColor, Option
     }
 }
 
-fn algorithm_keys(ccs: &[String], lines: usize) -> Vec<Key> {
-    ccs.iter()
+fn group_keys(names: &[String], lines: usize) -> Vec<Key> {
+    names
+        .iter()
         .enumerate()
-        .map(|(which, cc)| {
-            let (color, dash) = algorithm_style(0, which, lines);
+        .map(|(which, name)| {
+            let (color, dash) = group_style(0, which, lines);
             let color = if lines > 1 { palette::FAINT_INK } else { color };
-            Key { text: cc.clone(), stroke: Stroke { dash, ..Stroke::new(color, 1.8) } }
+            Key { text: name.clone(), stroke: Stroke { dash, ..Stroke::new(color, 1.8) } }
         })
         .collect()
-}
-
-/// The algorithms that compete within the runs; none where each run has one only.
-fn competing(groups: &[Group]) -> Vec<String> {
-    let mut ccs: Vec<String> = Vec::new();
-    for name in groups.iter().flat_map(|group| group.metrics.keys()) {
-        let cc = name.strip_prefix("cc.").and_then(|rest| rest.strip_suffix(".goodput_mbps"));
-        if let Some(cc) = cc
-            && !ccs.iter().any(|known| known == cc)
-        {
-            ccs.push(cc.to_owned());
-        }
-    }
-    ccs
 }
 
 fn plot(panel: &Panel<'_, '_>, curves: &[Curve<'_>], axis_key: &str, values: &[String]) {
@@ -268,7 +225,9 @@ fn plot(panel: &Panel<'_, '_>, curves: &[Curve<'_>], axis_key: &str, values: &[S
             let member = curve.members.iter().find(|group| {
                 group.point.get(axis_key).is_some_and(|found| value_text(found) == *value)
             });
-            let Some((Some(mean), half)) = member.map(|group| mean_of(group, &curve.metric)) else {
+            let Some((Some(mean), half)) =
+                member.map(|group| answers::value(group, curve.metric, curve.place))
+            else {
                 continue;
             };
             let (x, mean) = (f64::from(at) + shift, mean * curve.scale);
@@ -294,7 +253,7 @@ fn extent(curves: &[Curve<'_>]) -> (f64, f64) {
     let mut greatest = 0.0f64;
     for curve in curves {
         for group in curve.members {
-            if let (Some(mean), half) = mean_of(group, &curve.metric) {
+            if let (Some(mean), half) = value(group, curve.metric, curve.place) {
                 let half = half.unwrap_or(0.0);
                 least = least.min((mean - half) * curve.scale);
                 greatest = greatest.max((mean + half) * curve.scale);

@@ -80,6 +80,7 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
             bytes: (packets * 1514).into(),
             drops,
             marks: 0.into(),
+            ..QueueRow::default()
         });
     }
     let mut summary = sample_run();
@@ -213,6 +214,13 @@ fn a_sweep_has_a_line_per_algorithm_and_bars_over_seeds() {
     show("sweep", &pictures[0]);
     assert_has(
         &pictures[0].svg,
-        &["Goodput, Mbit/s", "bottleneck.buffer", "16bdp", "cubic", "95 % intervals", "Jain"],
+        &[
+            "Goodput, Mbit/s",
+            "bottleneck.buffer",
+            "16bdp",
+            "cubic",
+            "95 % intervals",
+            "Queue delay, ms",
+        ],
     );
 }

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 
+/// Words are not cut off to fewer characters than this.
+const READABLE: usize = 14;
+
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -62,17 +65,25 @@ impl Table {
         total(&widths) > WIDTH
     }
 
-    /// The table as text, no line wider than [`WIDTH`]. A last column of words continues on further lines.
-    /// Other columns of words become narrower, and cells that are cut off end in `…`. If that is not enough,
-    /// the last columns are left out.
+    /// The table as text, no line wider than [`WIDTH`]: see [`Self::render_in`]. For tables whose columns fit.
     #[must_use]
     pub fn render(&self) -> String {
+        self.render_in(Some(WIDTH))
+    }
+
+    /// The table as text, no line wider than `width` characters; without one, as wide as it needs.
+    ///
+    /// A last column of words continues on further lines. Other columns of words become narrower, and cells that
+    /// are cut off end in `…`. If that is not enough, the last columns are left out, and named in a line below.
+    #[must_use]
+    pub fn render_in(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
         let mut shown = self.columns.len();
-        self.narrow_last(&mut widths);
-        while total(&widths[..shown]) > WIDTH {
+        let width = width.unwrap_or(usize::MAX);
+        self.narrow_last(&mut widths, width);
+        while total(&widths[..shown]) > width {
             let widest = (0..shown)
-                .filter(|&at| self.columns[at].align == Align::Left && widths[at] > 6)
+                .filter(|&at| self.columns[at].align == Align::Left && widths[at] > READABLE)
                 .max_by_key(|&at| (widths[at], shown - at));
             match widest {
                 Some(at) => widths[at] -= 1,
@@ -102,16 +113,36 @@ impl Table {
                 });
             }
         }
+        self.name_left_out(&mut text, shown, width);
         text
     }
 
+    /// Says which columns are not shown, and how to see them.
+    fn name_left_out(&self, text: &mut String, shown: usize, width: usize) {
+        if shown == self.columns.len() {
+            return;
+        }
+        let named = self.columns[shown..].iter().filter(|column| !column.title.is_empty());
+        let names: Vec<String> = named
+            .map(|column| {
+                let same = self.columns.iter().filter(|other| other.title == column.title).count();
+                let unit = if same > 1 { column.unit.as_str() } else { "" };
+                format!("{} {unit}", column.title).trim_end().to_owned()
+            })
+            .collect();
+        let note = format!("not shown: {} (--wide shows all columns)", names.join(", "));
+        for line in wrap(&note, width) {
+            writeln!(text, "{line}").expect("writing to a string cannot fail");
+        }
+    }
+
     /// A last column of words gets the width that the others leave, if that is enough to read.
-    fn narrow_last(&self, widths: &mut [usize]) {
-        const READABLE: usize = 40;
+    fn narrow_last(&self, widths: &mut [usize], width: usize) {
+        const SENTENCE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };
         if self.columns[last].align == Align::Left {
-            let room = WIDTH.saturating_sub(total(&widths[..last]) + 2);
-            if room >= READABLE {
+            let room = width.saturating_sub(total(&widths[..last]) + 2);
+            if room >= SENTENCE {
                 widths[last] = widths[last].min(room);
             }
         }
@@ -226,5 +257,8 @@ mod tests {
         let text = table.render();
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(text.contains('…'), "{text}");
+        assert!(text.contains("not shown: ") && text.contains("--wide"), "{text}");
+        let wide = table.render_in(None);
+        assert!(wide.contains("column13") && !wide.contains("not shown"), "{wide}");
     }
 }

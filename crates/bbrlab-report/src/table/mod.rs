@@ -14,19 +14,21 @@ pub use sweep::sweep_table;
 
 pub(crate) use layout::cut as layout_cut;
 pub(crate) use run::{point_text as point_words, value_text};
-pub(crate) use sweep::{mean_of, varying_keys};
+pub(crate) use sweep::varying_keys;
 
 #[cfg(test)]
 pub(crate) mod tests {
     use bbrlab_run::{
-        Cwnd, Fct, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt, RunSummary,
-        Srtt,
+        Cwnd, Fct, FlowGroup, FlowSummary, GroupFct, GroupRtt, LimitedBy, LinkSummary, QueueDelay,
+        QueuePackets, Rtt, RunSummary, Slowdown, Srtt,
     };
 
     /// Two flows at 50 Mbit/s and 30 ms, with figures that such a run could have.
     pub(crate) fn sample_run() -> RunSummary {
         let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
             id,
+            name: None,
+            group: cc.to_owned(),
             cc: cc.to_owned(),
             start_s: f64::from(id) * 2.0,
             stop_s: 100.0,
@@ -38,6 +40,8 @@ pub(crate) mod tests {
             delivered_packets: Some(204_310),
             lost_packets: Some(502),
             retransmitted_packets: 502,
+            drops: Some(502),
+            random_losses: Some(0),
             rto_count: Some(0),
             rtt_ms: Rtt {
                 min: Some(30.2),
@@ -58,6 +62,18 @@ pub(crate) mod tests {
             },
             fct_ms: Fct::default(),
         };
+        let group = |name: &str, goodput: f64| FlowGroup {
+            group: name.to_owned(),
+            flows: 1,
+            goodput_mbps: Some(goodput),
+            share: Some(goodput / 46.5),
+            retransmitted_packets: Some(502),
+            drops: Some(502),
+            random_losses: Some(0),
+            rtt_ms: GroupRtt { mean: Some(47.31), p95: Some(71.4) },
+            fct_ms: GroupFct { n: Some(0), unfinished: Some(0), ..GroupFct::default() },
+            slowdown: Slowdown::default(),
+        };
         RunSummary {
             scenario: "two-flows".to_owned(),
             scenario_hash: "3fa9c2d17b604f0f".repeat(4),
@@ -69,6 +85,8 @@ pub(crate) mod tests {
             events: Some(1_204_331),
             data_packets: Some(412_345),
             digest: Some("5b1c0e55aa0099ff".to_owned()),
+            goodput_mbps: Some(46.5),
+            goodput_ss_mbps: Some(47.1),
             jain: Some(0.9871),
             jain_ss: Some(0.991),
             links: vec![LinkSummary {
@@ -76,7 +94,11 @@ pub(crate) mod tests {
                 rate_mbps: Some(50.0),
                 utilization: Some(0.991),
                 arrivals: Some(413_349),
+                departures: Some(412_345),
+                queued_at_end: Some(0),
                 drops: Some(1004),
+                random_losses: Some(0),
+                policer_drops: None,
                 drop_ratio: Some(0.002_429),
                 marks: Some(0),
                 queue_packets: QueuePackets {
@@ -92,6 +114,7 @@ pub(crate) mod tests {
                     p99: Some(41.0),
                 },
             }],
+            flow_groups: vec![group("bbr1", 24.6), group("cubic", 21.9)],
             flows: vec![flow(0, "bbr1", 24.61), flow(1, "cubic", 21.97)],
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bbrlab_run::{FlowSummary, LimitedBy, LinkSummary, RunSummary};
 
-use super::layout::{Align, Table, WIDTH, cut};
+use super::layout::{Align, Table, cut};
 use crate::number::{count, figure, fixed};
 
 /// With more flows than this, only the slowest and the fastest are shown.
@@ -14,10 +14,11 @@ const LINKS_SHOWN: usize = 8;
 
 /// The summary of a run: what it was, its links, its flows.
 #[must_use]
-pub fn run_table(run: &RunSummary) -> String {
+pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     let mut text = String::new();
     let line = |text: &mut String, line: &str| {
-        writeln!(text, "{}", cut(line, WIDTH)).expect("writing to a string cannot fail");
+        writeln!(text, "{}", cut(line, width.unwrap_or(usize::MAX)))
+            .expect("writing to a string cannot fail");
     };
     let hash: String = run.scenario_hash.chars().take(12).collect();
     line(
@@ -42,21 +43,31 @@ pub fn run_table(run: &RunSummary) -> String {
     }
     if !run.links.is_empty() {
         text.push('\n');
-        text.push_str(&links(&run.links));
+        text.push_str(&links(&run.links, width));
     }
-    text.push('\n');
-    text.push_str(&flows(&run.flows));
     if run.flows.len() > 1 {
-        let total: f64 = run.flows.iter().filter_map(|flow| flow.goodput_mbps).sum();
-        line(
-            &mut text,
-            &format!(
-                "\ntotal goodput {} Mbit/s, Jain's index {} (steady state {})",
-                figure(total),
-                fixed(run.jain, 4),
-                fixed(run.jain_ss, 4)
-            ),
+        text.push('\n');
+        text.push_str(&groups(run, width));
+    }
+    if run.flows.len() <= FLOWS_SHOWN {
+        text.push('\n');
+        text.push_str(&flows(&run.flows, width));
+    } else {
+        let note = format!(
+            "{} flows, summarised by group; each of them is in summary.parquet and in --json",
+            count(run.flows.len() as u64)
         );
+        line(&mut text, &note);
+    }
+    if run.flows.len() > 1 {
+        let fairness = match (run.jain, run.jain_ss) {
+            (None, _) => "the flows were never all active, so there is no Jain's index".to_owned(),
+            (jain, None) => format!("Jain's index {}", fixed(jain, 4)),
+            (jain, steady) => {
+                format!("Jain's index {} (steady state {})", fixed(jain, 4), fixed(steady, 4))
+            }
+        };
+        line(&mut text, &format!("\ngoodput {} Mbit/s, {fairness}", figure(run.goodput_mbps)));
     }
     text
 }
@@ -76,46 +87,128 @@ pub(crate) fn value_text(value: &serde_json::Value) -> String {
     }
 }
 
-fn links(links: &[LinkSummary]) -> String {
+/// A count of a link.
+type CountOf = fn(&LinkSummary) -> Option<u64>;
+
+/// The links that flows share. A column of losses that no link has is left out.
+fn links(links: &[LinkSummary], width: Option<usize>) -> String {
+    let (private, shared): (Vec<&LinkSummary>, Vec<&LinkSummary>) =
+        links.iter().partition(|link| link.is_private());
+    let shown = &shared[..shared.len().min(LINKS_SHOWN)];
+    let has = |of: CountOf| shown.iter().any(|link| of(link) > Some(0));
+    let counts: [(&str, CountOf); 3] = [
+        ("lost", |link| link.random_losses),
+        ("policed", |link| link.policer_drops),
+        ("marked", |link| link.marks),
+    ];
+    let counts: Vec<(&str, CountOf)> = counts.into_iter().filter(|&(_, of)| has(of)).collect();
     let mut table = Table::new()
         .column("link", "", Align::Left)
         .column("rate", "Mbit/s", Align::Right)
         .column("used", "%", Align::Right)
         .column("arrived", "packets", Align::Right)
         .column("dropped", "packets", Align::Right)
-        .column("", "%", Align::Right)
+        .column("", "%", Align::Right);
+    for &(title, _) in &counts {
+        table = table.column(title, "packets", Align::Right);
+    }
+    table = table
         .column("queue mean", "packets", Align::Right)
         .column("p95", "", Align::Right)
         .column("max", "", Align::Right)
         .column("delay mean", "ms", Align::Right)
         .column("p95", "", Align::Right);
-    for link in links.iter().take(LINKS_SHOWN) {
-        table.row(vec![
+    for link in shown {
+        let mut cells = vec![
             link.name.clone(),
             figure(link.rate_mbps),
             fixed(link.utilization.map(|share| share * 100.0), 1),
             count(link.arrivals),
             count(link.drops),
             fixed(link.drop_ratio.map(|share| share * 100.0), 2),
+        ];
+        cells.extend(counts.iter().map(|(_, of)| count(of(link))));
+        cells.extend([
             fixed(link.queue_packets.mean, 1),
             fixed(link.queue_packets.p95, 0),
             fixed(link.queue_packets.max, 0),
             fixed(link.queue_delay_ms.mean, 2),
             fixed(link.queue_delay_ms.p95, 2),
         ]);
+        table.row(cells);
     }
-    let mut text = table.render();
-    if links.len() > LINKS_SHOWN {
-        writeln!(text, "and {} more links", count((links.len() - LINKS_SHOWN) as u64))
-            .expect("writing to a string cannot fail");
+    let mut text = if table.is_empty() { String::new() } else { table.render_in(width) };
+    for (more, what) in [
+        (shared.len() - shown.len(), "more shared links"),
+        (private.len(), "links of single flows"),
+    ] {
+        if more > 0 {
+            writeln!(text, "and {} {what}", count(more as u64))
+                .expect("writing to a string cannot fail");
+        }
     }
     text
 }
 
-fn flows(flows: &[FlowSummary]) -> String {
-    let with_fct = flows.iter().any(|flow| flow.fct_ms.mean.is_some());
+/// The groups of flows. Columns that no group has figures for are left out.
+fn groups(run: &RunSummary, width: Option<usize>) -> String {
+    let groups = &run.flow_groups;
+    let has_transfers = groups
+        .iter()
+        .any(|group| group.fct_ms.n.unwrap_or(0) + group.fct_ms.unfinished.unwrap_or(0) > 0);
+    let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
     let mut table = Table::new()
-        .column("flow", "", Align::Right)
+        .column("group", "", Align::Left)
+        .column("flows", "", Align::Right)
+        .column("goodput", "Mbit/s", Align::Right)
+        .column("share", "%", Align::Right);
+    if has_transfers {
+        for (title, unit) in [
+            ("FCT p50", "ms"),
+            ("p95", "ms"),
+            ("p99", "ms"),
+            ("slowdown p50", ""),
+            ("unfinished", ""),
+        ] {
+            table = table.column(title, unit, Align::Right);
+        }
+    }
+    table = table.column("retrans", "pkt", Align::Right).column("dropped", "pkt", Align::Right);
+    if has_losses {
+        table = table.column("lost", "pkt", Align::Right);
+    }
+    table = table.column("RTT mean", "ms", Align::Right).column("p95", "ms", Align::Right);
+    for group in groups {
+        let mut cells = vec![
+            group.group.clone(),
+            count(group.flows),
+            fixed(group.goodput_mbps, 2),
+            fixed(group.share.map(|share| share * 100.0), 1),
+        ];
+        if has_transfers {
+            cells.extend([
+                figure(group.fct_ms.p50),
+                figure(group.fct_ms.p95),
+                figure(group.fct_ms.p99),
+                fixed(group.slowdown.p50, 2),
+                count(group.fct_ms.unfinished),
+            ]);
+        }
+        cells.extend([count(group.retransmitted_packets), count(group.drops)]);
+        if has_losses {
+            cells.push(count(group.random_losses));
+        }
+        cells.extend([fixed(group.rtt_ms.mean, 1), fixed(group.rtt_ms.p95, 1)]);
+        table.row(cells);
+    }
+    table.render_in(width)
+}
+
+fn flows(flows: &[FlowSummary], width: Option<usize>) -> String {
+    let with_fct = flows.iter().any(|flow| flow.fct_ms.mean.is_some());
+    let has_names = flows.iter().any(|flow| flow.name.is_some());
+    let mut table = Table::new()
+        .column("flow", "", if has_names { Align::Left } else { Align::Right })
         .column("cc", "", Align::Left)
         .column("goodput", "Mbit/s", Align::Right)
         .column("steady", "Mbit/s", Align::Right)
@@ -130,11 +223,9 @@ fn flows(flows: &[FlowSummary]) -> String {
     if with_fct {
         table = table.column("FCT", "ms", Align::Right);
     }
-    let shown: Vec<&FlowSummary> =
-        if flows.len() <= FLOWS_SHOWN { flows.iter().collect() } else { extremes(flows) };
-    for flow in &shown {
+    for flow in flows {
         let mut cells = vec![
-            flow.id.to_string(),
+            flow.name.clone().unwrap_or_else(|| flow.id.to_string()),
             flow.cc.clone(),
             fixed(flow.goodput_mbps, 2),
             fixed(flow.goodput_ss_mbps, 2),
@@ -152,31 +243,7 @@ fn flows(flows: &[FlowSummary]) -> String {
         }
         table.row(cells);
     }
-    let mut text = table.render();
-    if shown.len() < flows.len() {
-        writeln!(
-            text,
-            "{} of {} flows: the ten slowest and the ten fastest",
-            shown.len(),
-            count(flows.len() as u64)
-        )
-        .expect("writing to a string cannot fail");
-    }
-    text
-}
-
-/// The ten slowest and the ten fastest, slowest first.
-fn extremes(flows: &[FlowSummary]) -> Vec<&FlowSummary> {
-    let mut by_goodput: Vec<&FlowSummary> = flows.iter().collect();
-    by_goodput.sort_by(|one, other| {
-        let key = |flow: &FlowSummary| flow.goodput_mbps.unwrap_or(0.0);
-        key(one).total_cmp(&key(other)).then(one.id.cmp(&other.id))
-    });
-    let half = FLOWS_SHOWN / 2;
-    let tail = by_goodput.split_off(by_goodput.len() - half);
-    by_goodput.truncate(half);
-    by_goodput.extend(tail);
-    by_goodput
+    table.render_in(width)
 }
 
 /// The two limits that applied longest, in per cent of the flow's active time.
@@ -213,8 +280,9 @@ fn trimmed(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{WIDTH, run_table};
+    use super::run_table;
     use expect_test::expect;
 
     #[test]
@@ -232,30 +300,31 @@ mod tests {
             ─────────────────────────────────────────────────────────────────────────────────────────
             bottleneck   50.00  99.1  413,349    1,004  0.24        61.2  118  249       14.80  28.50
 
+            group  flows  goodput  share  retrans  dropped  RTT mean   p95
+                           Mbit/s      %      pkt      pkt        ms    ms
+            ──────────────────────────────────────────────────────────────
+            bbr1       1    24.60   52.9      502      502      47.3  71.4
+            cubic      1    21.90   47.1      502      502      47.3  71.4
+
             flow  cc     goodput  steady  retrans        RTO  RTT base  mean   p95  cwnd  limited by
                           Mbit/s  Mbit/s      pkt     %             ms    ms    ms   pkt  % of its time
             ────────────────────────────────────────────────────────────────────────────────────────────────
                0  bbr1     24.61   24.86      502  0.25    0        30  47.3  71.4   143  pacing 88, cwnd 11
                1  cubic    21.97   22.22      502  0.25    0        30  47.3  71.4   143  pacing 88, cwnd 11
 
-            total goodput 46.58 Mbit/s, Jain's index 0.9871 (steady state 0.9910)
-        "#]].assert_eq(&run_table(&run));
+            goodput 46.50 Mbit/s, Jain's index 0.9871 (steady state 0.9910)
+        "#]].assert_eq(&run_table(&run, Some(WIDTH)));
     }
 
     #[test]
-    fn a_thousand_flows_are_told_by_their_extremes() {
+    fn many_flows_are_summarised_by_group() {
         let mut run = sample_run();
         let flow = run.flows[0].clone();
-        run.flows = (0..1000)
-            .map(|id| {
-                let mut flow = flow.clone();
-                flow.id = id;
-                flow.goodput_mbps = Some(f64::from(id % 97));
-                flow
-            })
-            .collect();
-        let text = run_table(&run);
-        assert!(text.contains("20 of 1,000 flows"), "{text}");
+        run.flows = (0..1000).map(|id| bbrlab_run::FlowSummary { id, ..flow.clone() }).collect();
+        run.flow_groups[0].flows = 998;
+        let text = run_table(&run, Some(WIDTH));
+        assert!(text.contains("1,000 flows, summarised by group"), "{text}");
+        assert!(text.lines().count() < 20, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 }

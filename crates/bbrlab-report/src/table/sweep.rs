@@ -6,28 +6,18 @@ use bbrlab_run::{Group, RunSummary};
 
 use super::layout::{Align, Table};
 use super::run::value_text;
+use crate::answers::{Answer, Metric, answers, group_names, value};
 use crate::groups::groups;
 use crate::number::{NONE, fixed, with_half};
 
-/// The columns of a sweep's table, as far as they fit: title, unit, scale, metric.
-pub(crate) const COLUMNS: &[(&str, &str, f64, &str)] = &[
-    ("goodput", "Mbit/s", 1.0, "total.goodput_mbps"),
-    ("used", "%", 100.0, "utilization"),
-    ("RTT mean", "ms", 1.0, "mean.rtt_ms"),
-    ("queue", "pkt", 1.0, "queue_packets.mean"),
-    ("retrans", "pkt", 1.0, "total.retransmitted_packets"),
-    ("dropped", "%", 100.0, "drop_ratio"),
-    ("Jain", "", 1.0, "jain"),
-];
-
-/// All runs of a sweep, or of one point with several seeds: means with 95 % intervals.
+/// All runs of a sweep, or of one point with several seeds: means with 95 % intervals. `width` in characters is that of
+/// the terminal; without one, the table has all its columns.
 #[must_use]
-pub fn sweep_table(runs: &[RunSummary]) -> String {
+pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
     let groups = groups(runs);
     let keys = varying_keys(&groups);
-    let several_flows = runs.iter().any(|run| run.flows.len() > 1);
-    let columns: Vec<_> =
-        COLUMNS.iter().filter(|column| several_flows || column.0 != "Jain").collect();
+    let answers = answers(runs, &groups);
+    let names = group_names(&groups);
     let most_seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
     let mut table = Table::new();
     for key in &keys {
@@ -39,8 +29,18 @@ pub fn sweep_table(runs: &[RunSummary]) -> String {
     if most_seeds > 1 {
         table = table.column("seeds", "", Align::Right);
     }
-    for (title, unit, _, _) in &columns {
-        table = table.column(title, unit, Align::Right);
+    let mut columns: Vec<(&Answer, usize)> = Vec::new();
+    for answer in &answers {
+        let per_group = matches!(answer.metric, Metric::PerGroup(_));
+        for (place, name) in names.iter().enumerate().take(if per_group { names.len() } else { 1 })
+        {
+            columns.push((answer, place));
+            table = if per_group && names.len() > 1 {
+                table.column(name, &unit_of(answer), Align::Right)
+            } else {
+                table.column(answer.title, answer.unit, Align::Right)
+            };
+        }
     }
     for group in &groups {
         let mut cells: Vec<String> = keys
@@ -53,20 +53,34 @@ pub fn sweep_table(runs: &[RunSummary]) -> String {
         if most_seeds > 1 {
             cells.push(group.seeds.len().to_string());
         }
-        for (title, _, scale, metric) in &columns {
-            let (mean, half) = mean_of(group, metric);
-            let (mean, half) = (mean.map(|x| x * scale), half.map(|x| x * scale));
-            let decimals = match *title {
-                "Jain" => 3,
-                "retrans" => 0,
-                _ => 2,
-            };
-            let mean = fixed(mean, decimals);
-            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &fixed(half, decimals))));
+        for &(answer, place) in &columns {
+            let (mean, half) = value(group, answer.metric, place);
+            let (mean, half) = (mean.map(|x| x * answer.scale), half.map(|x| x * answer.scale));
+            let mean = fixed(mean, answer.decimals);
+            let half = half.map(|half| fixed(half, answer.decimals));
+            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &half)));
         }
         table.row(cells);
     }
-    table.render()
+    let mut text = table.render_in(width);
+    let unchanged = groups.iter().filter(|group| group.identical_digests).count();
+    if unchanged > 0 {
+        let which = if unchanged == groups.len() {
+            "all points".to_owned()
+        } else {
+            format!("{unchanged} of {} points", groups.len())
+        };
+        text.push_str(&format!(
+            "seeds changed nothing at {which} (identical digests), so there is no interval; \
+             `start_jitter` on flows makes runs differ\n"
+        ));
+    }
+    text
+}
+
+/// What a column of a group is of, below the group's name.
+fn unit_of(answer: &Answer) -> String {
+    format!("{} {}", answer.title, answer.unit).trim_end().to_owned()
 }
 
 /// The last part of a key if that is unique among the keys: `buffer` for `bottleneck.buffer`.
@@ -114,24 +128,6 @@ fn change_together(groups: &[Group], one: &str, other: &str) -> bool {
     ones.len() == pairs.len() && others.len() == pairs.len()
 }
 
-/// A metric of a group: mean, and half its interval. A name that the group does not have is looked up in the
-/// bottleneck, or else in the first link.
-pub(crate) fn mean_of(group: &Group, metric: &str) -> (Option<f64>, Option<f64>) {
-    let of_link = |name: &str| name.starts_with("links.") && name.ends_with(&format!(".{metric}"));
-    group
-        .metrics
-        .get(metric)
-        .or_else(|| group.metrics.get(&format!("links.bottleneck.{metric}")))
-        .or_else(|| group.metrics.iter().find(|(name, _)| of_link(name)).map(|(_, value)| value))
-        .map_or((None, None), read)
-}
-
-fn read(value: &serde_json::Value) -> (Option<f64>, Option<f64>) {
-    let mean = value["mean"].as_f64();
-    let high = value["ci95"][1].as_f64();
-    (mean, mean.zip(high).map(|(mean, high)| high - mean))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::sample_run;
@@ -156,15 +152,17 @@ mod tests {
             }
         }
         expect![[r#"
-            buffer  cc     seeds      goodput   used  RTT mean  queue  retrans  dropped   Jain
-                                       Mbit/s      %        ms    pkt      pkt        %
-            ──────────────────────────────────────────────────────────────────────────────────
-            0.5bdp  bbr1       3  43.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
-            0.5bdp  cubic      3  43.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
-            1bdp    bbr1       3  44.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
-            1bdp    cubic      3  44.97 ±2.48  99.10     47.31  61.20     1004     0.24  0.987
+            buffer  cc     seeds     bbr1    cubic  goodput  queue delay         bbr1        cubic         bbr1
+                                  share %  share %   Mbit/s           ms  retrans pkt  retrans pkt  RTT mean ms
+            ───────────────────────────────────────────────────────────────────────────────────────────────────
+            0.5bdp  bbr1       3     52.9     47.1    46.50        14.80          502          502        47.31
+            0.5bdp  cubic      3     52.9     47.1    46.50        14.80          502          502        47.31
+            1bdp    bbr1       3     52.9     47.1    46.50        14.80          502          502        47.31
+            1bdp    cubic      3     52.9     47.1    46.50        14.80          502          502        47.31
+            not shown: cubic RTT mean ms, used, dropped, Jain (--wide shows all columns)
+            seeds changed nothing at all points (identical digests), so there is no interval; `start_jitter` on flows makes runs differ
         "#]]
-        .assert_eq(&sweep_table(&runs));
+        .assert_eq(&sweep_table(&runs, Some(100)));
     }
 
     #[test]
@@ -175,7 +173,7 @@ mod tests {
             run.point.insert("bottleneck.bdp_rtt".to_owned(), rtt.into());
             run.scenario_hash = delay.to_owned();
         }
-        let text = sweep_table(&runs);
+        let text = sweep_table(&runs, Some(100));
         assert!(text.starts_with("delay ") && !text.contains("bdp_rtt"), "{text}");
     }
 
@@ -188,12 +186,13 @@ mod tests {
             run.flows.truncate(1);
         }
         expect![[r#"
-            rate      goodput   used  RTT mean  queue  retrans  dropped
-                       Mbit/s      %        ms    pkt      pkt        %
-            ───────────────────────────────────────────────────────────
-            10Mbit/s    24.61  99.10     47.31  61.20      502     0.24
-            20Mbit/s    24.61  99.10     47.31  61.20      502     0.24
+            rate         bbr1    cubic  goodput  queue delay         bbr1        cubic         bbr1        cubic
+                      share %  share %   Mbit/s           ms  retrans pkt  retrans pkt  RTT mean ms  RTT mean ms
+            ────────────────────────────────────────────────────────────────────────────────────────────────────
+            10Mbit/s     52.9     47.1    46.50        14.80          502          502        47.31        47.31
+            20Mbit/s     52.9     47.1    46.50        14.80          502          502        47.31        47.31
+            not shown: used, dropped (--wide shows all columns)
         "#]]
-        .assert_eq(&sweep_table(&runs));
+        .assert_eq(&sweep_table(&runs, Some(100)));
     }
 }

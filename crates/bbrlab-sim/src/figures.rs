@@ -1,0 +1,17 @@
+//! From integers of the engine to figures in the units of the records.
+
+use bbrlab_units::Span;
+
+/// Percentiles of completion times are exact to a part in a thousand.
+pub(crate) const TRANSFER_PRECISION: u32 = 10;
+
+pub(crate) const BITS: f64 = 8.0;
+pub(crate) const NS_PER_MS: f64 = 1e6;
+pub(crate) const US_PER_MS: f64 = 1e3;
+pub(crate) const MEGA: f64 = 1e6;
+
+/// A rate in Mbit/s; none over no time.
+#[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
+pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
+    (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)
+}

@@ -1,0 +1,121 @@
+//! The spans of time that a run's figures are over, and what each flow had got at their ends.
+//!
+//! The *traffic* lasts from the first start to the last flow's end: the run's goodput is over it. *All are active*
+//! from the last start to the first end: Jain's index is over that.
+
+use bbrlab_run::Run;
+use bbrlab_units::{Span, Time};
+
+use crate::flow::Flow;
+
+/// When the steady state begins: 5 s after the last flow's start if the run lasts at most 30 s, else 10 s after it.
+pub(crate) fn steady_from(run: &Run) -> Time {
+    let settle = if run.duration <= Span::from_secs(30) { 5 } else { 10 };
+    let last_start = run.flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    last_start + Span::from_secs(settle)
+}
+
+/// What happens to all flows at a moment that is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// The last flow starts.
+    AllStarted,
+    /// The steady state begins.
+    Steady,
+}
+
+/// The windows of a run in progress.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    first_start: Time,
+    last_start: Time,
+    steady_from: Time,
+    /// Marks that lie ahead, the next one last.
+    ahead: Vec<(Time, Mark)>,
+    first_end: Option<Time>,
+    last_end: Time,
+    /// Flows whose active time is over while their send buffer is still being emptied.
+    emptying: Vec<u32>,
+}
+
+impl Windows {
+    pub(crate) fn new(run: &Run) -> Self {
+        let starts = || run.flows.iter().map(|flow| flow.start);
+        let last_start = starts().max().unwrap_or(Time::ZERO);
+        let steady_from = steady_from(run);
+        Self {
+            first_start: starts().min().unwrap_or(Time::ZERO),
+            last_start,
+            steady_from,
+            ahead: vec![(steady_from, Mark::Steady), (last_start, Mark::AllStarted)],
+            first_end: None,
+            last_end: Time::ZERO,
+            emptying: Vec::new(),
+        }
+    }
+
+    /// The next moment at which [`Self::reach`] is to be called.
+    pub(crate) fn next(&self) -> Time {
+        self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// All that happens at `now` has happened.
+    pub(crate) fn reach(&mut self, now: Time, flows: &mut [Flow]) {
+        while let Some((_, mark)) = self.ahead.pop_if(|(at, _)| *at == now) {
+            for flow in &mut *flows {
+                let bytes = flow.bytes_read();
+                match mark {
+                    Mark::AllStarted => flow.bytes_at_last_start = bytes,
+                    Mark::Steady => flow.bytes_at_ss = bytes,
+                }
+            }
+        }
+    }
+
+    /// The active time of flow `id` has ended at `now`.
+    pub(crate) fn flow_ended(&mut self, now: Time, id: u32, flows: &mut [Flow]) {
+        if self.first_end.is_none() {
+            self.first_end = Some(now);
+            for flow in &mut *flows {
+                flow.bytes_at_first_end = flow.bytes_read();
+            }
+        }
+        self.last_end = now;
+        self.emptying.push(id);
+        self.emptying.retain(|&id| {
+            let flow = &mut flows[id as usize];
+            flow.bytes_in_traffic = flow.bytes_read();
+            !flow.is_over()
+        });
+    }
+
+    /// The run ends at `now`, and with it flows whose active time had not ended.
+    pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
+        self.last_end = now;
+        for flow in &mut *flows {
+            flow.bytes_in_traffic = flow.bytes_read();
+        }
+        if self.first_end.is_none() {
+            self.first_end = Some(now);
+            for flow in flows {
+                flow.bytes_at_first_end = flow.bytes_read();
+            }
+        }
+    }
+
+    /// From the first start to the end of traffic.
+    pub(crate) fn traffic(&self) -> Span {
+        self.last_end.since(self.first_start)
+    }
+
+    /// From the beginning of the steady state to the end of traffic; `None` where nothing is left.
+    pub(crate) fn steady_traffic(&self) -> Option<Span> {
+        let span = self.last_end.since(self.steady_from);
+        (span > Span::ZERO).then_some(span)
+    }
+
+    /// Whether there is a time in which all flows are active, from the last start and in the steady state.
+    pub(crate) fn all_active(&self) -> [bool; 2] {
+        [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
+    }
+}
