@@ -30,7 +30,8 @@ pub(crate) enum Verb {
   bbrlab run examples.two-bbr
   bbrlab run my.toml --set bottleneck.buffer=2bdp --set 'flows[1].cc=cubic' --out results
   bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json
-  bbrlab show examples.dumbbell | bbrlab run -")]
+  bbrlab show examples.dumbbell | bbrlab run -
+  bbrlab run bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Run(RunArgs),
     /// Run the papers' experiments and show published figures next to measured ones
     #[command(after_help = "Examples:
@@ -58,7 +59,7 @@ pub(crate) enum Verb {
     /// Compare with recordings of real kernel code and real Linux hosts
     #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
     Validate(ValidateArgs),
-    /// Draw the pictures of a folder of results
+    /// Draw the pictures of folders of results
     #[command(after_help = "Example: bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Plot(PlotArgs),
     /// Put folders of results on one self-contained HTML page
@@ -66,6 +67,11 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
+    /// Write the data of results for other programs
+    #[command(after_help = "Examples:
+  bbrlab export bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --csv
+  bbrlab export bbrlab-runs --csv --out tables")]
+    Export(ExportArgs),
     /// Measure the speed of this machine and build
     #[command(after_help = "Example: bbrlab bench --json > bench.json")]
     Bench(BenchArgs),
@@ -114,7 +120,8 @@ pub(crate) struct Running {
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
-    /// Scenario files, ids of built-in scenarios (see `bbrlab list scenarios`), or - for standard input
+    /// Scenario files, ids of built-in scenarios (see `bbrlab list scenarios`), - for standard input,
+    /// or folders of results, which are continued
     #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
@@ -165,7 +172,7 @@ pub(crate) struct NewArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// Scenario files, ids of built-in scenarios, or - for standard input
+    /// Scenario files, ids of built-in scenarios, - for standard input, or folders of results
     #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
@@ -246,11 +253,11 @@ pub(crate) enum Against {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlotArgs {
-    /// Folder of a run or of a sweep
-    #[arg(value_name = "RUN")]
-    pub(crate) folder: PathBuf,
-    /// Folder for the pictures [default: the folder of the results]
-    #[arg(long, value_name = "DIR")]
+    /// Folders of runs or of sweeps, or folders with such folders in them
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Folder for the pictures [default: the folders of the results]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
     /// No notes
     #[arg(long, short)]
@@ -259,11 +266,24 @@ pub(crate) struct PlotArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// Folders of runs or of sweeps
-    #[arg(required = true, value_name = "RUN")]
+    /// Folders of runs or of sweeps, or folders with such folders in them
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
     /// The page [default: report.html in the first folder]
     #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExportArgs {
+    /// Folders of runs or of sweeps, or folders with such folders in them
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// As CSV: every Parquet file, with a line of names; nulls are empty, numbers read back exactly
+    #[arg(long, required = true)]
+    pub(crate) csv: bool,
+    /// Folder for the files [default: each beside its Parquet file]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
 }
 

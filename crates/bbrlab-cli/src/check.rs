@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_lab::{LabError, check_limit, processors};
+use bbrlab_lab::{LabError, check_limit, open_named, processors, refuse_second_stdin};
 use bbrlab_report::{count, figure};
 use bbrlab_scenario::{Estimate, Scenario};
 use serde::Serialize;
@@ -14,24 +14,29 @@ use crate::run::sets;
 pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.seed);
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
+    refuse_second_stdin(&args.scenarios)?;
     let mut documents = Vec::new();
     // A wrong file does not keep the others from being checked.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        match Scenario::open(name, &sets) {
-            Ok(scenario) => {
-                let estimate = scenario.estimate();
-                let over = check_limit(&estimate, jobs, args.limit).err();
-                if args.json {
-                    documents.push(of_scenario(&scenario, &estimate, over.as_ref()));
-                } else {
-                    output.text(&words(&scenario, &estimate, jobs, over.as_ref()))?;
-                }
-            }
-            Err(errors) => {
-                if let Some(before) = wrong.replace(errors.into()) {
+        // Nothing is written, so a key may be changed in a folder of results, too.
+        let named = open_named(name, &sets, true);
+        let scenarios = match named {
+            Ok(named) => named.into_iter().map(|named| named.scenario).collect(),
+            Err(error) => {
+                if let Some(before) = wrong.replace(error) {
                     output.note(&before.to_string());
                 }
+                Vec::new()
+            }
+        };
+        for scenario in scenarios {
+            let estimate = scenario.estimate();
+            let over = check_limit(&estimate, jobs, args.limit).err();
+            if args.json {
+                documents.push(of_scenario(&scenario, &estimate, over.as_ref()));
+            } else {
+                output.text(&words(&scenario, &estimate, jobs, over.as_ref()))?;
             }
         }
     }

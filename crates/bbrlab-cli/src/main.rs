@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Verb::Check(args) => check::check(args, &mut output),
         Verb::Validate(args) => validate::validate(args, &mut output),
         Verb::Plot(args) => plot::plot(args, &mut output),
+        Verb::Export(args) => plot::export(args, &mut output),
         Verb::Report(args) => plot::report(args, &mut output),
         Verb::Bench(args) => bench::bench(args, &mut output),
         Verb::BenchCase(args) => bench::one(args, &mut output),

@@ -1,19 +1,58 @@
-//! `bbrlab plot` and `bbrlab report`: pictures, and a page, of existing results.
+//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: pictures, a page, and CSV files of existing results.
 
-use crate::args::{PlotArgs, ReportArgs};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bbrlab_lab::LabError;
+
+use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
 
 pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
-    let out = args.out.as_ref().unwrap_or(&args.folder);
-    let files = bbrlab_lab::plot(&args.folder, out)?;
-    for file in files {
-        output.text(&format!("{}\n", file.display()))?;
-    }
-    Ok(())
+    each(&args.folders, args.out.as_deref(), bbrlab_lab::plot, output)
+}
+
+pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
+    each(&args.folders, args.out.as_deref(), bbrlab_lab::export_csv, output)
 }
 
 pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     let file = args.out.clone().unwrap_or_else(|| args.folders[0].join("report.html"));
     bbrlab_lab::write_report(&args.folders, &file)?;
     output.text(&format!("{}\n", file.display()))
+}
+
+/// Makes files of the results in each folder, and prints their names. Of several folders each has one of its name in
+/// `out`.
+fn each(
+    folders: &[PathBuf],
+    out: Option<&Path>,
+    make: impl Fn(&Path, Option<&Path>) -> Result<Vec<PathBuf>, LabError>,
+    output: &mut Output,
+) -> Verdict {
+    let mut names = Vec::new();
+    for folder in folders {
+        let own =
+            fs::canonicalize(folder).ok().and_then(|path| path.file_name().map(PathBuf::from));
+        names.push(own.filter(|_| folders.len() > 1).unwrap_or_default());
+    }
+    if out.is_some() && folders.len() > 1 {
+        for (place, name) in names.iter().enumerate() {
+            if let Some(first) = names[..place].iter().position(|other| other == name) {
+                let (first, second) = (folders[first].display(), folders[place].display());
+                return Err(LabError::Usage(format!(
+                    "{first} and {second} would both be {} in --out; name them one by one",
+                    name.display()
+                ))
+                .into());
+            }
+        }
+    }
+    for (folder, name) in folders.iter().zip(&names) {
+        let out = out.map(|out| out.join(name));
+        for file in make(folder, out.as_deref())? {
+            output.text(&format!("{}\n", file.display()))?;
+        }
+    }
+    Ok(())
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    Batch, BatchOptions, COMMIT, LabError, Stop, VERSION, check_limit, default_out, processors,
-    run_batch,
+    Batch, BatchOptions, COMMIT, LabError, Named, Stop, VERSION, check_limit, default_out,
+    open_named, processors, refuse_second_stdin, run_batch,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
 use bbrlab_run::RunsDocument;
@@ -18,12 +18,13 @@ use crate::progress::Bar;
 /// Runs the scenarios, one after the other, each on all cores.
 pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.running.seed);
+    refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
-        scenarios.push(Scenario::open(name, &sets).map_err(LabError::from)?);
+        scenarios.extend(open_named(name, &sets, args.running.out.is_some())?);
     }
     let jobs = jobs(&args.running);
-    let estimates = scenarios.iter().map(Scenario::estimate);
+    let estimates = scenarios.iter().map(|named| named.scenario.estimate());
     let whole = estimates.reduce(bbrlab_scenario::Estimate::and).unwrap_or_default();
     check_limit(&whole, jobs, args.running.limit)?;
     let stop = on_interrupt()?;
@@ -35,8 +36,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         runs: Vec::new(),
         groups: None,
     };
-    for scenario in &scenarios {
-        let batch = one(scenario, &args.running, jobs, several, &stop, output)?;
+    for named in &scenarios {
+        let scenario = &named.scenario;
+        let batch = one(named, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
             output.text(&table(&batch, width))?;
         }
@@ -62,13 +64,14 @@ fn finish(json: bool, document: &mut RunsDocument, output: &mut Output) -> Verdi
 }
 
 fn one(
-    scenario: &Scenario,
+    named: &Named,
     running: &Running,
     jobs: usize,
     several: bool,
     stop: &Stop,
     output: &mut Output,
 ) -> Result<Batch, Stopped> {
+    let scenario = &named.scenario;
     let out = match &running.out {
         // If the user names one folder for several scenarios, each gets its own folder in it.
         Some(out) if several => {
@@ -76,7 +79,7 @@ fn one(
             out.join(own.file_name().expect("the default has a name"))
         }
         Some(out) => out.clone(),
-        None => default_out(scenario),
+        None => named.folder.clone().unwrap_or_else(|| default_out(scenario)),
     };
     let options = BatchOptions {
         out: Some(out),

@@ -8,8 +8,10 @@ use std::process::Command;
 
 use shell::{Shell, told};
 
-const PAGES: &[(&str, &str)] =
-    &[("scenario-files.md", include_str!("../../../docs/scenario-files.md"))];
+const PAGES: &[(&str, &str)] = &[
+    ("scenario-files.md", include_str!("../../../docs/scenario-files.md")),
+    ("results.md", include_str!("../../../docs/results.md")),
+];
 
 #[test]
 fn the_commands_on_the_pages_succeed() {

@@ -189,9 +189,7 @@ fn command_lines() {
                 s.toml
                 note: found a byte that is not UTF-8 text on line 1 (0xff)
             mkdir s.toml; bbrlab run s.toml | exit 2
-                error: expected a scenario file
-                s.toml
-                note: found a directory
+                error: s.toml: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             bbrlab run s.toml | exit 2
                 error: expected a scenario file
                 s.toml
@@ -239,7 +237,7 @@ fn command_lines() {
             mkdir thesis; : > thesis/chapter1.tex; bbrlab run examples.dumbbell --out thesis | exit 2
                 error: thesis holds files that are no run's; use --force to write beside them, or another --out
             mkdir empty; bbrlab plot empty | exit 2
-                error: empty: expected a folder of results with summary.json in it: No such file or directory
+                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             bbrlab plot nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json in it: No such file or directory
             mkdir empty; bbrlab validate packets empty | exit 2
@@ -258,6 +256,83 @@ fn command_lines() {
                 stdout: #compdef bbrlab
         "#]],
         |line| run(&Shell::new("lines"), line),
+    );
+}
+
+/// The same for commands on folders of results, on scenarios as text and on standard input.
+#[test]
+fn command_lines_about_folders_and_texts() {
+    check(
+        &expect![[r#"
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; rm r/scenario.toml; bbrlab run r | exit 2
+                error: r: no scenario.toml in it, so it cannot be run again by itself; run its scenario with --out r
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab run r --set duration=2s | exit 2
+                error: r: a folder of results is run again as it is; to change a key, name another folder with --out
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo x = 1 >> r/scenario.toml; bbrlab run r | exit 2
+                error: `flows[0].x`: expected a key of `flows[0]`
+                r/scenario.toml:12:1 found an unknown key
+                note: keys of `flows[0]`: cc, cc_params, count, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, bytes, rate, on, off, write, train
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; sed -i s/1s/2s/ r/scenario.toml; bbrlab run r | exit 2
+                error: r holds another run (hash 2764266a909b, seed 1); use --force to write over it, or another --out
+            bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
+                error: ./scenario.toml was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run ./scenario.toml
+            bbrlab show examples.dumbbell > scenario.toml; bbrlab run scenario.toml --out . | exit 2
+                error: . holds files that are no run's; use --force to write beside them, or another --out
+            bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --out r | exit 2
+                error: r holds a sweep; use --force to write over it, or another --out
+            mkdir empty; bbrlab report empty | exit 2
+                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+            mkdir empty; bbrlab export empty --csv | exit 2
+                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+            bbrlab export nowhere --csv | exit 2
+                error: nowhere: expected a folder of results with summary.json in it: No such file or directory
+            bbrlab export nowhere | exit 2
+                error: the following required arguments were not provided:
+                --csv
+            mkdir r; : > r/run.json; bbrlab export r --csv | exit 2
+                error: r: no Parquet file in it
+            mkdir r; : > r/run.json; printf PAR1 > r/series.parquet; bbrlab export r --csv | exit 2
+                error: r/series.parquet is damaged: EOF: Parquet file too small. Size is 4 but need 8
+            mkdir -p a/r b/r; bbrlab export a/r b/r --csv --out t | exit 2
+                error: a/r and b/r would both be r in --out; name them one by one
+            bbrlab show examples.dumbell | exit 2
+                error: invalid value 'examples.dumbell' for '[ID]'
+                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.sim-congested, kato2025.sixteen-344, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.two-bbr, examples.parking-lot, examples.two-way]
+                tip: a similar value exists: 'examples.dumbbell'
+            bbrlab show | exit 2
+                error: the following required arguments were not provided:
+                <ID>
+            bbrlab show --schema examples.dumbbell | exit 2
+                error: the argument '--schema' cannot be used with '[ID]'
+            : > s.toml; bbrlab new s.toml | exit 2
+                error: s.toml exists; use --force to write over it
+            mkdir s.toml; bbrlab new s.toml --force | exit 2
+                error: s.toml is a folder; name a file
+            bbrlab new nowhere/s.toml | exit 1
+                error: cannot write nowhere/s.toml: No such file or directory
+            bbrlab run - < /dev/null | exit 2
+                error: expected a scenario
+                <stdin>
+                note: found an empty file
+            bbrlab show examples.dumbbell | sed s/rate/rat/ | bbrlab run - | exit 2
+                error: `bottleneck.rat`: expected a key of `bottleneck`
+                <stdin>:8:1 found an unknown key
+                help: did you mean `rate`?
+                note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+                error: `bottleneck.buffer`: expected a `rate` as well
+                <stdin>:9:10 found a buffer of a link without a rate, which never has a queue
+            printf 'duration = "1s"\nflows = 3\n' | bbrlab check - | exit 2
+                error: `flows`: expected a list of tables [[flows]]
+                <stdin>:2:9 found the number 3
+                help: write [[flows]], with two brackets
+            printf '\377' | bbrlab check - | exit 2
+                error: expected a scenario file
+                <stdin>
+                note: found a byte that is not UTF-8 text on line 1 (0xff)
+            bbrlab show examples.dumbbell | bbrlab run - - | exit 2
+                error: `-`: expected it once, found it 2 times: standard input can be read only once
+        "#]],
+        |line| run(&Shell::new("texts"), line),
     );
 }
 

@@ -1,7 +1,7 @@
 //! Files that are either complete or absent: written under another name, synced, then renamed.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
@@ -14,11 +14,22 @@ pub(crate) const PARTIAL: &str = ".partial";
 /// # Errors
 /// If the file cannot be written, for example because the disk is full.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    write_by(path, |file| file.write_all(bytes))
+}
+
+/// The same for a file that is not in memory as a whole: `fill` writes it.
+///
+/// # Errors
+/// If the file cannot be written, or `fill` fails.
+pub(crate) fn write_by(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), LabError> {
     let partial = partial_name(path);
     let written = (|| {
-        let mut file = File::create(&partial)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        let mut file = BufWriter::new(File::create(&partial)?);
+        fill(&mut file)?;
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(&partial, path)
     })();
     written.map_err(|error| {

@@ -4,23 +4,30 @@
 //! is in the folders does not depend on the number of workers or on the order in which they finish.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use bbrlab_report::{Picture, groups, sweep_pictures};
-use bbrlab_run::RunSummary;
+use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
 use crate::columns::summary_columns;
 use crate::error::LabError;
 use crate::execute::execute;
+use crate::lock::Lock;
+use crate::named::holds_text_of;
 use crate::parquet_file::encode;
-use crate::picture_files::{picture_of, write_pictures};
+use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, look, look_for_sweep, summary_json, write_run,
+    Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep, is_marked,
+    look, look_for_sweep, summary_json, write_run,
 };
 use crate::stop::Stop;
 
@@ -70,6 +77,13 @@ pub fn default_out(scenario: &Scenario) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}", hash.get(..12).unwrap_or(hash)))
 }
 
+/// What has come of an attempt at a run.
+enum Attempt {
+    Ended(Ended),
+    /// Another process is computing it.
+    Elsewhere,
+}
+
 /// The outcome of one run.
 struct Ended {
     summary: Box<RunSummary>,
@@ -100,17 +114,15 @@ pub fn run_batch(
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
+            let _lock = Lock::take(out)?;
+            begin_sweep(out, scenario)?;
         }
     }
     let tasks = tasks(scenario, options.leave_out);
-    let claimed = Mutex::new(BTreeSet::new());
-    let pool = Pool { jobs: options.jobs, stop: &options.stop };
-    let ended = pool.each(
-        &tasks,
-        |place| tasks[place].packets + PACKETS_OF_SET_UP,
-        |task, worker| one_run(scenario, task, options, is_single, &claimed, worker),
-        watch,
-    )?;
+    let ended = all_runs(scenario, &tasks, options, watch)?;
+    // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
+    let _lock =
+        options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     let mut batch = Batch {
         runs: Vec::new(),
         numbers: Vec::new(),
@@ -122,6 +134,11 @@ pub fn run_batch(
         partial: None,
     };
     for (task, ended) in tasks.iter().zip(ended) {
+        let ended = match ended {
+            // This process was interrupted, but another may have gone on.
+            None if !is_single => found_complete(&scenario.run(task.run), task, options)?,
+            ended => ended,
+        };
         match ended {
             Some(ended) if ended.is_complete => {
                 batch.found += u64::from(ended.was_there);
@@ -150,6 +167,8 @@ struct Task {
     run: u64,
     /// Expected data packets.
     packets: u64,
+    /// Its folder, once it has been chosen.
+    folder: OnceLock<Option<PathBuf>>,
 }
 
 fn tasks(scenario: &Scenario, leave_out: Option<fn(&Scenario, u64) -> bool>) -> Vec<Task> {
@@ -160,40 +179,115 @@ fn tasks(scenario: &Scenario, leave_out: Option<fn(&Scenario, u64) -> bool>) -> 
             packets = scenario.estimate_run(run).data_packets;
         }
         if !leave_out.is_some_and(|leave_out| leave_out(scenario, run)) {
-            tasks.push(Task { run, packets });
+            tasks.push(Task { run, packets, folder: OnceLock::new() });
         }
     }
     tasks
+}
+
+/// How long to wait before looking again at the runs that another process computes.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Computes or finds all runs. Those that another process is computing are left to it; when nothing else is to be done,
+/// they are waited for, and taken over if it ends without them.
+fn all_runs(
+    scenario: &Scenario,
+    tasks: &[Task],
+    options: &BatchOptions,
+    mut watch: impl FnMut(Progress),
+) -> Result<Vec<Option<Ended>>, LabError> {
+    let claimed = Mutex::new(BTreeSet::new());
+    let pool = Pool { jobs: options.jobs, stop: &options.stop };
+    let weight = |place: usize| tasks[place].packets + PACKETS_OF_SET_UP;
+    let weight_of = |places: &[usize]| places.iter().map(|&place| weight(place)).sum::<u64>();
+    let mut ended: Vec<Option<Ended>> = tasks.iter().map(|_| None).collect();
+    let mut left: Vec<usize> = (0..tasks.len()).collect();
+    let whole = weight_of(&left);
+    while !left.is_empty() {
+        let (elsewhere, their_weight) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (before, ours) = (tasks.len() - left.len(), weight_of(&left));
+        let attempts = pool.each(
+            &left,
+            |at| weight(left[at]),
+            |&place, worker| {
+                let attempt = one_run(scenario, &tasks[place], options, &claimed, worker)?;
+                if matches!(attempt, Attempt::Elsewhere) {
+                    elsewhere.fetch_add(1, Ordering::Relaxed);
+                    their_weight.fetch_add(weight(place), Ordering::Relaxed);
+                }
+                Ok::<_, LabError>(attempt)
+            },
+            |progress| {
+                let theirs = their_weight.load(Ordering::Relaxed);
+                #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
+                let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
+                watch(Progress {
+                    done: before as u64 + done,
+                    total: tasks.len() as u64,
+                    #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                    share: (share / whole as f64).clamp(0.0, 1.0),
+                });
+            },
+        )?;
+        let mut theirs = Vec::new();
+        for (&place, attempt) in left.iter().zip(attempts) {
+            match attempt {
+                Some(Attempt::Ended(run)) => ended[place] = Some(run),
+                Some(Attempt::Elsewhere) => theirs.push(place),
+                None => {}
+            }
+        }
+        if options.stop.is_wished() {
+            break;
+        }
+        left = theirs;
+        if !left.is_empty() {
+            thread::sleep(PAUSE);
+        }
+    }
+    Ok(ended)
 }
 
 fn one_run(
     scenario: &Scenario,
     task: &Task,
     options: &BatchOptions,
-    is_single: bool,
     claimed: &Mutex<BTreeSet<PathBuf>>,
     worker: &Worker<'_>,
-) -> Result<Ended, LabError> {
+) -> Result<Attempt, LabError> {
+    let is_single = scenario.runs() == 1;
     let run = scenario.run(task.run);
-    let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
-    let folder = options.out.as_ref().map(|out| {
-        if is_single { out.clone() } else { claim(out.join(folder_name(&run)), claimed) }
+    let folder = task.folder.get_or_init(|| {
+        let out = options.out.as_ref()?;
+        Some(if is_single { out.clone() } else { claim(out.join(folder_name(&run)), claimed) })
     });
-    if let Some(folder) = &folder
+    if let Some(ended) = found_complete(&run, task, options)? {
+        return Ok(Attempt::Ended(ended));
+    }
+    let toml = scenario.run_toml(task.run);
+    if let Some(folder) = folder
+        && is_single
         && !options.force
+        && folder.join(SCENARIO).exists()
+        && !is_marked(folder)
+        && !holds_text_of(folder, scenario)
     {
-        match look(folder, &key) {
-            Found::Complete(mut summary) => {
-                // The name and the place in the sweep are those of this scenario: the same run may have been
-                // computed for another one.
-                summary.point = run.point;
-                summary.scenario = run.scenario;
-                let folder = Some(folder.clone());
-                return Ok(Ended { summary, folder, is_complete: true, was_there: true });
-            }
-            Found::Nothing => {}
-            found => return Err(refuse(folder, found)),
-        }
+        return Err(refuse(folder, Found::Foreign));
+    }
+    let lock = match folder {
+        Some(folder) => match Lock::try_take(folder)? {
+            Some(lock) => Some(lock),
+            None => return Ok(Attempt::Elsewhere),
+        },
+        None => None,
+    };
+    // Before the lock was free, another process may have completed it.
+    if let Some(ended) = found_complete(&run, task, options)? {
+        return Ok(Attempt::Ended(ended));
+    }
+    if let Some(folder) = folder.as_ref().filter(|_| is_single) {
+        begin_run(folder, &toml)?;
     }
     let mut shown = 0.0;
     let executed = execute(&run, task.packets, worker.stop, |share| {
@@ -205,15 +299,52 @@ fn one_run(
     let executed =
         executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
     let is_complete = executed.is_complete;
-    if let Some(folder) = folder.as_ref().filter(|_| is_complete || is_single) {
-        let toml = scenario.run_toml(task.run);
-        write_run(folder, &toml, &executed)?;
+    if let Some(folder) = folder {
+        if is_complete || is_single {
+            write_run(folder, &toml, &executed)?;
+        }
         if is_single && options.pictures {
             write_pictures(folder, &[picture_of(&run, &executed.result)])?;
         }
     }
+    drop(lock);
+    if let Some(folder) = folder.as_ref().filter(|_| !is_complete) {
+        // An interrupted run of a sweep has written nothing; of others, the folder is not empty and stays.
+        let _ = fs::remove_dir(folder);
+    }
     let summary = Box::new(executed.result.summary);
-    Ok(Ended { summary, folder, is_complete, was_there: false })
+    let folder = folder.clone();
+    Ok(Attempt::Ended(Ended { summary, folder, is_complete, was_there: false }))
+}
+
+/// A run that is in its folder already, unless it is to be computed anew.
+///
+/// # Errors
+/// If the folder holds something else.
+fn found_complete(
+    run: &Run,
+    task: &Task,
+    options: &BatchOptions,
+) -> Result<Option<Ended>, LabError> {
+    let Some(Some(folder)) = task.folder.get().filter(|_| !options.force) else { return Ok(None) };
+    let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
+    match look(folder, &key) {
+        Found::Complete(mut summary) => {
+            Lock::clear(folder)?;
+            // The name and the place in the sweep are those of this scenario: the same run may have been computed for
+            // another one.
+            summary.point.clone_from(&run.point);
+            summary.scenario.clone_from(&run.scenario);
+            let is_single = options.out.as_ref() == Some(folder);
+            if is_single && options.pictures && !pictures_are_there(folder) {
+                write_pictures(folder, &[picture_of_folder(folder)?])?;
+            }
+            let folder = Some(folder.clone());
+            Ok(Some(Ended { summary, folder, is_complete: true, was_there: true }))
+        }
+        Found::Nothing => Ok(None),
+        found => Err(refuse(folder, found)),
+    }
 }
 
 /// The error for a folder that must not be written to.
@@ -226,6 +357,9 @@ fn refuse(folder: &Path, found: Found) -> LabError {
                 "{folder} holds another run (hash {hash}, seed {}); use --force to write over it, or another --out",
                 other.seed
             )
+        }
+        Found::Sweep => {
+            format!("{folder} holds a sweep; use --force to write over it, or another --out")
         }
         _ => format!(
             "{folder} holds files that are no run's; use --force to write beside them, or another --out"
@@ -248,7 +382,7 @@ fn claim(folder: PathBuf, claimed: &Mutex<BTreeSet<PathBuf>>) -> PathBuf {
 }
 
 /// The folder of a run in a sweep: the swept values, the seed, and enough of the hash to be unique.
-fn folder_name(run: &bbrlab_run::Run) -> String {
+fn folder_name(run: &Run) -> String {
     let mut parts: Vec<String> = run
         .point
         .values()

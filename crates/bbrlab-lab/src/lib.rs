@@ -11,6 +11,9 @@
 //! | `batch.rs` | all runs of a scenario on all cores |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
+//! | `lock.rs` | several processes share the runs of a folder |
+//! | `named.rs` | what users name: scenarios, and folders of results |
+//! | `export.rs` | Parquet files as CSV |
 //! | `atomic_file.rs` | files that are either complete or absent |
 //! | `papers.rs`, `reproduce/` | the papers' experiments: published figures next to measured ones |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |
@@ -27,10 +30,13 @@ mod bench;
 mod columns;
 mod error;
 mod execute;
+mod export;
 mod golden;
 mod limit;
 pub mod linux;
+mod lock;
 mod machine;
+mod named;
 mod packets;
 mod papers;
 mod parquet_file;
@@ -49,9 +55,11 @@ pub use batch::{Batch, BatchOptions, default_out, run_batch};
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use error::LabError;
 pub use execute::{Executed, execute};
+pub use export::export_csv;
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::processors;
+pub use named::{Named, open_named, refuse_second_stdin};
 pub use packets::{PacketReplays, validate_packets};
 pub use papers::{Experiment, Metric, Paper, papers};
 pub use picture_files::{plot, read_document};

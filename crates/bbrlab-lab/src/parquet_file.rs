@@ -134,10 +134,51 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
 /// # Errors
 /// If the file is of another kind, or damaged.
 pub(crate) fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
-    read_all(file).map_err(|error| match error {
-        ParquetError::General(text) => text,
+    read_all(file).map_err(|error| words(&error))
+}
+
+/// A Parquet file that is read one group of rows at a time.
+pub(crate) struct ParquetReader(SerializedFileReader<bytes::Bytes>);
+
+impl ParquetReader {
+    /// # Errors
+    /// If the file is of another kind, or damaged.
+    pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
+        SerializedFileReader::new(bytes::Bytes::from(file)).map(Self).map_err(|error| words(&error))
+    }
+
+    /// The names of the columns.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let schema = self.0.metadata().file_metadata().schema_descr_ptr();
+        schema.columns().iter().map(|column| column.name().to_owned()).collect()
+    }
+
+    /// The number of groups of rows.
+    pub(crate) fn groups(&self) -> usize {
+        self.0.num_row_groups()
+    }
+
+    /// The columns of a group of rows, as `Opt...` values.
+    ///
+    /// # Errors
+    /// If the file is damaged there, or has a column that bbrlab does not write.
+    pub(crate) fn group(&self, group: usize) -> Result<Vec<Values>, String> {
+        let read = || -> Result<Vec<Values>, ParquetError> {
+            let group = self.0.get_row_group(group)?;
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            (0..group.num_columns())
+                .map(|at| read_column(group.get_column_reader(at)?, rows))
+                .collect()
+        };
+        read().map_err(|error| words(&error))
+    }
+}
+
+fn words(error: &ParquetError) -> String {
+    match error {
+        ParquetError::General(text) => text.clone(),
         other => other.to_string(),
-    })
+    }
 }
 
 fn read_all(file: Vec<u8>) -> Result<Vec<Column>, ParquetError> {

@@ -1,5 +1,6 @@
 //! Pictures as files: SVG and PNG.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +10,12 @@ use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
+use crate::named::{Kind, folders_in, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
-use crate::run_folder::{QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON};
+use crate::run_folder::{
+    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, complete_key, read_sweep,
+};
 
 /// The picture of a run that has just ended.
 pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
@@ -49,21 +53,67 @@ pub(crate) fn write_pictures(
     Ok(files)
 }
 
-/// Draws the pictures of a folder of results, which may be a run's or a sweep's.
+/// Whether a run's folder has its pictures.
+pub(crate) fn pictures_are_there(folder: &Path) -> bool {
+    ["run.svg", "run.png"].iter().all(|name| folder.join(name).is_file())
+}
+
+/// Draws the pictures of the results in a folder, which may be a run's, a sweep's, or one of such folders: beside the data
+/// or, in folders of the same names, into `out`.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
-pub fn plot(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, LabError> {
-    let document = read_document(folder)?;
-    if !folder.join(SERIES_PARQUET).exists() {
-        let title = document.runs.first().map_or("", |run| run.scenario.as_str());
-        let pictures = sweep_pictures(title, &document.runs);
-        if pictures.is_empty() {
-            return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
-        }
-        return write_pictures(out, &pictures);
+pub fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
+    let mut files = Vec::new();
+    for results in results_in(folder)? {
+        let pictures = match results.kind {
+            Kind::Run => vec![picture_of_folder(&results.path)?],
+            Kind::Sweep => {
+                let document = document_of_sweep(&results.path)?;
+                sweep_pictures(&title_of_sweep(&results.path, &document), &document.runs)
+            }
+        };
+        let target = out.map_or_else(|| results.path.clone(), |out| out.join(&results.below));
+        files.extend(write_pictures(&target, &pictures)?);
     }
-    write_pictures(out, &[picture_of_folder(folder)?])
+    if files.is_empty() {
+        return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
+    }
+    Ok(files)
+}
+
+/// The title of a sweep's scenario or, if it has none, its name.
+pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
+    let title = read_sweep(folder).map(|sweep| sweep.title).filter(|title| !title.is_empty());
+    title.unwrap_or_else(|| document.runs.first().map_or_else(String::new, |r| r.scenario.clone()))
+}
+
+/// The records of a sweep; if it was killed before it wrote its summary, those of its complete runs.
+///
+/// # Errors
+/// If it has no complete run, or a file in it is damaged.
+pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError> {
+    if folder.join(SUMMARY_JSON).exists() || read_sweep(folder).is_none() {
+        return read_document(folder);
+    }
+    let mut complete = BTreeMap::new();
+    for name in folders_in(folder) {
+        let run = folder.join(name);
+        if let Some(key) = complete_key(&run) {
+            complete.insert((key.scenario_hash, key.seed), read_document(&run)?);
+        }
+    }
+    // In the order of the scenario, as the summary has them.
+    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let in_order = (0..scenario.runs()).filter_map(|run| {
+        let run = scenario.run(run);
+        complete.remove(&(run.scenario_hash, run.seed))
+    });
+    let joined = in_order.reduce(|mut all, more| {
+        all.runs.extend(more.runs);
+        all
+    });
+    joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
 }
 
 /// The picture of a run's folder.
@@ -75,7 +125,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     let Some(summary) = document.runs.first() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
     };
-    let scenario = Scenario::read(&folder.join(SCENARIO), &[])?;
+    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
     // The scenario in a run's folder holds neither its original name nor its place in a sweep.
     run.scenario.clone_from(&summary.scenario);

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_report::{PageSection, Picture, page, sweep_pictures};
 use bbrlab_run::RunsDocument;
+use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
-use crate::picture_files::{picture_of_folder, read_document};
+use crate::named::{Kind, Results, results_in};
+use crate::picture_files::{document_of_sweep, picture_of_folder, read_document, title_of_sweep};
 use crate::run_folder::{SCENARIO, SERIES_PARQUET};
 
 /// At most this many runs of a sweep are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Writes one page with the results of some folders.
+/// Writes one page with the results of some folders, each a run's, a sweep's, or one of such folders.
 ///
 /// # Errors
 /// If one is not a folder of results, or the page cannot be written.
@@ -22,9 +24,14 @@ pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     let mut sections = Vec::new();
     let mut origin: Option<(String, String)> = None;
     for folder in folders {
-        let document = read_document(folder)?;
-        origin.get_or_insert_with(|| (document.version.clone(), document.commit.clone()));
-        sections.push(section(folder, document)?);
+        for results in results_in(folder)? {
+            let document = match results.kind {
+                Kind::Run => read_document(&results.path)?,
+                Kind::Sweep => document_of_sweep(&results.path)?,
+            };
+            origin.get_or_insert_with(|| (document.version.clone(), document.commit.clone()));
+            sections.push(section(&results, document)?);
+        }
     }
     let (version, commit) = origin.unwrap_or_default();
     let title = match sections.as_slice() {
@@ -37,30 +44,33 @@ pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     write(file, page(&title, &version, &commit, &sections).as_bytes())
 }
 
-fn section(folder: &Path, document: RunsDocument) -> Result<PageSection, LabError> {
-    let name = document.runs.first().map_or_else(String::new, |run| run.scenario.clone());
-    let is_run = folder.join(SERIES_PARQUET).exists();
-    let scenario = if is_run {
-        let path = folder.join(SCENARIO);
-        fs::read_to_string(&path).map_err(|error| LabError::io("read", &path, &error))?
+fn section(results: &Results, document: RunsDocument) -> Result<PageSection, LabError> {
+    let folder = &results.path;
+    let file = folder.join(SCENARIO);
+    let (title, pictures) = match results.kind {
+        Kind::Run => {
+            let name = document.runs.first().map_or("", |run| run.scenario.as_str());
+            let scenario = Scenario::read_kept(&file, &[])?;
+            let title = if scenario.title().is_empty() { name } else { scenario.title() };
+            (title.to_owned(), vec![picture_of_folder(folder)?])
+        }
+        Kind::Sweep => {
+            let title = title_of_sweep(folder, &document);
+            let mut pictures: Vec<Picture> = sweep_pictures(&title, &document.runs);
+            for run in runs_of(folder).into_iter().take(RUNS_DRAWN) {
+                pictures.push(picture_of_folder(&run)?);
+            }
+            (title, pictures)
+        }
+    };
+    // Versions that did not keep a sweep's scenario have left folders without one.
+    let scenario = if file.exists() {
+        fs::read_to_string(&file).map_err(|error| LabError::io("read", &file, &error))?
     } else {
         String::new()
     };
-    let pictures = if is_run {
-        vec![picture_of_folder(folder)?]
-    } else {
-        let mut pictures: Vec<Picture> = sweep_pictures(&name, &document.runs);
-        for run in runs_of(folder).into_iter().take(RUNS_DRAWN) {
-            pictures.push(picture_of_folder(&run)?);
-        }
-        pictures
-    };
-    let command = if is_run {
-        format!("bbrlab run {}", folder.join(SCENARIO).display())
-    } else {
-        format!("bbrlab run {name} --out {}", folder.display())
-    };
-    Ok(PageSection { title: name, runs: document.runs, pictures, scenario, command })
+    let command = format!("bbrlab run {}", folder.display());
+    Ok(PageSection { title, runs: document.runs, pictures, scenario, command })
 }
 
 /// The folders of the runs with a sweep's first seed, by name.

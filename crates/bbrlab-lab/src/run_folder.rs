@@ -9,7 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::{RunSummary, RunsDocument};
+use bbrlab_run::{RunSummary, RunsDocument, SweepPoint};
+use bbrlab_scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -17,6 +18,7 @@ use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, wr
 use crate::columns::summary_columns;
 use crate::error::LabError;
 use crate::execute::Executed;
+use crate::lock::LOCK;
 use crate::machine;
 use crate::parquet_file::encode;
 use crate::provenance::{COMMIT, VERSION};
@@ -33,6 +35,8 @@ pub(crate) const SERIES_PARQUET: &str = "series.parquet";
 pub(crate) const QUEUE_PARQUET: &str = "queue.parquet";
 /// The transfers, if there are any.
 pub(crate) const TRANSFERS_PARQUET: &str = "transfers.parquet";
+/// What a sweep's folder is of; a run's has none.
+pub(crate) const SWEEP_JSON: &str = "sweep.json";
 /// CPU time, machine and date, and the hashes of the other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
@@ -68,6 +72,18 @@ struct RunFile {
     files: BTreeMap<String, String>,
 }
 
+/// `sweep.json`: what names a sweep but is not in the text of its scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SweepFile {
+    version: String,
+    commit: String,
+    scenario: String,
+    pub(crate) title: String,
+    /// Hash over all points and seeds.
+    scenario_hash: String,
+    runs: u64,
+}
+
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
@@ -77,6 +93,8 @@ pub(crate) enum Found {
     Complete(Box<RunSummary>),
     /// A run of another scenario or seed.
     Other(RunKey),
+    /// A sweep, where a single run is meant to be.
+    Sweep,
     /// Files of another kind, and no run.
     Foreign,
 }
@@ -85,6 +103,9 @@ pub(crate) enum Found {
 #[must_use]
 pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
+        if read_sweep(folder).is_some() {
+            return Found::Sweep;
+        }
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
@@ -129,15 +150,18 @@ pub(crate) fn look_for_sweep(folder: &Path) -> Found {
     let (folders, files): (Vec<_>, Vec<_>) =
         entries.flatten().map(|entry| entry.path()).partition(|path| path.is_dir());
     let summary = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
-    let is_sweeps = summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
+    let is_sweeps = read_sweep(folder).is_some()
+        || summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
         || folders.iter().any(|folder| holds_files_of_a_run(folder));
-    let is_leftover = |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL);
+    let is_leftover =
+        |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL) || path.ends_with(LOCK);
     if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
 }
 
 /// Whether a folder holds something, but no files of a run.
 fn is_foreign(folder: &Path) -> bool {
-    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    let is_empty = fs::read_dir(folder)
+        .map_or(true, |entries| entries.flatten().all(|entry| entry.file_name() == LOCK));
     !is_empty && !holds_files_of_a_run(folder)
 }
 
@@ -151,6 +175,87 @@ fn holds_files_of_a_run(folder: &Path) -> bool {
     })
 }
 
+/// What a sweep's folder says it is of.
+#[must_use]
+pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
+    serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
+}
+
+/// Whether a folder has a file that only a run or a sweep writes.
+#[must_use]
+pub(crate) fn is_marked(folder: &Path) -> bool {
+    [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
+}
+
+/// The name of the scenario whose results a folder holds and, for a run, its place in a sweep.
+#[must_use]
+pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
+    if let Some(sweep) = read_sweep(folder) {
+        return Some((sweep.scenario, SweepPoint::new()));
+    }
+    let summary = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
+    let document = summary.and_then(|text| serde_json::from_str::<RunsDocument>(&text).ok());
+    if let Some(run) = document.and_then(|document| document.runs.into_iter().next()) {
+        return Some((run.scenario, run.point));
+    }
+    let mark = fs::read_to_string(folder.join(RUN_JSON)).ok()?;
+    let mark: RunFile = serde_json::from_str(&mark).ok()?;
+    Some((mark.scenario, SweepPoint::new()))
+}
+
+/// Whether a run is complete, and which of its scenario; nothing about its files is checked.
+#[must_use]
+pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
+    let mark: RunFile =
+        serde_json::from_str(&fs::read_to_string(folder.join(RUN_JSON)).ok()?).ok()?;
+    let key = RunKey { scenario_hash: mark.scenario_hash, seed: mark.seed };
+    mark.complete.then_some(key)
+}
+
+/// Puts a sweep's scenario into its folder, before there are results. What a single run has left there is removed: it
+/// was asked for with `--force`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<(), LabError> {
+    if folder.join(RUN_JSON).exists() {
+        for name in [RUN_JSON, SERIES_PARQUET, QUEUE_PARQUET, TRANSFERS_PARQUET] {
+            forget(&folder.join(name))?;
+        }
+    }
+    let file = SweepFile {
+        version: VERSION.to_owned(),
+        commit: COMMIT.to_owned(),
+        scenario: scenario.name().to_owned(),
+        title: scenario.title().to_owned(),
+        scenario_hash: scenario.hash().to_owned(),
+        runs: scenario.runs(),
+    };
+    // The mark comes first: a scenario without it would be somebody's file.
+    for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
+    {
+        let path = folder.join(name);
+        if fs::read(&path).is_ok_and(|there| there == bytes) {
+            continue;
+        }
+        write(&path, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Puts a single run's scenario into its folder before it is computed, so that it can be run again however it ends. The
+/// results of an earlier run are left as they are until there are new ones.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabError> {
+    let path = folder.join(SCENARIO);
+    if path.symlink_metadata().is_ok() || is_marked(folder) {
+        return Ok(());
+    }
+    write(&path, scenario_toml.as_bytes())
+}
+
 /// Writes the folder of a run, whose scenario as TOML is given. An interrupted run is marked as incomplete.
 ///
 /// # Errors
@@ -161,6 +266,7 @@ pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(
     remove_leftovers(folder);
     // From here on the folder is not complete.
     forget(&folder.join(RUN_JSON))?;
+    forget(&folder.join(SWEEP_JSON))?;
     let mut summary = result.summary.clone();
     summary.cpu_s = None;
     let origin = origin(&summary);

@@ -226,7 +226,7 @@ fn draw_first_seeds(
         .filter_map(|group| batch.folders[*group.members.first()?].as_ref())
         .filter(|folder| !(folder.join("run.svg").exists() && folder.join("run.png").exists()))
         .collect();
-    let work = |folder: &&PathBuf, _: &Worker<'_>| plot(folder, folder);
+    let work = |folder: &&PathBuf, _: &Worker<'_>| plot(folder, None);
     Pool { jobs, stop }.each(&undrawn, |_| 1, work, |_| {}).map(drop)
 }
 

@@ -1,0 +1,141 @@
+//! Locks on folders of results, so that several processes share the work: who holds a run's lock computes it, and who
+//! holds a sweep's writes its summary.
+//!
+//! A lock is the system's, on a file in the folder. It ends with the process that holds it, however that ends, so what
+//! is left of a killed one is an empty file that the next takes over. The file is removed with the lock.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::atomic_file::make_folder;
+use crate::error::LabError;
+
+/// The name of the file.
+pub(crate) const LOCK: &str = ".lock";
+
+/// A folder's lock, held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    /// `None` on a file system without locks: there two processes may compute the same run, as each writes whole files.
+    file: Option<File>,
+}
+
+impl Lock {
+    /// Takes the lock of a folder, which is made if it is missing; `None` if somebody else holds it.
+    ///
+    /// # Errors
+    /// If the folder or the file cannot be made.
+    pub(crate) fn try_take(folder: &Path) -> Result<Option<Self>, LabError> {
+        Self::acquire(folder, File::try_lock)
+    }
+
+    /// The same, but waits for the others.
+    ///
+    /// # Errors
+    /// If the folder or the file cannot be made.
+    pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
+        let wait = |file: &File| file.lock().map_err(TryLockError::Error);
+        Ok(Self::acquire(folder, wait)?.expect("it was waited for"))
+    }
+
+    /// Removes the file that a killed process has left in a folder.
+    ///
+    /// # Errors
+    /// As [`Self::try_take`].
+    pub(crate) fn clear(folder: &Path) -> Result<(), LabError> {
+        if folder.join(LOCK).exists() {
+            drop(Self::try_take(folder)?);
+        }
+        Ok(())
+    }
+
+    fn acquire(
+        folder: &Path,
+        lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<Option<Self>, LabError> {
+        let path = folder.join(LOCK);
+        loop {
+            make_folder(folder)?;
+            let file = match File::options().create(true).truncate(false).write(true).open(&path) {
+                Ok(file) => file,
+                // An interrupted process has removed the folder, which was still empty.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(LabError::io("write", &path, &error)),
+            };
+            match lock(&file) {
+                // The one who held it before has removed the file that is locked here: nobody else will see it.
+                Ok(()) if !is_at(&file, &path) => {}
+                Ok(()) => return Ok(Some(Self { path, file: Some(file) })),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(_)) => return Ok(Some(Self { path, file: None })),
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // If the file cannot be removed, it stays as after a kill. It is unlocked when it is closed, after this.
+        let _ = fs::remove_file(&self.path);
+        self.file = None;
+    }
+}
+
+/// Whether that file is the one with this name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: &fs::Metadata| (meta.dev(), meta.ino());
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(held), Ok(named)) => identity(&held) == identity(&named),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+
+    use super::{LOCK, Lock};
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn one_at_a_time_holds_it_and_its_file_goes_with_it() {
+        let scratch = Scratch::new("lock");
+        let folder = scratch.path().join("run");
+        let held = Lock::try_take(&folder).unwrap().expect("nobody else");
+        assert!(Lock::try_take(&folder).unwrap().is_none());
+        assert!(folder.join(LOCK).exists());
+        drop(held);
+        assert!(!folder.join(LOCK).exists());
+        assert!(Lock::try_take(&folder).unwrap().is_some());
+    }
+
+    #[test]
+    fn what_a_killed_process_has_left_is_taken_over() {
+        let scratch = Scratch::new("lock-left");
+        std::fs::write(scratch.path().join(LOCK), b"").unwrap();
+        assert!(Lock::try_take(scratch.path()).unwrap().is_some());
+    }
+
+    /// The file is removed and made again all the time; never do two hold a lock at once.
+    #[test]
+    fn many_who_wait_hold_it_in_turn() {
+        let scratch = Scratch::new("lock-many");
+        let holders = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let _lock = Lock::take(scratch.path()).unwrap();
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                        assert_eq!(holders.fetch_sub(1, Ordering::SeqCst), 1);
+                    }
+                });
+            }
+        });
+        assert!(!scratch.path().join(LOCK).exists());
+    }
+}

@@ -1,0 +1,173 @@
+//! What users name: scenarios to run, and folders of results. A folder is a run's, a sweep's, or one with such folders in
+//! it, at any depth; its results can be run again, because a folder holds its scenario.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bbrlab_run::SweepPoint;
+use bbrlab_scenario::Scenario;
+
+use crate::error::{LabError, plain};
+use crate::run_folder::{
+    RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
+};
+
+/// A scenario that a user has named.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The folder that it was read from, where its results are.
+    pub folder: Option<PathBuf>,
+}
+
+/// Opens what stands in the place of a scenario: a file, a built-in's id, `-` for standard input, or a folder of results,
+/// which may hold several. Unless the results go `elsewhere`, a folder is run again as it is.
+///
+/// # Errors
+/// If a scenario is wrong, or a folder holds none.
+pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Named>, LabError> {
+    let path = Path::new(name);
+    if !path.is_dir() {
+        return Ok(vec![Named { scenario: Scenario::open(name, sets)?, folder: None }]);
+    }
+    if !sets.is_empty() && !elsewhere {
+        return Err(LabError::Usage(format!(
+            "{name}: a folder of results is run again as it is; to change a key, name another folder with --out"
+        )));
+    }
+    let open = |results: Results| {
+        let scenario = scenario_of(&results.path, sets)?;
+        Ok(Named { scenario, folder: Some(results.path) })
+    };
+    results_in(path)?.into_iter().map(open).collect()
+}
+
+/// Standard input can be read once.
+///
+/// # Errors
+/// If it is named more than once.
+pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
+    match names.iter().filter(|name| *name == "-").count() {
+        0 | 1 => Ok(()),
+        times => Err(LabError::Usage(format!(
+            "`-`: expected it once, found it {times} times: standard input can be read only once"
+        ))),
+    }
+}
+
+/// The scenario in a folder of results, under the name that it had.
+fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
+    let file = folder.join(SCENARIO);
+    if !file.exists() {
+        let shown = folder.display();
+        return Err(LabError::Usage(format!(
+            "{shown}: no {SCENARIO} in it, so it cannot be run again by itself; run its scenario with --out {shown}"
+        )));
+    }
+    let scenario = Scenario::read_kept(&file, sets)?;
+    if !is_marked(folder) && !holds_text_of(folder, &Scenario::read_kept(&file, &[])?) {
+        let file = file.display();
+        return Err(LabError::Usage(format!(
+            "{file} was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run {file}"
+        )));
+    }
+    let (name, place) =
+        kept_name(folder).unwrap_or_else(|| (name_of_folder(folder), SweepPoint::new()));
+    // Where it lay in a sweep is no longer true of another run.
+    Ok(scenario.placed(&name, if sets.is_empty() { place } else { SweepPoint::new() }))
+}
+
+/// Whether the `scenario.toml` of a folder is as a run or a sweep of this scenario writes it.
+pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
+    fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| {
+        text == scenario.to_toml() || (scenario.runs() == 1 && text == scenario.run_toml(0))
+    })
+}
+
+/// The name in the default name of a folder, NAME-HASH; of another folder, its name.
+fn name_of_folder(folder: &Path) -> String {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = folder.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let is_hash = |end: &str| end.len() == 12 && end.bytes().all(|b| b.is_ascii_hexdigit());
+    match name.rsplit_once('-') {
+        Some((name, end)) if is_hash(end) => name.to_owned(),
+        _ => name,
+    }
+}
+
+/// Whose results a folder holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Run,
+    Sweep,
+}
+
+/// A folder of results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Results {
+    pub(crate) path: PathBuf,
+    /// Its path below the folder that the user has named; empty if it is that one.
+    pub(crate) below: PathBuf,
+    pub(crate) kind: Kind,
+}
+
+/// The results in a folder: its own, or those in the folders in it, in the order of their names.
+///
+/// # Errors
+/// If there are none.
+pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
+    let wrong = |found: &str| {
+        LabError::Usage(format!(
+            "{}: expected a folder of results with {SUMMARY_JSON} in it: {found}",
+            top.display()
+        ))
+    };
+    fs::read_dir(top).map_err(|error| wrong(&plain(&error)))?;
+    let mut found = Vec::new();
+    walk(top, Path::new(""), 0, &mut found);
+    if found.is_empty() {
+        return Err(wrong("found none, neither here nor in the folders in it"));
+    }
+    Ok(found)
+}
+
+fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
+    /// Folders deeper down are somebody else's.
+    const DEPTH_MAX: u32 = 8;
+    if let Some(kind) = kind_of(folder) {
+        found.push(Results { path: folder.to_owned(), below: below.to_owned(), kind });
+        return;
+    }
+    if depth < DEPTH_MAX {
+        for name in folders_in(folder) {
+            walk(&folder.join(&name), &below.join(&name), depth + 1, found);
+        }
+    }
+}
+
+fn kind_of(folder: &Path) -> Option<Kind> {
+    let has = |name: &str| folder.join(name).is_file();
+    if has(SWEEP_JSON) {
+        Some(Kind::Sweep)
+    } else if has(RUN_JSON) || has(SERIES_PARQUET) || has(SCENARIO) {
+        Some(Kind::Run)
+    } else if has(SUMMARY_JSON) {
+        Some(Kind::Sweep)
+    } else {
+        None
+    }
+}
+
+/// The names of the folders in a folder, sorted, without hidden ones and links.
+pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+        .map(|entry| entry.file_name().into())
+        .collect();
+    names.sort();
+    names
+}
