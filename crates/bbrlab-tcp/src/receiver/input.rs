@@ -321,10 +321,11 @@ impl Receiver {
             if is_first {
                 self.sacks.start(skb.seq, skb.end_seq);
             } else {
-                if self.sacks.must_flush_before(skb.seq, skb.end_seq) {
+                let touched = self.sacks.touch(skb.seq, skb.end_seq);
+                if touched.must_flush() {
                     self.flush_compressed(host);
                 }
-                self.sacks.note(skb.seq, skb.end_seq);
+                self.sacks.bring_to_front(touched, skb.seq, skb.end_seq);
             }
             if inserted == Inserted::Own
                 && self.window.grow(segment.len, skb.truesize, self.ack.rcv_mss)

@@ -24,6 +24,23 @@ pub(super) struct SackList {
     is_on: bool,
 }
 
+/// Where out-of-order data was recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
+    /// The block that it extended, if there was one.
+    at: Option<usize>,
+    /// How many blocks stand before it.
+    depth: usize,
+}
+
+impl Touched {
+    /// Whether compressed ACKs must be sent before the block moves to the front: blocks not yet reported
+    /// might then no longer fit into an ACK. What is sent shows the block extended, in its old place.
+    pub(super) const fn must_flush(self) -> bool {
+        self.depth >= BLOCKS_EXPECTED
+    }
+}
+
 /// Extends `block` by `seq..end_seq` if they touch. Linux: `tcp_sack_extend`.
 fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
     if after(seq, block.end) || after(block.start, end_seq) {
@@ -58,29 +75,25 @@ impl SackList {
         self.count = 1;
     }
 
-    /// Whether compressed ACKs must be sent before [`Self::note`] records `seq..end_seq`: it would move a block to the
-    /// front, or add one, so that blocks not yet reported may no longer fit into an ACK.
-    pub(super) fn must_flush_before(&self, seq: u32, end_seq: u32) -> bool {
-        let count = usize::from(self.count);
-        let touched = self.blocks[..count]
-            .iter()
-            .position(|block| !after(seq, block.end) && !after(block.start, end_seq));
-        touched.unwrap_or(count) >= BLOCKS_EXPECTED
+    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, where it stands.
+    /// [`Self::bring_to_front`] has to follow. Linux: the first half of `tcp_sack_new_ofo_skb`.
+    pub(super) fn touch(&mut self, seq: u32, end_seq: u32) -> Touched {
+        let blocks = &mut self.blocks[..usize::from(self.count)];
+        let at = blocks.iter_mut().position(|block| extend(block, seq, end_seq));
+        Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// Records out-of-order data. Linux: `tcp_sack_new_ofo_skb`.
-    pub(super) fn note(&mut self, seq: u32, end_seq: u32) {
-        let count = usize::from(self.count);
-        for at in 0..count {
-            if extend(&mut self.blocks[at], seq, end_seq) {
-                self.blocks[..=at].rotate_right(1);
-                if count > 1 {
-                    self.merge_into_first();
-                }
-                return;
+    /// The block just extended becomes the first; if there was none, `seq..end_seq` does. Linux: the second
+    /// half of `tcp_sack_new_ofo_skb`.
+    pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
+        if let Some(at) = touched.at {
+            self.blocks[..=at].rotate_right(1);
+            if self.count > 1 {
+                self.merge_into_first();
             }
+            return;
         }
-        let kept = count.min(NUM_SACKS - 1);
+        let kept = usize::from(self.count).min(NUM_SACKS - 1);
         self.blocks.copy_within(..kept, 1);
         self.blocks[0] = SackBlock { start: seq, end: end_seq };
         self.count = u8::try_from(kept + 1).expect("at most four blocks");
@@ -172,19 +185,30 @@ mod tests {
     use crate::Segment;
     use expect_test::{Expect, expect};
 
-    /// Records the ranges and checks the SACK option after each; `!` where compressed ACKs are sent first.
+    /// The blocks of an ACK that is sent now.
+    fn write_option(list: &mut SackList, line: &mut String) {
+        let mut segment = Segment { has_ts: true, ..Segment::default() };
+        list.write(&mut segment);
+        for block in segment.sack_blocks() {
+            write!(line, " {}-{}", block.start, block.end).unwrap();
+        }
+    }
+
+    /// Records the ranges and checks the SACK option after each, and behind a `!` that of compressed ACKs
+    /// which are sent first.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true);
         let mut lines = String::new();
         for &(seq, end) in ranges {
-            let flush = list.must_flush_before(seq, end);
-            list.note(seq, end);
-            let mut segment = Segment { has_ts: true, ..Segment::default() };
-            list.write(&mut segment);
-            write!(lines, "{seq}-{end}{} ->", if flush { "!" } else { "" }).unwrap();
-            for block in segment.sack_blocks() {
-                write!(lines, " {}-{}", block.start, block.end).unwrap();
+            write!(lines, "{seq}-{end}").unwrap();
+            let touched = list.touch(seq, end);
+            if touched.must_flush() {
+                lines.push_str(" !");
+                write_option(&mut list, &mut lines);
             }
+            list.bring_to_front(touched, seq, end);
+            lines.push_str(" ->");
+            write_option(&mut list, &mut lines);
             lines.push('\n');
         }
         expected.assert_eq(&lines);
@@ -197,11 +221,11 @@ mod tests {
             &expect![[r#"
             10-20 -> 10-20
             30-40 -> 30-40 10-20
-            50-60! -> 50-60 30-40 10-20
-            70-80! -> 70-80 50-60 30-40
-            90-100! -> 90-100 70-80 50-60
-            20-30! -> 20-40 90-100 70-80
-            60-70! -> 50-80 20-40 90-100
+            50-60 ! 30-40 10-20 -> 50-60 30-40 10-20
+            70-80 ! 50-60 30-40 10-20 -> 70-80 50-60 30-40
+            90-100 ! 70-80 50-60 30-40 -> 90-100 70-80 50-60
+            20-30 ! 90-100 70-80 50-60 -> 20-40 90-100 70-80
+            60-70 ! 20-40 90-100 60-80 -> 50-80 20-40 90-100
         "#]],
         );
     }
