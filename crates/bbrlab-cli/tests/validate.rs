@@ -172,3 +172,69 @@ fn an_unknown_name_and_a_folder_without_traces_are_bad_input() {
     "#]],
     );
 }
+
+/// Copies two packet logs of the oracle's own tests, one under the name `other`.
+fn copy_packets(shell: &Shell, other: &str, alter: impl Fn(&str) -> String) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbrlab-oracle/tests/data/packets");
+    let to = shell.folder().join("packets");
+    fs::create_dir_all(&to).unwrap();
+    let list = fs::read_to_string(from.join("episodes.csv")).unwrap();
+    let line = list.lines().find(|line| line.starts_with("d_mid5_cubic,")).unwrap();
+    let altered = alter(&line.replacen("d_mid5_cubic", other, 1));
+    let header = list.lines().next().unwrap();
+    fs::write(to.join("episodes.csv"), format!("{header}\n{altered}\n{line}\n")).unwrap();
+    for kind in ["packets", "state", "rcv"] {
+        for name in ["d_mid5_cubic", other] {
+            let log = from.join(format!("d_mid5_cubic.{kind}.csv.gz"));
+            fs::copy(log, to.join(format!("{name}.{kind}.csv.gz"))).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_episode_with_unknown_settings_is_left_out_and_the_others_are_replayed() {
+    let shell = Shell::new("packets-unknown");
+    copy_packets(&shell, "red", |line| line.replace("7240B,,0", "7240B,colour=red,0"));
+    shell.check(&["validate", "packets", "packets"], &expect![[r#"
+        episode       sent by sender  mismatches  by receiver  mismatches  times supplied
+        ─────────────────────────────────────────────────────────────────────────────────
+        d_mid5_cubic              13           0           11           0               0
+
+        24 packets, 0 mismatches
+        left out: red: settings: found `colour=red`, expected `tso=on at the sender`, `sender qdisc fq`, `TCP_NODELAY`, `timestamps=0`, `tcp_ecn=1`, `CC on both sockets`, `SO_RCVBUF N`, `SO_RCVLOWAT N`, `window scale N at the receiver`
+        --- stderr
+        error: not supported: red
+        --- exit 2
+    "#]]);
+    shell.check(
+        &["validate", "packets", "packets", "--json"],
+        &expect![[r#"
+        {
+          "unsupported": [
+            "red"
+          ],
+          "episodes": [
+            {
+              "name": "d_mid5_cubic",
+              "sender": {
+                "packets": 13,
+                "mismatches": 0
+              },
+              "receiver": {
+                "packets": 11,
+                "mismatches": 0
+              },
+              "closed": false,
+              "handed": 0,
+              "first": null
+            }
+          ],
+          "packets": 24,
+          "mismatches": 0
+        }
+        --- stderr
+        error: not supported: red
+        --- exit 2
+    "#]],
+    );
+}

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use bbrlab_oracle::packets::{self, Episode, PacketsError, PacketsReport};
+use bbrlab_oracle::packets::{self, Episode, Episodes, PacketsError, PacketsReport};
 
 use crate::error::LabError;
 use crate::pool::{Pool, Worker};
@@ -13,7 +13,7 @@ use crate::stop::Stop;
 /// The outcome of replaying some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all that could be replayed.
+    /// The results of all that could be replayed, and what was left out.
     pub report: PacketsReport,
     /// What could not be replayed, in the folders' order.
     pub damaged: Vec<PacketsError>,
@@ -31,13 +31,15 @@ pub fn validate_packets(
     jobs: usize,
     stop: &Stop,
 ) -> Result<PacketReplays, LabError> {
-    let folders: Vec<Vec<Episode>> = dirs
+    let folders: Vec<Episodes> = dirs
         .iter()
         .map(|dir| packets::episodes(dir).map_err(|error| LabError::Usage(error.to_string())))
         .collect::<Result<_, _>>()?;
     let episodes: Vec<(&Episode, &[Episode])> = folders
         .iter()
-        .flat_map(|folder| folder.iter().map(move |episode| (episode, folder.as_slice())))
+        .flat_map(|folder| {
+            folder.known.iter().map(move |episode| (episode, folder.known.as_slice()))
+        })
         .collect();
     // Episodes whose beginning was not recorded take longest, and are last in the list.
     let weight = |place: usize| place as u64;
@@ -48,7 +50,9 @@ pub fn validate_packets(
     if stop.is_wished() {
         return Err(LabError::Interrupted("interrupted; nothing was compared".to_owned()));
     }
-    let mut report = PacketsReport::default();
+    let unsupported =
+        folders.iter().flat_map(|folder| folder.unsupported.iter().cloned()).collect();
+    let mut report = PacketsReport { unsupported, ..PacketsReport::default() };
     let mut damaged = Vec::new();
     for outcome in outcomes.into_iter().flatten() {
         match outcome {

@@ -6,6 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bbrlab_oracle::packets::{self, PacketsError};
+use bbrlab_stack::SenderQdisc;
 use expect_test::{Expect, expect};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -20,7 +21,9 @@ fn selection() -> PathBuf {
 fn table(dir: &Path) -> (String, u64) {
     let mut lines = String::new();
     let mut mismatches = 0;
-    for episode in packets::episodes(dir).unwrap() {
+    let listed = packets::episodes(dir).unwrap();
+    assert_eq!(listed.unsupported, []);
+    for episode in listed.known {
         let report = packets::validate(dir, std::slice::from_ref(&episode.name)).unwrap();
         let [e] = report.episodes.as_slice() else { panic!("one was asked for") };
         mismatches += report.mismatches;
@@ -36,8 +39,8 @@ fn table(dir: &Path) -> (String, u64) {
         )
         .unwrap();
         lines.push_str(if e.closed { ", closed" } else { "" });
-        if let Some(cc) = &e.unsupported {
-            write!(lines, ", {cc} is not built").unwrap();
+        if let Some(unsupported) = &e.unsupported {
+            write!(lines, ", {unsupported}").unwrap();
         }
         if let Some(first) = &e.first {
             write!(lines, ", first {first:?}").unwrap();
@@ -66,7 +69,7 @@ fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
     let reference = bbrlab_oracle::reference("receiver states");
     dirs.extend(reference.map(|reference| reference.join("linux-reference/packets")));
     for dir in dirs {
-        let all = packets::episodes(&dir).unwrap();
+        let all = packets::episodes(&dir).unwrap().known;
         // With replies the state depends on the sending half, which is not replayed here.
         for episode in all.iter().filter(|episode| episode.reply_bytes == 0) {
             let (report, first) = packets::receiver_states(episode, &all).unwrap();
@@ -165,17 +168,68 @@ fn cells_that_make_no_sense_are_named() {
     );
 }
 
+/// What is left out, and the names of the episodes that are replayed nevertheless.
+fn check_left_out(dir: &Path, expected: &Expect) {
+    let report = packets::validate(dir, &[]).unwrap();
+    assert_eq!(report.mismatches, 0);
+    let mut text = String::new();
+    for unsupported in &report.unsupported {
+        writeln!(text, "left out: {unsupported}").unwrap();
+    }
+    for episode in &report.episodes {
+        writeln!(text, "{}: {} packets", episode.name, episode.receiver.packets).unwrap();
+    }
+    expected.assert_eq(&text);
+}
+
+/// Alters the only episode of `episodes.csv`.
+fn alter_episode(dir: &Path, from: &str, to: &str) {
+    let path = dir.join("episodes.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    fs::write(&path, text.replace(from, to)).unwrap();
+}
+
 #[test]
-fn settings_that_are_not_known_are_refused() {
+fn an_episode_with_settings_that_are_not_known_is_left_out() {
     let dir = copy_of("d_mid5_cubic", "settings");
     let path = dir.join("episodes.csv");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("7240B,,0", "7240B,colour=red,0")).unwrap();
-    let error = packets::validate(&dir, &[]).unwrap_err();
-    assert!(
-        matches!(&error, PacketsError::Unknown { column: "settings", found, .. } if found == "colour=red"),
-        "{error}"
+    let same = text.lines().nth(1).unwrap();
+    let other = same.replace("d_mid5_cubic", "red").replace("7240B,,0", "7240B,colour=red,0");
+    let third = same.replace("d_mid5_cubic", "walk").replace("script: 0.2s:7240B", "walk 0.2s");
+    fs::write(&path, text.replace(same, &format!("{other}\n{same}\n{third}"))).unwrap();
+    check_left_out(
+        &dir,
+        &expect![[r#"
+        left out: red: settings: found `colour=red`, expected `tso=on at the sender`, `sender qdisc fq`, `TCP_NODELAY`, `timestamps=0`, `tcp_ecn=1`, `CC on both sockets`, `SO_RCVBUF N`, `SO_RCVLOWAT N`, `window scale N at the receiver`
+        left out: walk: app: found `walk 0.2s 0.4s:7240B`, expected `unlimited`, `script: T:B ...` or `N transfers of B B; ...`
+        d_mid5_cubic: 11 packets
+    "#]],
     );
+}
+
+#[test]
+fn the_sender_of_an_episode_with_an_algorithm_that_is_not_known_is_left_out() {
+    let dir = copy_of("d_mid5_cubic", "algorithm");
+    alter_episode(&dir, "d_mid5_cubic,cubic,", "d_mid5_cubic,lp,");
+    check_left_out(
+        &dir,
+        &expect![[r#"
+        left out: d_mid5_cubic: cc: found `lp`, expected an algorithm that is built (`bbrlab list algorithms`)
+        d_mid5_cubic: 11 packets
+    "#]],
+    );
+}
+
+#[test]
+fn the_qdisc_fq_and_nodelay_are_known() {
+    let dir = copy_of("d_mid5_cubic", "known");
+    alter_episode(&dir, "7240B,,0", "7240B,sender qdisc fq; TCP_NODELAY,0");
+    let listed = packets::episodes(&dir).unwrap();
+    assert_eq!(listed.unsupported, []);
+    let config = packets::sender_config(&listed.known[0]);
+    assert_eq!((config.stack.sender_qdisc, config.nodelay), (SenderQdisc::Fq, true));
 }
 
 #[test]
@@ -218,7 +272,7 @@ fn the_senders_inner_state_is_the_kernels_before_every_ack() {
     let dir = reference.join("linux-reference/packets");
     let mut table = String::new();
     let (mut rows, mut mismatches, mut by_a_step) = (0, 0, 0);
-    for episode in &packets::episodes(&dir).unwrap() {
+    for episode in &packets::episodes(&dir).unwrap().known {
         let (report, off_by_a_step, first) = packets::sender_states(episode).unwrap();
         rows += report.packets;
         mismatches += report.mismatches;

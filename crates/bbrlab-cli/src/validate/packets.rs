@@ -20,13 +20,13 @@ pub(super) fn verdict(packets: &PacketReplays, output: &mut Output) -> Verdict {
         };
         return Err(LabError::Usage(format!("{files} damaged or incomplete")).into());
     }
+    let left_out = &packets.report.unsupported;
+    if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.iter().map(|u| u.episode.as_str()).collect();
+        return Err(LabError::Usage(format!("not supported: {}", names.join(", "))).into());
+    }
     if packets.report.mismatches > 0 {
         return Err(Stopped::Status(1));
-    }
-    let unsupported: Vec<&str> =
-        packets.report.episodes.iter().filter_map(|e| e.unsupported.as_deref()).collect();
-    if !unsupported.is_empty() {
-        return Err(LabError::Usage(format!("not built yet: {}", unsupported.join(", "))).into());
     }
     Ok(())
 }
@@ -58,6 +58,9 @@ pub(super) fn words(packets: &PacketReplays) -> String {
         count(report.packets),
         count(report.mismatches)
     );
+    for unsupported in &report.unsupported {
+        let _ = writeln!(text, "left out: {unsupported}");
+    }
     let first = report.episodes.iter().find_map(|e| e.first.as_ref().map(|first| (e, first)));
     if let Some((e, first)) = first {
         let _ = writeln!(
@@ -72,6 +75,7 @@ pub(super) fn words(packets: &PacketReplays) -> String {
 /// `validate packets --json`.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
+    unsupported: Vec<&'a str>,
     episodes: Vec<OfEpisode<'a>>,
     packets: u64,
     mismatches: u64,
@@ -119,6 +123,7 @@ pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
         }),
     });
     Document {
+        unsupported: report.unsupported.iter().map(|u| u.episode.as_str()).collect(),
         episodes: episodes.collect(),
         packets: report.packets,
         mismatches: report.mismatches,

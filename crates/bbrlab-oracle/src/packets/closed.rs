@@ -312,7 +312,7 @@ pub(super) fn run(
         } else if tx_timer <= now {
             tx.bench.fire(tx_timer_id);
             tx.sender.on_timer(now, tx_timer_id, &mut tx.bench);
-            if tx_timer_id == TimerId::Pacing {
+            if tx_timer_id == TimerId::Pacing && !episode.fq {
                 rx.receiver.on_host_interrupt(now, &mut rx.bench);
             }
         }

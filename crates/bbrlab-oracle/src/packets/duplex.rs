@@ -1,7 +1,7 @@
 //! Replay of episodes in which both applications write: each end is a whole socket.
 
 use bbrlab_cc::Params;
-use bbrlab_stack::Stack;
+use bbrlab_stack::{SenderQdisc, Stack};
 use bbrlab_tcp::socket::Socket;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 use bbrlab_units::{Span, Time};
@@ -29,9 +29,10 @@ pub(super) fn replay(
     };
     let opened = FIRST_CONNECT + CONNECT_DELAY;
     let config = ReceiverConfig { ts_offset: ts_offset(opened), ..receiver_config(episode) };
+    let sending = sender::sender_config(episode);
     let mut client = End {
         socket: Socket::active(
-            sending_half(episode, opened)?,
+            sending_half(episode, opened, sending)?,
             // The episode's receiver settings apply to the receiver only.
             Receiver::new(ReceiverConfig { stack: Stack::default(), window_clamp: None, ..config }),
         ),
@@ -47,8 +48,12 @@ pub(super) fn replay(
     let to_server = arrivals(SeenAt::Receiver);
     let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
     let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
+    // Its sender settings apply to the sender only.
+    let stack = Stack { sender_qdisc: SenderQdisc::None, ..sending.stack };
+    let sending = SenderConfig { stack, nodelay: false, ..sending };
+    let sending = sending_half(episode, answered, sending)?;
     let mut server = End {
-        socket: Socket::passive(sending_half(episode, answered)?, Receiver::new(config)),
+        socket: Socket::passive(sending, Receiver::new(config)),
         bench: Bench::new(Draws::default()),
         reply_bytes: episode.reply_bytes,
         calls: Vec::new(),
@@ -58,10 +63,13 @@ pub(super) fn replay(
     Ok((client.bench.sent, server.bench.sent))
 }
 
-fn sending_half(episode: &Episode, opened: Time) -> Result<Sender, PacketsError> {
+fn sending_half(
+    episode: &Episode,
+    opened: Time,
+    config: SenderConfig,
+) -> Result<Sender, PacketsError> {
     let cc = sender::build(episode, &Params::default())?;
-    let config = SenderConfig { ts_offset: ts_offset(opened), ..sender::sender_config(episode) };
-    Ok(Sender::new(&config, cc))
+    Ok(Sender::new(&SenderConfig { ts_offset: ts_offset(opened), ..config }, cc))
 }
 
 /// A call of the application.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_units::{Span, Time};
 
-use super::PacketsError;
 use super::table::Table;
+use super::{PacketsError, Unsupported};
 
 /// The columns of `episodes.csv`.
 const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolved,app,settings,from_s,to_s,wscale,jiffies0,data_out,retrans,lost_data,lost_acks,see";
@@ -49,6 +49,10 @@ pub struct Episode {
     pub no_read: Option<(Time, Time)>,
     /// Whether bursts cross the network whole.
     pub tso_whole: bool,
+    /// Whether the sender's host has the qdisc `fq`.
+    pub fq: bool,
+    /// Whether the sender's application has switched Nagle's algorithm off: `TCP_NODELAY`.
+    pub nodelay: bool,
     /// Whether timestamps are on.
     pub timestamps: bool,
     /// `SO_RCVBUF` as asked for at the receiver.
@@ -97,14 +101,23 @@ impl Episode {
     }
 }
 
-/// The episodes that `DIR/episodes.csv` lists.
+/// What `DIR/episodes.csv` lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Episodes {
+    /// The episodes that can be replayed.
+    pub known: Vec<Episode>,
+    /// Those that are left out because of their settings or their application.
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// Reads `DIR/episodes.csv`.
 ///
 /// # Errors
-/// If the file is missing or contains something that is not known.
-pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
+/// If the file is missing or damaged.
+pub(super) fn load(dir: &Path) -> Result<Episodes, PacketsError> {
     let path = dir.join("episodes.csv");
     let table = Table::load(&path, COLUMNS)?;
-    let mut episodes = Vec::with_capacity(table.rows().len());
+    let mut episodes = Episodes::default();
     for (at, cells) in table.rows().iter().enumerate() {
         let bad = |reason| PacketsError::BadRow { path: path.clone(), row: at + 1, reason };
         let [
@@ -152,6 +165,8 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
             reply_bytes: 0,
             no_read: None,
             tso_whole: false,
+            fq: false,
+            nodelay: false,
             timestamps: true,
             so_rcvbuf: None,
             rcvlowat: None,
@@ -176,9 +191,10 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
         if episode.rate_bps == 0 {
             return Err(bad(format!("rate_mbps: found `{rate}`, expected more than 0")));
         }
-        parse_app(&mut episode, app)?;
-        parse_settings(&mut episode, settings)?;
-        episodes.push(episode);
+        match parse_app(&mut episode, app).and_then(|()| parse_settings(&mut episode, settings)) {
+            Ok(()) => episodes.known.push(episode),
+            Err(unsupported) => episodes.unsupported.push(unsupported),
+        }
     }
     Ok(episodes)
 }
@@ -202,8 +218,8 @@ fn parse_wscale(cell: &str) -> Option<(u8, u8)> {
     Some((sender, receiver))
 }
 
-fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), PacketsError> {
-    let unknown = || PacketsError::Unknown {
+fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
+    let unknown = || Unsupported {
         episode: episode.name.clone(),
         column: "app",
         found: cell.to_owned(),
@@ -260,18 +276,22 @@ fn parse_transfers(source: &str) -> Option<App> {
     Some(App::Transfers { count, bytes: bytes.strip_suffix(" B")?.parse().ok()? })
 }
 
-fn parse_settings(episode: &mut Episode, cell: &str) -> Result<(), PacketsError> {
+fn parse_settings(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
     let name = episode.name.clone();
-    let unknown = || PacketsError::Unknown {
+    let unknown = || Unsupported {
         episode: name.clone(),
         column: "settings",
         found: cell.to_owned(),
-        expected: "`tso=on at the sender`, `timestamps=0`, `tcp_ecn=1`, `CC on both sockets`, `SO_RCVBUF N`, `SO_RCVLOWAT N`, `window scale N at the receiver`",
+        expected: "`tso=on at the sender`, `sender qdisc fq`, `TCP_NODELAY`, `timestamps=0`, `tcp_ecn=1`, `CC on both sockets`, `SO_RCVBUF N`, `SO_RCVLOWAT N`, `window scale N at the receiver`",
     };
     for part in cell.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
         let at_receiver = part.strip_suffix(" at the receiver").unwrap_or(part);
         if part == "tso=on at the sender" {
             episode.tso_whole = true;
+        } else if part == "sender qdisc fq" {
+            episode.fq = true;
+        } else if part.strip_suffix(" at the sender").unwrap_or(part) == "TCP_NODELAY" {
+            episode.nodelay = true;
         } else if part == "timestamps=0" {
             episode.timestamps = false;
         } else if part == "tcp_ecn=1" {

@@ -55,16 +55,7 @@ pub enum PacketsError {
         found: u64,
     },
     /// An episode asks for something that is not known.
-    Unknown {
-        /// The episode.
-        episode: String,
-        /// The column of `episodes.csv`.
-        column: &'static str,
-        /// Its content.
-        found: String,
-        /// What would be accepted.
-        expected: &'static str,
-    },
+    Unsupported(Unsupported),
     /// The folder lists no episode by this name.
     NoSuchEpisode {
         /// The name asked for.
@@ -72,6 +63,26 @@ pub enum PacketsError {
         /// The names there are.
         known: Vec<String>,
     },
+}
+
+/// What an episode asks for and is not known: it is left out, or one side of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The episode.
+    pub episode: String,
+    /// The column of `episodes.csv`.
+    pub column: &'static str,
+    /// Its content.
+    pub found: String,
+    /// What would be accepted.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { episode, column, found, expected } = self;
+        write!(f, "{episode}: {column}: found `{found}`, expected {expected}")
+    }
 }
 
 impl std::error::Error for PacketsError {}
@@ -97,9 +108,7 @@ impl fmt::Display for PacketsError {
                 "{}: {column} is {found}, but episodes.csv says {expected}",
                 path.display()
             ),
-            Self::Unknown { episode, column, found, expected } => {
-                write!(f, "episodes.csv: {episode}: {column}: found `{found}`, expected {expected}")
-            }
+            Self::Unsupported(unsupported) => write!(f, "episodes.csv: {unsupported}"),
             Self::NoSuchEpisode { name, known } => {
                 write!(f, "no episode `{name}`; there are: {}", known.join(", "))
             }

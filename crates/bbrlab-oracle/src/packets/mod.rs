@@ -24,8 +24,8 @@ mod table;
 
 use std::path::Path;
 
-pub use episode::{App, Episode};
-pub use error::PacketsError;
+pub use episode::{App, Episode, Episodes};
+pub use error::{PacketsError, Unsupported};
 pub use receiver::receiver_config;
 pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
 pub use row::{Row, SeenAt};
@@ -41,7 +41,7 @@ use compare::{Comparison, Sent, compare};
 ///
 /// # Errors
 /// If `episodes.csv` is missing or damaged.
-pub fn episodes(dir: &Path) -> Result<Vec<Episode>, PacketsError> {
+pub fn episodes(dir: &Path) -> Result<Episodes, PacketsError> {
     episode::load(dir)
 }
 
@@ -77,19 +77,24 @@ pub fn packets(episode: &Episode) -> Result<Vec<Row>, PacketsError> {
     Ok(rows)
 }
 
-/// Replays the episodes `only` (all, if empty) of a folder.
+/// Replays the episodes `only` (all, if empty) of a folder. Episodes that ask for something unknown are left
+/// out, and the report says so.
 ///
 /// # Errors
-/// If the folder is damaged or an episode asks for something unknown.
+/// If the folder is damaged.
 pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, PacketsError> {
-    let all = episodes(dir)?;
-    if let Some(name) = only.iter().find(|&name| all.iter().all(|episode| episode.name != *name)) {
-        let known = all.iter().map(|episode| episode.name.clone()).collect();
+    let Episodes { known: all, mut unsupported } = episodes(dir)?;
+    let listed = all.iter().map(|episode| &episode.name);
+    let known: Vec<String> =
+        listed.chain(unsupported.iter().map(|left_out| &left_out.episode)).cloned().collect();
+    if let Some(name) = only.iter().find(|name| !known.contains(name)) {
         return Err(PacketsError::NoSuchEpisode { name: name.clone(), known });
     }
-    let mut report = PacketsReport::default();
+    let is_asked_for = |name: &String| only.is_empty() || only.contains(name);
+    unsupported.retain(|left_out| is_asked_for(&left_out.episode));
+    let mut report = PacketsReport { unsupported, ..PacketsReport::default() };
     for episode in &all {
-        if only.is_empty() || only.contains(&episode.name) {
+        if is_asked_for(&episode.name) {
             report.add(validate_episode(episode, &all)?);
         }
     }
@@ -243,7 +248,7 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
     if !is_ours {
         let nothing = (0, Comparison::default());
         let report = conclude(episode, nothing, receiver, false, handed);
-        return Ok(EpisodeReport { unsupported: Some(episode.cc.clone()), ..report });
+        return Ok(EpisodeReport { unsupported: Some(sender::unsupported(episode)), ..report });
     }
     let sender = side(episode, rows, SeenAt::Sender, by_sender);
     Ok(conclude(episode, sender, receiver, false, handed))

@@ -1,5 +1,7 @@
 //! The result: what `validate packets --json` prints.
 
+use super::Unsupported;
+
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
@@ -35,8 +37,8 @@ pub struct EpisodeReport {
     pub closed: bool,
     /// Clock readings supplied: times of paced bursts, and to the receiver the pacing timer's expiries.
     pub handed: u64,
-    /// The congestion control, if it is not built yet; the sender's side then counts nothing.
-    pub unsupported: Option<String>,
+    /// The congestion control, if it is not built; the sender's side then counts nothing.
+    pub unsupported: Option<Unsupported>,
     /// The first difference, the sender's if both have one.
     pub first: Option<FirstMismatch>,
 }
@@ -52,6 +54,8 @@ impl EpisodeReport {
 /// A folder of episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketsReport {
+    /// What was left out: episodes, or their senders.
+    pub unsupported: Vec<Unsupported>,
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,
     /// Packets in all.
@@ -65,6 +69,7 @@ impl PacketsReport {
     pub fn add(&mut self, episode: EpisodeReport) {
         self.packets += episode.sender.packets + episode.receiver.packets;
         self.mismatches += episode.mismatches();
+        self.unsupported.extend(episode.unsupported.clone());
         self.episodes.push(episode);
     }
 }

@@ -1,18 +1,18 @@
 //! Replay of the sender: fed with the ACKs that a Linux sender received, does ours send the same?
 
 use bbrlab_cc::{Algorithm, Cc, Params};
-use bbrlab_stack::{EcnMode, Stack, Tso};
+use bbrlab_stack::{EcnMode, SenderQdisc, Stack, Tso};
 use bbrlab_tcp::sender::SenderConfig;
 use bbrlab_tcp::{Sender, Tick, TimerId};
 use bbrlab_units::{Span, Time};
 
-use super::PacketsError;
 use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{read_by, ts_offset};
 use super::row::{Row, SeenAt};
 use super::table::Table;
+use super::{PacketsError, Unsupported};
 
 /// How long after its cue an application calls `connect()`, `send()`, `close()`.
 pub(super) const CONNECT_DELAY: Span = Span(512);
@@ -27,6 +27,10 @@ pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// If the log has a burst at most this long after the pacing timer is due, the timer goes off with the burst.
 const PACING_LATENESS: Span = Span(520);
 
+/// How long before the timer of the qdisc `fq` is due another timer of the machine may set it off. Linux:
+/// `timer_slack`.
+const FQ_SLACK: Span = Span::from_micros(10);
+
 /// The columns with which a file of sender states begins.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
@@ -39,12 +43,17 @@ pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
 /// An instance of it.
 pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, PacketsError> {
     let cc = algorithm(episode).and_then(|algorithm| algorithm.build(params).ok());
-    cc.ok_or_else(|| PacketsError::Unknown {
+    cc.ok_or_else(|| PacketsError::Unsupported(unsupported(episode)))
+}
+
+/// What an episode is told whose congestion control is none of ours.
+pub(super) fn unsupported(episode: &Episode) -> Unsupported {
+    Unsupported {
         episode: episode.name.clone(),
         column: "cc",
         found: episode.cc.clone(),
         expected: "an algorithm that is built (`bbrlab list algorithms`)",
-    })
+    }
 }
 
 /// The sender's configuration in an episode.
@@ -55,9 +64,11 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
         tick: Tick::new(1000, episode.jiffies0, Span::ZERO),
         stack: Stack {
             tso: if episode.tso_whole { Tso::Whole } else { Tso::Cut },
+            sender_qdisc: if episode.fq { SenderQdisc::Fq } else { SenderQdisc::None },
             ..Stack::default()
         },
         timestamps: episode.timestamps,
+        nodelay: episode.nodelay,
         ecn: if episode.ecn { EcnMode::On } else { EcnMode::Off },
         ..SenderConfig::default()
     }
@@ -101,7 +112,8 @@ pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
     /// Paced bursts whose logged time was used.
     pub(super) handed: u64,
-    /// When the pacing timer went off.
+    /// When TCP's own pacing timer went off. The one of `fq` is no occasion for timers with a tolerance: it does not
+    /// run the soft interrupt in which they go off.
     pub(super) pacing: Vec<Time>,
 }
 
@@ -153,11 +165,12 @@ pub(super) fn replay(
         .enumerate()
         .filter(|(_, row)| row.seen_at == SeenAt::Sender && !row.is_out)
         .peekable();
+    let slack = if episode.fq { FQ_SLACK } else { Span::ZERO };
     let mut wake = Time::NEVER;
     loop {
         let (arrival, place) =
             arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
-        let timer = next_timer(&bench, &logged);
+        let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
         // At the same moment a segment comes before a timer, unless the log shows the burst first.
         let is_burst_first = timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
@@ -175,7 +188,9 @@ pub(super) fn replay(
             let Due { id, burst, .. } = timer.expect("one is due");
             bench.fire(id);
             if id == TimerId::Pacing {
-                result.pacing.push(now);
+                if !episode.fq {
+                    result.pacing.push(now);
+                }
                 result.handed += u64::from(burst.is_some() && now >= episode.from);
             }
             sender.on_timer(now, id, &mut bench);
@@ -219,12 +234,13 @@ struct Due {
 /// The next timer.
 ///
 /// A paced burst leaves at one of the clock's steps after its time; only the burst itself shows in the log
-/// which one. All other timers go off when they are due.
-fn next_timer(bench: &Bench, logged: &[(Time, usize)]) -> Option<Due> {
+/// which one. `fq` may be called up to `slack` before its timer is due. All other timers go off when they are due.
+fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);
     if pacing != Time::NEVER {
-        let at = logged.partition_point(|&(time, _)| time < pacing);
+        let earliest = Time(pacing.0 - slack.0).max(bench.now);
+        let at = logged.partition_point(|&(time, _)| time < earliest);
         let burst = logged.get(at).filter(|&&(time, _)| time <= pacing + PACING_LATENESS);
         let at = burst.map_or(pacing, |&(time, _)| time);
         next = Some(Due { at, id: TimerId::Pacing, burst: burst.map(|&(_, place)| place) });
