@@ -12,18 +12,19 @@
 //!             Receiver: is an ACK still due? ──────────────┘
 //! ```
 //!
-//! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`, `tcp_rcv_synsent_state_process`),
-//! `tcp_output.c` (`__tcp_transmit_skb`, `tcp_event_data_sent`).
+//! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`, `tcp_rcv_state_process`,
+//! `tcp_rcv_synsent_state_process`, `tcp_ack`), `tcp_output.c` (`__tcp_transmit_skb`, `tcp_event_data_sent`).
 //! Deviations:
 //! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the kernel's slow
 //!    path a retransmission triggered by that ACK still carries the old ACK number.
-//! 2. The RTT of a retransmitted SYN-ACK is measured from its first transmission.
+//! 2. A SYN without ACK that answers ours is ignored: no simultaneous open.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use crate::receiver::{Read, SendSide};
 use crate::segment::flag;
+use crate::sender::AckPlace;
 use crate::{Host, Receiver, Segment, Sender, TimerId};
 
 /// A socket that sends and receives.
@@ -40,20 +41,6 @@ struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
     now: Time,
-    mode: Mode,
-}
-
-/// What happens to the segments and timers of the sending half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// Segments are transmitted.
-    Open,
-    /// A passive socket before the handshake is complete. The receiving half runs the handshake, so nothing is
-    /// transmitted and no timer is armed.
-    Listening,
-    /// A passive socket completes the handshake. The sending half acknowledges a SYN-ACK that was never sent;
-    /// that ACK is not transmitted.
-    Established,
 }
 
 impl<H: Host> Draw for Wire<'_, H> {
@@ -64,12 +51,6 @@ impl<H: Host> Draw for Wire<'_, H> {
 
 impl<H: Host> Host for Wire<'_, H> {
     fn transmit(&mut self, mut segment: Segment) {
-        let is_bare = segment.len == 0 && !segment.has(flag::FIN);
-        match self.mode {
-            Mode::Listening => return,
-            Mode::Established if is_bare => return,
-            Mode::Open | Mode::Established => {}
-        }
         if segment.has(flag::SYN) {
             segment.wnd = self.receiver.syn_window();
         } else {
@@ -79,15 +60,11 @@ impl<H: Host> Host for Wire<'_, H> {
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {
-        if self.mode != Mode::Listening {
-            self.host.arm(timer, at);
-        }
+        self.host.arm(timer, at);
     }
 
     fn disarm(&mut self, timer: TimerId) {
-        if self.mode != Mode::Listening {
-            self.host.disarm(timer);
-        }
+        self.host.disarm(timer);
     }
 }
 
@@ -107,28 +84,37 @@ impl Socket {
     /// Sends the SYN.
     pub fn connect(&mut self, now: Time, host: &mut impl Host) {
         self.receiver.connect(now);
-        self.with_sender(now, host, Mode::Open, |sender, wire| sender.connect(now, wire));
+        self.with_sender(now, host, |sender, wire| sender.connect(now, wire));
     }
 
     /// A segment arrives from the peer. The caller then checks [`Self::wants_read`] and the sender's
     /// [`Sender::app_is_ready`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.receiver.is_established();
-        if segment.has(flag::SYN) && !was_established {
-            self.on_syn(now, segment, host);
+        if segment.has(flag::SYN) && !was_established && !self.is_passive {
+            self.on_synack(now, segment, host);
             return;
         }
         if !self.receiver.accept(now, segment, host) {
             return;
         }
-        self.receiver.take_header(segment);
         if was_established {
+            match self.sender.place_of(segment.ack) {
+                AckPlace::Current => self.receiver.take_header(segment),
+                // The header of a reordered ACK tells nothing new; its data may.
+                AckPlace::Old => {}
+                place @ (AckPlace::TooOld | AckPlace::Unsent) => {
+                    self.receiver.challenge(place == AckPlace::Unsent, host);
+                    return;
+                }
+            }
             self.receiver.take_echo(segment);
         } else {
-            // The sending half acts as an active opener, so it is given the SYN-ACK that it expects.
-            let synack = Segment { flags: flag::SYN | flag::ACK, len: 0, ..*segment };
-            self.with_sender(now, host, Mode::Established, |sender, wire| {
-                sender.on_segment(now, &synack, wire);
+            self.receiver.take_header(segment);
+            let rtt_us = self.receiver.synack_rtt_us(now, segment);
+            let has_ecn = self.receiver.has_ecn();
+            self.with_sender(now, host, |sender, wire| {
+                sender.accept(now, segment, rtt_us, has_ecn, wire);
             });
         }
         let is_bare_ack = segment.len == 0 && segment.flags == flag::ACK && segment.sack_count == 0;
@@ -136,7 +122,7 @@ impl Socket {
         if was_established {
             // Only the receiving half processes the FIN.
             let ack = Segment { flags: segment.flags & !flag::FIN, ..*segment };
-            self.with_sender(now, host, Mode::Open, |sender, wire| {
+            self.with_sender(now, host, |sender, wire| {
                 sender.on_segment(now, &ack, wire);
             });
         }
@@ -146,22 +132,12 @@ impl Socket {
         }
     }
 
-    /// A SYN or SYN-ACK arrives.
+    /// The SYN-ACK arrives.
     #[cold]
-    fn on_syn(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
-        if self.is_passive {
-            let is_first = !self.receiver.has_syn();
-            self.receiver.on_segment(now, segment, host);
-            if is_first {
-                self.with_sender(now, host, Mode::Listening, |sender, wire| {
-                    sender.connect(now, wire);
-                });
-            }
-        } else if segment.has(flag::ACK) {
+    fn on_synack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+        if segment.has(flag::ACK) && segment.ack == self.sender.conn().snd_nxt {
             self.receiver.on_synack(now, segment);
-            self.with_sender(now, host, Mode::Open, |sender, wire| {
-                sender.on_segment(now, segment, wire);
-            });
+            self.with_sender(now, host, |sender, wire| sender.on_segment(now, segment, wire));
         }
     }
 
@@ -175,7 +151,7 @@ impl Socket {
         if is_receivers {
             self.receiver.on_timer(now, timer, host);
         } else {
-            self.with_sender(now, host, Mode::Open, |sender, wire| {
+            self.with_sender(now, host, |sender, wire| {
                 sender.on_timer(now, timer, wire);
             });
         }
@@ -194,17 +170,17 @@ impl Socket {
 
     /// One `send()` of `bytes`.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
-        self.with_sender(now, host, Mode::Open, |sender, wire| sender.write(now, bytes, wire));
+        self.with_sender(now, host, |sender, wire| sender.write(now, bytes, wire));
     }
 
     /// The application runs and writes what did not fit before.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
-        self.with_sender(now, host, Mode::Open, |sender, wire| sender.run_app(now, wire));
+        self.with_sender(now, host, |sender, wire| sender.run_app(now, wire));
     }
 
     /// The application closes: FIN after the last byte written.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
-        self.with_sender(now, host, Mode::Open, |sender, wire| sender.close(now, wire));
+        self.with_sender(now, host, |sender, wire| sender.close(now, wire));
     }
 
     /// The sending half.
@@ -224,19 +200,16 @@ impl Socket {
         &mut self,
         now: Time,
         host: &mut H,
-        mode: Mode,
         act: impl FnOnce(&mut Sender, &mut Wire<'_, H>),
     ) {
-        let mut wire = Wire { receiver: &mut self.receiver, host, now, mode };
+        let mut wire = Wire { receiver: &mut self.receiver, host, now };
         act(&mut self.sender, &mut wire);
-        if mode != Mode::Listening {
-            let conn = self.sender.conn();
-            self.receiver.set_send_side(SendSide {
-                snd_nxt: conn.snd_nxt,
-                srtt_us: conn.srtt_us,
-                rto: self.sender.rto(),
-                wstamp: self.sender.next_departure(),
-            });
-        }
+        let conn = self.sender.conn();
+        self.receiver.set_send_side(SendSide {
+            snd_nxt: conn.snd_nxt,
+            srtt_us: conn.srtt_us,
+            rto: self.sender.rto(),
+            wstamp: self.sender.next_departure(),
+        });
     }
 }

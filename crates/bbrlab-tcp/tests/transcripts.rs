@@ -21,7 +21,8 @@
 //!
 //! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice `SO_RCVBUF`), `rcvlowat`, `rwnd`,
 //! `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the words `nots`, `nosack`,
-//! `quickack`, `ecn`, `dctcp`. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
+//! `quickack`, `ecn`, `dctcp`. Of a whole socket: `active` or `passive`, then those of a
+//! receiver. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -31,6 +32,7 @@ use bbrlab_cc::{Algorithm, Draw, Params};
 use bbrlab_stack::{DelAck, EcnMode, SocketBuffer};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::socket::Socket;
 use bbrlab_tcp::{
     Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
 };
@@ -85,6 +87,7 @@ impl Host for Scribe {
 enum End {
     Receiver(Box<Receiver>),
     Sender(Box<Sender>),
+    Socket(Box<Socket>),
 }
 
 impl End {
@@ -93,7 +96,8 @@ impl End {
         match words.next() {
             Some("receiver") => Self::Receiver(Box::new(Receiver::new(receiver_config(words)))),
             Some("sender") => Self::Sender(Box::new(sender(words))),
-            other => panic!("`receiver` or `sender`, not {other:?}"),
+            Some("socket") => Self::Socket(Box::new(socket(words))),
+            other => panic!("`receiver`, `sender` or `socket`, not {other:?}"),
         }
     }
 
@@ -101,6 +105,7 @@ impl End {
         match self {
             Self::Receiver(receiver) => receiver.on_timer(now + host.boot, timer, host),
             Self::Sender(sender) => sender.on_timer(now + host.boot, timer, host),
+            Self::Socket(socket) => socket.on_timer(now + host.boot, timer, host),
         }
     }
 
@@ -108,7 +113,7 @@ impl End {
     fn boot(&self) -> Span {
         match self {
             Self::Receiver(_) => Span::ZERO,
-            Self::Sender(_) => Span::from_millis(u64::from(BOOT_MS)),
+            Self::Sender(_) | Self::Socket(_) => Span::from_millis(u64::from(BOOT_MS)),
         }
     }
 
@@ -121,6 +126,10 @@ impl End {
                     receiver.deliver(now, &segment, host);
                 }
                 Self::Sender(sender) => sender.on_segment(now, &segment, host),
+                Self::Socket(socket) => {
+                    socket.on_segment(now, &segment, host);
+                    while socket.wants_read() && socket.recv(now, host).bytes > 0 {}
+                }
             }
             return;
         }
@@ -141,6 +150,10 @@ impl End {
             (Self::Sender(sender), "write unlimited") => sender.write_unlimited(now, host),
             (Self::Sender(sender), _) if event.starts_with("write ") => {
                 sender.write(now, event["write ".len()..].parse().expect("bytes"), host);
+            }
+            (Self::Socket(socket), "connect") => socket.connect(now, host),
+            (Self::Socket(socket), _) if event.starts_with("write ") => {
+                socket.write(now, event["write ".len()..].parse().expect("bytes"), host);
             }
             _ => panic!("no event `{event}` here"),
         }
@@ -197,6 +210,21 @@ fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
         }
     }
     Sender::new(&config, cc.build(&Params::default()).expect("built"))
+}
+
+fn socket<'a>(mut words: impl Iterator<Item = &'a str>) -> Socket {
+    let is_active = match words.next() {
+        Some("active") => true,
+        Some("passive") => false,
+        other => panic!("`active` or `passive`, not {other:?}"),
+    };
+    let ts_offset = BOOT_MS.wrapping_neg();
+    let config = ReceiverConfig { ts_offset, ..receiver_config(words) };
+    let sending =
+        SenderConfig { timestamps: config.timestamps, ts_offset, ..SenderConfig::default() };
+    let cc = Algorithm::Reno.build(&Params::default()).expect("built");
+    let (sender, receiver) = (Sender::new(&sending, cc), Receiver::new(config));
+    if is_active { Socket::active(sender, receiver) } else { Socket::passive(sender, receiver) }
 }
 
 /// A time in seconds with as many decimals as it needs, at least three.

@@ -107,19 +107,23 @@ impl Receiver {
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
         let tick = self.config.tick;
-        let rtt_us = if self.synack_retrans == 0 {
-            Some(stamp_us_delta(now.0 / 1000, self.synack_at.0 / 1000))
-        } else if self.has_ts {
-            Some(self.timestamp(now).wrapping_sub(segment.tsecr).max(1).wrapping_mul(1000))
-        } else {
-            None
-        };
-        if let Some(rtt_us) = rtt_us {
+        if let Some(rtt_us) = self.synack_rtt_us(now, segment) {
             let rttvar = (2 * u64::from(rtt_us)).max(RTO_MIN_US);
             self.send_side.srtt_us = trunc_u32(u64::from(rtt_us.max(1)) << 3);
             self.send_side.rto = delayed_ack::us_to_jiffies(u64::from(rtt_us) + rttvar, tick);
         }
         self.init_transfer(now, segment);
+    }
+
+    /// The RTT of the SYN-ACK that `segment` acknowledges at `now`. Linux: `tcp_synack_rtt_meas`.
+    pub(crate) fn synack_rtt_us(&self, now: Time, segment: &Segment) -> Option<u32> {
+        if self.synack_retrans == 0 {
+            Some(stamp_us_delta(now.0 / 1000, self.synack_at.0 / 1000))
+        } else if self.has_ts {
+            Some(self.timestamp(now).wrapping_sub(segment.tsecr).max(1).wrapping_mul(1000))
+        } else {
+            None
+        }
     }
 
     /// What both ends do when the connection is established. Linux: `tcp_init_transfer`.
@@ -161,9 +165,9 @@ impl Receiver {
         self.init_transfer(now, synack);
     }
 
-    /// Whether a SYN has arrived.
-    pub(crate) fn has_syn(&self) -> bool {
-        self.state != State::Listen
+    /// Whether ECN was negotiated.
+    pub(crate) fn has_ecn(&self) -> bool {
+        self.ecn.is_ok
     }
 
     /// The window field of a SYN.

@@ -27,6 +27,9 @@ impl Receiver {
     /// here.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock = now;
+        if segment.flags & (flag::ACK | flag::SYN | flag::RST) == 0 {
+            return false;
+        }
         if matches!(self.state, State::Listen | State::SynSent | State::SynReceived)
             && !self.on_handshake(now, segment, host)
         {
@@ -71,13 +74,8 @@ impl Receiver {
             return;
         }
         let has_data = segment.end_seq() != segment.seq;
-        if !has_data || segment.has(flag::SYN) {
-            let now = self.jiffies();
-            let half_a_second = self.config.tick.hz() / 2;
-            if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
-                return;
-            }
-            self.last_oow_ack = Some(now);
+        if (!has_data || segment.has(flag::SYN)) && self.is_rate_limited() {
+            return;
         }
         if has_data && before(segment.seq, self.window.rcv_nxt) {
             self.stats.duplicate_packets += self.packets_of(segment.len);
@@ -85,6 +83,28 @@ impl Receiver {
             let end = segment.end_seq();
             let end = if after(end, self.window.rcv_nxt) { self.window.rcv_nxt } else { end };
             self.sacks.set_duplicate(segment.seq, end);
+        }
+        self.send_ack(host);
+    }
+
+    /// Whether another such answer was sent less than half a second ago. Linux: `__tcp_oow_rate_limited`.
+    fn is_rate_limited(&mut self) -> bool {
+        let now = self.jiffies();
+        let half_a_second = self.config.tick.hz() / 2;
+        if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
+            return true;
+        }
+        self.last_oow_ack = Some(now);
+        false
+    }
+
+    /// Answers a segment that acknowledges what was never sent (`is_unsent`), or what was acknowledged long ago.
+    /// Before either end has closed, the first is ignored. Linux: `tcp_ack`, `tcp_rcv_established`,
+    /// `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
+    #[cold]
+    pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
+        if is_unsent && self.state == State::Established || self.is_rate_limited() {
+            return;
         }
         self.send_ack(host);
     }

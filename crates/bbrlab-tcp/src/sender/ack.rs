@@ -4,7 +4,8 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`,
 //! `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. No challenge ACKs: an ACK for data never sent, or far below the window, is ignored.
+//! 1. No challenge ACKs here: an ACK for data never sent, or far below the window, is ignored. A whole socket
+//!    (`crate::socket`) sends them.
 //! 2. Header prediction compares the segment's fields, not `pred_flags`; it matters only for the slow-path
 //!    flag that is passed to `in_ack_event`.
 
@@ -50,7 +51,33 @@ impl Dropped {
     }
 }
 
+/// Where an ACK number lies among what was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AckPlace {
+    /// Further below `snd_una` than any window reaches. Linux: `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
+    TooOld,
+    /// Below `snd_una`: the ACK was reordered.
+    Old,
+    /// From `snd_una` to `snd_nxt`.
+    Current,
+    /// Beyond `snd_nxt`. Linux: `SKB_DROP_REASON_TCP_ACK_UNSENT_DATA`.
+    Unsent,
+}
+
 impl Sender {
+    /// Where `ack` lies. Linux: the first checks of `tcp_ack`.
+    #[inline]
+    pub(crate) fn place_of(&self, ack: u32) -> AckPlace {
+        let snd_una = self.conn.snd_una;
+        if before(ack, snd_una) {
+            let max_window = u64::from(self.window.max()).min(self.counts.acked_bytes);
+            let oldest =
+                snd_una.wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
+            return if before(ack, oldest) { AckPlace::TooOld } else { AckPlace::Old };
+        }
+        if after(ack, self.conn.snd_nxt) { AckPlace::Unsent } else { AckPlace::Current }
+    }
+
     /// Processes the peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
     pub(super) fn ack(&mut self, segment: &Segment, mut flag: u32, host: &mut impl Host) {
         let mut state = AckState::default();
@@ -59,17 +86,13 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_app_limited();
         }
-        if before(ack, prior_snd_una) {
-            let max_window = u64::from(self.window.max()).min(self.counts.acked_bytes);
-            let oldest = prior_snd_una
-                .wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
-            if !before(ack, oldest) {
+        match self.place_of(ack) {
+            AckPlace::TooOld | AckPlace::Unsent => return,
+            AckPlace::Old => {
                 self.old_ack(segment, prior_snd_una, flag, &mut state, host);
+                return;
             }
-            return;
-        }
-        if after(ack, self.conn.snd_nxt) {
-            return;
+            AckPlace::Current => {}
         }
         let is_sack_reneg = self.episode.is_sack_reneg();
         let prior_packets = self.board.packets_out();

@@ -1,7 +1,8 @@
 //! ECN at the sender: negotiation, ECT on data, CWR on the first new segment after a reduction.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_ecn_send_syn`, `tcp_ecn_send`; `net/ipv4/tcp_input.c`:
-//! `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`; RFC 3168.
+//! `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`; `net/ipv4/tcp_minisocks.c`:
+//! `tcp_ecn_openreq_child`; RFC 3168.
 //! Deviations:
 //! 1. A SYN is retransmitted without the ECN flags from the first retransmission on (`tcp_ecn_fallback`).
 
@@ -20,6 +21,15 @@ impl Sender {
         if self.config.ecn != EcnMode::Off || self.hooks.needs_ecn {
             ecn = ecn_flags::OK;
         }
+        if self.config.ecn == EcnMode::Low {
+            ecn |= ecn_flags::LOW_V3;
+        }
+        self.conn.ctl.ecn_flags = ecn;
+    }
+
+    /// The passive end sends with ECN if it has agreed to it in the SYN-ACK. Linux: `tcp_ecn_openreq_child`.
+    pub(super) fn accept_ecn(&mut self, is_agreed: bool) {
+        let mut ecn = if is_agreed { ecn_flags::OK } else { 0 };
         if self.config.ecn == EcnMode::Low {
             ecn |= ecn_flags::LOW_V3;
         }

@@ -5,6 +5,7 @@
 //! `tcp_try_undo_spurious_syn`; `net/ipv4/tcp_metrics.c`: `tcp_init_metrics`.
 //! Deviations:
 //! 1. MSS, SACK, timestamps and window scale are configured, not negotiated.
+//! 2. A passive end whose SYN-ACK was repeated starts with the whole initial window.
 
 use bbrlab_units::Time;
 
@@ -59,8 +60,9 @@ impl Sender {
         self.send_ack(host);
     }
 
-    /// The passive open: the ACK that completes the handshake has arrived, `rtt_us` after the SYN-ACK if
-    /// that was sent only once. Linux: `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
+    /// The passive open: the ACK that completes the handshake has arrived. `rtt_us` is the RTT of the SYN-ACK, if it
+    /// is known; `has_ecn` tells whether the SYN-ACK agreed to ECN. Linux: `tcp_rcv_state_process` in
+    /// `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
     ///
     /// # Panics
     /// If the socket was connected before.
@@ -69,12 +71,13 @@ impl Sender {
         now: Time,
         segment: &Segment,
         rtt_us: Option<u32>,
+        has_ecn: bool,
         host: &mut impl Host,
     ) {
         assert!(self.state == State::Closed, "a socket is connected once");
         self.refresh_clock(now);
         self.limits.start(now);
-        self.init_ecn();
+        self.accept_ecn(has_ecn);
         self.rtt = crate::rtt::RttEstimator::new(self.conn.jiffies, self.rtt.rto_min_us);
         self.app.write_seq = self.app.write_seq.wrapping_add(1);
         self.conn.snd_una = self.app.write_seq;

@@ -62,6 +62,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ack::AckPlace;
 pub use config::SenderConfig;
 pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
@@ -291,6 +292,9 @@ impl Sender {
             // Our last ACK of the handshake was lost.
             self.start_segment(now, segment);
             self.send_ack(host);
+            return;
+        }
+        if !segment.has(flag::ACK) || after(segment.ack, self.conn.snd_nxt) {
             return;
         }
         if segment.has_ts && !after(segment.seq, self.reverse.rcv_nxt) {
