@@ -5,8 +5,9 @@
 //! the hosts' own time stamps. Each `s,in` row goes to our sender at its time and each `d,in` row to our
 //! receiver, and the application's calls are made at theirs; what they send must be the `s,out` and `d,out`
 //! rows. No window and no rate is supplied. Three things are, because the packets that a host received do
-//! not determine them: BBR's random phase, the clock step at which a paced burst leaves, and, to the
-//! receiver, the expiries of our sender's pacing timer, since both hosts share a kernel.
+//! not determine them: BBR's random phase, the clock step at which a paced burst leaves (with the qdisc `fq`, the
+//! moment within its timer's slack), and, to the receiver, the expiries of our sender's pacing timer, since both
+//! hosts share a kernel.
 
 mod bench;
 mod closed;
