@@ -117,7 +117,59 @@ fn cells(record: &impl Field) -> Vec<Cell> {
     cells
 }
 
-/// The swept keys that do not have a column already.
+/// The columns of a series of `run` with, behind them, those that say which run it is: scenario hash, seed and the swept
+/// keys. So the series of many runs can be put together.
+#[must_use]
+pub(crate) fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    let repeated = |name: &str, cell: Cell| Column::new(name, Values::Repeated(cell, rows));
+    let mut own = vec![
+        repeated("scenario_hash", Cell::Word(run.scenario_hash.clone())),
+        repeated("seed", Cell::Whole(run.seed)),
+    ];
+    for (key, value) in &run.point {
+        let cell = match value {
+            Value::Number(number) if number.is_u64() => number.as_u64().map(Cell::Whole),
+            Value::Number(number) => number.as_f64().map(Cell::Number),
+            Value::String(text) => Some(Cell::Word(text.clone())),
+            other => Some(Cell::Word(other.to_string())),
+        };
+        own.push(repeated(key, cell.unwrap_or(Cell::Nothing)));
+        if let Some((value, unit)) = base_value(run, key) {
+            own.push(repeated(&format!("{key}_{unit}"), Cell::Number(value)));
+        }
+    }
+    own.retain(|column| columns.iter().all(|taken| taken.name != column.name));
+    columns.extend(own);
+    columns
+}
+
+/// A swept quantity in its base unit.
+fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
+    let found = run.point_values.get(key)?;
+    Some((found["value"].as_f64()?, found["unit"].as_str()?))
+}
+
+/// The swept quantity `key` as numbers: a column for each unit that occurs.
+fn in_base_units(runs: &[RunSummary], key: &str) -> Vec<Column> {
+    let mut units: Vec<&str> = Vec::new();
+    for (_, unit) in runs.iter().filter_map(|run| base_value(run, key)) {
+        if !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
+    let column = |unit: &str| {
+        let per_flow = |run: &RunSummary| {
+            let value = base_value(run, key).filter(|&(_, of)| of == unit).map(|(value, _)| value);
+            std::iter::repeat_n(value, run.flows.len())
+        };
+        let values = Values::OptFloat(runs.iter().flat_map(per_flow).collect());
+        Column::new(format!("{key}_{unit}"), values)
+    };
+    units.into_iter().map(column).collect()
+}
+
+/// The swept keys that do not have a column already, each quantity also as a number in its base unit.
 fn swept(runs: &[RunSummary], taken: &[Column]) -> Vec<Column> {
     let mut keys: Vec<&String> = Vec::new();
     for key in runs.iter().flat_map(|run| run.point.keys()) {
@@ -132,7 +184,12 @@ fn swept(runs: &[RunSummary], taken: &[Column]) -> Vec<Column> {
         };
         by_kind(key, &runs.iter().flat_map(per_flow).collect::<Vec<Value>>())
     };
-    keys.into_iter().map(column).collect()
+    let with_numbers = |key: &String| {
+        let mut columns = vec![column(key)];
+        columns.extend(in_base_units(runs, key));
+        columns
+    };
+    keys.into_iter().flat_map(with_numbers).collect()
 }
 
 /// A figure that every run has.
@@ -193,7 +250,7 @@ fn by_kind(name: &str, values: &[Value]) -> Column {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::{of_flow, of_group, of_link, of_run, summary_columns};
+    use super::{of_flow, of_group, of_link, of_run, of_series, summary_columns};
     use crate::parquet_file::{decode, encode};
     use bbrlab_run::{
         Column, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
@@ -230,6 +287,41 @@ mod tests {
         let through = |columns: Vec<Column>| decode(encode(&columns, &[])).unwrap();
         assert_eq!(Series::from_columns(&through(series.columns())).unwrap(), series);
         assert_eq!(QueueSeries::from_columns(&through(queue.columns())).unwrap(), queue);
+    }
+
+    #[test]
+    fn every_row_of_a_series_says_which_run_it_is_of() {
+        let mut run = run(Vec::new());
+        run.scenario_hash = "abc".to_owned();
+        run.point.insert("bottleneck.buffer".to_owned(), "0.5bdp".into());
+        run.point_values.insert(
+            "bottleneck.buffer".to_owned(),
+            serde_json::json!({ "value": 0.5, "unit": "bdp" }),
+        );
+        run.point.insert("flows.count".to_owned(), 4.into());
+        let mut queue = QueueSeries::default();
+        for _ in 0..20_000 {
+            queue.push(QueueRow::default());
+        }
+        let file = encode(&of_series(&run, queue.columns()), &[]);
+        let columns = decode(file).unwrap();
+        let own: Vec<(&str, &Values)> =
+            columns[9..].iter().map(|column| (column.name.as_str(), &column.values)).collect();
+        let words = |word: &str| Values::Text(vec![word.to_owned(); 20_000]);
+        assert_eq!(
+            own,
+            [
+                ("scenario_hash", &words("abc")),
+                ("seed", &Values::Int(vec![3; 20_000])),
+                ("bottleneck.buffer", &words("0.5bdp")),
+                ("bottleneck.buffer_bdp", &Values::Float(vec![0.5; 20_000])),
+                ("flows.count", &Values::Int(vec![4; 20_000])),
+            ]
+        );
+        let names: Vec<String> =
+            summary_columns(&[run]).into_iter().map(|column| column.name).collect();
+        let at = names.iter().position(|name| name == "bottleneck.buffer").unwrap();
+        assert_eq!(names[at + 1], "bottleneck.buffer_bdp");
     }
 
     #[test]

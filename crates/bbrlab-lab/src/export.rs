@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::Values;
+use bbrlab_run::{Cell, Values};
 
 use crate::atomic_file::{make_folder, write_by};
 use crate::error::LabError;
@@ -106,6 +106,10 @@ fn write_rows(out: &mut impl Write, columns: &[Values]) -> io::Result<()> {
                 Values::OptFloat(values) => write_some(out, values[row], |v| format!("{v:?}"))?,
                 Values::Text(values) => out.write_all(field(&values[row]).as_bytes())?,
                 Values::OptText(values) => write_some(out, values[row].as_deref(), field)?,
+                Values::Repeated(Cell::Nothing, _) => {}
+                Values::Repeated(Cell::Whole(value), _) => write!(out, "{value}")?,
+                Values::Repeated(Cell::Number(value), _) => write!(out, "{value:?}")?,
+                Values::Repeated(Cell::Word(word), _) => out.write_all(field(word).as_bytes())?,
             }
         }
         out.write_all(b"\n")?;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bbrlab_run::{Column, Values};
+use bbrlab_run::{Cell, Column, Values};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -18,6 +18,9 @@ use crate::provenance::VERSION;
 
 /// Rows per row group: as many as a reader has to hold in memory at once.
 const ROWS_PER_GROUP: usize = 1 << 20;
+
+/// Rows that are written at a time of a column that repeats one value.
+const ROWS_AT_A_TIME: usize = 1 << 13;
 
 /// Metadata of a file: pairs of name and text.
 pub(crate) type Origin<'a> = &'a [(&'a str, String)];
@@ -64,12 +67,12 @@ fn write_all(columns: &[Column], rows: usize, origin: Origin<'_>) -> Result<Vec<
 
 fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
     let (physical, is_optional) = match column.values {
-        Values::Int(_) => (Physical::INT64, false),
+        Values::Int(_) | Values::Repeated(Cell::Whole(_), _) => (Physical::INT64, false),
         Values::OptInt(_) => (Physical::INT64, true),
-        Values::Float(_) => (Physical::DOUBLE, false),
+        Values::Float(_) | Values::Repeated(Cell::Number(_), _) => (Physical::DOUBLE, false),
         Values::OptFloat(_) => (Physical::DOUBLE, true),
-        Values::Text(_) => (Physical::BYTE_ARRAY, false),
-        Values::OptText(_) => (Physical::BYTE_ARRAY, true),
+        Values::Text(_) | Values::Repeated(Cell::Word(_), _) => (Physical::BYTE_ARRAY, false),
+        Values::OptText(_) | Values::Repeated(Cell::Nothing, _) => (Physical::BYTE_ARRAY, true),
     };
     let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
     let repetition = if is_optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
@@ -111,6 +114,35 @@ fn write_column(
             let (present, levels) =
                 split(&values[from..to], |value| value.as_deref().map(ByteArray::from));
             column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?;
+        }
+        Values::Repeated(cell, _) => {
+            // Piece by piece, so that a long column takes no memory.
+            let mut at = from;
+            while at < to {
+                let rows = (to - at).min(ROWS_AT_A_TIME);
+                at += rows;
+                match cell {
+                    Cell::Whole(value) => {
+                        let value = i64::try_from(*value).unwrap_or(i64::MAX);
+                        column.typed::<Int64Type>().write_batch(&vec![value; rows], None, None)?;
+                    }
+                    Cell::Number(value) => {
+                        column.typed::<DoubleType>().write_batch(
+                            &vec![*value; rows],
+                            None,
+                            None,
+                        )?;
+                    }
+                    Cell::Word(word) => {
+                        let words = vec![ByteArray::from(word.as_str()); rows];
+                        column.typed::<ByteArrayType>().write_batch(&words, None, None)?;
+                    }
+                    Cell::Nothing => {
+                        let levels = vec![0; rows];
+                        column.typed::<ByteArrayType>().write_batch(&[], Some(&levels), None)?;
+                    }
+                }
+            }
         }
     }
     column.close()

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
-use crate::columns::summary_columns;
+use crate::columns::{of_series, summary_columns};
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::lock::LOCK;
@@ -274,13 +274,16 @@ pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(
         (SCENARIO, scenario_toml.as_bytes().to_vec()),
         (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
         (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)), &origin)),
-        (SERIES_PARQUET, encode(&result.series.columns(), &origin)),
-        (QUEUE_PARQUET, encode(&result.queue.columns(), &origin)),
+        (SERIES_PARQUET, encode(&of_series(&summary, result.series.columns()), &origin)),
+        (QUEUE_PARQUET, encode(&of_series(&summary, result.queue.columns()), &origin)),
     ];
     if result.transfers.is_empty() {
         forget(&folder.join(TRANSFERS_PARQUET))?;
     } else {
-        files.push((TRANSFERS_PARQUET, encode(&result.transfers.columns(), &origin)));
+        files.push((
+            TRANSFERS_PARQUET,
+            encode(&of_series(&summary, result.transfers.columns()), &origin),
+        ));
     }
     let mut hashes = BTreeMap::new();
     for (name, bytes) in files {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::figure::Cell;
+
 /// The kind of a figure's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -49,6 +51,8 @@ pub enum Values {
     Text(Vec<String>),
     /// Words or nothing.
     OptText(Vec<Option<String>>),
+    /// One value in so many rows; [`Cell::Nothing`] stands for a word that is missing.
+    Repeated(Cell, usize),
 }
 
 impl Values {
@@ -62,6 +66,7 @@ impl Values {
             Self::OptFloat(values) => values.len(),
             Self::Text(values) => values.len(),
             Self::OptText(values) => values.len(),
+            Self::Repeated(_, rows) => *rows,
         }
     }
 

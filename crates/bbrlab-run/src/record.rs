@@ -37,6 +37,7 @@ record! {
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
         profile: String, Name, "", "`linux` or `ns3`";
         point: SweepPoint, Name, "", "swept keys with their values";
+        point_values: SweepPoint, Name, "", "swept quantities as numbers in base units, each as `value` and `unit` (`bps`, `s`, `bytes`, `packets` or `bdp`)";
         seed: u64, Name, "", "the seed";
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because these are the same on every machine";

@@ -25,6 +25,8 @@ pub struct Run {
     pub profile: Profile,
     /// This run's point of the sweep.
     pub point: SweepPoint,
+    /// The quantities among them as numbers in base units: `{ value, unit }`.
+    pub point_values: SweepPoint,
     /// The seed from which all random generators are derived.
     pub seed: u64,
     /// Simulated time, from 0 to the end of the run.

@@ -71,6 +71,26 @@ const PREFIXES: [(&str, u64); 9] = [
     ("ti", 1 << 40),
 ];
 
+/// A quantity as a number in the base unit of its kind, with that unit: bits per second, seconds, bytes, packets or BDPs.
+/// `None` if the text is no quantity.
+pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
+    #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
+    let number = |value: u64| value as f64;
+    if let Ok(BitRate(rate)) = parse_rate(text) {
+        return Some((number(rate), "bps"));
+    }
+    if let Ok(span) = parse_span(text) {
+        return Some((span.as_secs_f64(), "s"));
+    }
+    match parse_queue_size(text).ok()? {
+        QueueSize::Packets(packets) => Some((number(packets), "packets")),
+        QueueSize::Bytes(bytes) => Some((number(bytes), "bytes")),
+        QueueSize::Time(span) => Some((span.as_secs_f64(), "s")),
+        QueueSize::Bdp(bdps) => Some((bdps.to_string().parse().ok()?, "bdp")),
+        QueueSize::Unlimited => None,
+    }
+}
+
 /// Reads a length of time.
 pub(crate) fn parse_span(text: &str) -> Result<Span, Refusal> {
     let (number, unit) = split(text, "\"30ms\"")?;

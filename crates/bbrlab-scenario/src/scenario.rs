@@ -11,6 +11,7 @@ use crate::document::{self, At, Source, Step, Table};
 use crate::error::{ScenarioError, ScenarioErrors};
 use crate::estimate::Estimate;
 use crate::lower::{self, Network};
+use crate::quantity::base_value;
 use crate::reader::Reader;
 use crate::spec::Spec;
 use crate::sweep::Sweep;
@@ -304,6 +305,7 @@ impl Scenario {
             title: spec.title.clone(),
             scenario_hash: spec.hash(),
             profile: spec.stack.profile,
+            point_values: point_values(&named),
             point: named,
             seed,
             duration: spec.duration,
@@ -510,4 +512,13 @@ fn values_of(node: &document::Node, counts_traces: bool) -> u64 {
         document::Value::Table(table) => values_in(table, counts_traces),
         _ => 0,
     }
+}
+
+/// The swept quantities of a point as numbers in base units.
+fn point_values(point: &SweepPoint) -> SweepPoint {
+    let number = |(key, value): (&String, &serde_json::Value)| {
+        let (value, unit) = base_value(value.as_str()?)?;
+        Some((key.clone(), serde_json::json!({ "value": value, "unit": unit })))
+    };
+    point.iter().filter_map(number).collect()
 }

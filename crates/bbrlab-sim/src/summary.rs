@@ -68,6 +68,7 @@ pub(crate) fn summarise(
         }
         .to_owned(),
         point: run.point.clone(),
+        point_values: run.point_values.clone(),
         seed: run.seed,
         sim_s: now.as_secs_f64(),
         cpu_s: None,

@@ -79,6 +79,7 @@ pub(crate) mod tests {
             scenario_hash: "3fa9c2d17b604f0f".repeat(4),
             profile: "linux".to_owned(),
             point: serde_json::Map::new(),
+            point_values: serde_json::Map::new(),
             seed: 1,
             sim_s: 100.0,
             cpu_s: Some(0.071),
