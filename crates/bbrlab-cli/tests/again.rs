@@ -43,10 +43,10 @@ cc = "bbr1"
 rtt = "20ms"
 "#;
 
-/// Sixteen runs of some tenths of a second each.
+/// Sixteen runs, each long enough for another process to come by.
 const SIXTEEN: &str = r#"
 title = "Sixteen runs"
-duration = "20s"
+duration = "8s"
 sample = "1s"
 repeat = 8
 [bottleneck]
@@ -65,9 +65,15 @@ fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("again-{name}"));
     shell.write("one.toml", ONE);
     shell.write("four.toml", FOUR);
-    shell.write("sixteen.toml", SIXTEEN);
     fine(&shell, "run one.toml --quiet --out all/one");
     fine(&shell, "run four.toml --quiet --out all/deep/four --set flows.rtt=25ms --seed 7");
+    shell
+}
+
+/// A scratch folder with the scenario that processes share.
+fn shared(name: &str) -> Shell {
+    let shell = Shell::new(&format!("shared-{name}"));
+    shell.write("sixteen.toml", SIXTEEN);
     shell
 }
 
@@ -144,34 +150,69 @@ fn a_sweeps_folder_holds_its_scenario_as_it_was_run() {
     .assert_eq(&text);
 }
 
-/// A change to the results, `run` on a folder, and what it says; in the end every file is as it was.
+fn complete(_: &Path) {}
+
+fn without_the_mark_of_a_run(all: &Path) {
+    fs::remove_file(all.join("one/run.json")).unwrap();
+}
+
+fn a_run_with_its_scenario_only(all: &Path) {
+    for (name, _) in files(&all.join("one")) {
+        if name != Path::new("scenario.toml") {
+            fs::remove_file(all.join("one").join(name)).unwrap();
+        }
+    }
+    fs::remove_file(all.join("one/run.json")).unwrap();
+}
+
+fn without_the_picture_of_a_run(all: &Path) {
+    fs::remove_file(all.join("one/run.png")).unwrap();
+}
+
+fn without_summary_and_pictures_of_a_sweep(all: &Path) {
+    for (name, _) in files(&all.join("deep/four")) {
+        let is_kept = name.ends_with("scenario.toml") || name.ends_with("sweep.json");
+        if name.components().count() == 1 && !is_kept {
+            fs::remove_file(all.join("deep/four").join(name)).unwrap();
+        }
+    }
+}
+
+fn without_a_run_of_a_sweep(all: &Path) {
+    fs::remove_dir_all(&runs(&all.join("deep/four"))[2]).unwrap();
+}
+
+fn without_the_mark_and_the_runs_of_a_sweep(all: &Path) {
+    for run in runs(&all.join("deep/four")) {
+        fs::remove_dir_all(run).unwrap();
+    }
+    fs::remove_file(all.join("deep/four/sweep.json")).unwrap();
+}
+
+/// Changes the results, says `run` on a folder, and compares what that says; in the end every file is as it was.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
     let shell = shell("continued");
     let all = shell.folder().join("all");
     let whole = files(&all);
-    let nothing: Change = |_| {};
-    let cases: &[(&str, Change, &str, Expect)] = &[
+    let cases: [(Change, &str, Expect); 9] = [
         (
-            "complete",
-            nothing,
+            complete,
             "all/one",
             expect![[r#"
             one: 0 runs computed, 1 run found complete; results in all/one
         "#]],
         ),
         (
-            "complete",
-            nothing,
+            complete,
             "all/deep/four",
             expect![[r#"
             four: 0 runs computed, 4 runs found complete; results in all/deep/four
         "#]],
         ),
         (
-            "complete",
-            nothing,
+            complete,
             "all",
             expect![[r#"
             four: 0 runs computed, 4 runs found complete; results in all/deep/four
@@ -179,31 +220,21 @@ fn a_folder_is_continued_under_its_own_name() {
         "#]],
         ),
         (
-            "a run's mark is missing",
-            |all| fs::remove_file(all.join("one/run.json")).unwrap(),
+            without_the_mark_of_a_run,
             "all/one",
             expect![[r#"
                 one: 1 run computed; results in all/one
             "#]],
         ),
         (
-            "a run has only its scenario",
-            |all| {
-                for (name, _) in files(&all.join("one")) {
-                    if name != Path::new("scenario.toml") {
-                        fs::remove_file(all.join("one").join(name)).unwrap();
-                    }
-                }
-                fs::remove_file(all.join("one/run.json")).unwrap();
-            },
+            a_run_with_its_scenario_only,
             "all/one",
             expect![[r#"
                 one: 1 run computed; results in all/one
             "#]],
         ),
         (
-            "a run's picture is missing",
-            |all| fs::remove_file(all.join("one/run.png")).unwrap(),
+            without_the_picture_of_a_run,
             "all",
             expect![[r#"
                 four: 0 runs computed, 4 runs found complete; results in all/deep/four
@@ -211,24 +242,14 @@ fn a_folder_is_continued_under_its_own_name() {
             "#]],
         ),
         (
-            "a sweep's summary and pictures are missing",
-            |all| {
-                for (name, _) in files(&all.join("deep/four")) {
-                    let is_scenario =
-                        name.ends_with("scenario.toml") || name.ends_with("sweep.json");
-                    if name.components().count() == 1 && !is_scenario {
-                        fs::remove_file(all.join("deep/four").join(name)).unwrap();
-                    }
-                }
-            },
+            without_summary_and_pictures_of_a_sweep,
             "all/deep",
             expect![[r#"
                 four: 0 runs computed, 4 runs found complete; results in all/deep/four
             "#]],
         ),
         (
-            "a run of the sweep is missing",
-            |all| fs::remove_dir_all(&runs(&all.join("deep/four"))[2]).unwrap(),
+            without_a_run_of_a_sweep,
             "all",
             expect![[r#"
                 four: 1 run computed, 3 runs found complete; results in all/deep/four
@@ -236,27 +257,21 @@ fn a_folder_is_continued_under_its_own_name() {
             "#]],
         ),
         (
-            "the sweep's mark and all its runs are missing, as if killed at once",
-            |all| {
-                for run in runs(&all.join("deep/four")) {
-                    fs::remove_dir_all(run).unwrap();
-                }
-                fs::remove_file(all.join("deep/four/sweep.json")).unwrap();
-            },
+            without_the_mark_and_the_runs_of_a_sweep,
             "all/deep/four",
             expect![[r#"
                 four: 4 runs computed; results in all/deep/four
             "#]],
         ),
     ];
-    for (what, change, folder, expected) in cases {
+    for (number, (change, folder, expected)) in cases.into_iter().enumerate() {
         change(&all);
-        computed(&shell, &format!("run {folder}"), expected);
+        computed(&shell, &format!("run {folder}"), &expected);
         let again = files(&all);
         for (name, bytes) in &whole {
-            assert!(again.get(name) == Some(bytes), "{what}: {} differs", name.display());
+            assert!(again.get(name) == Some(bytes), "case {number}: {} differs", name.display());
         }
-        assert!(again.len() == whole.len(), "{what}: something is left over");
+        assert!(again.len() == whole.len(), "case {number}: something is left over");
     }
 }
 
@@ -299,7 +314,7 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
             ("all", "p/deep/four/bottleneck.buffer.svg"),
         ] {
             let told = fine(&shell, &format!("plot {folder} --out p"));
-            let drawn: Vec<&str> = told.lines().filter(|line| line.ends_with(".svg")).collect();
+            let drawn: Vec<&str> = names_of(&told, "svg");
             assert!(!drawn.is_empty(), "{told}");
             for name in drawn {
                 let below = Path::new(name).strip_prefix("p").unwrap();
@@ -322,12 +337,17 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
     }
 }
 
-/// A link of a shell, and what it says.
+/// The files with this extension that a command has named.
+fn names_of<'a>(told: &'a str, extension: &str) -> Vec<&'a str> {
+    let is_one = |line: &&str| Path::new(line).extension().is_some_and(|found| found == extension);
+    told.lines().filter(is_one).collect()
+}
+
 #[test]
 fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let told = fine(&shell, "export all --csv");
-    let names: Vec<&str> = told.lines().filter(|line| line.ends_with(".csv")).collect();
+    let names: Vec<&str> = names_of(&told, "csv");
     // A run has three files, a sweep of four runs twelve and its summary.
     assert_eq!(names.len(), 3 + 12 + 1, "{told}");
     let first = files(&shell.folder().join("all"));
@@ -377,7 +397,7 @@ fn shares(output: &Output) -> (usize, usize) {
 
 #[test]
 fn two_processes_share_a_sweep_and_both_report_all_of_it() {
-    let shell = shell("share");
+    let shell = shared("share");
     fine(&shell, "run sixteen.toml --quiet --no-pictures --out fresh");
     let fresh = files(&shell.folder().join("fresh"));
     for round in 0..3 {
@@ -397,8 +417,8 @@ fn two_processes_share_a_sweep_and_both_report_all_of_it() {
 
 #[test]
 fn two_processes_on_one_run_compute_it_once() {
-    let shell = shell("once");
-    let line = "run sixteen.toml --set repeat=1 --set flows.cc=bbr1 --set duration=60s --out out";
+    let shell = shared("once");
+    let line = "run sixteen.toml --set repeat=1 --set flows.cc=bbr1 --set duration=30s --no-pictures --out out";
     let children = [begin(&shell, line), begin(&shell, line)];
     let outputs = children.map(|child| child.wait_with_output().unwrap());
     let mut both = [shares(&outputs[0]), shares(&outputs[1])];
@@ -410,7 +430,7 @@ fn two_processes_on_one_run_compute_it_once() {
 /// killed, the other begins that run anew.
 #[test]
 fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
-    let shell = shell("beside");
+    let shell = shared("beside");
     let endless = FOUR.replace("repeat = 2", "sample = \"100s\"").replace("loss = 0.001\n", "");
     let endless = endless.replace("\"bottleneck.buffer\" =", "\"duration\" =");
     shell.write(
@@ -456,7 +476,7 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
 /// One of two is killed within a run: the other takes that run over, and what the killed one had completed is kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
-    let shell = shell("killed");
+    let shell = shared("killed");
     fine(&shell, "run sixteen.toml --quiet --no-pictures --out fresh");
     let fresh = files(&shell.folder().join("fresh"));
     let out = shell.folder().join("out");
