@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_lab::{LabError, check_limit, open_named, processors, refuse_second_stdin};
+use bbrlab_lab::{
+    LabError, check_limit, open_named, processors, refuse_second_stdin, seconds_per_event,
+};
 use bbrlab_report::{count, figure};
 use bbrlab_scenario::{Estimate, Scenario};
 use serde::Serialize;
@@ -15,6 +17,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.seed);
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
+    let second = seconds_per_event()?;
     let mut documents = Vec::new();
     // A wrong file does not keep the others from being checked.
     let mut wrong: Option<LabError> = None;
@@ -34,9 +37,9 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
             let estimate = scenario.estimate();
             let over = check_limit(&estimate, jobs, args.limit).err();
             if args.json {
-                documents.push(of_scenario(&scenario, &estimate, over.as_ref()));
+                documents.push(of_scenario(&scenario, &estimate, second, over.as_ref()));
             } else {
-                output.text(&words(&scenario, &estimate, jobs, over.as_ref()))?;
+                output.text(&words(&scenario, &estimate, second, jobs, over.as_ref()))?;
             }
         }
     }
@@ -46,7 +49,13 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
 }
 
-fn words(scenario: &Scenario, estimate: &Estimate, jobs: usize, over: Option<&LabError>) -> String {
+fn words(
+    scenario: &Scenario,
+    estimate: &Estimate,
+    seconds_per_event: f64,
+    jobs: usize,
+    over: Option<&LabError>,
+) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         writeln!(text, "  {name:<14}{value}").expect("writing to a string cannot fail");
@@ -63,17 +72,29 @@ fn words(scenario: &Scenario, estimate: &Estimate, jobs: usize, over: Option<&La
     );
     line("flows", format!("{} in the largest run", count(estimate.flows)));
     line("simulated", format!("{} s", figure(estimate.sim_s)));
-    line("data packets", format!("about {}", rough(estimate.data_packets)));
-    line("events", format!("about {}", rough(estimate.events)));
-    line("time", format!("about {} of CPU, up to {jobs} runs at a time", time(estimate.cpu_s)));
-    line("memory", format!("about {} per run", bytes(estimate.memory_bytes)));
+    let at_most = estimate.at_most();
+    let about = |is_at_most: bool| if is_at_most { "at most" } else { "about" };
+    let packets = about(at_most.packets);
+    line("data packets", format!("{packets} {}", rough(estimate.data_packets)));
+    line("events", format!("{packets} {}", rough(estimate.events)));
+    let cpu_s = time(two_digits(estimate.work * seconds_per_event));
+    line("time", format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs at a time"));
+    line("memory", format!("{} {} per run", about(at_most.memory), bytes(estimate.memory_bytes)));
+    let disk = about(at_most.disk);
     line(
         "series",
         format!(
-            "about {} rows, {} on disk",
+            "{} {} rows, {disk} {} on disk",
+            about(at_most.rows),
             rough(estimate.series_rows),
             bytes(estimate.series_bytes)
         ),
+    );
+    line("disk", format!("{disk} {} in all, without pictures", bytes(estimate.disk_bytes)));
+    line(
+        "",
+        "about: right within a factor of two (time: as this machine is now); at most: an upper bound"
+            .to_owned(),
     );
     if let Some(error) = over {
         line("limit", format!("`run` would refuse: {error}"));
@@ -104,10 +125,26 @@ struct OfScenario {
     memory_bytes: u64,
     series_rows: u64,
     series_bytes: u64,
+    disk_bytes: u64,
+    /// The keys whose values are upper bounds; the others are right within a factor of two.
+    at_most: Vec<&'static str>,
     refused: Option<String>,
 }
 
-fn of_scenario(scenario: &Scenario, estimate: &Estimate, over: Option<&LabError>) -> OfScenario {
+fn of_scenario(
+    scenario: &Scenario,
+    estimate: &Estimate,
+    seconds_per_event: f64,
+    over: Option<&LabError>,
+) -> OfScenario {
+    let at_most = estimate.at_most();
+    let kinds: [(bool, &[&str]); 4] = [
+        (at_most.packets, &["data_packets", "events", "cpu_s"]),
+        (at_most.memory, &["memory_bytes"]),
+        (at_most.rows, &["series_rows"]),
+        (at_most.disk, &["series_bytes", "disk_bytes"]),
+    ];
+    let bounds = kinds.iter().filter(|(is_bound, _)| *is_bound);
     OfScenario {
         scenario: scenario.name().to_owned(),
         title: scenario.title().to_owned(),
@@ -119,10 +156,12 @@ fn of_scenario(scenario: &Scenario, estimate: &Estimate, over: Option<&LabError>
         sim_s: estimate.sim_s,
         data_packets: estimate.data_packets,
         events: estimate.events,
-        cpu_s: estimate.cpu_s,
+        cpu_s: estimate.work * seconds_per_event,
         memory_bytes: estimate.memory_bytes,
         series_rows: estimate.series_rows,
         series_bytes: estimate.series_bytes,
+        disk_bytes: estimate.disk_bytes,
+        at_most: bounds.flat_map(|&(_, keys)| keys.iter().copied()).collect(),
         refused: over.map(ToString::to_string),
     }
 }
@@ -136,6 +175,11 @@ fn rough(value: u64) -> String {
     count(value / unit * unit)
 }
 
+/// Rounds to two significant digits.
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().expect("a number that was just written")
+}
+
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{} s", figure(s)),
@@ -147,7 +191,7 @@ fn time(seconds: f64) -> String {
 
 #[expect(clippy::cast_precision_loss, reason = "for display")]
 fn bytes(value: u64) -> String {
-    let value = value as f64;
+    let value = two_digits(value as f64);
     match value {
         v if v < 1e6 => format!("{} kB", figure(v / 1e3)),
         v if v < 1e9 => format!("{} MB", figure(v / 1e6)),

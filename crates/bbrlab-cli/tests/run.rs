@@ -397,9 +397,11 @@ fn what_a_run_would_take_is_told_without_running() {
         simulated # s
         data packets about #
         events about #
-        time about # s of CPU, up to # runs at a time
+        time about # s of CPU on this machine, up to # runs at a time
         memory about # MB per run
-        series about # rows, # MB on disk
+        series about # rows, about # MB on disk
+        disk about # MB in all, without pictures
+        about: right within a factor of two (time: as this machine is now); at most: an upper bound
         --- exit 0
     "#]],
     );

@@ -27,6 +27,7 @@
 mod atomic_file;
 mod batch;
 mod bench;
+mod calibration;
 mod columns;
 mod error;
 mod execute;
@@ -53,6 +54,7 @@ mod stop;
 pub use atomic_file::write_new;
 pub use batch::{Batch, BatchOptions, default_out, run_batch};
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
+pub use calibration::seconds_per_event;
 pub use error::LabError;
 pub use execute::{Executed, execute};
 pub use export::export_csv;

@@ -19,26 +19,30 @@ const PACKETS_PER_ROW: u64 = 100;
 /// If the estimate is above the limit; the message says how to raise it.
 pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), LabError> {
     let at_once = estimate.runs.min(jobs as u64);
+    let at_most = estimate.at_most();
     let wanted = [
-        (estimate.data_packets, 1, "data packets", ""),
+        (estimate.data_packets, at_most.packets, 1, "data packets", ""),
         (
             estimate.series_rows,
+            at_most.rows,
             PACKETS_PER_ROW,
             "rows of time series",
             "; or keep fewer with --set sample=...",
         ),
         (
             estimate.memory_bytes.saturating_mul(at_once),
+            at_most.memory,
             1,
             "bytes of memory",
             "; or run fewer at a time with --jobs",
         ),
     ];
-    for (amount, weight, what, or) in wanted {
+    for (amount, is_at_most, weight, what, or) in wanted {
         let needed = amount.saturating_mul(weight);
         if needed > limit {
+            let takes = if is_at_most { "can take up to" } else { "takes about" };
             return Err(LabError::Usage(format!(
-                "this takes about {} {what}, more than the limit of {}; raise it with --limit {}{or}",
+                "this {takes} {} {what}, more than the limit of {}; raise it with --limit {}{or}",
                 power(amount),
                 power(limit / weight),
                 power_up(needed),
@@ -122,6 +126,14 @@ mod tests {
             2,
             &expect![
                 "this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+            ],
+        );
+        let bound = Estimate { data_packets_unsure: 90_000_000_000, ..packets };
+        check(
+            &bound,
+            2,
+            &expect![
+                "this can take up to 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
             ],
         );
         let rows = Estimate { series_rows: 500_000_000, ..Estimate::default() };

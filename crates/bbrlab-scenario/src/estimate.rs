@@ -1,8 +1,10 @@
-//! Estimates the cost of a run before it is run: packets, events, memory, rows, time.
+//! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk, work.
 //!
-//! Nothing is simulated. Each link's capacity is divided among the flows that cross it, in proportion to the time that
-//! they are active; a flow sends as much as its share of the narrowest link and its source allow. The result is an upper
-//! bound for loss-based algorithms and close for the others. Its purpose is to refuse runs that would take days.
+//! Nothing is simulated. [`demand`](crate::demand) says how much a flow can send at most, [`fluid`](crate::fluid) how the
+//! flows share the links. Where flows fill a link or send what their source says, the figures are right within a factor of
+//! two. Where losses, short queues or short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
+//!
+//! `crates/bbrlab-lab/tests/estimates.rs` compares estimates with runs.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -11,15 +13,15 @@
     reason = "an estimate; no figure of a run depends on it"
 )]
 
-use bbrlab_units::{NS_PER_S, Span};
+use bbrlab_cc::Algorithm;
+use bbrlab_link::{Buffer, Link};
+use bbrlab_run::{FlowClass, Hop, QueueRow, Sample, SeriesRow, Source};
 
+use crate::demand::seconds;
+use crate::fluid::{Activity, activities};
 use crate::link::HEADERS;
 use crate::lower::Network;
 use crate::spec::Spec;
-use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_run::{FlowClass, Hop, Sample, Source};
-use bbrlab_run::{QueueRow, SeriesRow};
-use bbrlab_stack::SocketBuffer;
 
 /// The estimated cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,82 +42,173 @@ pub struct Estimate {
     pub series_rows: u64,
     /// Bytes of the time series on disk, of all runs.
     pub series_bytes: u64,
-    /// CPU seconds, of all runs.
-    pub cpu_s: f64,
+    /// Bytes of the folders on disk, of all runs, without pictures.
+    pub disk_bytes: u64,
+    /// What computing all runs takes, in events of a run of one flow.
+    pub work: f64,
+    /// Those of `data_packets` that are only an upper bound.
+    pub data_packets_unsure: u64,
+    /// Those of `series_rows` that are only an upper bound.
+    pub series_rows_unsure: u64,
+    /// Whether `memory_bytes` is only an upper bound.
+    pub is_memory_at_most: bool,
 }
 
-/// Bytes of memory for a flow with its scoreboard, receiver and timers.
-const FLOW_BYTES: f64 = 4096.0;
+#[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
+/// Which figures of an estimate are upper bounds; the others are right within a factor of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtMost {
+    /// Data packets, events and time.
+    pub packets: bool,
+    /// Memory.
+    pub memory: bool,
+    /// Rows of the time series.
+    pub rows: bool,
+    /// Bytes of the time series, and bytes on disk.
+    pub disk: bool,
+}
+
+/// Bytes of memory for a flow with its scoreboard, receiver, timers and record.
+const FLOW_BYTES: f64 = 5600.0;
 
 /// Bytes of memory for a packet in the network.
 const PACKET_BYTES: f64 = 64.0;
 
+/// Bytes of memory for a link.
+const LINK_BYTES: f64 = 512.0;
+
 /// Bytes of memory for the program itself.
-const BASE_BYTES: f64 = 8e6;
+const BASE_BYTES: f64 = 11e6;
 
-/// Bytes of a compressed row on disk.
-const ROW_BYTES_ON_DISK: f64 = 70.0;
+/// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so twice eight bytes.
+const COLUMN_BYTES: f64 = 16.0;
 
-/// The window of a flow that nothing else limits. Linux: `tcp_rmem`'s third value, usually 6 MiB.
-const WINDOW_BYTES: f64 = 6.0 * 1024.0 * 1024.0;
+/// Columns of the series of flows and of the queues.
+const SERIES_COLUMNS: f64 = 23.0;
+const QUEUE_COLUMNS: f64 = 9.0;
 
-/// CPU nanoseconds per data packet by number of flows: the slowest that the engine may be.
-const NS_PER_PACKET: [(f64, f64); 4] = [(1.0, 330.0), (16.0, 330.0), (1e3, 670.0), (1e5, 2500.0)];
+/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes.
+const FOLDER_BYTES: f64 = 30e3;
+
+/// Bytes that each run adds to the records of its sweep.
+const SWEEP_BYTES: f64 = 9e3;
+
+/// Bytes of the records of a flow, with and without indentation.
+const RECORD_BYTES: f64 = 1240.0;
+const COMPACT_RECORD_BYTES: f64 = 560.0;
+
+/// With more flows the records are written without indentation.
+const FLOWS_INDENTED: u64 = 1000;
+
+/// Bytes of a compressed row of a queue on disk, without its time.
+const QUEUE_ROW_BYTES: f64 = 2.7;
+
+/// Bytes of the time of a row on disk, which the rows of all flows or links share.
+const TIME_BYTES: f64 = 6.3;
+
+/// Bytes of a compressed row of a flow on disk if nothing happened since the row before, and if much did.
+const QUIET_ROW_BYTES: f64 = 1.5;
+const BUSY_ROW_BYTES: f64 = 30.0;
+
+/// The work of a row, in events.
+const WORK_PER_ROW: f64 = 1.5;
+
+/// The work of setting up a run and a flow, in events.
+const WORK_PER_RUN: f64 = 3000.0;
+const WORK_PER_FLOW: f64 = 10.0;
+
+/// The work per event by number of flows: state that is not in the processor's cache makes an event slower.
+const SLOWDOWN: [(f64, f64); 4] = [(1.0, 1.0), (16.0, 1.1), (1e3, 2.0), (1e5, 7.0)];
 
 impl Estimate {
     pub(crate) fn of(spec: &Spec, network: &Network) -> Self {
-        let shares = Shares::new(spec, network);
-        let mut packets = 0.0;
-        let mut events = 0.0;
-        for (number, class) in network.classes.iter().enumerate() {
-            let sent = shares.packets(spec, network, number, class);
-            let links = class
-                .forward
-                .iter()
-                .chain(&class.reverse)
-                .filter(|hop| !matches!(hop, Hop::Delay(_)));
-            packets += sent;
-            events += sent * (2.0 + links.count() as f64);
+        let activities = activities(spec, network);
+        let mut estimate = Self { runs: 1, flows: spec.flow_count(), ..Self::default() };
+        estimate.sim_s = seconds(spec.duration);
+        let flows = estimate.flows as f64;
+        let (mut packets, mut unsure, mut events) = (0.0, 0.0, 0.0);
+        let (mut flow_rows, mut rows_unsure, mut flow_bytes) = (0.0, 0.0, 0.0);
+        let (mut private, mut private_s) = (0.0, 0.0);
+        for ((class, flow), active) in network.classes.iter().zip(&spec.flows).zip(&activities) {
+            if is_counted(class, network) {
+                packets += active.packets;
+                unsure += if active.is_sure { 0.0 } else { active.packets };
+            }
+            // Repairs of lost packets need more timers and ACKs.
+            let repairs = if active.is_sure { 1.0 } else { 1.3 };
+            events += active.packets * events_per_packet(class, active) * repairs;
+            if let Source::Write { every, .. } = class.source {
+                events += active.active_s / seconds(every);
+            }
+            let rows = match spec.sample() {
+                Sample::Every(period) => active.active_s / seconds(period) + flow.count as f64,
+                // Every other packet has an ACK of its own, or each if packets are rare.
+                Sample::Ack => active.packets * 0.7,
+                Sample::Off => 0.0,
+            };
+            if spec.flow_series() {
+                flow_rows += rows;
+                rows_unsure +=
+                    if active.is_sure || !ends(class, spec.sample()) { 0.0 } else { rows };
+                let per_row = active.packets / rows.max(1.0);
+                let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
+                // An upper bound must hold for the rows that can be compressed least.
+                let least = if active.is_sure { 1.0 } else { 1.4 };
+                flow_bytes += least
+                    * rows
+                    * (QUIET_ROW_BYTES
+                        + (BUSY_ROW_BYTES - QUIET_ROW_BYTES) * busy
+                        + TIME_BYTES / flows);
+            }
+            let own = class.private_links.len() as f64;
+            private += own * flow.count as f64;
+            private_s += own * active.active_s;
         }
-        let flows = spec.flow_count();
-        let private: u64 = network
-            .classes
-            .iter()
-            .zip(&spec.flows)
-            .map(|(class, flow)| class.private_links.len() as u64 * flow.count)
-            .sum();
-        let limited =
-            network.links.iter().filter(|link| link.rate.is_limited()).count() as u64 + private;
-        let samples = match spec.sample() {
-            Sample::Every(period) => seconds(spec.duration) / seconds(period) + 1.0,
-            Sample::Ack => packets / (flows as f64),
+        let limited = network.links.iter().filter(|link| link.rate.is_limited()).count() as f64;
+        let queue_rows = match spec.sample() {
+            Sample::Every(period) => {
+                (limited * estimate.sim_s + private_s) / seconds(period) + limited + private
+            }
+            Sample::Ack => (limited * estimate.sim_s + private_s) * 100.0,
             Sample::Off => 0.0,
         };
-        let flow_rows = if spec.flow_series() { samples * flows as f64 } else { 0.0 };
-        let queue_rows = samples * limited as f64;
-        let waiting: f64 = network.links.iter().map(|link| shares.waiting(link)).sum();
-        let rows_in_memory =
-            flow_rows * size_of::<SeriesRow>() as f64 + queue_rows * size_of::<QueueRow>() as f64;
-        let links_in_memory = limited as f64 * 512.0;
+        let mss = network.classes.first().map_or(1448, |class| class.mss);
+        let wire_bytes = (u64::from(mss) + HEADERS + 14) as f64;
+        let waiting: f64 = network.links.iter().map(|link| waiting(link, wire_bytes)).sum();
+        let row_bytes = size_of::<SeriesRow>() as f64 + COLUMN_BYTES * SERIES_COLUMNS;
+        let queue_row_bytes = size_of::<QueueRow>() as f64 + COLUMN_BYTES * QUEUE_COLUMNS;
         let memory = BASE_BYTES
-            + flows as f64 * FLOW_BYTES
+            + flows * FLOW_BYTES
             + waiting * PACKET_BYTES
-            + links_in_memory
-            + rows_in_memory;
-        let setup_s = flows as f64 * 2e-6 + 1e-3;
-        Self {
-            runs: 1,
-            flows,
-            sim_s: seconds(spec.duration),
-            data_packets: whole(packets),
-            events: whole(events),
-            memory_bytes: whole(memory),
-            series_rows: whole(flow_rows + queue_rows),
-            series_bytes: whole((flow_rows + queue_rows) * ROW_BYTES_ON_DISK),
-            cpu_s: packets * ns_per_packet(flows as f64) * 1e-9
-                + (flow_rows + queue_rows) * 3e-7
-                + setup_s,
-        }
+            + (limited + private) * LINK_BYTES
+            + flow_rows * row_bytes
+            + queue_rows * queue_row_bytes;
+        let is_large = estimate.flows > FLOWS_INDENTED;
+        let record_bytes = if is_large { COMPACT_RECORD_BYTES } else { RECORD_BYTES };
+        let series_bytes =
+            flow_bytes + queue_rows * (QUEUE_ROW_BYTES + TIME_BYTES / (limited + private).max(1.0));
+        let rows = flow_rows + queue_rows;
+        estimate.data_packets = whole(packets);
+        estimate.data_packets_unsure = whole(unsure);
+        estimate.events = whole(events);
+        estimate.memory_bytes = whole(memory);
+        estimate.series_rows = whole(rows);
+        estimate.series_rows_unsure = whole(rows_unsure);
+        estimate.is_memory_at_most = rows_unsure * row_bytes > memory / 2.0;
+        estimate.series_bytes = whole(series_bytes);
+        estimate.disk_bytes = whole(FOLDER_BYTES + flows * record_bytes + series_bytes);
+        estimate.work =
+            events * slowdown(flows) + rows * WORK_PER_ROW + flows * WORK_PER_FLOW + WORK_PER_RUN;
+        estimate
+    }
+
+    /// Which figures are upper bounds. A sum of which at least half is an estimate is an estimate.
+    #[must_use]
+    pub fn at_most(&self) -> AtMost {
+        let packets = self.data_packets_unsure > self.data_packets / 2;
+        let rows = self.series_rows_unsure > self.series_rows / 2;
+        // The more packets pass between two rows, the less the rows can be compressed.
+        AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 
     /// The cost of this many runs like this one.
@@ -127,7 +220,10 @@ impl Estimate {
             events: self.events.saturating_mul(runs),
             series_rows: self.series_rows.saturating_mul(runs),
             series_bytes: self.series_bytes.saturating_mul(runs),
-            cpu_s: self.cpu_s * runs as f64,
+            disk_bytes: self.disk_bytes.saturating_mul(runs),
+            work: self.work * runs as f64,
+            data_packets_unsure: self.data_packets_unsure.saturating_mul(runs),
+            series_rows_unsure: self.series_rows_unsure.saturating_mul(runs),
             ..self
         }
     }
@@ -135,182 +231,94 @@ impl Estimate {
     /// The cost of both, one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
+        let is_larger = self.memory_bytes > other.memory_bytes;
+        let largest = if is_larger { self } else { other };
         Self {
             runs: self.runs.saturating_add(other.runs),
             flows: self.flows.max(other.flows),
             sim_s: self.sim_s + other.sim_s,
             data_packets: self.data_packets.saturating_add(other.data_packets),
             events: self.events.saturating_add(other.events),
-            memory_bytes: self.memory_bytes.max(other.memory_bytes),
+            memory_bytes: largest.memory_bytes,
+            is_memory_at_most: largest.is_memory_at_most,
             series_rows: self.series_rows.saturating_add(other.series_rows),
             series_bytes: self.series_bytes.saturating_add(other.series_bytes),
-            cpu_s: self.cpu_s + other.cpu_s,
+            disk_bytes: self.disk_bytes.saturating_add(other.disk_bytes),
+            work: self.work + other.work,
+            data_packets_unsure: self.data_packets_unsure.saturating_add(other.data_packets_unsure),
+            series_rows_unsure: self.series_rows_unsure.saturating_add(other.series_rows_unsure),
         }
+    }
+
+    /// The cost of a sweep: that of its runs, and the records of all of them in its own folder.
+    pub(crate) fn with_records_of_sweep(self) -> Self {
+        if self.runs < 2 {
+            return self;
+        }
+        let records = whole(SWEEP_BYTES * self.runs as f64);
+        Self { disk_bytes: self.disk_bytes.saturating_add(records), ..self }
     }
 }
 
-/// When the classes are active, and how they share the links.
-struct Shares {
-    /// Per class: flows that start before the run ends, their active time in seconds, the first start and the last end.
-    classes: Vec<Activity>,
-    /// Per shared link: active seconds of all flows that cross it with data, first start, last end.
-    links: Vec<Activity>,
-    wire_bytes: f64,
+/// Whether a class's packets are those that a run counts: at the bottleneck, if there is one.
+fn is_counted(class: &FlowClass, network: &Network) -> bool {
+    network.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-#[derive(Clone, Copy)]
-struct Activity {
-    flows: f64,
-    active_s: f64,
-    from_s: f64,
-    to_s: f64,
+/// Whether a flow of this class has rows as long as it needs for its packets, and not from its start to its stop.
+fn ends(class: &FlowClass, sample: Sample) -> bool {
+    sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
 
-impl Shares {
-    fn new(spec: &Spec, network: &Network) -> Self {
-        let none = Activity { flows: 0.0, active_s: 0.0, from_s: f64::INFINITY, to_s: 0.0 };
-        let mut links = vec![none; network.links.len()];
-        let mut classes = Vec::with_capacity(network.classes.len());
-        for (class, flow) in network.classes.iter().zip(&spec.flows) {
-            let end = flow.stop.map_or(spec.duration, |stop| stop.min(spec.duration));
-            let (start, end, step) = (seconds(flow.start), seconds(end), seconds(flow.start_step));
-            let starting = if start >= end {
-                0.0
-            } else if step > 0.0 {
-                ((end - start) / step).ceil().min(flow.count as f64)
-            } else {
-                flow.count as f64
-            };
-            let active_s =
-                starting * (end - start) - step * starting * (starting - 1.0).max(0.0) / 2.0;
-            let own =
-                Activity { flows: starting, active_s: active_s.max(0.0), from_s: start, to_s: end };
-            for hop in &class.forward {
-                if let Hop::Link(number) = hop {
-                    let link = &mut links[*number as usize];
-                    link.flows += own.flows;
-                    link.active_s += own.active_s;
-                    link.from_s = link.from_s.min(own.from_s);
-                    link.to_s = link.to_s.max(own.to_s);
-                }
-            }
-            classes.push(own);
-        }
-        let mss = network.classes.first().map_or(1448, |class| class.mss);
-        Self { classes, links, wire_bytes: (u64::from(mss) + HEADERS + 14) as f64 }
-    }
-
-    /// Data packets of all flows of a class.
-    fn packets(&self, spec: &Spec, network: &Network, number: usize, class: &FlowClass) -> f64 {
-        let own = self.classes[number];
-        let headers = (HEADERS + 14) as f64;
-        let mss = f64::from(class.mss);
-        let mut most = f64::INFINITY;
-        for hop in &class.forward {
-            let bytes = match *hop {
-                Hop::Delay(_) => continue,
-                Hop::Link(link) => {
-                    let shared = self.links[link as usize];
-                    let capacity = capacity_bytes(
-                        &network.links[link as usize].rate,
-                        shared.from_s,
-                        shared.to_s,
-                    );
-                    capacity * own.active_s / shared.active_s.max(f64::MIN_POSITIVE)
-                }
-                Hop::Private(link) => {
-                    let rate = &class.private_links[link as usize].rate;
-                    capacity_bytes(rate, own.from_s, own.to_s) / (own.to_s - own.from_s).max(1e-9)
-                        * own.active_s
-                }
-            };
-            most = most.min(bytes / (mss + headers));
-        }
-        let window = match (spec.stack.stack.rwnd, spec.stack.stack.rcvbuf, spec.stack.stack.sndbuf)
-        {
-            (Some(rwnd), _, _) => rwnd.0 as f64,
-            (None, SocketBuffer::Fixed(bytes), _) | (None, _, SocketBuffer::Fixed(bytes)) => {
-                bytes.0 as f64
-            }
-            _ => WINDOW_BYTES,
-        };
-        // One window per round trip. If the base RTT is zero, only the links limit the flow.
-        let rtt = seconds(class.base_rtt);
-        if rtt > 0.0 && most.is_infinite() {
-            most = window / mss / rtt * own.active_s;
-        }
-        most.min(source_packets(class, own))
-    }
-
-    /// Packets that may be on the link: in its queue and propagating.
-    fn waiting(&self, link: &Link) -> f64 {
-        let Some(rate) = link.rate.at_start() else { return 0.0 };
-        let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / self.wire_bytes;
-        let queue = match link.buffer {
-            Buffer::Unlimited => on_the_way,
-            Buffer::Packets(packets) => packets.0 as f64,
-            Buffer::Bytes(bytes) => bytes.0 as f64 / self.wire_bytes,
-        };
-        // A deep buffer is not filled by flows whose windows are bounded.
-        on_the_way + queue.min(1e7)
-    }
+/// Events per data packet: at each link but one that the sender is at, at the receiver, and half as many for its ACKs.
+fn events_per_packet(class: &FlowClass, active: &Activity) -> f64 {
+    let beyond_first = |hops: &[Hop]| {
+        let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
+        links.count() as f64
+    };
+    // With fewer packets a second than these, delayed ACKs do not wait for a second packet, and timers expire.
+    let is_slow = active.packets < 50.0 * active.active_s;
+    let acks = if is_slow { 1.0 } else { 0.5 };
+    let pacing = if is_paced(class.cc) { 0.5 } else { 0.0 };
+    let writes = match class.source {
+        Source::Cbr(_) | Source::OnOff { rate: Some(_), .. } => 1.5,
+        _ => 0.0,
+    };
+    beyond_first(&class.forward)
+        + 1.0
+        + acks * (1.0 + beyond_first(&class.reverse))
+        + pacing
+        + writes
 }
 
-fn source_packets(class: &FlowClass, own: Activity) -> f64 {
-    let mss = f64::from(class.mss);
-    match class.source {
-        Source::Unlimited | Source::OnOff { rate: None, .. } => f64::INFINITY,
-        Source::Bytes(bytes) => own.flows * (bytes.0 as f64 / mss).ceil(),
-        Source::Cbr(rate) => rate.0 as f64 / 8.0 / mss * own.active_s,
-        Source::OnOff { on, off, rate: Some(rate) } => {
-            rate.0 as f64 / 8.0 / mss * own.active_s * seconds(on) / seconds(on + off)
-        }
-        Source::Write { bytes, every } => {
-            (bytes.0 as f64 / mss).ceil() * (own.active_s / seconds(every) + own.flows)
-        }
-        Source::Train { bytes, count, gap } => {
-            let whole_train = own.flows * f64::from(count);
-            let least_time = seconds(gap) + 1.5 * seconds(class.base_rtt);
-            let in_time = own.active_s / least_time.max(1e-9) + own.flows;
-            (bytes.0 as f64 / mss).ceil() * whole_train.min(in_time)
-        }
-    }
+/// Whether an algorithm's pacing timer decides when packets leave, and not its ACKs.
+fn is_paced(cc: Algorithm) -> bool {
+    cc.name().starts_with("bbr") || cc == Algorithm::DelayBbr
 }
 
-/// Wire bytes that a link can send between two moments.
-fn capacity_bytes(rate: &Rate, from_s: f64, to_s: f64) -> f64 {
-    if to_s <= from_s {
-        return 0.0;
-    }
-    match rate {
-        Rate::Unlimited => f64::INFINITY,
-        Rate::Constant(rate) => rate.0 as f64 / 8.0 * (to_s - from_s),
-        Rate::Trace(_) => rate.at_start().map_or(0.0, |rate| rate.0 as f64 / 8.0 * (to_s - from_s)),
-        Rate::Schedule(steps) => {
-            let ends = steps.iter().skip(1).map(|&(at, _)| at.as_secs_f64()).chain([f64::INFINITY]);
-            let pieces = steps.iter().zip(ends).map(|(&(at, rate), end)| {
-                let span = end.min(to_s) - at.as_secs_f64().max(from_s);
-                rate.0 as f64 / 8.0 * span.max(0.0)
-            });
-            pieces.sum()
-        }
-    }
+/// Packets that may be on the link: in its queue and propagating.
+fn waiting(link: &Link, wire_bytes: f64) -> f64 {
+    let Some(rate) = link.rate.at_start() else { return 0.0 };
+    let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
+    let queue = match link.buffer {
+        Buffer::Unlimited => on_the_way,
+        Buffer::Packets(packets) => packets.0 as f64,
+        Buffer::Bytes(bytes) => bytes.0 as f64 / wire_bytes,
+    };
+    // A deep buffer is not filled by flows whose windows are bounded.
+    on_the_way + queue.min(1e7)
 }
 
 /// Interpolates between the known numbers of flows on a logarithmic scale.
-fn ns_per_packet(flows: f64) -> f64 {
-    for pair in NS_PER_PACKET.windows(2) {
+fn slowdown(flows: f64) -> f64 {
+    for pair in SLOWDOWN.windows(2) {
         let ((low, at_low), (high, at_high)) = (pair[0], pair[1]);
         if flows <= high {
             let way = (flows.max(low) / low).ln() / (high / low).ln();
             return at_low + (at_high - at_low) * way;
         }
     }
-    NS_PER_PACKET[NS_PER_PACKET.len() - 1].1
-}
-
-fn seconds(span: Span) -> f64 {
-    span.0 as f64 / NS_PER_S as f64
+    SLOWDOWN[SLOWDOWN.len() - 1].1
 }
 
 fn whole(value: f64) -> u64 {

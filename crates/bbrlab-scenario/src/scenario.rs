@@ -351,7 +351,7 @@ impl Scenario {
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         let points = (0..self.points()).map(|point| self.estimate_point(point).times(self.repeat));
-        points.fold(Estimate::default(), Estimate::and)
+        points.fold(Estimate::default(), Estimate::and).with_records_of_sweep()
     }
 
     fn estimate_point(&self, point: u64) -> Estimate {

@@ -58,10 +58,10 @@ fn every_built_in_scenario_can_be_run() {
         }
     }
     expect![[r#"
-        lanigan2020.single-flow: 48 runs, 1 flows, 7475088 packets
+        lanigan2020.single-flow: 48 runs, 1 flows, 7439152 packets
         lanigan2020.bandwidth-step: 21 runs, 1 flows, 13081404 packets
-        song2021.single-buffer: 16 runs, 1 flows, 3302512 packets
-        song2021.random-loss: 300 runs, 1 flows, 61922100 packets
+        song2021.single-buffer: 16 runs, 1 flows, 3295008 packets
+        song2021.random-loss: 300 runs, 1 flows, 53285980 packets
         song2021.vs-cubic: 32 runs, 2 flows, 138705424 packets
         mahmud2020.sim-congested: 60 runs, 7 flows, 1486140 packets
         kato2025.sixteen-344: 10 runs, 16 flows, 24768820 packets
@@ -69,10 +69,10 @@ fn every_built_in_scenario_can_be_run() {
         ecn.bbr3: 2 runs, 2 flows, 247688 packets
         ecn.dctcp: 2 runs, 2 flows, 247688 packets
         ecn.cubic: 2 runs, 2 flows, 247688 packets
-        examples.dumbbell: 1 runs, 1 flows, 16513 packets
+        examples.dumbbell: 1 runs, 1 flows, 16490 packets
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets
         examples.parking-lot: 2 runs, 4 flows, 396302 packets
-        examples.two-way: 1 runs, 2 flows, 295079 packets
+        examples.two-way: 1 runs, 2 flows, 294566 packets
     "#]]
     .assert_eq(&lines);
 }

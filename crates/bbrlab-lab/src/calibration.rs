@@ -1,0 +1,25 @@
+//! How fast this machine simulates, measured in a few milliseconds.
+
+use crate::bench::bench_case;
+use crate::error::LabError;
+
+/// Simulated milliseconds of a measurement: some 15,000 events, which take 3 to 10 ms.
+const SIMULATED_MS: u32 = 1200;
+
+/// Measurements, of which the fastest counts: the first one finds cold caches, and others may be disturbed.
+const MEASUREMENTS: usize = 3;
+
+/// CPU seconds per event of a run of one flow.
+///
+/// # Errors
+/// If the simulator rejects the measured case, which is a bug.
+#[expect(clippy::cast_precision_loss, reason = "a measured time")]
+pub fn seconds_per_event() -> Result<f64, LabError> {
+    let case = bench_case("a")?;
+    let mut fastest = f64::INFINITY;
+    for _ in 0..MEASUREMENTS {
+        let result = case.run(SIMULATED_MS)?;
+        fastest = fastest.min(result.cpu_s / result.events.max(1) as f64);
+    }
+    Ok(fastest)
+}
