@@ -271,7 +271,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo x = 1 >> r/scenario.toml; bbrlab run r | exit 2
                 error: `flows[0].x`: expected a key of `flows[0]`
                 r/scenario.toml:12:1 found an unknown key
-                note: keys of `flows[0]`: cc, cc_params, count, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, bytes, rate, on, off, write, train
+                note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, bytes, rate, on, off, write, train
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; sed -i s/1s/2s/ r/scenario.toml; bbrlab run r | exit 2
                 error: r holds another run (hash 2764266a909b, seed 1); use --force to write over it, or another --out
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
@@ -297,7 +297,7 @@ fn command_lines_about_folders_and_texts() {
                 error: a/r and b/r would both be r in --out; name them one by one
             bbrlab show examples.dumbell | exit 2
                 error: invalid value 'examples.dumbell' for '[ID]'
-                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.sim-congested, kato2025.sixteen-344, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.two-bbr, examples.parking-lot, examples.two-way]
+                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.sim-congested, kato2025.sixteen-344, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way]
                 tip: a similar value exists: 'examples.dumbbell'
             bbrlab show | exit 2
                 error: the following required arguments were not provided:
