@@ -304,36 +304,29 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
     let all = shell.folder().join("all");
     let whole = files(&all);
     let summary = all.join("deep/four/summary.json");
-    for is_killed in [false, true] {
+    for (folder, is_killed) in [("all", false), ("all/one", false), ("all/deep/four", true)] {
         if is_killed {
             fs::remove_file(&summary).unwrap();
         }
-        for (folder, svg) in [
-            ("all/one", "p/run.svg"),
-            ("all/deep/four", "p/bottleneck.buffer.svg"),
-            ("all", "p/deep/four/bottleneck.buffer.svg"),
-        ] {
-            let told = fine(&shell, &format!("plot {folder} --out p"));
-            let drawn: Vec<&str> = names_of(&told, "svg");
-            assert!(!drawn.is_empty(), "{told}");
-            for name in drawn {
-                let below = Path::new(name).strip_prefix("p").unwrap();
-                let original = Path::new(folder).strip_prefix("all").unwrap().join(below);
-                let new = fs::read(shell.folder().join(name)).unwrap();
-                assert!(whole[&original] == new, "{folder}: {name} for {svg}");
-            }
-            fs::remove_dir_all(shell.folder().join("p")).unwrap();
-            fine(&shell, &format!("report {folder} --out page.html"));
-            let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
-            for (title, is_there) in [
-                ("One short run", folder != "all/deep/four"),
-                ("Four short runs", folder != "all/one"),
-            ] {
-                let heading = format!("<h2>{title}</h2>");
-                assert_eq!(page.contains(&heading), is_there, "{folder}: {heading}");
-            }
-            assert!(page.contains("cc = &quot;bbr1&quot;"), "the scenario's text");
+        let told = fine(&shell, &format!("plot {folder} --out p"));
+        let drawn: Vec<&str> = names_of(&told, "svg");
+        assert!(!drawn.is_empty(), "{told}");
+        for name in drawn {
+            let below = Path::new(name).strip_prefix("p").unwrap();
+            let original = Path::new(folder).strip_prefix("all").unwrap().join(below);
+            let new = fs::read(shell.folder().join(name)).unwrap();
+            assert!(whole[&original] == new, "{folder}: {name}");
         }
+        fs::remove_dir_all(shell.folder().join("p")).unwrap();
+        fine(&shell, &format!("report {folder} --out page.html"));
+        let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+        for (title, is_there) in
+            [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
+        {
+            let heading = format!("<h2>{title}</h2>");
+            assert_eq!(page.contains(&heading), is_there, "{folder}: {heading}");
+        }
+        assert!(page.contains("cc = &quot;bbr1&quot;"), "the scenario's text");
     }
 }
 

@@ -22,7 +22,9 @@ use crate::execute::execute;
 use crate::lock::Lock;
 use crate::named::holds_text_of;
 use crate::parquet_file::encode;
-use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, write_pictures};
+use crate::picture_files::{
+    picture_of, picture_of_folder, pictures_are_there, write_missing_pictures, write_pictures,
+};
 use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
@@ -415,7 +417,7 @@ fn finish_folder(
     )?;
     write(&out.join(SUMMARY_JSON), &summary_json(&batch.runs, Some(groups(&batch.runs))))?;
     if pictures {
-        write_pictures(out, &sweep_pictures_of(scenario, &batch.runs))?;
+        write_missing_pictures(out, &sweep_pictures_of(scenario, &batch.runs))?;
     }
     sync_folder(out)
 }

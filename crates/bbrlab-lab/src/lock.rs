@@ -70,6 +70,7 @@ impl Lock {
                 Ok(()) if !is_at(&file, &path) => {}
                 Ok(()) => return Ok(Some(Self { path, file: Some(file) })),
                 Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(TryLockError::Error(_)) => return Ok(Some(Self { path, file: None })),
             }
         }

@@ -45,12 +45,28 @@ pub(crate) fn write_pictures(
     let mut files = Vec::new();
     for picture in pictures {
         let svg = folder.join(format!("{}.svg", picture.name));
-        write(&svg, picture.svg.as_bytes())?;
         let png = folder.join(format!("{}.png", picture.name));
+        // In this order: if the SVG is the one that would be drawn, so is the PNG, also after a crash.
         write(&png, &picture.png())?;
+        write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
     }
     Ok(files)
+}
+
+/// Writes those pictures that are not there as they would be drawn now: most of the time goes into the PNGs.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn write_missing_pictures(folder: &Path, pictures: &[Picture]) -> Result<(), LabError> {
+    for picture in pictures {
+        let file = |extension: &str| folder.join(format!("{}.{extension}", picture.name));
+        let is_there = fs::read(file("svg")).is_ok_and(|svg| svg == picture.svg.as_bytes());
+        if !is_there || !file("png").is_file() {
+            write_pictures(folder, std::slice::from_ref(picture))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a run's folder has its pictures.
