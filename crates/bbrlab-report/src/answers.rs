@@ -7,25 +7,25 @@ use bbrlab_run::{Group, RunSummary};
 
 /// A figure of a sweep.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct Answer<'a> {
     /// Its title, without the name of a group.
-    pub(crate) title: &'static str,
-    pub(crate) unit: &'static str,
+    pub(crate) title: &'a str,
+    pub(crate) unit: &'a str,
     /// Factor from the record's unit to that of the title.
     pub(crate) scale: f64,
     pub(crate) decimals: usize,
-    pub(crate) metric: Metric,
+    pub(crate) metric: Metric<'a>,
 }
 
 /// Of what the figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metric {
+pub(crate) enum Metric<'a> {
     /// Of the run.
-    Run(&'static str),
+    Run(&'a str),
     /// Of the bottleneck, or else of the first shared link.
-    Bottleneck(&'static str),
+    Bottleneck(&'a str),
     /// Of each group of flows.
-    PerGroup(&'static str),
+    PerGroup(&'a str),
 }
 
 const fn answer(
@@ -33,13 +33,13 @@ const fn answer(
     unit: &'static str,
     scale: f64,
     decimals: usize,
-    metric: Metric,
-) -> Answer {
+    metric: Metric<'static>,
+) -> Answer<'static> {
     Answer { title, unit, scale, decimals, metric }
 }
 
 /// The figures for these runs; `groups` are the same by point.
-pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer> {
+pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'static>> {
     let of_groups = || runs.iter().flat_map(|run| &run.flow_groups);
     let of_links = || runs.iter().flat_map(|run| &run.links);
     let competes = runs.iter().any(|run| run.flow_groups.len() > 1);
@@ -108,13 +108,13 @@ pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
 const PREFIX: &str = "flow_groups.";
 
 /// The names of a point's groups of flows, in order.
-fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
+pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
     let names = group.metrics.keys().filter_map(|name| name.strip_prefix(PREFIX));
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
 /// The mean at a point, and half its interval; `place` is that of a group of flows.
-pub(crate) fn value(group: &Group, metric: Metric, place: usize) -> (Option<f64>, Option<f64>) {
+pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = match metric {
         Metric::Run(name) => group.metrics.get(name),
         Metric::Bottleneck(name) => {

@@ -30,6 +30,16 @@ impl Axis {
         Self::with_step(low, top, step)
     }
 
+    /// From zero to a round number above the greatest value: the height of a point is then its share of the axis.
+    pub(crate) fn from_zero(high: f64, wanted: usize) -> Self {
+        Self::around(0.0, high, wanted)
+    }
+
+    /// From zero to the largest value that is possible, with a little room above it.
+    pub(crate) fn up_to(most: f64, wanted: usize) -> Self {
+        Self { high: 1.04 * most, ..Self::exactly(0.0, most, wanted) }
+    }
+
     /// Exactly this range, with ticks at round numbers inside.
     pub(crate) fn exactly(low: f64, high: f64, wanted: usize) -> Self {
         Self::with_step(low, high, round_step(high - low, wanted))
@@ -48,7 +58,7 @@ impl Axis {
         let mut ticks = Vec::new();
         let mut at = (low / step).ceil();
         while at * step <= high + step * 1e-9 {
-            ticks.push((at * step, label(at * step, decimals)));
+            ticks.push((at * step, label(at * step, decimals, high >= 10_000.0)));
             at += 1.0;
         }
         Self { low, high, ticks }
@@ -61,8 +71,8 @@ impl Axis {
     }
 }
 
-fn label(value: f64, decimals: usize) -> String {
-    if decimals == 0 && value >= 10_000.0 {
+fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
+    if decimals == 0 && is_grouped {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -7,6 +7,9 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
 
+use super::font::drawable;
+use super::shape::Shape;
+
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
 
@@ -86,6 +89,12 @@ pub(crate) struct Canvas<'a> {
 
 /// Draws a picture of that size and returns its SVG.
 pub(crate) fn draw(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
+    draw_as(&Shape { width, height: Some(height), paper_mm: None }, height, paint)
+}
+
+/// Draws a picture of that shape and height and returns its SVG.
+pub(crate) fn draw_as(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
+    let width = shape.width;
     let mut svg = String::new();
     let size = (whole(width * SCALE).unsigned_abs(), whole(height * SCALE).unsigned_abs());
     {
@@ -96,11 +105,13 @@ pub(crate) fn draw(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> 
     }
     // Show it at its nominal size, and without spikes where a noisy line turns.
     let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
-    let nominal = format!(
-        "<svg width=\"{}\" height=\"{}\" stroke-linejoin=\"round\"",
-        whole(width),
-        whole(height)
-    );
+    let (width, height) = match shape.paper_mm {
+        None => (whole(width).to_string(), whole(height).to_string()),
+        Some((width, height)) => {
+            (format!("{width}mm"), format!("{height}mm\" preserveAspectRatio=\"none"))
+        }
+    };
+    let nominal = format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
     svg.replacen(&doubled, &nominal, 1)
 }
 
@@ -139,9 +150,17 @@ impl Canvas<'_> {
     }
 
     pub(crate) fn dot(&self, at: At, radius: f64, color: RGBColor) {
-        self.area
-            .draw(&Circle::new(unit(at), whole(radius * SCALE), color.filled()))
-            .expect(NO_END);
+        self.pale_dot(at, radius, color, 1.0);
+    }
+
+    pub(crate) fn pale_dot(&self, at: At, radius: f64, color: RGBColor, alpha: f64) {
+        let style = color.mix(alpha).filled();
+        self.area.draw(&Circle::new(unit(at), whole(radius * SCALE), style)).expect(NO_END);
+    }
+
+    pub(crate) fn ring(&self, at: At, radius: f64, stroke: Stroke) {
+        let circle = Circle::new(unit(at), whole(radius * SCALE), stroke.style());
+        self.area.draw(&circle).expect(NO_END);
     }
 
     pub(crate) fn words(&self, text: &str, at: At, words: Words) {
@@ -151,7 +170,7 @@ impl Canvas<'_> {
             if words.bold { FontStyle::Bold } else { FontStyle::Normal },
         );
         let style = TextStyle::from(font).color(&words.color).pos(Pos::new(words.h, words.v));
-        self.area.draw(&Text::new(text, unit(at), style)).expect(NO_END);
+        self.area.draw(&Text::new(drawable(text), unit(at), style)).expect(NO_END);
     }
 }
 

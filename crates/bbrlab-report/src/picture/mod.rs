@@ -7,20 +7,26 @@
 mod axis;
 mod canvas;
 mod decimate;
+mod font;
 mod indexed_png;
+mod legend;
+mod marks;
 mod overlay;
 mod palette;
 mod panel;
 mod png;
 mod run;
+mod shape;
 mod states;
 mod sweep;
+mod swept;
 #[cfg(test)]
 mod tests;
 
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use run::{RunPicture, run_picture};
-pub use sweep::sweep_pictures;
+pub use run::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
+pub use shape::Shape;
+pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]

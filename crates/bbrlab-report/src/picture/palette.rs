@@ -26,6 +26,25 @@ pub(crate) fn line(at: usize) -> RGBColor {
     LINES[at % LINES.len()]
 }
 
+/// The colour of one of so many lines: more than there are colours go from blue over green to orange, in their order.
+pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
+    if lines <= LINES.len() {
+        return line(at);
+    }
+    let stops = [LINES[0], LINES[2], LINES[4], LINES[1]];
+    let spans = stops.len() - 1;
+    let along = at * spans;
+    let last = lines - 1;
+    let (span, rest) =
+        ((along / last).min(spans - 1), along - (along / last).min(spans - 1) * last);
+    let mix = |from: u8, to: u8| {
+        let sum = usize::from(from) * (last - rest) + usize::from(to) * rest;
+        u8::try_from(sum / last).unwrap_or(u8::MAX)
+    };
+    let (from, to) = (stops[span], stops[span + 1]);
+    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
+
 /// The colour of a state band.
 pub(crate) fn state(name: &str) -> RGBColor {
     match name {

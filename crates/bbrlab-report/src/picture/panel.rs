@@ -5,6 +5,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Stroke, Words};
+use super::font::{bold_width_of, cut, width_of};
 use super::palette::{FAINT_INK, FRAME, GRID, INK};
 
 /// Sizes of text in points.
@@ -42,11 +43,21 @@ impl Panel<'_, '_> {
         (self.at(x, 0.0).0 * 2.0) as i64
     }
 
-    /// Grid, frame and labels of the y axis; to be drawn first.
+    /// Grid, title and labels of the y axis; to be drawn first.
     pub(crate) fn frame(&self, title: &str) {
+        self.grid(true);
+        let words = Words::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
+        self.canvas.words(title, (self.left, self.top - 4.0), words);
+    }
+
+    /// The grid, and the labels of the y axis if they are wanted; to be drawn first.
+    pub(crate) fn grid(&self, with_labels: bool) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at(0.0, *value);
             self.canvas.line(&[(self.left, y), (self.right, y)], Stroke::new(GRID, 0.5));
+            if !with_labels {
+                continue;
+            }
             let words = Words::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
             self.canvas.words(label, (self.left - 6.0, y), words);
         }
@@ -54,8 +65,6 @@ impl Panel<'_, '_> {
             let (x, _) = self.at(*value, 0.0);
             self.canvas.line(&[(x, self.top), (x, self.bottom)], Stroke::new(GRID, 0.5));
         }
-        let words = Words::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
-        self.canvas.words(title, (self.left, self.top - 4.0), words);
     }
 
     /// The border; to be drawn last.
@@ -64,11 +73,24 @@ impl Panel<'_, '_> {
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
     }
 
-    /// Labels below the x axis.
+    /// Labels below the x axis; where there is no room for all, some are left out.
     pub(crate) fn x_labels(&self, title: &str) {
-        for (value, label) in &self.x.ticks {
+        let mut free = f64::NEG_INFINITY;
+        let half = |label: &str| width_of(label, SMALL) / 2.0;
+        // The last label tells how far the axis goes, so it has its place for sure.
+        let last = self
+            .x
+            .ticks
+            .last()
+            .map_or(f64::INFINITY, |(value, label)| self.at(*value, 0.0).0 - half(label));
+        for (at, (value, label)) in self.x.ticks.iter().enumerate() {
             let (x, _) = self.at(*value, 0.0);
             self.canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], Stroke::new(FRAME, 1.0));
+            let is_last = at + 1 == self.x.ticks.len();
+            if x - half(label) < free || !is_last && x + half(label) + 6.0 > last {
+                continue;
+            }
+            free = x + half(label) + 6.0;
             let words = Words::new(SMALL, INK).anchor(HPos::Center, VPos::Top);
             self.canvas.words(label, (x, self.bottom + 8.0), words);
         }
@@ -96,6 +118,22 @@ impl Panel<'_, '_> {
         }
     }
 
+    /// Grid, title and, at the right end of the title's line, a legend; to be drawn first. Where both do not fit, the
+    /// entries of the legend give way one by one, the first first, and a title without a legend is cut off.
+    pub(crate) fn titled(&self, title: &str, keys: &[Key]) {
+        let room = self.right - self.left;
+        let width = |keys: &[Key]| -> f64 {
+            keys.iter().map(|key| width_of(&key.text, SMALL) + 42.0).sum()
+        };
+        let title = cut(title, room, 12.0, true);
+        let mut keys = keys;
+        while !keys.is_empty() && bold_width_of(&title, 12.0) + width(keys) > room {
+            keys = &keys[1..];
+        }
+        self.frame(&title);
+        self.legend(keys);
+    }
+
     /// A legend above the frame, at its right end, on the line of the title.
     pub(crate) fn legend(&self, keys: &[Key]) {
         let mut right = self.right;
@@ -108,20 +146,4 @@ impl Panel<'_, '_> {
             right -= 20.0 + 16.0;
         }
     }
-}
-
-/// The approximate width of a text in Inter, without measuring the font: good enough to place a legend.
-pub(crate) fn width_of(text: &str, size: f64) -> f64 {
-    let ems: f64 = text
-        .chars()
-        .map(|c| match c {
-            'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.27,
-            ' ' | 'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.36,
-            'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.90,
-            'A'..='Z' => 0.69,
-            '1' => 0.48,
-            _ => 0.61,
-        })
-        .sum();
-    ems * size
 }

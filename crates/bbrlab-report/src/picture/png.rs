@@ -3,29 +3,44 @@
 
 use std::sync::Arc;
 
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb};
+use resvg::tiny_skia::{Color, Pixmap, Transform};
+use resvg::usvg::{Options, Size, Tree, fontdb};
 
-use super::canvas::SCALE;
+use super::font::{REGULAR, SEMI_BOLD};
 use super::indexed_png;
 
-const REGULAR: &[u8] = include_bytes!("../../font/Inter-Regular.otf");
-const SEMI_BOLD: &[u8] = include_bytes!("../../font/Inter-SemiBold.otf");
+/// Units of a picture on paper become this many pixels: some 450 on an inch.
+const PAPER: f32 = 2.0;
 
-/// The picture at twice its nominal size.
-pub(crate) fn render(svg: &str) -> Vec<u8> {
+/// The picture as a tree of shapes, its text as outlines.
+pub(crate) fn tree(svg: &str) -> Tree {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(REGULAR.to_vec());
     fonts.load_font_data(SEMI_BOLD.to_vec());
     fonts.set_sans_serif_family("Inter");
     let options =
         Options { font_family: "Inter".to_owned(), fontdb: Arc::new(fonts), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).expect("our own SVG is well formed");
-    #[expect(clippy::cast_possible_truncation, reason = "the scale is 2")]
-    let scale = SCALE as f32;
-    let size = tree.size().to_int_size().scale_by(scale).expect("the scale is above zero");
+    Tree::from_str(svg, &options).expect("our own SVG is well formed")
+}
+
+/// The picture with a pixel for each of its units, which is twice its nominal size on a screen; on paper with two.
+pub(crate) fn render(svg: &str) -> Vec<u8> {
+    let tree = tree(svg);
+    let units = units_across(svg).unwrap_or_else(|| tree.size().width());
+    let is_paper = svg.get(..200).is_some_and(|head| head.contains("mm\""));
+    let scale = units / tree.size().width() * if is_paper { PAPER } else { 1.0 };
+    let size = tree.size();
+    let scaled = Size::from_wh(size.width() * scale, size.height() * scale);
+    let size = scaled.expect("the scale is above zero").to_int_size();
     let mut pixmap = Pixmap::new(size.width(), size.height()).expect("a picture has an area");
+    pixmap.fill(Color::WHITE);
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
     // The sheet is white and opaque everywhere, so the colours need no correction for transparency.
     indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data())
+}
+
+/// The width of a picture in units.
+fn units_across(svg: &str) -> Option<f32> {
+    let (_, rest) = svg.split_once("viewBox=\"0 0 ")?;
+    rest.split(' ').next()?.parse().ok()
 }

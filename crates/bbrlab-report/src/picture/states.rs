@@ -1,8 +1,9 @@
 //! State bands: which state a BBR flow was in, by pixel column.
 
 use super::canvas::{Canvas, Words};
+use super::font::width_of;
 use super::palette;
-use super::panel::{SMALL, width_of};
+use super::panel::SMALL;
 use plotters::style::text_anchor::{HPos, VPos};
 
 /// From, to (in x values) and the state.
@@ -47,7 +48,12 @@ pub(crate) fn bands<'a>(
 }
 
 /// The states that occur, in the order in which a connection passes through them.
-pub(crate) fn legend(canvas: &Canvas<'_>, bands: &[Vec<Band<'_>>], right: f64, y: f64) {
+pub(crate) fn legend(
+    canvas: &Canvas<'_>,
+    bands: &[Vec<Band<'_>>],
+    (left, right): (f64, f64),
+    y: f64,
+) {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {
         if !state.is_empty() && !seen.contains(state) {
@@ -68,6 +74,9 @@ pub(crate) fn legend(canvas: &Canvas<'_>, bands: &[Vec<Band<'_>>], right: f64, y
     seen.sort_by_key(|state| order(state));
     let mut right = right;
     for state in seen.iter().rev() {
+        if right - width_of(state, SMALL - 1.0) - 28.0 < left {
+            break;
+        }
         let words = Words::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
         canvas.words(state, (right, y), words);
         right -= width_of(state, SMALL - 1.0) + 4.0;

@@ -1,299 +1,541 @@
-//! A sweep: a metric against a swept key, a line per algorithm (or per value of another key), bars for
-//! the 95 % intervals over seeds.
+//! A sweep: the figures that it is about against a swept key, with the other keys as colours and as small multiples.
 //!
-//! The swept values are placed at equal distances, in the order of the sweep and with the labels that the
-//! scenario gives them: most sweeps are geometric (0.1, 0.2, 0.5, 1, 2 ... BDP), and some keys have no scale at
-//! all.
+//! Quantities have a numeric axis, logarithmic where the values are geometric; points between which there is nothing,
+//! such as two algorithms, are not joined. Small dots are single seeds, bars the 95 % intervals of their mean.
+
+mod choice;
+mod plot;
 
 use bbrlab_run::{Group, RunSummary};
-use plotters::style::RGBColor;
-use plotters::style::text_anchor::{HPos, VPos};
 
+use self::choice::Keys;
+pub use self::choice::SweepChoice;
+use self::plot::{Curve, DASHES, Sample};
 use super::Picture;
 use super::axis::Axis;
-use super::canvas::{Stroke, Words, draw};
+use super::canvas::{Canvas, Stroke, Words, draw_as};
+use super::font::cut;
+use super::legend::{self, Entry};
+use super::marks::{Form, Mark};
 use super::palette;
-use super::panel::{Key, Panel, SMALL, TITLE, width_of};
-use crate::answers::{self, Answer, Metric, answers, group_names, value};
+use super::panel::{Panel, SMALL, TITLE};
+use super::shape::{LOWEST_PANEL, Shape};
+use super::swept::Swept;
+use crate::answers::{self, Answer, Metric, answers, flow_groups, most_groups};
 use crate::groups::groups;
-use crate::table::{layout_cut, value_text, varying_keys};
+use crate::table::{value_text, varying_keys};
 
-const PANEL_WIDTH: f64 = 420.0;
-const PANEL_HEIGHT: f64 = 240.0;
-const LEFT: f64 = 66.0;
-const GAP_X: f64 = 74.0;
-const GAP_Y: f64 = 84.0;
+const PANEL_HEIGHT: f64 = 220.0;
+/// Between small multiples, which share their y axis.
+const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
+/// Below a panel, for its labels, and the next one's title.
+const GAP_Y: f64 = 72.0;
 /// Figures beyond these are in the table.
 const PANELS_SHOWN: usize = 6;
-/// With more lines than this, a legend is useless.
-const LINES_SHOWN: usize = 8;
+/// Of small multiples so many figures are shown.
+const ROWS_OF_MULTIPLES: usize = 3;
+/// More small multiples than this are too small.
+const MULTIPLES_SHOWN: usize = 12;
 
-/// The pictures of a sweep: one per swept key whose values can be laid along an axis, with the other keys as
-/// lines. There is none if no key is swept.
+/// The pictures of a sweep: one for each swept quantity, which is laid along the axis; for a sweep of names only, one.
+/// There is none if no key is swept.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
+    chosen_sweep_pictures(title, runs, &SweepChoice::default()).unwrap_or_default()
+}
+
+/// The pictures of a sweep with the figures, the axis, the colours and the size that somebody chose.
+///
+/// # Errors
+/// If a figure or a key is unknown, or the panels do not fit the size. The text says what there is.
+pub fn chosen_sweep_pictures(
+    title: &str,
+    runs: &[RunSummary],
+    choice: &SweepChoice,
+) -> Result<Vec<Picture>, String> {
     let groups = groups(runs);
-    let keys = varying_keys(&groups);
-    let answers = answers(runs, &groups);
+    let swept = varying_keys(&groups);
+    let usual = answers(runs, &groups);
+    let figures = choice.figures(&groups, &usual)?;
+    let is_chosen = !figures.is_empty();
+    let figures = if is_chosen { figures } else { usual };
     let mut pictures = Vec::new();
-    for axis_key in keys.iter().filter(|key| keys.len() == 1 || !is_cc(key)) {
-        let by: Vec<&String> = keys.iter().filter(|key| *key != axis_key).collect();
-        let lines = lines_of(&groups, axis_key, &by);
-        if lines.len() > LINES_SHOWN {
-            continue;
-        }
+    for axis_key in choice.axes(&swept, &groups)? {
+        let keys = choice.keys(axis_key, &swept, &groups)?;
+        let sheet = Sheet::new(title, runs, &groups, keys, choice.shape, &figures, is_chosen)?;
         pictures.push(Picture {
             name: format!("sweep-{}", axis_key.replace(['.', '[', ']'], "-")),
-            svg: picture(title, axis_key, &by, &groups, &lines, &answers),
+            svg: sheet.draw(),
         });
     }
-    pictures
+    Ok(pictures)
 }
 
-fn is_cc(key: &str) -> bool {
-    key.rsplit('.').next() == Some("cc")
+/// The different values of a key, in the order of the sweep.
+fn values_of(groups: &[Group], key: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for value in groups.iter().filter_map(|group| group.point.get(key)) {
+        let value = value_text(value);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
 }
 
-/// Groups that share all keys but the one along the axis.
-struct Line<'a> {
-    name: String,
-    members: Vec<&'a Group>,
+fn value_at(group: &Group, key: &str) -> String {
+    group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-fn lines_of<'a>(groups: &'a [Group], axis_key: &str, by: &[&String]) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'a>> = Vec::new();
-    for group in groups.iter().filter(|group| group.point.contains_key(axis_key)) {
-        let parts: Vec<String> = by
+/// The last part of a key, which says enough beside its value.
+fn stem(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// A value as a legend names it: names speak for themselves.
+fn named(key: &str, value: &str) -> String {
+    if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
+}
+
+struct Sheet<'a> {
+    title: &'a str,
+    shape: Shape,
+    groups: &'a [Group],
+    /// For each group, each of its runs by itself.
+    seeds: Vec<Vec<Group>>,
+    keys: Keys<'a>,
+    swept: Swept,
+    /// Values of the key that colours tell apart; a single one without such a key.
+    lines: Vec<String>,
+    /// The names of the small multiples with their groups.
+    multiples: Vec<(String, Vec<usize>)>,
+    left_out: usize,
+    flow_groups: Vec<String>,
+    figures: Vec<Answer<'a>>,
+    columns: usize,
+    panel_height: f64,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(
+        title: &'a str,
+        runs: &[RunSummary],
+        groups: &'a [Group],
+        keys: Keys<'a>,
+        shape: Shape,
+        figures: &[Answer<'a>],
+        is_chosen: bool,
+    ) -> Result<Self, String> {
+        let seeds = groups
             .iter()
-            .filter_map(|key| {
-                let value = value_text(group.point.get(*key)?);
-                let stem = key.rsplit('.').next().unwrap_or(key);
-                Some(if is_cc(key) { value } else { format!("{stem} {value}") })
+            .map(|group| {
+                let of_group = |run: &&RunSummary| {
+                    run.scenario == group.scenario && run.scenario_hash == group.scenario_hash
+                };
+                let is_spread = group.seeds.len() > 1 && !group.identical_digests;
+                let members = runs.iter().filter(of_group).filter(|_| is_spread);
+                members.flat_map(|run| crate::groups(std::slice::from_ref(run))).collect()
             })
             .collect();
-        let name = parts.join(", ");
-        match lines.iter_mut().find(|line| line.name == name) {
-            Some(line) => line.members.push(group),
-            None => lines.push(Line { name, members: vec![group] }),
-        }
-    }
-    lines
-}
-
-fn picture(
-    title: &str,
-    axis_key: &str,
-    by: &[&String],
-    groups: &[Group],
-    lines: &[Line<'_>],
-    answers: &[Answer],
-) -> String {
-    let names = group_names(groups);
-    let metrics = &answers[..answers.len().min(PANELS_SHOWN)];
-    let mut values: Vec<String> = Vec::new();
-    for group in groups {
-        if let Some(value) = group.point.get(axis_key) {
-            let value = value_text(value);
-            if !values.contains(&value) {
-                values.push(value);
+        let swept = Swept::new(keys.axis, &values_of(groups, keys.axis));
+        let lines =
+            keys.color.map_or_else(|| vec![String::new()], |color| values_of(groups, color));
+        let mut multiples: Vec<(String, Vec<usize>)> = Vec::new();
+        for (at, group) in groups.iter().enumerate() {
+            if !group.point.contains_key(keys.axis) {
+                continue;
+            }
+            let parts: Vec<String> =
+                keys.multiples.iter().map(|key| named(key, &value_at(group, key))).collect();
+            let name = parts.join(", ");
+            match multiples.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, members)) => members.push(at),
+                None => multiples.push((name, vec![at])),
             }
         }
-    }
-    let rows = u32::try_from(metrics.len().div_ceil(2)).expect("a handful");
-    let width = LEFT + 2.0 * PANEL_WIDTH + GAP_X + 24.0;
-    let head = if by.is_empty() { 76.0 } else { 100.0 };
-    let height = head + f64::from(rows) * (PANEL_HEIGHT + GAP_Y) - 20.0;
-    draw(width, height, |canvas| {
-        let words = Words::new(TITLE, palette::INK).bold();
-        canvas.words(&layout_cut(title, 110), (LEFT, 24.0), words);
-        let seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
-        let note = if seeds > 1 {
-            format!("means over {seeds} seeds; bars: 95 % intervals")
-        } else {
-            "one run per point".to_owned()
+        let left_out = multiples.len().saturating_sub(MULTIPLES_SHOWN);
+        multiples.truncate(MULTIPLES_SHOWN);
+        let shown = match (is_chosen, multiples.len()) {
+            (true, _) => figures.len(),
+            (false, 0 | 1) => PANELS_SHOWN,
+            (false, _) => ROWS_OF_MULTIPLES,
         };
-        canvas.words(&note, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
-        if !by.is_empty() {
-            let mut x = LEFT;
-            for (place, line) in lines.iter().enumerate() {
-                let color = palette::line(place);
-                canvas.line(&[(x, 66.0), (x + 22.0, 66.0)], Stroke::new(color, 2.0));
-                canvas.dot((x + 11.0, 66.0), 3.2, color);
-                canvas.words(&line.name, (x + 28.0, 66.0), Words::new(SMALL, palette::INK));
-                x += 28.0 + width_of(&line.name, SMALL) + 20.0;
+        let figures = &figures[..figures.len().min(shown)];
+        let columns = match (multiples.len(), shape.is_narrow()) {
+            (0 | 1, narrow) => (if narrow { 1 } else { 2 }).min(figures.len().max(1)),
+            (several, true) => several.min(2),
+            (several, false) => several.min(4),
+        };
+        let keys_axis = keys.axis;
+        let mut sheet = Self {
+            title,
+            shape,
+            groups,
+            seeds,
+            keys,
+            swept,
+            lines,
+            multiples,
+            left_out,
+            flow_groups: names_of_flow_groups(groups, keys_axis),
+            figures: figures.to_vec(),
+            columns,
+            panel_height: PANEL_HEIGHT,
+        };
+        sheet.fit(is_chosen)?;
+        Ok(sheet)
+    }
+
+    /// Finds the height of a panel. Figures that nobody asked for are left out where there is no room.
+    fn fit(&mut self, is_chosen: bool) -> Result<(), String> {
+        loop {
+            let around = self.head() + f64::from(self.rows()) * self.gap_y();
+            self.panel_height = self.shape.panel_height(self.rows(), around, PANEL_HEIGHT);
+            let least = if is_chosen { LOWEST_PANEL } else { 2.0 * LOWEST_PANEL };
+            if self.panel_height >= least {
+                return Ok(());
             }
-        }
-        for (place, metric) in (0u32..).zip(metrics) {
-            let left = LEFT + f64::from(place % 2) * (PANEL_WIDTH + GAP_X);
-            let top = head + f64::from(place / 2) * (PANEL_HEIGHT + GAP_Y);
-            let curves = curves(lines, metric, names.len());
-            let (least, greatest) = extent(&curves);
-            let panel = Panel {
-                canvas,
-                left,
-                right: left + PANEL_WIDTH,
-                top,
-                bottom: top + PANEL_HEIGHT,
-                x: category_axis(&values),
-                y: Axis::around(least, greatest, 6),
-            };
-            panel.frame(&title_of(metric));
-            plot(&panel, &curves, axis_key, &values);
-            if matches!(metric.metric, Metric::PerGroup(_)) && names.len() > 1 {
-                panel.legend(&group_keys(&names, lines.len()));
-            }
-            panel.border();
-            category_labels(&panel, &values, axis_key);
-        }
-    })
-}
-
-/// A line of a panel.
-struct Curve<'a> {
-    color: RGBColor,
-    /// Lengths of dash and gap; `None` is a solid line.
-    dash: Option<(f64, f64)>,
-    members: &'a [&'a Group],
-    metric: Metric,
-    /// Place of the group of flows.
-    place: usize,
-    scale: f64,
-}
-
-/// Dashes that distinguish groups of flows where colours distinguish something else.
-const DASHES: [Option<(f64, f64)>; 4] =
-    [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
-
-fn curves<'a>(lines: &'a [Line<'a>], answer: &Answer, groups: usize) -> Vec<Curve<'a>> {
-    let groups = if matches!(answer.metric, Metric::PerGroup(_)) { groups } else { 1 };
-    let mut curves = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let members = line.members.as_slice();
-        for place in 0..groups {
-            let (color, dash) = if groups > 1 {
-                group_style(at, place, lines.len())
+            if !is_chosen && self.figures.len() > 1 {
+                self.figures.pop();
+                self.columns =
+                    self.columns.min(if self.multiples.len() > 1 { 4 } else { self.figures.len() });
+            } else if self.panel_height >= LOWEST_PANEL {
+                return Ok(());
             } else {
-                (palette::line(at), None)
-            };
-            if members.iter().any(|group| value(group, answer.metric, place).0.is_some()) {
-                let (metric, scale) = (answer.metric, answer.scale);
-                curves.push(Curve { color, dash, members, metric, place, scale });
+                return Err(format!(
+                    "the size leaves no room for {} rows of panels: choose a larger one or fewer figures",
+                    self.rows()
+                ));
             }
         }
     }
-    curves
-}
 
-/// The title of a figure's panel, with its unit.
-fn title_of(answer: &Answer) -> String {
-    let (first, rest) = answer.title.split_at(1);
-    let title = first.to_uppercase() + rest;
-    if answer.unit.is_empty() { title } else { format!("{title}, {}", answer.unit) }
-}
+    fn is_multiple(&self) -> bool {
+        self.multiples.len() > 1
+    }
 
-/// With several lines, colours distinguish the lines and dashes the groups of flows.
-fn group_style(line: usize, which: usize, lines: usize) -> (RGBColor, Option<(f64, f64)>) {
-    if lines > 1 {
-        (palette::line(line), DASHES[which % DASHES.len()])
-    } else {
-        (palette::line(which), None)
+    fn rows(&self) -> u32 {
+        let panels = if self.is_multiple() {
+            self.figures.len() * self.multiples.len().div_ceil(self.columns)
+        } else {
+            self.figures.len().div_ceil(self.columns)
+        };
+        u32::try_from(panels).expect("a handful")
+    }
+
+    fn gap_y(&self) -> f64 {
+        if self.is_multiple() { GAP_Y + 14.0 } else { GAP_Y }
+    }
+
+    fn left(&self) -> f64 {
+        if self.shape.is_narrow() { 46.0 } else { 66.0 }
+    }
+
+    fn right(&self) -> f64 {
+        self.shape.width - if self.shape.is_narrow() { 12.0 } else { 24.0 }
+    }
+
+    fn note_at(&self) -> f64 {
+        if self.shape.is_narrow() { 10.0 } else { 44.0 }
+    }
+
+    /// Where the first panel's title begins.
+    fn head(&self) -> f64 {
+        let entries = self.legend();
+        let rows = legend::rows(&entries, self.left(), self.right()).len();
+        let rows = f64::from(u32::try_from(rows).expect("a handful"));
+        self.note_at() + 14.0 + rows * legend::ROW
+    }
+
+    fn draw(&self) -> String {
+        let height = self.shape.height.unwrap_or_else(|| {
+            self.head() + f64::from(self.rows()) * (self.panel_height + self.gap_y())
+        });
+        draw_as(&self.shape, height, |canvas| self.paint(canvas))
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>) {
+        let (left, right) = (self.left(), self.right());
+        if !self.shape.is_narrow() {
+            let words = Words::new(TITLE, palette::INK).bold();
+            canvas.words(&cut(self.title, right - left, TITLE, true), (left, 24.0), words);
+        }
+        let note = cut(&self.note(), right - left, SMALL, false);
+        canvas.words(&note, (left, self.note_at()), Words::new(SMALL, palette::FAINT_INK));
+        let entries = self.legend();
+        let rows = legend::rows(&entries, left, right);
+        legend::paint(canvas, &rows, self.note_at() + 22.0);
+        let mut place = 0;
+        for figure in &self.figures {
+            let of_figure: Vec<Vec<Curve>> =
+                self.multiples.iter().map(|(_, members)| self.curves(figure, members)).collect();
+            let y = y_axis(figure, of_figure.iter().flatten(), self.panel_height);
+            for ((name, _), curves) in self.multiples.iter().zip(&of_figure) {
+                let panel = self.panel(canvas, place, y.clone());
+                let is_first = !self.is_multiple() || place % self.columns == 0;
+                self.paint_panel(&panel, figure, name, curves, is_first);
+                place += 1;
+            }
+            if self.is_multiple() {
+                // The next figure begins a row of its own.
+                place = place.next_multiple_of(self.columns);
+            }
+        }
+    }
+
+    fn panel<'c, 's>(&self, canvas: &'c Canvas<'s>, place: usize, y: Axis) -> Panel<'c, 's> {
+        let number = |n: usize| f64::from(u32::try_from(n).expect("a handful"));
+        let columns = number(self.columns);
+        let gap = match (self.is_multiple(), self.shape.is_narrow()) {
+            (true, _) => GAP_BETWEEN_MULTIPLES,
+            (false, _) => 74.0,
+        };
+        let width = (self.right() - self.left() - (columns - 1.0) * gap) / columns;
+        let left = self.left() + number(place % self.columns) * (width + gap);
+        let top = self.head()
+            + (self.gap_y() - 48.0)
+            + number(place / self.columns) * (self.panel_height + self.gap_y());
+        Panel {
+            canvas,
+            left,
+            right: left + width,
+            top,
+            bottom: top + self.panel_height,
+            x: self.swept.axis.clone(),
+            y,
+        }
+    }
+
+    fn paint_panel(
+        &self,
+        panel: &Panel<'_, '_>,
+        figure: &Answer<'_>,
+        multiple: &str,
+        curves: &[Curve],
+        is_first: bool,
+    ) {
+        let title = self.title_of(figure);
+        let room = panel.right - panel.left;
+        if self.is_multiple() {
+            if is_first {
+                let words = Words::new(12.0, palette::INK).bold();
+                let title = cut(&title, self.right() - self.left(), 12.0, true);
+                panel.canvas.words(&title, (panel.left, panel.top - 26.0), words);
+            }
+            panel.grid(is_first);
+            let name = cut(multiple, room, SMALL, false);
+            panel.canvas.words(
+                &name,
+                (panel.left, panel.top - 10.0),
+                Words::new(SMALL, palette::INK),
+            );
+        } else {
+            panel.frame(&cut(&title, room, 12.0, true));
+        }
+        if let Some(gap) = self.swept.gap_at {
+            let (x, _) = panel.at(gap, 0.0);
+            let stroke = Stroke::new(palette::FRAME, 1.0);
+            for shift in [-2.0, 2.0] {
+                let (from, to) =
+                    ((x + shift - 2.0, panel.bottom + 4.0), (x + shift + 2.0, panel.bottom - 4.0));
+                panel.canvas.line(&[from, to], stroke);
+            }
+        }
+        plot::plot(panel, curves, &self.swept);
+        panel.border();
+        panel.x_labels(&cut(&self.swept.title, room, SMALL, false));
+    }
+
+    /// The title of a figure's panel, with its unit.
+    fn title_of(&self, figure: &Answer<'_>) -> String {
+        let (Metric::Run(name) | Metric::Bottleneck(name) | Metric::PerGroup(name)) = figure.metric;
+        let title = match name {
+            "share" => "Share of the goodput",
+            "fct_ms.p50" => "Completion time, median",
+            "fct_ms.p95" => "Completion time, p95",
+            "fct_ms.p99" => "Completion time, p99",
+            "fct_ms.unfinished" => "Transfers not completed",
+            "goodput_mbps" if figure.metric == Metric::Run(name) && self.flow_groups.len() > 1 => {
+                "Goodput of all flows"
+            }
+            "goodput_mbps" => "Goodput",
+            "queue_delay_ms.mean" => "Mean queue delay",
+            "retransmitted_packets" => "Retransmissions",
+            "rtt_ms.mean" => "Mean RTT",
+            "utilization" => "Utilisation",
+            "drop_ratio" => "Dropped by the queue",
+            "random_losses" => "Lost at random",
+            "marks" => "Marked",
+            "jain" => "Jain's index",
+            _ => figure.title,
+        };
+        let unit = if figure.unit == "pkt" { "packets" } else { figure.unit };
+        if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") }
+    }
+
+    /// How points came about.
+    fn note(&self) -> String {
+        let seeds = self.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
+        let same = self.groups.iter().filter(|group| group.identical_digests).count();
+        let all = self.groups.len();
+        let short = self.shape.is_narrow();
+        let mut note = match (seeds, short) {
+            (0 | 1, _) => "one run a point".to_owned(),
+            (seeds, _) if same == all => {
+                format!("{seeds} seeds, which changed nothing (identical digests): no bars")
+            }
+            (seeds, true) => format!("mean of {seeds} seeds (dots), bars: 95 %"),
+            (seeds, false) => {
+                format!(
+                    "means over {seeds} seeds; small dots: single seeds; bars: 95 % intervals of the mean"
+                )
+            }
+        };
+        if same > 0 && same < all {
+            note.push_str(&format!("; seeds changed nothing at {same} of {all} points"));
+        }
+        if self.left_out > 0 {
+            let shown = self.multiples.len();
+            note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));
+        }
+        note
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        if let Some(key) = self.keys.color {
+            for (place, value) in self.lines.iter().enumerate() {
+                let color = self.color(place);
+                entries.push(Entry {
+                    text: named(key, value),
+                    stroke: self.swept.joins.then(|| Stroke::new(color, 1.8)),
+                    mark: Some(Mark { color, form: Form::Disc }),
+                });
+            }
+        }
+        let has_groups =
+            self.figures.iter().any(|figure| matches!(figure.metric, Metric::PerGroup(_)));
+        if self.flow_groups.len() > 1 && has_groups {
+            let several = self.lines.len() > 1;
+            for (place, name) in self.flow_groups.iter().enumerate() {
+                let (color, form, dash) = self.style(0, Some(place));
+                let color = if several { palette::FAINT_INK } else { color };
+                let stroke = Stroke { dash, ..Stroke::new(color, 1.8) };
+                entries.push(Entry {
+                    text: name.clone(),
+                    stroke: self.swept.joins.then_some(stroke),
+                    mark: Some(Mark { color, form }),
+                });
+            }
+        }
+        entries
+    }
+
+    fn color(&self, line: usize) -> plotters::style::RGBColor {
+        palette::of_many(line, self.lines.len())
+    }
+
+    /// With several lines, colours distinguish the lines, and marks and dashes the groups of flows. What is of no group
+    /// and of the only line has no colour of either.
+    fn style(
+        &self,
+        line: usize,
+        group: Option<usize>,
+    ) -> (plotters::style::RGBColor, Form, Option<(f64, f64)>) {
+        match group {
+            Some(group) if self.lines.len() > 1 => {
+                (self.color(line), Form::of(group), DASHES[group % DASHES.len()])
+            }
+            Some(group) => (palette::line(group), Form::of(group), None),
+            None if self.lines.len() > 1 || self.flow_groups.len() < 2 => {
+                (self.color(line), Form::Disc, None)
+            }
+            None => (palette::INK, Form::Disc, None),
+        }
+    }
+
+    fn curves(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Curve> {
+        let per_group = matches!(figure.metric, Metric::PerGroup(_));
+        let flow_groups = if per_group { self.flow_groups.len() } else { 1 };
+        let mut curves = Vec::new();
+        for (line, line_value) in self.lines.iter().enumerate() {
+            for place in 0..flow_groups {
+                let of_group = (per_group && flow_groups > 1).then_some(place);
+                let (color, form, dash) = self.style(line, of_group);
+                let on_line = |at: &&usize| {
+                    self.keys
+                        .color
+                        .is_none_or(|key| value_at(&self.groups[**at], key) == *line_value)
+                };
+                let mut samples: Vec<Sample> = members
+                    .iter()
+                    .filter(on_line)
+                    .filter_map(|&at| self.sample(at, figure, place))
+                    .collect();
+                samples.sort_by(|one, other| one.x.total_cmp(&other.x));
+                if !samples.is_empty() {
+                    curves.push(Curve { mark: Mark { color, form }, dash, samples });
+                }
+            }
+        }
+        curves
+    }
+
+    fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
+        let group = &self.groups[at];
+        // Of a single group of flows the share says nothing, and it is neither of the two elsewhere.
+        if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
+            return None;
+        }
+        let (mean, half) = answers::value(group, figure.metric, place);
+        let scaled = |value: f64| value * figure.scale;
+        Some(Sample {
+            x: self.swept.place(&value_at(group, self.keys.axis))?,
+            mean: scaled(mean?),
+            half: half.map(scaled),
+            seeds: self.seeds[at]
+                .iter()
+                .filter_map(|seed| answers::value(seed, figure.metric, place).0.map(scaled))
+                .collect(),
+        })
     }
 }
 
-fn group_keys(names: &[String], lines: usize) -> Vec<Key> {
-    names
-        .iter()
-        .enumerate()
-        .map(|(which, name)| {
-            let (color, dash) = group_style(0, which, lines);
-            let color = if lines > 1 { palette::FAINT_INK } else { color };
-            Key { text: name.clone(), stroke: Stroke { dash, ..Stroke::new(color, 1.8) } }
+/// The names of the groups of flows by place; those that differ from point to point side by side.
+fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
+    let values = values_of(groups, axis);
+    (0..most_groups(groups))
+        .map(|place| {
+            let mut names: Vec<&str> = Vec::new();
+            for name in groups.iter().filter_map(|group| flow_groups(group).nth(place)) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            let owner = axis.rsplit_once('.').map_or(axis, |(owner, _)| owner);
+            match names.as_slice() {
+                // The axis has its names.
+                [_, _, ..]
+                    if names.iter().all(|&name| values.iter().any(|value| value == name)) =>
+                {
+                    owner.to_owned()
+                }
+                [_, _, _, _, _, ..] => format!("group {}", place + 1),
+                _ => names.join(" / "),
+            }
         })
         .collect()
 }
 
-fn plot(panel: &Panel<'_, '_>, curves: &[Curve<'_>], axis_key: &str, values: &[String]) {
-    #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-    let spread = 0.06f64.min(0.3 / curves.len().max(1) as f64);
-    for (place, curve) in curves.iter().enumerate() {
-        let color = curve.color;
-        // Lines are shifted sideways a little, so that equal values do not hide one another.
-        #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-        let shift = (place as f64 - (curves.len() as f64 - 1.0) / 2.0) * spread;
-        let mut points = Vec::new();
-        for (at, value) in (0u32..).zip(values) {
-            let member = curve.members.iter().find(|group| {
-                group.point.get(axis_key).is_some_and(|found| value_text(found) == *value)
-            });
-            let Some((Some(mean), half)) =
-                member.map(|group| answers::value(group, curve.metric, curve.place))
-            else {
-                continue;
-            };
-            let (x, mean) = (f64::from(at) + shift, mean * curve.scale);
-            points.push((x, mean));
-            if let Some(half) = half.map(|half| half * curve.scale) {
-                let (low, high) = (panel.at(x, mean - half), panel.at(x, mean + half));
-                panel.canvas.line(&[low, high], Stroke::new(color, 1.0));
-                for end in [low, high] {
-                    let cap = [(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)];
-                    panel.canvas.line(&cap, Stroke::new(color, 1.0));
-                }
-            }
-        }
-        panel.line(&points, Stroke { dash: curve.dash, ..Stroke::new(color, 1.5) });
-        for &(x, y) in &points {
-            panel.canvas.dot(panel.at(x, y), 3.2, color);
-        }
+/// Shares and indexes have their whole range; everything else begins at zero.
+fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
+    let wanted = if height < 120.0 { 3 } else { 6 };
+    let (Metric::Run(name) | Metric::Bottleneck(name) | Metric::PerGroup(name)) = figure.metric;
+    let is_whole = matches!(name, "share" | "utilization") || name.starts_with("limited_by");
+    if is_whole || name.starts_with("jain") {
+        return Axis::up_to(figure.scale, wanted);
     }
-}
-
-fn extent(curves: &[Curve<'_>]) -> (f64, f64) {
-    let mut least = f64::INFINITY;
-    let mut greatest = 0.0f64;
-    for curve in curves {
-        for group in curve.members {
-            if let (Some(mean), half) = value(group, curve.metric, curve.place) {
-                let half = half.unwrap_or(0.0);
-                least = least.min((mean - half) * curve.scale);
-                greatest = greatest.max((mean + half) * curve.scale);
-            }
-        }
-    }
-    (if least.is_finite() { least.max(0.0) } else { 0.0 }, greatest)
-}
-
-/// Places 0, 1, 2 ... with half a place of space at both ends.
-fn category_axis(values: &[String]) -> Axis {
-    let last = f64::from(u32::try_from(values.len()).expect("a sweep is bounded")) - 1.0;
-    let ticks = (0u32..).zip(values).map(|(at, value)| (f64::from(at), value.clone())).collect();
-    Axis { low: -0.5, high: last + 0.5, ticks }
-}
-
-/// The swept values below the axis, every second one left out where they would overlap.
-fn category_labels(panel: &Panel<'_, '_>, values: &[String], axis_key: &str) {
-    let widest = values.iter().map(|value| width_of(value, SMALL)).fold(0.0, f64::max);
-    #[expect(clippy::cast_precision_loss, reason = "a sweep is bounded")]
-    let room = (panel.right - panel.left) / values.len() as f64;
-    let mut every = 1usize;
-    #[expect(clippy::cast_precision_loss, reason = "a sweep is bounded")]
-    while room * (every as f64) < widest + 6.0 && every < values.len() {
-        every += 1;
-    }
-    for (at, (value, label)) in panel.x.ticks.iter().enumerate() {
-        let (x, _) = panel.at(*value, 0.0);
-        panel
-            .canvas
-            .line(&[(x, panel.bottom), (x, panel.bottom + 4.0)], Stroke::new(palette::FRAME, 1.0));
-        if at % every == 0 {
-            let words = Words::new(SMALL, palette::INK).anchor(HPos::Center, VPos::Top);
-            panel.canvas.words(label, (x, panel.bottom + 8.0), words);
-        }
-    }
-    let words = Words::new(SMALL, palette::FAINT_INK).anchor(HPos::Center, VPos::Top);
-    panel.canvas.words(
-        axis_key,
-        (f64::midpoint(panel.left, panel.right), panel.bottom + 24.0),
-        words,
-    );
+    let greatest =
+        curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
+    Axis::from_zero(greatest, wanted)
 }

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use bbrlab_run::{QueueRow, QueueSeries, Run, RunSummary, Series, SeriesRow};
 use bbrlab_scenario::Scenario;
 
-use super::{Picture, RunPicture, run_picture, sweep_pictures};
+use super::font::{bold_width_of, width_of};
+use super::{Picture, RunChoice, RunPanel, RunPicture, Shape, SweepChoice};
+use super::{chosen_run_picture, chosen_sweep_pictures, run_picture, sweep_pictures};
 use crate::table::tests::sample_run;
 
 const BUFFER_PACKETS: u64 = 248;
@@ -122,7 +124,61 @@ fn assert_has(svg: &str, words: &[&str]) {
     for word in words {
         assert!(svg.contains(word), "`{word}` is missing");
     }
-    assert!(!svg.contains("NaN"));
+    assert_sound(svg);
+}
+
+/// A text of a picture: left, top, right, bottom, words.
+type Words = (f64, f64, f64, f64, String);
+
+/// The texts of a picture with the rectangles that they cover.
+fn texts(svg: &str) -> Vec<Words> {
+    let attribute = |tag: &str, name: &str| {
+        let (_, rest) = tag.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let one = |piece: &str| {
+        let (tag, rest) = piece.split_once('>').unwrap();
+        let words = rest.split("</text>").next().unwrap().trim();
+        let words = words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        let number = |name: &str| attribute(tag, name).parse::<f64>().unwrap();
+        let (x, y, size) = (number("x"), number("y"), number("font-size"));
+        let baseline = y + size
+            * match attribute(tag, "dy").as_str() {
+                "0.76em" => 0.76,
+                "0.5ex" => 0.27,
+                _ => -0.27,
+            };
+        let is_bold = tag.contains("font-weight");
+        let width = if is_bold { bold_width_of(&words, size) } else { width_of(&words, size) };
+        let left = x - width
+            * match attribute(tag, "text-anchor").as_str() {
+                "start" => 0.0,
+                "middle" => 0.5,
+                _ => 1.0,
+            };
+        (left, baseline - 0.73 * size, left + width, baseline + 0.2 * size, words)
+    };
+    svg.split("<text").skip(1).map(one).collect()
+}
+
+/// No coordinate is missing, every text is on the sheet, and none lies over another.
+fn assert_sound(svg: &str) {
+    assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+    let (_, rest) = svg.split_once("viewBox=\"0 0 ").unwrap();
+    let mut size = rest.split(['"', ' ']).map(|number| number.parse::<f64>().unwrap());
+    let (width, height) = (size.next().unwrap(), size.next().unwrap());
+    let texts = texts(svg);
+    for (at, (left, top, right, bottom, words)) in texts.iter().enumerate() {
+        assert!(
+            *left >= 0.0 && *top >= 0.0 && *right <= width && *bottom <= height,
+            "`{words}` leaves the sheet of {width} x {height}: {left} {top} {right} {bottom}"
+        );
+        for other in &texts[at + 1..] {
+            let is_apart =
+                *right <= other.0 || other.2 <= *left || *bottom <= other.1 || other.3 <= *top;
+            assert!(is_apart, "`{words}` and `{}` lie over one another", other.4);
+        }
+    }
 }
 
 #[test]
@@ -162,7 +218,7 @@ fn twenty_flows_are_drawn_as_mean_and_range_of_their_kind() {
     ccs.extend(["cubic"; 10]);
     let picture = picture(&ccs);
     show("twenty", &picture);
-    assert_has(&picture.svg, &["10 bbr1: mean, range", "10 cubic: mean, range"]);
+    assert_has(&picture.svg, &["bbr1 (10 flows)", "cubic (10 flows)", "sum of each group"]);
     assert!(picture.svg.len() < 400_000);
 }
 
@@ -186,41 +242,211 @@ fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
     assert_has(&picture.svg, &["Throughput, Mbit/s"]);
 }
 
+/// The picture of a run of that scenario with made-up samples.
+fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
+    let (summary, series, queue) = samples(run);
+    let input =
+        RunPicture { run, summary: &summary, series: &series, queue: &queue, made_by: "bbrlab 0" };
+    chosen_run_picture(&input, choice)
+}
+
+/// The points of the longest drawn line of that colour.
+fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
+    let lines = svg.split("<polyline").skip(1).filter(|line| {
+        line.split("/>").next().is_some_and(|tag| tag.contains(&format!("stroke=\"{color}\"")))
+    });
+    let points = lines.map(|line| {
+        let (_, rest) = line.split_once("points=\"").unwrap();
+        let points = rest.split('"').next().unwrap().split_whitespace();
+        let point = |point: &str| {
+            let (x, y) = point.split_once(',').unwrap();
+            (x.parse().unwrap(), y.parse().unwrap())
+        };
+        points.map(point).collect::<Vec<(f64, f64)>>()
+    });
+    points.max_by_key(Vec::len).unwrap_or_default()
+}
+
 #[test]
-fn a_sweep_has_a_line_per_algorithm_and_bars_over_seeds() {
-    let mut runs = Vec::new();
-    for (at, buffer) in
-        (0u32..).zip(["0.1bdp", "0.2bdp", "0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp", "16bdp"])
-    {
-        for (which, cc) in (0u32..).zip(["bbr1", "bbr2", "cubic"]) {
-            for seed in 1..=5u32 {
-                let mut run = sample_run();
-                run.seed = seed.into();
-                run.scenario_hash = format!("{buffer}{cc}");
-                run.point.insert("bottleneck.buffer".to_owned(), buffer.into());
-                run.point.insert("flows.cc".to_owned(), cc.into());
-                for flow in &mut run.flows {
-                    flow.goodput_mbps =
-                        Some(20.0 + f64::from(at * (which + 1)) / 4.0 + f64::from(seed % 3) / 2.0);
-                    flow.rtt_ms.mean = Some(31.0 + f64::from(at * at * (which + 1)));
-                }
-                runs.push(run);
-            }
+fn a_figure_for_a_column_of_paper_has_the_chosen_panels_and_times_only() {
+    let choice = RunChoice {
+        panels: vec![RunPanel::Rtt, RunPanel::Cwnd],
+        from_s: Some(5.0),
+        to_s: Some(12.0),
+        shape: Shape::paper(84.0, 60.0),
+    };
+    let picture = picture_of(&run(&["bbr1", "cubic"]), &choice).unwrap();
+    show("paper", &picture);
+    assert_has(
+        &picture.svg,
+        &["Smoothed RTT, ms", "cwnd and inflight", "width=\"84mm\"", "time, s"],
+    );
+    for absent in ["Throughput", "Queue", ">\n0.5"] {
+        assert!(!picture.svg.contains(absent), "{absent}");
+    }
+    let crowded = RunChoice { shape: Shape::paper(84.0, 60.0), ..RunChoice::default() };
+    let refused = picture_of(&run(&["bbr1", "cubic"]), &crowded).unwrap_err();
+    assert!(refused.contains("no room for 4 panels"), "{refused}");
+}
+
+#[test]
+fn bandwidth_and_pacing_are_drawn_on_demand() {
+    let choice =
+        RunChoice { panels: vec![RunPanel::Bandwidth, RunPanel::Pacing], ..RunChoice::default() };
+    let picture = picture_of(&run(&["bbr1"]), &choice).unwrap();
+    assert_has(&picture.svg, &["Bandwidth estimate, Mbit/s", "Pacing rate, Mbit/s"]);
+}
+
+#[test]
+fn a_step_of_the_rate_moves_capacity_and_bdp() {
+    let text = "title = \"Größer → schneller, α ≥ ½\"\nduration = \"40s\"\n\
+                [bottleneck]\nrate = [[\"0s\", \"50Mbit/s\"], [\"20s\", \"10Mbit/s\"]]\ndelay = \"10ms\"\n\
+                buffer = \"248pkt\"\n[[flows]]\nname = \"upload\"\ncc = \"bbr1\"\nrtt = \"30ms\"\n";
+    let run = Scenario::parse("step", "step.toml", text, None, &[]).unwrap().run(0);
+    let picture = picture_of(&run, &RunChoice::default()).unwrap();
+    show("step", &picture);
+    assert_has(
+        &picture.svg,
+        &["Größer → schneller, α ≥ ½", "link rate", "BDP", "buffer 248 packets"],
+    );
+    assert!(!picture.svg.contains("BDP 1"), "it is not constant");
+}
+
+#[test]
+fn no_line_is_drawn_through_a_time_without_the_flow() {
+    let text = "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\ndelay = \"10ms\"\n\
+                buffer = \"248pkt\"\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n";
+    let run = Scenario::parse("gap", "gap.toml", text, None, &[]).unwrap().run(0);
+    let (summary, all, queue) = samples(&run);
+    let mut series = Series::default();
+    for (row, &time_s) in all.time_s.iter().enumerate() {
+        if time_s < 20.0 {
+            series.push(SeriesRow {
+                time_s,
+                throughput_bps: Some(40_000_000),
+                cwnd_packets: all.cwnd_packets[row],
+                ..SeriesRow::default()
+            });
         }
     }
-    let pictures = sweep_pictures("Two flows against the buffer", &runs);
+    let input = RunPicture {
+        run: &run,
+        summary: &summary,
+        series: &series,
+        queue: &queue,
+        made_by: "bbrlab 0",
+    };
+    let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
+    let picture = chosen_run_picture(&input, &choice).unwrap();
+    assert_sound(&picture.svg);
+    let throughput = longest_line(&picture.svg, "#0072B2");
+    let end = throughput.iter().map(|point| point.0).fold(0.0, f64::max);
+    assert!((900.0..1100.0).contains(&end), "half of 2000 units, not {end}");
+}
+
+/// Runs of each point with so many seeds; the figures follow from the places of the values.
+fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
+    let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
+    let mut runs = Vec::new();
+    for point in 0..points {
+        for seed in 1..=seeds {
+            let mut run = sample_run();
+            let mut below = points;
+            let mut sum = 0;
+            for (key, values) in keys {
+                below /= values.len();
+                let at = point / below % values.len();
+                sum += at;
+                run.point.insert((*key).to_owned(), values[at].into());
+            }
+            let sum = f64::from(u32::try_from(sum).unwrap());
+            run.seed = seed.into();
+            run.scenario_hash = format!("point {point}");
+            run.digest = Some(format!("{point} {seed}"));
+            let share = 0.2 + 0.05 * sum + 0.02 * f64::from(seed % 3);
+            run.flow_groups[0].share = Some(share);
+            run.flow_groups[1].share = Some(1.0 - share);
+            run.goodput_mbps = Some(46.0 + 0.1 * sum + 0.05 * f64::from(seed));
+            runs.push(run);
+        }
+    }
+    runs
+}
+
+const BUFFERS: (&str, &[&str]) =
+    ("bottleneck.buffer", &["0.1bdp", "0.2bdp", "0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp", "16bdp"]);
+
+#[test]
+fn a_sweep_begins_with_shares_of_each_group_on_a_whole_axis() {
+    let pictures = sweep_pictures("Two flows against the buffer", &swept(&[BUFFERS], 5));
     let names: Vec<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
     assert_eq!(names, ["sweep-bottleneck-buffer"]);
     show("sweep", &pictures[0]);
     assert_has(
         &pictures[0].svg,
         &[
-            "Goodput, Mbit/s",
-            "bottleneck.buffer",
-            "16bdp",
+            "Share of the goodput, %",
+            "bottleneck.buffer, bdp",
+            "Mean queue delay, ms",
+            "bbr1",
             "cubic",
-            "95 % intervals",
-            "Queue delay, ms",
         ],
     );
+    let words: Vec<String> = texts(&pictures[0].svg).into_iter().map(|text| text.4).collect();
+    assert!(words.contains(&"100".to_owned()) && words.contains(&"16".to_owned()), "{words:?}");
+    // Goodput differs by two per cent: its axis begins at zero.
+    let goodput = words.iter().position(|word| word.starts_with("Goodput")).unwrap();
+    assert!(words[..goodput].iter().rev().take(12).any(|word| word == "0"), "{words:?}");
+    // A mark of each group at each of the eight points, and five seeds behind.
+    assert!(pictures[0].svg.matches("<circle").count() > 8 * 5);
+}
+
+#[test]
+fn a_third_key_makes_small_multiples_and_names_are_not_joined() {
+    let rates: (&str, &[&str]) = ("bottleneck.rate", &["10Mbit/s", "100Mbit/s", "1Gbit/s"]);
+    let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr2", "bbr3"]);
+    let pictures = sweep_pictures("Three keys", &swept(&[BUFFERS, rates, ccs], 2));
+    let names: Vec<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
+    assert_eq!(names, ["sweep-bottleneck-buffer", "sweep-bottleneck-rate"]);
+    show("multiples", &pictures[0]);
+    assert_has(&pictures[0].svg, &["rate 10Mbit/s", "rate 100Mbit/s", "rate 1Gbit/s", "bbr3"]);
+    assert_sound(&pictures[1].svg);
+
+    let pictures = sweep_pictures("Names", &swept(&[ccs], 2));
+    show("names", &pictures[0]);
+    assert_has(&pictures[0].svg, &["bbr2", "flows[0].cc"]);
+    let joined = longest_line(&pictures[0].svg, "#0072B2").len();
+    assert!(joined <= 2, "a bar has two points, a curve would have three: {joined}");
+}
+
+#[test]
+fn seeds_that_changed_nothing_are_said_so_and_have_no_bars() {
+    let mut runs = swept(&[BUFFERS], 3);
+    for run in &mut runs {
+        run.digest = Some(run.scenario_hash.clone());
+    }
+    let pictures = sweep_pictures("Nothing is random", &runs);
+    assert_has(&pictures[0].svg, &["changed nothing (identical digests): no bars"]);
+}
+
+#[test]
+fn a_sweep_is_drawn_as_somebody_chose() {
+    let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr2", "bbr3"]);
+    let runs = swept(&[BUFFERS, ccs], 3);
+    let choice = SweepChoice {
+        metrics: vec!["share".to_owned()],
+        x: Some("buffer".to_owned()),
+        by: Some("flows[0].cc".to_owned()),
+        shape: Shape::paper(84.0, 60.0),
+    };
+    let pictures = chosen_sweep_pictures("Chosen", &runs, &choice).unwrap();
+    show("chosen", &pictures[0]);
+    assert_has(&pictures[0].svg, &["Share of the goodput, %", "width=\"84mm\""]);
+    assert!(!pictures[0].svg.contains("Goodput"));
+    let refused =
+        |choice: SweepChoice| chosen_sweep_pictures("Chosen", &runs, &choice).unwrap_err();
+    let metric = refused(SweepChoice { metrics: vec!["fct_p95".to_owned()], ..choice.clone() });
+    assert!(metric.contains("`fct_p95`") && metric.contains("fct_ms.p95"), "{metric}");
+    let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
+    assert_eq!(key, "`rate` is not swept here; swept are bottleneck.buffer, flows[0].cc");
 }

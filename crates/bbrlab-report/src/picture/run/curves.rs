@@ -1,9 +1,10 @@
-//! The curves of a panel: one per flow, or for many flows one per algorithm with the range of its flows.
+//! The curves of a panel: one per flow, or of many flows one per group with the range of its flows.
 
-use bbrlab_run::Source;
+use bbrlab_run::{Sample, Source};
 use plotters::style::RGBColor;
 
-use super::{HEADERS, RunPicture, column_of, value};
+use super::references::HEADERS;
+use super::{SINGLE_CURVES, Sheet, value};
 use crate::picture::{decimate, palette};
 
 /// What a curve shows.
@@ -14,204 +15,222 @@ pub(super) enum Quantity {
     Srtt,
     Cwnd,
     Inflight,
-}
-
-/// How samples at the same place of the picture are combined.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bin {
-    /// Their mean.
-    Mean,
-    /// Their extremes.
-    Extremes,
+    Bandwidth,
+    Pacing,
 }
 
 /// Points with rising first coordinates.
 type Points = Vec<(f64, f64)>;
+
+/// The middles of windows, with the value in each that has one.
+type Windows = Vec<(f64, Option<f64>)>;
 
 /// One line, or several if it is interrupted.
 pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
     pub(super) lines: Vec<Points>,
-    /// The flows that the curve is the mean of, if they are few enough to be seen.
-    pub(super) members: Vec<Points>,
-    /// Least and greatest of the flows that the curve stands for.
-    pub(super) band: Option<(Points, Points)>,
+    /// Lower and upper end of the range of the flows that the curve stands for, as often as it is interrupted.
+    pub(super) bands: Vec<(Points, Points)>,
 }
 
-/// Up to this many flows of an algorithm, each gets a faint line behind their mean.
-const MEMBERS_SEEN: usize = 32;
-
-/// The number of windows of a run in which a rate is computed.
+/// The largest number of windows in which rates and medians are computed.
 const WINDOWS: u32 = 250;
 
-pub(super) fn curves(
-    input: &RunPicture<'_>,
-    rows: &[Vec<usize>],
-    end_s: f64,
-    quantity: Quantity,
-    bin: Bin,
-    single_curves: usize,
-) -> Vec<Curve> {
-    if rows.len() > single_curves {
-        return by_kind(input, rows, end_s, quantity);
+/// The part of the flows below and above the band: a tenth.
+const OUTSIDE: usize = 10;
+
+/// Makes the curves of a picture.
+pub(super) struct Curves<'s, 'a> {
+    sheet: &'s Sheet<'a>,
+    windows: u32,
+    /// Points that are farther apart are not joined.
+    gap_s: f64,
+}
+
+impl<'s, 'a> Curves<'s, 'a> {
+    pub(super) fn new(sheet: &'s Sheet<'a>) -> Self {
+        let length_s = sheet.to_s - sheet.from_s;
+        let (windows, gap_s) = match sheet.input.run.sample {
+            // A window without a sample is then a time without the flow.
+            Sample::Every(period) => {
+                let mut windows = WINDOWS;
+                while windows > 1 && length_s / f64::from(windows) < period.as_secs_f64() {
+                    windows -= 1;
+                }
+                (windows, 1.5 * length_s / f64::from(windows))
+            }
+            Sample::Ack | Sample::Off => (WINDOWS, f64::INFINITY),
+        };
+        Self { sheet, windows, gap_s }
     }
-    (0u32..)
-        .zip(rows)
-        .map(|(flow, rows)| {
-            let cc = input.run.class(flow).cc.name();
+
+    /// The names of the curves with their colours.
+    pub(super) fn names(&self) -> Vec<(String, RGBColor)> {
+        if self.sheet.rows.len() > SINGLE_CURVES {
+            let groups = self.groups().into_iter().enumerate();
+            return groups
+                .map(|(place, (name, flows))| {
+                    let name = format!("{name} ({} flows)", flows.len());
+                    (name, palette::line(place))
+                })
+                .collect();
+        }
+        let flows = 0..u32::try_from(self.sheet.rows.len()).expect("at most eight");
+        flows.map(|flow| (self.sheet.flow_name(flow), palette::line(flow as usize))).collect()
+    }
+
+    pub(super) fn of(&self, quantity: Quantity) -> Vec<Curve> {
+        if self.sheet.rows.len() > SINGLE_CURVES {
+            self.by_group(quantity)
+        } else {
+            self.by_flow(quantity)
+        }
+    }
+
+    fn by_flow(&self, quantity: Quantity) -> Vec<Curve> {
+        let sheet = self.sheet;
+        let curve = |((flow, rows), (name, color)): ((u32, &Vec<usize>), (String, RGBColor))| {
             let lines = if quantity == Quantity::Throughput {
-                vec![present(&windowed(input, flow, rows, end_s, quantity, WINDOWS))]
+                self.split(&self.windowed(flow, rows, quantity))
             } else {
                 let points = rows
                     .iter()
-                    .map(|&row| (input.series.time_s[row], sample(input, row, quantity)));
-                match bin {
-                    Bin::Extremes => {
-                        decimate::lines(points, |time_s| column_of(time_s / end_s * 2.0))
-                    }
-                    Bin::Mean => {
-                        vec![present(&windowed(input, flow, rows, end_s, quantity, WINDOWS))]
-                    }
-                }
+                    .map(|&row| (sheet.input.series.time_s[row], self.sample(row, quantity)));
+                decimate::lines(points, |time_s| 2 * sheet.column(time_s))
             };
-            Curve {
-                name: if input.run.flows.len() == 1 {
-                    cc.to_owned()
-                } else {
-                    format!("{flow} {cc}")
-                },
-                color: palette::line(flow as usize),
-                lines,
-                members: Vec::new(),
-                band: None,
-            }
-        })
-        .collect()
-}
-
-/// One curve for all flows of the same algorithm.
-fn by_kind(
-    input: &RunPicture<'_>,
-    rows: &[Vec<usize>],
-    end_s: f64,
-    quantity: Quantity,
-) -> Vec<Curve> {
-    let mut kinds: Vec<(String, Vec<u32>)> = Vec::new();
-    for flow in (0u32..).take(rows.len()) {
-        let name = input.run.class(flow).cc.name().to_owned();
-        match kinds.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, flows)) => flows.push(flow),
-            None => kinds.push((name, vec![flow])),
-        }
-    }
-    kinds
-        .into_iter()
-        .enumerate()
-        .map(|(place, (name, flows))| {
-            let windows: Vec<Vec<(f64, Option<f64>)>> = flows
-                .iter()
-                .map(|&flow| windowed(input, flow, &rows[flow as usize], end_s, quantity, WINDOWS))
-                .collect();
-            let mut mean = Vec::new();
-            let (mut low, mut high) = (Vec::new(), Vec::new());
-            for at in 0..windows.first().map_or(0, Vec::len) {
-                let values: Vec<f64> = windows.iter().filter_map(|of_flow| of_flow[at].1).collect();
-                if values.is_empty() {
-                    continue;
-                }
-                let x = windows[0][at].0;
-                mean.push((x, values.iter().sum::<f64>() / value(values.len() as u64)));
-                low.push((x, values.iter().copied().fold(f64::INFINITY, f64::min)));
-                high.push((x, values.iter().copied().fold(0.0, f64::max)));
-            }
-            Curve {
-                name: format!("{} {name}: mean, range", flows.len()),
-                color: palette::line(place),
-                lines: vec![mean],
-                members: if windows.len() <= MEMBERS_SEEN {
-                    windows.iter().map(|of_flow| present(of_flow)).collect()
-                } else {
-                    Vec::new()
-                },
-                band: Some((low, high)),
-            }
-        })
-        .collect()
-}
-
-fn present(points: &[(f64, Option<f64>)]) -> Vec<(f64, f64)> {
-    points.iter().filter_map(|&(x, y)| y.map(|y| (x, y))).collect()
-}
-
-/// The mean of a quantity in each of that many windows of equal length; for throughput, the rate.
-fn windowed(
-    input: &RunPicture<'_>,
-    flow: u32,
-    rows: &[usize],
-    end_s: f64,
-    quantity: Quantity,
-    windows: u32,
-) -> Vec<(f64, Option<f64>)> {
-    let series = input.series;
-    let length = end_s / f64::from(windows);
-    let mut next = 0;
-    let mut before: Option<usize> = None;
-    let mut points = Vec::new();
-    for window in 0..windows {
-        let until = length * f64::from(window + 1);
-        let (mut sum, mut n) = (0.0, 0u64);
-        let mut last = None;
-        while next < rows.len() && series.time_s[rows[next]] <= until + length * 1e-9 {
-            last = Some(rows[next]);
-            if let Some(y) = sample(input, rows[next], quantity) {
-                sum += y;
-                n += 1;
-            }
-            next += 1;
-        }
-        let middle = until - length / 2.0;
-        let y = if quantity == Quantity::Throughput {
-            let rate = last.zip(before).and_then(|(last, before)| {
-                let time = series.time_s[last] - series.time_s[before];
-                (time > 0.0).then(|| wire_bytes(input, flow, before, last) * 8.0 / time / 1e6)
-            });
-            before = last.or(before);
-            rate
-        } else {
-            (n > 0).then(|| sum / value(n))
+            Curve { name, color, lines, bands: Vec::new() }
         };
-        points.push((middle, y));
+        (0u32..).zip(&sheet.rows).zip(self.names()).map(curve).collect()
     }
-    points
-}
 
-/// Wire bytes delivered between two rows. For bulk flows they follow from the packets, which SACK reports as
-/// they arrive: the bytes that the application gets stand still during a repair and jump after it. For sources
-/// that write less than full segments they follow from the bytes that the application gets.
-fn wire_bytes(input: &RunPicture<'_>, flow: u32, before: usize, last: usize) -> f64 {
-    let series = input.series;
-    let class = input.run.class(flow);
-    let link = input.run.bottleneck.and_then(|link| input.run.links.get(link as usize));
-    let framing = link.map_or(0.0, |link| value(link.framing.0));
-    let packet = f64::from(class.mss) + HEADERS + framing;
-    if class.source == Source::Unlimited {
-        let packets =
-            series.delivered_packets[last].saturating_sub(series.delivered_packets[before]);
-        value(packets) * packet
-    } else {
-        let bytes = series.received_bytes[last].saturating_sub(series.received_bytes[before]);
-        value(bytes) * packet / f64::from(class.mss)
+    /// The groups of flows in the order of their first flows.
+    fn groups(&self) -> Vec<(&str, Vec<u32>)> {
+        let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
+        for flow in (0u32..).take(self.sheet.rows.len()) {
+            let name = self.sheet.input.run.class(flow).group.as_str();
+            match groups.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, flows)) => flows.push(flow),
+                None => groups.push((name, vec![flow])),
+            }
+        }
+        groups
     }
-}
 
-fn sample(input: &RunPicture<'_>, row: usize, quantity: Quantity) -> Option<f64> {
-    let series = input.series;
-    match quantity {
-        Quantity::Throughput => None,
-        Quantity::Rtt => series.rtt_us[row].map(|us| f64::from(us) / 1e3),
-        Quantity::Srtt => series.srtt_us[row].map(|us| f64::from(us) / 1e3),
-        Quantity::Cwnd => Some(f64::from(series.cwnd_packets[row])),
-        Quantity::Inflight => Some(f64::from(series.inflight_packets[row])),
+    /// One curve for all flows of a group: the sum of rates, the median of everything else with its band.
+    fn by_group(&self, quantity: Quantity) -> Vec<Curve> {
+        let curve = |((_, flows), (name, color)): ((&str, Vec<u32>), (String, RGBColor))| {
+            let windows: Vec<Windows> = flows
+                .iter()
+                .map(|&flow| self.windowed(flow, &self.sheet.rows[flow as usize], quantity))
+                .collect();
+            let mut middle: Windows = Vec::new();
+            let (mut low, mut high): (Windows, Windows) = (Vec::new(), Vec::new());
+            for at in 0..self.windows as usize {
+                let mut values: Vec<f64> =
+                    windows.iter().filter_map(|of_flow| of_flow[at].1).collect();
+                values.sort_by(f64::total_cmp);
+                let x = windows[0][at].0;
+                let (Some(last), outside) = (values.len().checked_sub(1), values.len() / OUTSIDE)
+                else {
+                    middle.push((x, None));
+                    continue;
+                };
+                if quantity == Quantity::Throughput {
+                    middle.push((x, Some(values.iter().sum())));
+                } else {
+                    middle
+                        .push((x, Some(f64::midpoint(values[last / 2], values[values.len() / 2]))));
+                    low.push((x, Some(values[outside])));
+                    high.push((x, Some(values[last - outside])));
+                }
+            }
+            let bands = self.split(&low).into_iter().zip(self.split(&high)).collect();
+            Curve { name, color, lines: self.split(&middle), bands }
+        };
+        self.groups().into_iter().zip(self.names()).map(curve).collect()
+    }
+
+    /// The lines through the windows that have a value: none is drawn through a time in which there is no flow.
+    fn split(&self, windows: &[(f64, Option<f64>)]) -> Vec<Points> {
+        let mut lines: Vec<Points> = Vec::new();
+        for (x, y) in windows.iter().filter_map(|&(x, y)| y.map(|y| (x, y))) {
+            match lines.last_mut() {
+                Some(line) if line.last().is_some_and(|last| x - last.0 <= self.gap_s) => {
+                    line.push((x, y));
+                }
+                _ => lines.push(vec![(x, y)]),
+            }
+        }
+        lines
+    }
+
+    /// The mean of a quantity in each window.
+    fn windowed(&self, flow: u32, rows: &[usize], quantity: Quantity) -> Windows {
+        let series = self.sheet.input.series;
+        let length = (self.sheet.to_s - self.sheet.from_s) / f64::from(self.windows);
+        let is_told = rows.iter().any(|&row| series.throughput_bps[row].is_some());
+        let from_counts = quantity == Quantity::Throughput && !is_told;
+        let mut next = 0;
+        let mut before: Option<usize> = None;
+        let mut points = Vec::new();
+        for window in 0..self.windows {
+            let until = self.sheet.from_s + length * f64::from(window + 1);
+            let (mut sum, mut n) = (0.0, 0u64);
+            let mut last = None;
+            while next < rows.len() && series.time_s[rows[next]] <= until + length * 1e-9 {
+                last = Some(rows[next]);
+                if let Some(y) = self.sample(rows[next], quantity) {
+                    sum += y;
+                    n += 1;
+                }
+                next += 1;
+            }
+            let y = if from_counts {
+                let rate = last.zip(before).and_then(|(last, before)| {
+                    let time = series.time_s[last] - series.time_s[before];
+                    (time > 0.0).then(|| self.wire_bytes(flow, before, last) * 8.0 / time / 1e6)
+                });
+                before = last.or(before);
+                rate
+            } else {
+                (n > 0).then(|| sum / value(n))
+            };
+            points.push((until - length / 2.0, y));
+        }
+        points
+    }
+
+    /// Wire bytes delivered between two rows of a series that does not tell the throughput. For bulk flows they follow from
+    /// the packets, which SACK reports as they arrive: the bytes that the application gets stand still during a repair and
+    /// jump after it. For sources that write less than full segments they follow from the bytes that the application gets.
+    fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> f64 {
+        let (series, run) = (self.sheet.input.series, self.sheet.input.run);
+        let class = run.class(flow);
+        let link = run.bottleneck.and_then(|link| run.links.get(link as usize));
+        let framing = link.map_or(0.0, |link| value(link.framing.0));
+        let packet = f64::from(class.mss) + HEADERS + framing;
+        if class.source == Source::Unlimited {
+            let packets =
+                series.delivered_packets[last].saturating_sub(series.delivered_packets[before]);
+            value(packets) * packet
+        } else {
+            let bytes = series.received_bytes[last].saturating_sub(series.received_bytes[before]);
+            value(bytes) * packet / f64::from(class.mss)
+        }
+    }
+
+    fn sample(&self, row: usize, quantity: Quantity) -> Option<f64> {
+        let series = self.sheet.input.series;
+        let mbps = |rate: u64| value(rate) / 1e6;
+        match quantity {
+            Quantity::Throughput => series.throughput_bps[row].map(mbps),
+            Quantity::Rtt => series.rtt_us[row].map(|us| f64::from(us) / 1e3),
+            Quantity::Srtt => series.srtt_us[row].map(|us| f64::from(us) / 1e3),
+            Quantity::Cwnd => Some(f64::from(series.cwnd_packets[row])),
+            Quantity::Inflight => Some(f64::from(series.inflight_packets[row])),
+            Quantity::Bandwidth => series.bw_bps[row].map(mbps),
+            Quantity::Pacing => series.pacing_rate_bps[row].map(mbps),
+        }
     }
 }

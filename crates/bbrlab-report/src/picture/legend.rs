@@ -1,0 +1,59 @@
+//! A legend in rows: as many entries in a row as fit.
+
+use super::canvas::{Canvas, Stroke, Words};
+use super::font::width_of;
+use super::marks::Mark;
+use super::palette::INK;
+use super::panel::SMALL;
+
+/// The height of a row.
+pub(crate) const ROW: f64 = 18.0;
+
+/// An entry.
+pub(crate) struct Entry {
+    pub(crate) text: String,
+    pub(crate) stroke: Option<Stroke>,
+    pub(crate) mark: Option<Mark>,
+}
+
+impl Entry {
+    /// The space for line and mark.
+    fn sign(&self) -> f64 {
+        if self.stroke.is_some() { 22.0 } else { 8.0 }
+    }
+}
+
+/// The entries, row by row, with their left ends.
+pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<(f64, &Entry)>> {
+    let mut rows: Vec<Vec<(f64, &Entry)>> = Vec::new();
+    let mut x = left;
+    for entry in entries {
+        let width = entry.sign() + 6.0 + width_of(&entry.text, SMALL);
+        match rows.last_mut() {
+            Some(row) if x + width <= right => row.push((x, entry)),
+            _ => {
+                x = left;
+                rows.push(vec![(x, entry)]);
+            }
+        }
+        x += width + 18.0;
+    }
+    rows
+}
+
+/// Draws the rows; `top` is the middle of the first.
+pub(crate) fn paint(canvas: &Canvas<'_>, rows: &[Vec<(f64, &Entry)>], top: f64) {
+    let mut y = top;
+    for row in rows {
+        for &(x, entry) in row {
+            if let Some(stroke) = entry.stroke {
+                canvas.line(&[(x, y), (x + 22.0, y)], stroke);
+            }
+            if let Some(mark) = entry.mark {
+                mark.paint(canvas, (x + entry.sign() / 2.0, y), 3.2);
+            }
+            canvas.words(&entry.text, (x + entry.sign() + 6.0, y), Words::new(SMALL, INK));
+        }
+        y += ROW;
+    }
+}

@@ -1,0 +1,246 @@
+//! The panels of a run, one by one.
+
+use super::{Curve, Quantity, Sheet, value};
+use crate::number::fixed;
+use crate::picture::axis::Axis;
+use crate::picture::canvas::{Canvas, Stroke};
+use crate::picture::panel::{Key, Panel};
+use crate::picture::{decimate, palette};
+
+fn reference() -> Stroke {
+    Stroke::new(palette::REFERENCE, 1.0).dashed(5.0, 3.0)
+}
+
+fn key(text: impl Into<String>, stroke: Stroke) -> Key {
+    Key { text: text.into(), stroke }
+}
+
+impl Sheet<'_> {
+    pub(super) fn throughput<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
+        let curves = self.curves(Quantity::Throughput);
+        let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
+        let top = greatest(&curves).max(rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max));
+        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let mut keys = Vec::new();
+        if self.rows.len() == 1 {
+            keys.extend(curves.first().map(|of| key(of.name.clone(), Stroke::new(of.color, 2.0))));
+        }
+        if !rates.is_empty() {
+            keys.push(key("link rate", reference()));
+        }
+        let what = if self.by_group() { "Throughput, sum of each group" } else { "Throughput" };
+        panel.titled(&format!("{what}, Mbit/s on the wire"), &keys);
+        self.shade(&panel);
+        panel.line(&rates, reference());
+        draw_curves(&panel, &curves, 1.4);
+        panel
+    }
+
+    pub(super) fn rtt<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
+        let smoothed = self.curves(Quantity::Srtt);
+        let samples = if self.rows.len() == 1 { self.curves(Quantity::Rtt) } else { Vec::new() };
+        let mut base_ms: Vec<f64> = Vec::new();
+        for class in &self.input.run.classes {
+            let rtt_ms = class.base_rtt.as_secs_f64() * 1e3;
+            if !base_ms.contains(&rtt_ms) {
+                base_ms.push(rtt_ms);
+            }
+        }
+        base_ms.truncate(4);
+        let top = greatest(&smoothed).max(greatest(&samples));
+        let low = base_ms.iter().copied().fold(top, f64::min);
+        let y = Axis::around(low, top.max(low), self.ticks());
+        let mut keys = Vec::new();
+        if !samples.is_empty() {
+            keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));
+            keys.push(key("smoothed", Stroke::new(palette::line(0), 2.0)));
+        }
+        let bases: Vec<String> = base_ms.iter().map(|&rtt_ms| trimmed(rtt_ms)).collect();
+        keys.push(key(format!("base RTT {} ms", bases.join(", ")), reference()));
+        let mut title = match (samples.is_empty(), self.by_group()) {
+            (_, true) => "Smoothed RTT, median of each group, ms".to_owned(),
+            (true, false) => "Smoothed RTT, ms".to_owned(),
+            (false, false) => "RTT, ms".to_owned(),
+        };
+        if y.low > 0.0 {
+            title.push_str(&format!(" (axis from {})", trimmed(y.low)));
+        }
+        let panel = self.panel(canvas, place, y);
+        panel.titled(&title, &keys);
+        self.shade(&panel);
+        for &rtt_ms in &base_ms {
+            panel.line(&[(self.from_s, rtt_ms), (self.to_s, rtt_ms)], reference());
+        }
+        for curve in &samples {
+            for line in &curve.lines {
+                panel.line(line, Stroke::new(palette::line(5), 0.8).alpha(0.75));
+            }
+        }
+        draw_curves(&panel, &smoothed, 1.2);
+        panel
+    }
+
+    pub(super) fn window<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
+        let cwnd = self.curves(Quantity::Cwnd);
+        // Of many flows, the second line of each group would only hide the first.
+        let inflight = if self.by_group() { Vec::new() } else { self.curves(Quantity::Inflight) };
+        let bdp = self.bdp_packets();
+        let bdp_most = bdp.iter().map(|&(_, packets)| packets).fold(0.0, f64::max);
+        let top = greatest(&cwnd).max(greatest(&inflight)).max(bdp_most);
+        let single = self.rows.len() == 1;
+        let grey = |width| Stroke::new(palette::FAINT_INK, width);
+        let mut keys = match (single, self.by_group()) {
+            (_, true) => Vec::new(),
+            (true, false) => vec![
+                key("cwnd", Stroke::new(palette::line(0), 2.0)),
+                key("inflight", Stroke::new(palette::line(1), 2.0)),
+            ],
+            (false, false) => {
+                vec![key("cwnd", grey(2.0)), key("inflight", grey(0.8).alpha(0.7))]
+            }
+        };
+        if let Some(&(_, first)) = bdp.first() {
+            let is_constant = bdp.iter().all(|&(_, packets)| (packets - first).abs() < 1e-9);
+            let text = if is_constant {
+                format!("BDP {} packets", fixed(first, 0))
+            } else {
+                "BDP".to_owned()
+            };
+            keys.push(key(text, reference()));
+        }
+        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let title = if self.by_group() {
+            "cwnd, median of each group, packets"
+        } else {
+            "cwnd and inflight, packets"
+        };
+        panel.titled(title, &keys);
+        self.shade(&panel);
+        for curve in &inflight {
+            let stroke = if single {
+                Stroke::new(palette::line(1), 0.9).alpha(0.8)
+            } else {
+                Stroke::new(curve.color, 0.7).alpha(0.4)
+            };
+            for line in &curve.lines {
+                panel.line(line, stroke);
+            }
+        }
+        panel.line(&bdp, reference());
+        draw_curves(&panel, &cwnd, 1.3);
+        panel
+    }
+
+    /// A rate that a sender computes.
+    pub(super) fn rate_panel<'c, 's>(
+        &self,
+        canvas: &'c Canvas<'s>,
+        place: u32,
+        title: &str,
+        quantity: Quantity,
+    ) -> Panel<'c, 's> {
+        let curves = self.curves(quantity);
+        let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
+        let link_top = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
+        // A start-up paces at several times the rate of the link; more than that would flatten the rest.
+        let top = greatest(&curves).max(link_top);
+        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let mut keys = Vec::new();
+        if !rates.is_empty() {
+            keys.push(key("link rate, on the wire", reference()));
+        }
+        panel.titled(title, &keys);
+        self.shade(&panel);
+        panel.line(&rates, reference());
+        draw_curves(&panel, &curves, 1.2);
+        panel
+    }
+
+    pub(super) fn queue<'c, 's>(
+        &self,
+        canvas: &'c Canvas<'s>,
+        place: u32,
+        link: u32,
+    ) -> Panel<'c, 's> {
+        let queue = self.input.queue;
+        let time = self.from_s..=self.to_s;
+        let rows = || {
+            let of_link = (0..queue.len()).filter(|&row| queue.link[row] == link);
+            of_link.filter(|&row| time.contains(&queue.time_s[row]))
+        };
+        let buffer = self.link_of(link).and_then(|link| self.buffer_packets(link));
+        let top = rows().map(|row| value(queue.packets[row])).fold(1.0, f64::max);
+        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let points = rows().map(|row| (queue.time_s[row], Some(value(queue.packets[row]))));
+        let lines = decimate::lines(points, |time_s| panel.column(time_s));
+        let mut ticks = Vec::new();
+        let mut before = None;
+        let mut last_column = i64::MIN;
+        for row in rows() {
+            let column = panel.column(queue.time_s[row]);
+            let drops = queue.drops[row];
+            if before.is_some_and(|before| drops > before) && column != last_column {
+                last_column = column;
+                ticks.push(panel.at(queue.time_s[row], 0.0).0);
+            }
+            before = Some(drops);
+        }
+        let mut keys = Vec::new();
+        if !ticks.is_empty() {
+            keys.push(key("drops", Stroke::new(palette::DROP, 2.0)));
+        }
+        if let Some(buffer) = buffer {
+            let above = if buffer <= panel.y.high { "" } else { " (above)" };
+            keys.push(key(format!("buffer {} packets{above}", fixed(buffer, 0)), reference()));
+        }
+        let name = self.input.summary.links.get(link as usize).map_or("", |link| &link.name);
+        let is_only =
+            self.panels.iter().filter(|drawn| matches!(drawn, super::Drawn::Queue(_))).count() < 2;
+        let title = if is_only && name == "bottleneck" {
+            "Queue, packets".to_owned()
+        } else {
+            format!("Queue of {name}, packets")
+        };
+        panel.titled(&title, &keys);
+        self.shade(&panel);
+        if let Some(buffer) = buffer.filter(|&buffer| buffer <= panel.y.high) {
+            panel.line(&[(self.from_s, buffer), (self.to_s, buffer)], reference());
+        }
+        for line in &lines {
+            panel.line(line, Stroke::new(palette::line(0), 1.1));
+        }
+        for x in ticks {
+            let tick = [(x, panel.top), (x, panel.top + 5.0)];
+            canvas.line(&tick, Stroke::new(palette::DROP, 0.8));
+        }
+        panel
+    }
+}
+
+fn draw_curves(panel: &Panel<'_, '_>, curves: &[Curve], width: f64) {
+    for curve in curves {
+        for (low, high) in &curve.bands {
+            panel.band(low, high, curve.color, 0.18);
+        }
+    }
+    for curve in curves {
+        for line in &curve.lines {
+            panel.line(line, Stroke::new(curve.color, width));
+        }
+    }
+}
+
+fn greatest(curves: &[Curve]) -> f64 {
+    let bands =
+        |curve: &Curve| curve.bands.iter().flat_map(|(_, high)| high).copied().collect::<Vec<_>>();
+    curves
+        .iter()
+        .flat_map(|curve| curve.lines.iter().flatten().copied().chain(bands(curve)))
+        .map(|(_, y)| y)
+        .fold(0.0, f64::max)
+}
+
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,164 @@
+//! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
+
+use bbrlab_link::{Buffer, Link, Rate, Trace};
+
+use super::{QUEUES_SHOWN, Sheet, value};
+
+/// Bytes of the IP and TCP headers with timestamps around a segment's payload.
+pub(super) const HEADERS: f64 = 52.0;
+
+/// The bins in which a trace's opportunities are counted.
+const BINS: u32 = 250;
+
+/// A packet in service is no queue: somebody has to wait behind it.
+const SOMEBODY_WAITS: u64 = 2;
+
+impl<'a> Sheet<'a> {
+    /// The link that the flows share: the dumbbell's bottleneck, or else the first with a limited rate.
+    pub(super) fn main_link(&self) -> Option<&'a Link> {
+        let run = self.input.run;
+        let bottleneck = run.bottleneck.and_then(|link| run.links.get(link as usize));
+        bottleneck.or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
+    }
+
+    /// The scenario's link behind a link of the summary; of a private link, that of its flow's class.
+    pub(super) fn link_of(&self, summary_link: u32) -> Option<&'a Link> {
+        let name = &self.input.summary.links.get(summary_link as usize)?.name;
+        let run = self.input.run;
+        run.links.iter().find(|link| link.name == *name).or_else(|| {
+            let (stem, flow) = name.strip_suffix(']')?.split_once('[')?;
+            let flow: usize = flow.parse().ok()?;
+            let class = run.classes.get(run.flows.get(flow)?.class as usize)?;
+            class.private_links.iter().find(|link| link.name == stem)
+        })
+    }
+
+    /// The links whose queues are drawn, and how many more had one: the shared link and others, of the way back too, in
+    /// which packets ever waited, those with the longest queues, in the order of the summary. Links of single flows are
+    /// drawn only if there are no others.
+    pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
+        let queue = self.input.queue;
+        if queue.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let links = &self.input.summary.links;
+        let mut longest = vec![0u64; links.len()];
+        for (row, &link) in queue.link.iter().enumerate() {
+            if let Some(longest) = longest.get_mut(link as usize) {
+                *longest = (*longest).max(queue.packets[row]);
+            }
+        }
+        let main = self.main_link().map(|link| link.name.as_str());
+        let all_private = links.iter().all(bbrlab_run::LinkSummary::is_private);
+        let mut shown: Vec<(u32, bool, f64)> = (0u32..)
+            .zip(links.iter().zip(&longest))
+            .filter(|(_, (link, longest))| {
+                let is_main = Some(link.name.as_str()) == main;
+                is_main || **longest >= SOMEBODY_WAITS && (all_private || !link.is_private())
+            })
+            .map(|(at, (link, _))| {
+                let is_main = Some(link.name.as_str()) == main;
+                (at, is_main, link.queue_packets.mean.unwrap_or(0.0))
+            })
+            .collect();
+        if shown.is_empty() && !links.is_empty() {
+            shown.push((0, false, 0.0));
+        }
+        shown.sort_by(|one, other| {
+            other.1.cmp(&one.1).then(other.2.total_cmp(&one.2)).then(one.0.cmp(&other.0))
+        });
+        let left_out = shown.len().saturating_sub(QUEUES_SHOWN);
+        shown.truncate(QUEUES_SHOWN);
+        let mut shown: Vec<u32> = shown.into_iter().map(|link| link.0).collect();
+        shown.sort_unstable();
+        (shown, left_out)
+    }
+
+    /// Wire bytes of a full packet on the main link.
+    fn wire_bytes(&self, mss: u32) -> f64 {
+        let framing = self.main_link().map_or(0.0, |link| value(link.framing.0));
+        f64::from(mss) + HEADERS + framing
+    }
+
+    /// The bandwidth-delay product of the only flow in packets, as the corners of a line.
+    pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
+        let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
+            return Vec::new();
+        };
+        let Some(link) = self.main_link() else { return Vec::new() };
+        // The rate of a trace wanders too much for a product with the RTT.
+        if matches!(link.rate, Rate::Trace(_)) {
+            return Vec::new();
+        }
+        let packets = class.base_rtt.as_secs_f64() * 1e6 / 8.0 / self.wire_bytes(class.mss);
+        let mut corners = self.rate_mbps(link);
+        for (_, rate) in &mut corners {
+            *rate *= packets;
+        }
+        corners
+    }
+
+    /// The buffer of a link in packets.
+    pub(super) fn buffer_packets(&self, link: &Link) -> Option<f64> {
+        match link.buffer {
+            Buffer::Unlimited => None,
+            Buffer::Packets(packets) => Some(value(packets.0)),
+            Buffer::Bytes(bytes) => {
+                let mss = self.input.run.classes.first()?.mss;
+                Some(value(bytes.0) / self.wire_bytes(mss))
+            }
+        }
+    }
+
+    /// The rate of a link over the time of the picture as the corners of a line, in Mbit/s.
+    pub(super) fn rate_mbps(&self, link: &Link) -> Vec<(f64, f64)> {
+        let (from_s, to_s) = (self.from_s, self.to_s);
+        match &link.rate {
+            Rate::Unlimited => Vec::new(),
+            Rate::Constant(rate) => {
+                let rate = value(rate.0) / 1e6;
+                vec![(from_s, rate), (to_s, rate)]
+            }
+            Rate::Trace(trace) => trace_bins(trace, from_s, to_s),
+            Rate::Schedule(steps) => {
+                let mut rate = steps.first().map_or(0.0, |&(_, rate)| value(rate.0) / 1e6);
+                let mut corners = vec![(from_s, rate)];
+                for &(at, next) in steps.iter() {
+                    let (at_s, next) = (at.as_secs_f64(), value(next.0) / 1e6);
+                    if at_s > to_s {
+                        break;
+                    }
+                    if at_s <= from_s {
+                        corners[0].1 = next;
+                    } else {
+                        corners.extend([(at_s, rate), (at_s, next)]);
+                    }
+                    rate = next;
+                }
+                corners.push((to_s, rate));
+                corners
+            }
+        }
+    }
+}
+
+/// What a trace can carry, bin by bin, in Mbit/s.
+fn trace_bins(trace: &Trace, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
+    let opportunities = trace.opportunities_ms();
+    let period_s = f64::from(trace.period_ms()) / 1e3;
+    // Opportunities up to a time, of all repetitions.
+    let before = |time_s: f64| {
+        let rounds = (time_s / period_s).floor();
+        let rest_ms = (time_s - rounds * period_s) * 1e3;
+        let in_round = opportunities.partition_point(|&at| f64::from(at) <= rest_ms);
+        rounds * value(opportunities.len() as u64) + value(in_round as u64)
+    };
+    let length = (to_s - from_s) / f64::from(BINS);
+    let mut corners = Vec::new();
+    for bin in 0..BINS {
+        let (from, to) = (from_s + length * f64::from(bin), from_s + length * f64::from(bin + 1));
+        let bits = (before(to) - before(from)) * f64::from(Trace::OPPORTUNITY_BYTES) * 8.0;
+        corners.extend([(from, bits / length / 1e6), (to, bits / length / 1e6)]);
+    }
+    corners
+}

@@ -1,0 +1,50 @@
+//! How large a picture is: as wide as a screen shows it, or a figure of a paper in millimetres.
+
+/// Layout points per millimetre on paper. The small text is 11 points high in the layout and 7 printer's points (of
+/// 25.4 / 72 mm) on paper: the least that journals accept.
+const POINTS_PER_MM: f64 = 11.0 / 7.0 * 72.0 / 25.4;
+
+/// A panel lower than this shows nothing.
+pub(crate) const LOWEST_PANEL: f64 = 50.0;
+
+/// The size of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// In layout points.
+    pub(crate) width: f64,
+    /// In layout points; without one, as high as its panels need.
+    pub(crate) height: Option<f64>,
+    /// Width and height on paper in millimetres.
+    pub(crate) paper_mm: Option<(f64, f64)>,
+}
+
+impl Shape {
+    /// A thousand points wide and as high as its panels need.
+    pub const SCREEN: Self = Self { width: 1000.0, height: None, paper_mm: None };
+
+    /// Exactly that large on paper. The text is as large as in print, so a smaller picture shows less.
+    #[must_use]
+    pub fn paper(width_mm: f64, height_mm: f64) -> Self {
+        Self {
+            width: (width_mm * POINTS_PER_MM).round(),
+            height: Some((height_mm * POINTS_PER_MM).round()),
+            paper_mm: Some((width_mm, height_mm)),
+        }
+    }
+
+    /// Exactly that many pixels large on a screen.
+    #[must_use]
+    pub fn pixels(width: f64, height: f64) -> Self {
+        Self { width, height: Some(height), paper_mm: None }
+    }
+
+    /// Too narrow for a heading: a figure of a paper has a caption.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.width < 700.0
+    }
+
+    /// The height of each of `rows` panels that are otherwise `usual` high, where `around` is taken by everything else.
+    pub(crate) fn panel_height(&self, rows: u32, around: f64, usual: f64) -> f64 {
+        self.height.map_or(usual, |height| (height - around) / f64::from(rows.max(1)))
+    }
+}

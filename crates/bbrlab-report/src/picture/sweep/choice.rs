@@ -1,0 +1,186 @@
+//! What is drawn of a sweep: figures, axis, colours and small multiples, chosen by somebody or by the sweep itself.
+
+use bbrlab_run::{Field, FlowGroup, Group, Leaf, LinkSummary, RunSummary, leaves};
+
+use super::{stem, values_of};
+use crate::answers::{Answer, Metric};
+use crate::picture::shape::Shape;
+use crate::picture::swept::Swept;
+
+/// What somebody wants to see of a sweep. By default the figures that the sweep is about against each swept quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepChoice {
+    /// Figures by their names: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
+    pub metrics: Vec<String>,
+    /// The swept key along the axis.
+    pub x: Option<String>,
+    /// The swept key that colours tell apart.
+    pub by: Option<String>,
+    /// The size.
+    pub shape: Shape,
+}
+
+impl Default for SweepChoice {
+    fn default() -> Self {
+        Self { metrics: Vec::new(), x: None, by: None, shape: Shape::SCREEN }
+    }
+}
+
+/// The part that each swept key plays.
+pub(super) struct Keys<'a> {
+    pub(super) axis: &'a str,
+    pub(super) color: Option<&'a str>,
+    pub(super) multiples: Vec<&'a str>,
+}
+
+/// More colours than this cannot be told apart.
+const COLORS: usize = 8;
+
+impl SweepChoice {
+    /// The figures that were asked for; none if none were.
+    pub(super) fn figures<'a>(
+        &'a self,
+        groups: &[Group],
+        usual: &[Answer<'a>],
+    ) -> Result<Vec<Answer<'a>>, String> {
+        self.metrics.iter().map(|wanted| figure(wanted, groups, usual)).collect()
+    }
+
+    /// The keys that are laid along an axis, one after the other.
+    pub(super) fn axes<'a>(
+        &self,
+        swept: &'a [String],
+        groups: &[Group],
+    ) -> Result<Vec<&'a str>, String> {
+        if let Some(wanted) = &self.x {
+            return Ok(vec![swept_key(wanted, swept)?]);
+        }
+        let is_quantity = |key: &&String| Swept::new(key, &values_of(groups, key)).joins;
+        let quantities: Vec<&str> = swept.iter().filter(is_quantity).map(String::as_str).collect();
+        let quantities: Vec<&str> =
+            quantities.into_iter().filter(|key| self.by.as_deref() != Some(*key)).collect();
+        if !quantities.is_empty() {
+            return Ok(quantities);
+        }
+        let others = swept.iter().find(|key| stem(key) != "cc" && self.by.as_ref() != Some(*key));
+        Ok(others.or(swept.first()).map(String::as_str).into_iter().collect())
+    }
+
+    /// The parts of the other keys beside the one along the axis.
+    pub(super) fn keys<'a>(
+        &self,
+        axis: &'a str,
+        swept: &'a [String],
+        groups: &[Group],
+    ) -> Result<Keys<'a>, String> {
+        let others: Vec<&str> =
+            swept.iter().map(String::as_str).filter(|key| *key != axis).collect();
+        let n = |key: &str| values_of(groups, key).len();
+        let color = if let Some(wanted) = &self.by {
+            let key = swept_key(wanted, swept)?;
+            if key == axis {
+                return Err(format!("`{key}` is along the axis: colours need another swept key"));
+            }
+            Some(key)
+        } else {
+            let fits = || others.iter().copied().filter(|key| n(key) <= COLORS);
+            // Of several keys with as many values, the first.
+            let most = fits().rev().max_by_key(|key| n(key));
+            fits().find(|key| stem(key) == "cc").or(most).or(others.first().copied())
+        };
+        let multiples = others.into_iter().filter(|key| Some(*key) != color).collect();
+        Ok(Keys { axis, color, multiples })
+    }
+}
+
+/// The swept key of that name, or whose last part it is.
+fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
+    let found = swept.iter().find(|key| *key == wanted).or_else(|| {
+        let mut ending = swept.iter().filter(|key| stem(key) == wanted);
+        ending.next().filter(|_| ending.next().is_none())
+    });
+    found.map(String::as_str).ok_or_else(|| match swept {
+        [] => format!("`{wanted}` is not swept here: nothing is"),
+        _ => format!("`{wanted}` is not swept here; swept are {}", swept.join(", ")),
+    })
+}
+
+const GROUPS: &str = "flow_groups.";
+const LINKS: &str = "links.";
+
+/// The figure of that name: of the run, else of each group of flows, else of the bottleneck.
+fn figure<'a>(
+    wanted: &'a str,
+    groups: &[Group],
+    usual: &[Answer<'a>],
+) -> Result<Answer<'a>, String> {
+    let has = |name: &str| groups.iter().any(|group| group.metrics.contains_key(name));
+    let has_part = |prefix: &str, name: &str| {
+        let ending = format!(".{name}");
+        let is_it = |key: &str| {
+            let rest = key.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(&ending));
+            // What is between is a name.
+            rest.is_some_and(|between| !between.is_empty())
+        };
+        groups.iter().any(|group| group.metrics.keys().any(|key| is_it(key)))
+    };
+    let own = wanted.strip_prefix(GROUPS).unwrap_or(wanted);
+    let of_link = wanted.strip_prefix(LINKS).unwrap_or(wanted);
+    let metric = if has(wanted) {
+        Metric::Run(wanted)
+    } else if !wanted.starts_with(LINKS) && is_of::<FlowGroup>(own) && has_part(GROUPS, own) {
+        Metric::PerGroup(own)
+    } else if is_of::<LinkSummary>(of_link) && has_part(LINKS, of_link) {
+        Metric::Bottleneck(of_link)
+    } else {
+        return Err(unknown(wanted));
+    };
+    if let Some(usual) = usual.iter().find(|answer| answer.metric == metric) {
+        return Ok(usual.clone());
+    }
+    let (Metric::Run(name) | Metric::PerGroup(name) | Metric::Bottleneck(name)) = metric;
+    let known = known();
+    let leaf =
+        known.iter().find(|leaf| name == leaf.name || name.ends_with(&format!(".{}", leaf.name)));
+    let unit = leaf.map_or("", |leaf| leaf.figure.unit);
+    let (unit, scale) = match unit {
+        "share" => ("%", 100.0),
+        "index" => ("", 1.0),
+        unit => (unit, 1.0),
+    };
+    Ok(Answer { title: wanted, unit, scale, decimals: 2, metric })
+}
+
+fn leaves_of<R: Field>() -> Vec<Leaf> {
+    leaves(R::PARTS, "", ".")
+}
+
+fn is_of<R: Field>(name: &str) -> bool {
+    leaves_of::<R>().iter().any(|leaf| leaf.name == name)
+}
+
+/// Every figure that has a single value in a run, in a group of flows or in a link.
+fn known() -> Vec<Leaf> {
+    let mut all = leaves_of::<RunSummary>();
+    all.extend(leaves_of::<FlowGroup>());
+    all.extend(leaves_of::<LinkSummary>());
+    all.retain(|leaf| leaf.figure.role == bbrlab_run::Role::Result);
+    all
+}
+
+fn unknown(wanted: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for leaf in known() {
+        if !names.contains(&leaf.name) {
+            names.push(leaf.name);
+        }
+    }
+    let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
+    let near: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| name.contains(&first)).collect();
+    if near.is_empty() || first.is_empty() {
+        format!("unknown metric `{wanted}`; known are {}", names.join(", "))
+    } else {
+        format!("unknown metric `{wanted}`; similar are {}", near.join(", "))
+    }
+}

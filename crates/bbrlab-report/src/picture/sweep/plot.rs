@@ -1,0 +1,94 @@
+//! Points, bars and lines of a panel.
+
+use crate::picture::canvas::Stroke;
+use crate::picture::marks::Mark;
+use crate::picture::panel::Panel;
+use crate::picture::swept::Swept;
+
+/// Dashes that distinguish groups of flows where colours distinguish something else.
+pub(super) const DASHES: [Option<(f64, f64)>; 4] =
+    [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
+
+/// A point of a curve.
+pub(super) struct Sample {
+    pub(super) x: f64,
+    pub(super) mean: f64,
+    /// Half the interval.
+    pub(super) half: Option<f64>,
+    /// The values of single seeds.
+    pub(super) seeds: Vec<f64>,
+}
+
+impl Sample {
+    pub(super) fn greatest(&self) -> f64 {
+        let bar = self.mean + self.half.unwrap_or(0.0);
+        self.seeds.iter().copied().fold(bar, f64::max)
+    }
+}
+
+/// The points of a line.
+pub(super) struct Curve {
+    pub(super) mark: Mark,
+    /// Lengths of dash and gap; `None` is a solid line.
+    pub(super) dash: Option<(f64, f64)>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// Draws the curves, first what lies behind.
+pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept) {
+    let shifts = shifts(panel, curves.len(), swept);
+    let at = |shift: f64, x: f64, y: f64| {
+        let (x, y) = panel.at(x, y);
+        (x + shift, y)
+    };
+    // Beside their bar, where there is room for it.
+    let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
+    for (curve, &shift) in curves.iter().zip(&shifts) {
+        for sample in &curve.samples {
+            for &seed in &sample.seeds {
+                let seed = at(shift + aside, sample.x, seed);
+                panel.canvas.pale_dot(seed, 1.5, curve.mark.color, 0.5);
+            }
+        }
+    }
+    for (curve, &shift) in curves.iter().zip(&shifts) {
+        let color = curve.mark.color;
+        for sample in &curve.samples {
+            let Some(half) = sample.half else { continue };
+            let low = at(shift, sample.x, sample.mean - half);
+            let high = at(shift, sample.x, sample.mean + half);
+            panel.canvas.line(&[low, high], Stroke::new(color, 1.0));
+            for end in [low, high] {
+                let cap = [(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)];
+                panel.canvas.line(&cap, Stroke::new(color, 1.0));
+            }
+        }
+        if swept.joins {
+            let is_beside = |sample: &&Sample| swept.gap_at.is_none_or(|gap| sample.x > gap);
+            let samples = curve.samples.iter().filter(is_beside);
+            let line: Vec<(f64, f64)> =
+                samples.map(|sample| at(shift, sample.x, sample.mean)).collect();
+            panel.canvas.line(&line, Stroke { dash: curve.dash, ..Stroke::new(color, 1.5) });
+        }
+    }
+    for (curve, &shift) in curves.iter().zip(&shifts) {
+        for sample in &curve.samples {
+            curve.mark.paint(panel.canvas, at(shift, sample.x, sample.mean), 3.0);
+        }
+    }
+}
+
+/// Curves are shifted sideways, so that equal values do not hide one another: between quantities by a little, between
+/// names so that all are side by side.
+fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
+    let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
+    #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]
+    let (n, places) = (curves.max(1) as f64, 0..curves);
+    let each = if swept.joins {
+        (0.3 * (to - from) / n).min(2.0)
+    } else {
+        (0.7 * (to - from) / n).min(16.0)
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]
+    places.map(|place| (place as f64 - (n - 1.0) / 2.0) * each).collect()
+}

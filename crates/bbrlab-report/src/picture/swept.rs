@@ -1,0 +1,290 @@
+//! The values of a swept key along an axis: quantities at their places, on a logarithmic scale where they are
+//! geometric; names at equal distances.
+
+use super::axis::Axis;
+
+/// The swept values along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Swept {
+    /// Each spelling with its place on the axis.
+    places: Vec<(String, f64)>,
+    /// The range and the labels.
+    pub(crate) axis: Axis,
+    /// Key and unit.
+    pub(crate) title: String,
+    /// Whether points may be joined: between names there is nothing.
+    pub(crate) joins: bool,
+    /// Where the scale is interrupted: zero has no place on a logarithmic one.
+    pub(crate) gap_at: Option<f64>,
+    /// The space between neighbours.
+    pub(crate) spacing: f64,
+}
+
+impl Swept {
+    /// The axis of a key for its values in the order of the sweep.
+    pub(crate) fn new(key: &str, values: &[String]) -> Self {
+        Self::of_quantities(key, values).unwrap_or_else(|| Self::of_names(key, values))
+    }
+
+    /// The place of a value.
+    pub(crate) fn place(&self, value: &str) -> Option<f64> {
+        self.places.iter().find(|(known, _)| known == value).map(|&(_, place)| place)
+    }
+
+    fn of_names(key: &str, values: &[String]) -> Self {
+        let places: Vec<(String, f64)> =
+            (0u32..).zip(values).map(|(at, value)| (value.clone(), f64::from(at))).collect();
+        let last = places.last().map_or(0.0, |&(_, place)| place);
+        let ticks = places.iter().map(|(value, place)| (*place, value.clone())).collect();
+        let axis = Axis { low: -0.5, high: last + 0.5, ticks };
+        Self { places, axis, title: key.to_owned(), joins: false, gap_at: None, spacing: 1.0 }
+    }
+
+    fn of_quantities(key: &str, values: &[String]) -> Option<Self> {
+        let read: Vec<Quantity<'_>> =
+            values.iter().map(|text| quantity(text)).collect::<Option<_>>()?;
+        let first = read.iter().find(|one| one.number != 0.0).or(read.first())?;
+        if read.iter().any(|one| one.family != first.family && one.number != 0.0) {
+            return None;
+        }
+        let unit = common_unit(&read);
+        let mut bases: Vec<f64> = read.iter().map(Quantity::base).collect();
+        bases.sort_by(f64::total_cmp);
+        bases.dedup();
+        let positive: Vec<f64> = bases.iter().copied().filter(|&base| base > 0.0).collect();
+        let is_log = bases[0] >= 0.0 && is_geometric(&positive);
+        let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
+        let zero = match logs.as_slice() {
+            [least, .., greatest] if is_log && bases[0] == 0.0 => {
+                Some(least - ((greatest - least) / 6.0).max(0.5))
+            }
+            _ => None,
+        };
+        let place = |base: f64| match (is_log, zero) {
+            (true, Some(zero)) if base == 0.0 => zero,
+            (true, _) => log2(base),
+            (false, _) => base / unit.1,
+        };
+        let places: Vec<(String, f64)> = values
+            .iter()
+            .zip(&read)
+            .map(|(value, one)| (value.clone(), place(one.base())))
+            .collect();
+        let mut ticks: Vec<(f64, String)> =
+            bases.iter().map(|&base| (place(base), shortest(base / unit.1))).collect();
+        ticks.dedup();
+        let (low, high) = (ticks[0].0, ticks[ticks.len() - 1].0);
+        let spacing = ticks.windows(2).map(|two| two[1].0 - two[0].0).fold(f64::INFINITY, f64::min);
+        let spacing = if spacing.is_finite() { spacing } else { 1.0 };
+        let room = if high > low { 0.04 * (high - low) } else { 0.5 };
+        let axis = Axis { low: low - room, high: high + room, ticks };
+        let title = if unit.0.is_empty() { key.to_owned() } else { format!("{key}, {}", unit.0) };
+        let gap_at = zero.zip(logs.first()).map(|(zero, first)| f64::midpoint(zero, *first));
+        Some(Self { places, axis, title, joins: true, gap_at, spacing })
+    }
+}
+
+/// What can be compared with what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Plain,
+    Rate,
+    Time,
+    Bytes,
+    Packets,
+    Bdp,
+    Percent,
+}
+
+struct Quantity<'a> {
+    number: f64,
+    factor: f64,
+    unit: &'a str,
+    family: Family,
+}
+
+impl Quantity<'_> {
+    fn base(&self) -> f64 {
+        self.number * self.factor
+    }
+}
+
+/// A number with or without a unit, as scenarios spell it.
+fn quantity(text: &str) -> Option<Quantity<'_>> {
+    let text = text.trim();
+    let is_exponent = |at: usize| {
+        let rest = &text.as_bytes()[at + 1..];
+        let digits = rest.strip_prefix(b"-").or(rest.strip_prefix(b"+")).unwrap_or(rest);
+        at > 0 && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    let end = text
+        .char_indices()
+        .find(|&(at, c)| {
+            !(c.is_ascii_digit() || "+-._".contains(c) || "eE".contains(c) && is_exponent(at))
+        })
+        .map_or(text.len(), |(at, _)| at);
+    // The sign and the digits of an exponent are part of the number.
+    let number: f64 = text[..end].replace('_', "").parse().ok()?;
+    let unit = text[end..].trim();
+    let (family, factor) = family(unit)?;
+    number.is_finite().then_some(Quantity { number, factor, unit, family })
+}
+
+fn family(unit: &str) -> Option<(Family, f64)> {
+    let lower = unit.to_lowercase();
+    let fixed = match lower.as_str() {
+        "" => Some((Family::Plain, 1.0)),
+        "%" => Some((Family::Percent, 1.0)),
+        "p" | "pkt" | "pkts" | "packet" | "packets" => Some((Family::Packets, 1.0)),
+        "bdp" | "bdps" => Some((Family::Bdp, 1.0)),
+        "ns" => Some((Family::Time, 1e-9)),
+        "us" | "µs" | "μs" => Some((Family::Time, 1e-6)),
+        "ms" => Some((Family::Time, 1e-3)),
+        "s" | "sec" | "secs" | "second" | "seconds" => Some((Family::Time, 1.0)),
+        "min" | "mins" | "minute" | "minutes" => Some((Family::Time, 60.0)),
+        "h" | "hours" => Some((Family::Time, 3600.0)),
+        _ => None,
+    };
+    let prefixed = |endings: &[&str], family| {
+        endings.iter().find_map(|ending| {
+            let factor = match lower.strip_suffix(ending)? {
+                "" => 1.0,
+                "k" => 1e3,
+                "m" => 1e6,
+                "g" => 1e9,
+                "t" => 1e12,
+                "ki" => 1024.0,
+                "mi" => 1_048_576.0,
+                "gi" => 1_073_741_824.0,
+                "ti" => 1_099_511_627_776.0,
+                _ => return None,
+            };
+            Some((family, factor))
+        })
+    };
+    fixed
+        .or_else(|| prefixed(&["bit/s", "bits/s", "bits", "bit", "bps", "b/s"], Family::Rate))
+        .or_else(|| prefixed(&["bytes", "byte", "b"], Family::Bytes))
+}
+
+/// The unit that most values are written in, of several the first, with its factor.
+fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
+    let times = |unit: &str| read.iter().filter(|one| one.unit == unit).count();
+    let mut best: Option<&Quantity<'a>> = None;
+    for one in read {
+        if best.is_none_or(|best| times(one.unit) > times(best.unit)) {
+            best = Some(one);
+        }
+    }
+    best.map_or(("", 1.0), |best| (best.unit, best.factor))
+}
+
+/// Whether rising positive values are spread more evenly by their ratios than by their differences.
+fn is_geometric(values: &[f64]) -> bool {
+    let [least, .., greatest] = values else { return false };
+    if values.len() < 3 || greatest / least < 7.9 {
+        return false;
+    }
+    let unevenness = |places: &[f64]| {
+        let gaps = || places.windows(2).map(|two| two[1] - two[0]);
+        gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
+    };
+    let logs: Vec<f64> = values.iter().map(|&value| log2(value)).collect();
+    unevenness(&logs) < unevenness(values)
+}
+
+/// The logarithm to the base 2 of a positive number, with the same bits on every machine: that of a C library differs in
+/// the last one. Squaring gives a binary digit at a time.
+fn log2(value: f64) -> f64 {
+    let mut mantissa = value;
+    let mut log = 0.0;
+    while mantissa >= 2.0 {
+        mantissa /= 2.0;
+        log += 1.0;
+    }
+    while mantissa < 1.0 {
+        mantissa *= 2.0;
+        log -= 1.0;
+    }
+    let mut digit = 0.5;
+    for _ in 0..40 {
+        mantissa *= mantissa;
+        if mantissa >= 2.0 {
+            mantissa /= 2.0;
+            log += digit;
+        }
+        digit /= 2.0;
+    }
+    log
+}
+
+/// A value with as few digits as tell it from its neighbours: nine significant ones remove what binary fractions add.
+fn shortest(value: f64) -> String {
+    let text = format!("{value:.9}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if value.abs() >= 1e-6 || value == 0.0 { text.to_owned() } else { format!("{value:e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Swept, log2};
+
+    fn swept(values: &[&str]) -> Swept {
+        let values: Vec<String> = values.iter().map(|&value| value.to_owned()).collect();
+        Swept::new("key", &values)
+    }
+
+    fn labels(swept: &Swept) -> Vec<&str> {
+        swept.axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn geometric_values_have_equal_distances_for_equal_ratios() {
+        let found = swept(&["0.25bdp", "0.5bdp", "1bdp", "2bdp", "8bdp"]);
+        assert_eq!(found.title, "key, bdp");
+        assert_eq!(labels(&found), ["0.25", "0.5", "1", "2", "8"]);
+        let place = |value| found.place(value).unwrap();
+        assert!((place("1bdp") - place("0.5bdp") - 1.0).abs() < 1e-9);
+        assert!((place("8bdp") - place("2bdp") - 2.0).abs() < 1e-9);
+        assert!(found.joins);
+    }
+
+    #[test]
+    fn evenly_spaced_values_have_a_linear_axis_whatever_their_order() {
+        let found = swept(&["30ms", "10ms", "20ms", "70ms"]);
+        assert_eq!(labels(&found), ["10", "20", "30", "70"]);
+        assert_eq!(found.place("70ms"), Some(70.0));
+    }
+
+    #[test]
+    fn one_unit_serves_all_values() {
+        let found = swept(&["500kbit/s", "1Mbit/s", "2Mbit/s"]);
+        assert_eq!(found.title, "key, Mbit/s");
+        assert_eq!(labels(&found), ["0.5", "1", "2"]);
+        assert_eq!(labels(&swept(&["0.001", "0.01", "1e-1"])), ["0.001", "0.01", "0.1"]);
+    }
+
+    #[test]
+    fn zero_stands_beside_a_logarithmic_scale() {
+        let found = swept(&["0", "0.001", "0.01", "0.1"]);
+        assert_eq!(labels(&found), ["0", "0.001", "0.01", "0.1"]);
+        assert!(found.gap_at.is_some());
+        assert!(found.place("0").unwrap() < found.place("0.001").unwrap());
+    }
+
+    #[test]
+    fn names_and_mixed_units_are_not_joined() {
+        assert!(!swept(&["bbr1", "cubic"]).joins);
+        assert!(!swept(&["1bdp", "unlimited"]).joins);
+        assert!(!swept(&["1bdp", "100pkt"]).joins);
+        // A name of digits and letters is no number.
+        assert!(!swept(&["2e", "3x"]).joins);
+    }
+
+    #[test]
+    fn the_logarithm_is_one() {
+        for value in [0.001, 0.3, 1.0, 7.0, 1e9] {
+            assert!((log2(value) - f64::log2(value)).abs() < 1e-10, "{value}");
+        }
+    }
+}
