@@ -152,7 +152,7 @@ fn scenario_files() {
                 help: did you mean "2bdp"?
                 note: at the point bottleneck.buffer = "2dbp"
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "12000s"; sample = "off"; [bottleneck]; rate = "100Gbit/s" | exit 2
-                error: this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11
+                error: this takes about 1.7e10 data packets, more than the limit of 1e10; raise it with --limit 1.8e10
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "10000s"; sample = "1us"; [bottleneck]; rate = "1Mbit/s" | exit 2
                 error: this takes about 2e10 rows of time series, more than the limit of 1e8; raise it with --limit 2.1e12; or keep fewer with --set sample=...
             = duration = "1s"; [bottleneck]; rate = "10Mbit/s" | exit 2
