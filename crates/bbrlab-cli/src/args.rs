@@ -62,6 +62,11 @@ pub(crate) enum Verb {
     /// Draw the pictures of folders of results
     #[command(after_help = "Example: bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Plot(PlotArgs),
+    /// Show the same figures of several folders of results side by side, with differences and intervals
+    #[command(after_help = "Examples:
+  bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
+  bbrlab compare before after --json")]
+    Compare(CompareArgs),
     /// Put folders of results on one self-contained HTML page
     #[command(
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
@@ -262,6 +267,19 @@ pub(crate) struct PlotArgs {
     /// No notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    /// Folders of runs or of sweeps; the differences are to the first
+    #[arg(required = true, num_args = 2.., value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Show all columns of the table, however wide
+    #[arg(long)]
+    pub(crate) wide: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod check;
+mod compare;
 mod interrupt;
 mod list;
 mod output;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Validate(args) => validate::validate(args, &mut output),
         Verb::Plot(args) => plot::plot(args, &mut output),
         Verb::Export(args) => plot::export(args, &mut output),
+        Verb::Compare(args) => compare::compare(args, &mut output),
         Verb::Report(args) => plot::report(args, &mut output),
         Verb::Bench(args) => bench::bench(args, &mut output),
         Verb::BenchCase(args) => bench::one(args, &mut output),

@@ -5,6 +5,7 @@
 //! arithmetic uses `+ - * /` and square roots only: the functions of a C library differ in the last bit.
 
 mod answers;
+mod compare;
 mod groups;
 mod number;
 mod page;
@@ -12,6 +13,7 @@ mod picture;
 mod student_t;
 mod table;
 
+pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
@@ -20,5 +22,7 @@ pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub use student_t::{Interval, interval, t_975};
-pub use table::{Align, Table, WIDTH, group_table, published_table, run_table, sweep_table};
+pub use table::{
+    Align, Table, WIDTH, compare_table, group_table, published_table, run_table, sweep_table,
+};
 pub use table::{PublishedCell, PublishedRow};

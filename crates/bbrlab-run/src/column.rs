@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::figure::Cell;
-
 /// The kind of a figure's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -17,6 +15,32 @@ pub enum Kind {
     Record,
     /// Lists and maps, which do not fit into a row.
     Many,
+}
+
+/// The value of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// None: the figure has no meaning in this run.
+    Nothing,
+    /// A whole number.
+    Whole(u64),
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl Cell {
+    /// The value as a number, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "a run counts fewer than 2^52")]
+            Self::Whole(value) => Some(*value as f64),
+            Self::Number(value) => Some(*value),
+            Self::Nothing | Self::Word(_) => None,
+        }
+    }
 }
 
 /// A named column.

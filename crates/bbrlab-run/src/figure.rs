@@ -4,7 +4,7 @@
 //! its JSON, the descriptions of its figures and, in the same order, their values. Columns of Parquet files, metrics of
 //! groups, `list metrics` and `docs/results.md` are made from descriptions and values.
 
-use crate::column::Kind;
+use crate::column::{Cell, Kind};
 
 /// A figure of a record: a row of a table in `record.rs`.
 #[derive(Clone, Copy, Debug)]
@@ -34,32 +34,6 @@ pub enum Role {
     Result,
     /// Is the cost of the run. Not written to files, because it differs from machine to machine.
     Cost,
-}
-
-/// The value of a figure.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// None: the figure has no meaning in this run.
-    Nothing,
-    /// A whole number.
-    Whole(u64),
-    /// A number.
-    Number(f64),
-    /// A word.
-    Word(String),
-}
-
-impl Cell {
-    /// The value as a number, if it is one.
-    #[must_use]
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            #[expect(clippy::cast_precision_loss, reason = "a run counts fewer than 2^52")]
-            Self::Whole(value) => Some(*value as f64),
-            Self::Number(value) => Some(*value),
-            Self::Nothing | Self::Word(_) => None,
-        }
-    }
 }
 
 /// A figure that is not a record, with a name that is unique within its table.
@@ -199,7 +173,7 @@ macro_rules! record {
             const KIND: $crate::column::Kind = $crate::column::Kind::Record;
             const PARTS: &'static [$crate::figure::Figure] = Self::FIGURES;
 
-            fn cells(&self, cells: &mut Vec<$crate::figure::Cell>) {
+            fn cells(&self, cells: &mut Vec<$crate::column::Cell>) {
                 $($crate::figure::Field::cells(&self.$name, cells);)*
             }
 
@@ -296,8 +270,8 @@ pub(crate) use {columns, record};
 #[cfg(test)]
 #[expect(unreachable_pub, reason = "the macros make public items")]
 mod tests {
-    use super::{Cell, Field as _, Role, leaves};
-    use crate::column::{Column, Kind, Values};
+    use super::{Field as _, Role, leaves};
+    use crate::column::{Cell, Column, Kind, Values};
 
     record! {
         /// Apples of a tree.

@@ -13,8 +13,8 @@ mod statistics;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
-pub use column::{Column, Kind, Told, Values};
-pub use figure::{Cell, Field, Figure, Leaf, Role, leaves};
+pub use column::{Cell, Column, Kind, Told, Values};
+pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use record::{
     Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupMetric, GroupRtt, LimitedBy,
     LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,

@@ -1,11 +1,13 @@
 //! Tables for a terminal of 100 columns.
 
+mod compare;
 mod groups;
 mod layout;
 mod published;
 mod run;
 mod sweep;
 
+pub use compare::compare_table;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};
 pub use published::{PublishedCell, PublishedRow, published_table};

@@ -1,0 +1,197 @@
+//! The same figures of several folders of results side by side: points matched by their swept keys, differences to the
+//! first folder with 95 % intervals.
+//!
+//! Where two folders have the same seeds at a point, runs of one seed are a pair, and the interval is that of the mean
+//! of their differences (Student's t). Otherwise the folders are independent samples (Welch; degrees of freedom rounded
+//! down).
+
+use bbrlab_run::{RunSummary, SweepPoint, mean, variance};
+use serde::Serialize;
+use serde_json::Map;
+
+use crate::groups::flat_metrics;
+use crate::student_t::{interval, t_975};
+
+/// Points that at least one folder has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The points, in the order in which they first appear.
+    pub points: Vec<ComparedPoint>,
+}
+
+/// A point of a sweep in all folders.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedPoint {
+    /// Swept keys with their values; empty where nothing is swept.
+    pub point: SweepPoint,
+    /// By name, each a [`ComparedMetric`].
+    pub metrics: Map<String, serde_json::Value>,
+}
+
+/// A metric at a point. With more than two folders, `difference` and `ci95` are lists: of the second folder, the third ...
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedMetric {
+    /// The mean over the seeds in each folder; null where a folder does not have it.
+    pub values: Vec<Option<f64>>,
+    /// Mean of the other folder - mean of the first.
+    pub difference: serde_json::Value,
+    /// Lower and upper end of its 95 % interval; null with fewer than two seeds.
+    pub ci95: serde_json::Value,
+}
+
+/// A difference and half the width of its interval.
+type Difference = (Option<f64>, Option<f64>);
+
+/// The values of a metric in a folder, with their seeds.
+type Sample = Vec<(u64, f64)>;
+
+/// Compares the runs of folders; there are at least two.
+#[must_use]
+pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
+    let mut points: Vec<&SweepPoint> = Vec::new();
+    for run in folders.iter().flat_map(|runs| runs.iter()) {
+        if !points.contains(&&run.point) {
+            points.push(&run.point);
+        }
+    }
+    let compared = |point: &SweepPoint| ComparedPoint {
+        point: point.clone(),
+        metrics: metrics(folders, point),
+    };
+    Comparison { points: points.into_iter().map(compared).collect() }
+}
+
+fn metrics(folders: &[&[RunSummary]], point: &SweepPoint) -> Map<String, serde_json::Value> {
+    let mut names: Vec<String> = Vec::new();
+    let mut samples: Vec<Vec<Sample>> = Vec::new();
+    for (folder, runs) in folders.iter().enumerate() {
+        for run in runs.iter().filter(|run| run.point == *point) {
+            for (name, value) in flat_metrics(run) {
+                let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                    names.push(name);
+                    samples.push(vec![Sample::new(); folders.len()]);
+                    names.len() - 1
+                });
+                samples[place][folder].extend(value.map(|value| (run.seed, value)));
+            }
+        }
+    }
+    let metric = |(name, samples): (String, Vec<Sample>)| {
+        let metric = metric(&samples);
+        (name, serde_json::to_value(metric).expect("numbers and nulls"))
+    };
+    names.into_iter().zip(samples).map(metric).collect()
+}
+
+fn metric(samples: &[Sample]) -> ComparedMetric {
+    let (first, others) = samples.split_first().expect("at least two folders");
+    let differences: Vec<Difference> =
+        others.iter().map(|other| difference(first, other)).collect();
+    let shown = |of: fn(&Difference) -> serde_json::Value| match differences.as_slice() {
+        [one] => of(one),
+        several => several.iter().map(of).collect(),
+    };
+    ComparedMetric {
+        values: samples.iter().map(|sample| mean(&values(sample))).collect(),
+        difference: shown(|(difference, _)| (*difference).into()),
+        ci95: shown(|(difference, half)| match (difference, half) {
+            (Some(mean), Some(half)) => vec![mean - half, mean + half].into(),
+            _ => serde_json::Value::Null,
+        }),
+    }
+}
+
+fn values(sample: &Sample) -> Vec<f64> {
+    sample.iter().map(|&(_, value)| value).collect()
+}
+
+/// `other` - `first`: paired by seed where the seeds are the same, else as independent samples.
+#[expect(clippy::cast_precision_loss, reason = "numbers of seeds")]
+fn difference(first: &Sample, other: &Sample) -> Difference {
+    let seeds = |sample: &Sample| sample.iter().map(|&(seed, _)| seed).collect::<Vec<_>>();
+    if !first.is_empty() && seeds(first) == seeds(other) {
+        let pairs = first.iter().zip(other).map(|(one, two)| two.1 - one.1);
+        let found = interval(&pairs.collect::<Vec<_>>());
+        return (found.mean, found.half);
+    }
+    let (first, other) = (values(first), values(other));
+    let (Some(before), Some(after)) = (mean(&first), mean(&other)) else { return (None, None) };
+    let difference = Some(after - before);
+    if first.len() < 2 || other.len() < 2 {
+        return (difference, None);
+    }
+    let parts = [&first, &other].map(|sample| {
+        let n = sample.len() as f64;
+        (variance(sample) / n, n - 1.0)
+    });
+    let sum: f64 = parts.iter().map(|(part, _)| part).sum();
+    if sum == 0.0 {
+        return (difference, Some(0.0));
+    }
+    let freedom = sum * sum / parts.iter().map(|(part, df)| part * part / df).sum::<f64>();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between one and the number of runs"
+    )]
+    let freedom = freedom as usize;
+    (difference, Some(t_975(freedom.max(1)) * sum.sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ComparedPoint, compare};
+    use crate::table::tests::sample_run;
+    use bbrlab_run::RunSummary;
+
+    /// Runs with these seeds and Jain's indices.
+    fn runs(values: &[(u64, f64)]) -> Vec<RunSummary> {
+        let run =
+            |&(seed, jain): &(u64, f64)| RunSummary { seed, jain: Some(jain), ..sample_run() };
+        values.iter().map(run).collect()
+    }
+
+    fn jain(point: &ComparedPoint) -> (f64, f64, f64) {
+        let metric = &point.metrics["jain"];
+        let number = |value: &serde_json::Value| value.as_f64().unwrap();
+        (number(&metric["difference"]), number(&metric["ci95"][0]), number(&metric["ci95"][1]))
+    }
+
+    #[test]
+    fn equal_seeds_are_pairs() {
+        let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(1, 0.6), (2, 0.8), (3, 1.0)]));
+        let found = compare(&[&a, &b]);
+        // Each pair differs by the same, however much the seeds do.
+        let (difference, low, high) = jain(&found.points[0]);
+        assert!((difference - 0.1).abs() < 1e-12 && high - low < 1e-12, "{low} to {high}");
+    }
+
+    #[test]
+    fn other_seeds_are_independent_samples() {
+        let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(4, 0.6), (5, 0.8), (6, 1.0)]));
+        let (difference, low, high) = jain(&compare(&[&a, &b]).points[0]);
+        // Welch: variances 0.04 each, standard error sqrt(2 * 0.04 / 3), 4 degrees of freedom (2.776).
+        let half = 2.776_445_105 * (2.0_f64 * 0.04 / 3.0).sqrt();
+        assert!((difference - 0.1).abs() < 1e-12, "{difference}");
+        assert!((high - difference - half).abs() < 1e-9 && (difference - low - half).abs() < 1e-9);
+    }
+
+    #[test]
+    fn points_are_matched_by_their_keys_and_a_missing_one_is_null() {
+        let at = |buffer: &str| {
+            let mut run = sample_run();
+            run.point.insert("bottleneck.buffer".to_owned(), buffer.into());
+            run
+        };
+        let (a, b) = ([at("1bdp"), at("2bdp")], [at("2bdp")]);
+        let found = compare(&[&a, &b]);
+        assert_eq!(found.points.len(), 2);
+        let metric = |point: usize| found.points[point].metrics["jain"].clone();
+        assert_eq!(metric(0)["values"], serde_json::json!([0.9871, null]));
+        assert_eq!(metric(0)["difference"], serde_json::Value::Null);
+        assert_eq!(metric(1)["difference"], 0.0);
+        assert_eq!(metric(1)["ci95"], serde_json::Value::Null);
+        let three = compare(&[&a, &b, &a]);
+        assert_eq!(three.points[1].metrics["jain"]["difference"], serde_json::json!([0.0, 0.0]));
+    }
+}

@@ -1,0 +1,114 @@
+//! A comparison of folders as a table: a line a figure, and of each point its own lines.
+
+use serde_json::Value;
+
+use super::layout::{Align, Table};
+use super::run::point_text;
+use crate::compare::{ComparedPoint, Comparison};
+use crate::number::{figure, with_half};
+
+/// Metrics that nobody compares first: they follow from others or describe the simulation.
+const UNTOLD: [&str; 3] = ["events", "data_packets", "rate_mbps"];
+
+/// The table; `names` are those of the folders. Figures that are equal everywhere are left out, and counted below.
+#[must_use]
+pub fn compare_table(names: &[String], comparison: &Comparison, width: Option<usize>) -> String {
+    let mut text = String::new();
+    for point in &comparison.points {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if !point.point.is_empty() {
+            text.push_str(&format!("at {}\n", point_text(&point.point)));
+        }
+        text.push_str(&point_table(names, point, width));
+    }
+    text
+}
+
+fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) -> String {
+    let mut table = Table::new().column("figure", "", Align::Left);
+    for name in names {
+        table = table.column(name, "", Align::Right);
+    }
+    for name in &names[1..] {
+        let title = if names.len() > 2 {
+            format!("{name} - {}", names[0])
+        } else {
+            "difference".to_owned()
+        };
+        table = table.column(&title, "", Align::Right).column("%", "", Align::Right);
+    }
+    let mut equal = 0;
+    for (metric, found) in &point.metrics {
+        if UNTOLD.iter().any(|untold| metric.rsplit('.').next() == Some(*untold)) {
+            continue;
+        }
+        let values: Vec<Option<f64>> = found["values"]
+            .as_array()
+            .map(|values| values.iter().map(Value::as_f64).collect())
+            .unwrap_or_default();
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        let is_known = values.iter().all(Option::is_some);
+        if is_known && values.windows(2).all(|two| two[0] == two[1]) {
+            equal += 1;
+            continue;
+        }
+        let mut cells = vec![metric.clone()];
+        cells.extend(values.iter().map(|value| figure(*value)));
+        let several = names.len() > 2;
+        for place in 0..names.len() - 1 {
+            let of = |what: &str| if several { &found[what][place] } else { &found[what] };
+            let difference = of("difference").as_f64();
+            let high = of("ci95")[1].as_f64();
+            let mean = figure(difference);
+            let half = difference.zip(high).map(|(mean, high)| figure(high - mean));
+            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &half)));
+            let base = values[0].filter(|&base| base != 0.0);
+            let percent =
+                difference.zip(base).map(|(difference, base)| difference / base.abs() * 100.0);
+            cells.push(percent.map_or_else(|| "–".to_owned(), |percent| format!("{percent:+.1}")));
+        }
+        table.row(cells);
+    }
+    let mut text = if table.is_empty() { String::new() } else { table.render_in(width) };
+    if equal > 0 {
+        text.push_str(&format!("{equal} figures are equal\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compare_table;
+    use crate::compare::compare;
+    use crate::table::tests::sample_run;
+    use expect_test::expect;
+
+    #[test]
+    fn figures_that_differ_stand_side_by_side() {
+        let (a, mut b) = (sample_run(), sample_run());
+        b.jain = Some(0.5);
+        b.flow_groups[1].group = "reno".to_owned();
+        b.flow_groups.truncate(1);
+        let names = ["before".to_owned(), "after".to_owned()];
+        expect![[r#"
+            figure                                   before  after  difference      %
+            ─────────────────────────────────────────────────────────────────────────
+            jain                                      0.987  0.500      -0.487  -49.3
+            flow_groups.cubic.goodput_mbps            21.90      –           –      –
+            flow_groups.cubic.share                   0.471      –           –      –
+            flow_groups.cubic.retransmitted_packets   502.0      –           –      –
+            flow_groups.cubic.drops                   502.0      –           –      –
+            flow_groups.cubic.random_losses               0      –           –      –
+            flow_groups.cubic.rtt_ms.mean             47.31      –           –      –
+            flow_groups.cubic.rtt_ms.p95              71.40      –           –      –
+            flow_groups.cubic.fct_ms.n                    0      –           –      –
+            flow_groups.cubic.fct_ms.unfinished           0      –           –      –
+            28 figures are equal
+        "#]]
+        .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), Some(100)));
+    }
+}
