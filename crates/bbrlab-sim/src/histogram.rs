@@ -182,6 +182,16 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_is_the_middle_of_its_bucket() {
+        let mut histogram = Histogram::new(3);
+        for value in [1, 1000, 90_000] {
+            histogram.add(value, 1);
+        }
+        // 1000 lies in 960..1024.
+        assert_eq!(histogram.quantile(500), Some(992));
+    }
+
+    #[test]
     fn extremes_fit() {
         let mut histogram = Histogram::new(10);
         histogram.add(0, 1);

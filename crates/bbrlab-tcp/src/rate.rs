@@ -397,6 +397,18 @@ mod tests {
     }
 
     #[test]
+    fn packed_stamps_keep_the_application_limited_mark() {
+        for limited in [false, true] {
+            let ce_and_mark = if limited { SkbStamps::MARK | 5 } else { 5 };
+            let stamps = SkbStamps { delivered_mstamp: 900, ce_and_mark, ..SkbStamps::default() };
+            let packed = PackedStamps::pack(stamps, 1_000);
+            assert_eq!(packed.is_app_limited(), limited);
+            assert_eq!(packed.unpack(1_000).is_app_limited(), limited);
+            assert_eq!(packed.unpack(1_000).delivered_ce(), 5);
+        }
+    }
+
+    #[test]
     fn sacked_packet_is_sampled_once() {
         let mut sampler = RateSampler::default();
         let mut conn = conn(1_000, 1);

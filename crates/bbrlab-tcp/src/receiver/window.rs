@@ -338,3 +338,21 @@ const fn align_up(value: u32, shift: u8) -> u32 {
     let mask = (1 << shift) - 1;
     (value.wrapping_add(mask)) & !mask
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Window;
+    use crate::receiver::ReceiverConfig;
+
+    #[test]
+    fn memory_is_under_pressure_above_seven_eighths_of_the_buffer() {
+        let mut window = Window::new(&ReceiverConfig::default());
+        window.rcvbuf = 80_000;
+        let pressed = |window: &mut Window, rmem_alloc| {
+            window.rmem_alloc = rmem_alloc;
+            window.is_pressed()
+        };
+        assert!(!pressed(&mut window, 0) && !pressed(&mut window, 70_000));
+        assert!(pressed(&mut window, 70_001) && pressed(&mut window, 200_000));
+    }
+}
