@@ -13,6 +13,27 @@ const PAGES: &[(&str, &str)] = &[
     ("results.md", include_str!("../../../docs/results.md")),
 ];
 
+/// The README shows commands with their answers, in blocks of `console`.
+#[test]
+fn the_readme_shows_what_the_command_answers() {
+    let readme = include_str!("../../../README.md");
+    let shell = Shell::new("pages-readme");
+    let mut written = String::new();
+    for (at, part) in readme.split("```console\n").enumerate() {
+        if at == 0 {
+            written.push_str(part);
+            continue;
+        }
+        let (block, rest) = part.split_once("```").expect("the block ends");
+        let line = block.lines().next().expect("the block has a command");
+        let args: Vec<&str> = line.split_whitespace().skip(2).collect();
+        let answer = String::from_utf8(shell.output(&args).stdout).unwrap();
+        written += &format!("```console\n{line}\n{answer}```{rest}");
+    }
+    // If it differs: `cargo xtask bless` rewrites the README.
+    expect_test::expect_file!["../../../README.md"].assert_eq(&written);
+}
+
 #[test]
 fn the_commands_on_the_pages_succeed() {
     for (page, text) in PAGES {
