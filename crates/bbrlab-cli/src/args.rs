@@ -60,7 +60,11 @@ pub(crate) enum Verb {
     #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
     Validate(ValidateArgs),
     /// Draw the pictures of folders of results
-    #[command(after_help = "Example: bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
+    #[command(after_help = "Examples:
+  bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
+  bbrlab plot RUN --panels rtt,cwnd --from 5s --to 20s --size 84x60mm --format pdf
+  bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
+  bbrlab plot SWEEP --cdf fct")]
     Plot(PlotArgs),
     /// Show the same figures of several folders of results side by side, with differences and intervals
     #[command(after_help = "Examples:
@@ -264,6 +268,33 @@ pub(crate) struct PlotArgs {
     /// Folder for the pictures [default: the folders of the results]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Panels of a run: state, throughput, rtt, cwnd, queue, bw, pacing
+    #[arg(long, value_name = "PANEL", value_delimiter = ',')]
+    pub(crate) panels: Vec<String>,
+    /// Figures of a sweep, by their names in `list metrics`: `share`, `fct_ms.p95`
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Swept key along the axis
+    #[arg(long, value_name = "KEY")]
+    pub(crate) x: Option<String>,
+    /// Swept key that colours tell apart
+    #[arg(long, value_name = "KEY")]
+    pub(crate) by: Option<String>,
+    /// Start of a run's time axis
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// End of a run's time axis
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Distributions instead: fct (completion times), rtt, queue (delay at the bottleneck)
+    #[arg(long, value_name = "OF", value_delimiter = ',')]
+    pub(crate) cdf: Vec<String>,
+    /// Width and height: 84x60mm (text as large as in print), 1600x900px
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+    /// svg, png, pdf [default: svg,png]
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub(crate) format: Vec<String>,
     /// No notes
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -3,13 +3,25 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::LabError;
+use bbrlab_lab::{LabError, PlotChoice};
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
 
 pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
-    each(&args.folders, args.out.as_deref(), bbrlab_lab::plot, output)
+    let choice = PlotChoice {
+        panels: args.panels.clone(),
+        metrics: args.metric.clone(),
+        x: args.x.clone(),
+        by: args.by.clone(),
+        from: args.from.clone(),
+        to: args.to.clone(),
+        size: args.size.clone(),
+        formats: args.format.clone(),
+        cdf: args.cdf.clone(),
+    };
+    let make = |folder: &Path, out: Option<&Path>| bbrlab_lab::plot_as(folder, out, &choice);
+    each(&args.folders, args.out.as_deref(), make, output)
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
-use bbrlab_run::{Column, QueueSeries, Run, RunResult, RunsDocument, Series};
+use bbrlab_run::{Column, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
@@ -54,6 +54,47 @@ pub(crate) fn write_pictures(
     Ok(files)
 }
 
+/// A format of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Svg,
+    Png,
+    Pdf,
+}
+
+impl Format {
+    /// The formats with their names, which are those of the files' extensions too.
+    pub(crate) const NAMED: &[(&str, Self)] =
+        &[("svg", Self::Svg), ("png", Self::Png), ("pdf", Self::Pdf)];
+}
+
+/// Writes pictures in these formats; returns the files' names.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn write_formats(
+    folder: &Path,
+    pictures: &[Picture],
+    formats: &[Format],
+) -> Result<Vec<PathBuf>, LabError> {
+    make_folder(folder)?;
+    let mut files = Vec::new();
+    for picture in pictures {
+        for (extension, format) in Format::NAMED {
+            if formats.contains(format) {
+                let file = folder.join(format!("{}.{extension}", picture.name));
+                match format {
+                    Format::Svg => write(&file, picture.svg.as_bytes())?,
+                    Format::Png => write(&file, &picture.png())?,
+                    Format::Pdf => write(&file, &picture.pdf())?,
+                }
+                files.push(file);
+            }
+        }
+    }
+    Ok(files)
+}
+
 /// Writes those pictures that are not there as they would be drawn now: most of the time goes into the PNGs.
 ///
 /// # Errors
@@ -79,7 +120,7 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
-pub fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
+pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for results in results_in(folder)? {
         let pictures = match results.kind {
@@ -137,8 +178,44 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
 pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
+    Ok(run_picture(&read_run_files(folder)?.input()))
+}
+
+/// What a run's folder holds for pictures.
+pub(crate) struct RunFiles {
+    pub(crate) run: Run,
+    pub(crate) summary: RunSummary,
+    pub(crate) series: Series,
+    pub(crate) queue: QueueSeries,
+    made_by: String,
+}
+
+impl RunFiles {
+    pub(crate) fn input(&self) -> RunPicture<'_> {
+        RunPicture {
+            run: &self.run,
+            summary: &self.summary,
+            series: &self.series,
+            queue: &self.queue,
+            made_by: &self.made_by,
+        }
+    }
+
+    /// The title or, if there is none, the name.
+    pub(crate) fn title(&self) -> String {
+        let run = &self.run;
+        if run.title.is_empty() { run.scenario.clone() } else { run.title.clone() }
+    }
+}
+
+/// Reads a run's folder.
+///
+/// # Errors
+/// If it is not such a folder, or a file in it is damaged.
+pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
-    let Some(summary) = document.runs.first() else {
+    let made_by = made_by(&document.version, &document.commit);
+    let Some(summary) = document.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
     };
     let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
@@ -148,10 +225,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
     let queue = read_columns(&folder.join(QUEUE_PARQUET), QueueSeries::from_columns)?;
-    let made_by = made_by(&document.version, &document.commit);
-    let picture =
-        RunPicture { run: &run, summary, series: &series, queue: &queue, made_by: &made_by };
-    Ok(run_picture(&picture))
+    Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
 /// The records of a folder of results.
@@ -175,7 +249,7 @@ pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(&folder.join(SERIES_PARQUET), Series::from_columns)
 }
 
-fn read_columns<T>(
+pub(crate) fn read_columns<T>(
     path: &Path,
     records: impl Fn(&[Column]) -> Result<T, String>,
 ) -> Result<T, LabError> {

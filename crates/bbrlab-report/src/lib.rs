@@ -17,6 +17,7 @@ pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
+pub use picture::{CdfInput, CdfSample, cdf_picture};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};

@@ -40,6 +40,30 @@ impl Axis {
         Self { high: 1.04 * most, ..Self::exactly(0.0, most, wanted) }
     }
 
+    /// From `low` to `high`, both positive, on a logarithmic scale: places are logarithms to the base 2.
+    pub(crate) fn logarithmic(low: f64, high: f64) -> Self {
+        let (low_at, high_at) = (log2(low), log2(high));
+        // Over more than two decades there is room for powers of ten only.
+        let factors: &[f64] = if high > 200.0 * low { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let mut ticks = Vec::new();
+        let mut power = 1e-6;
+        while power <= high {
+            for factor in factors {
+                let value = power * factor;
+                // A decimal literal is nearer to the round number than the product.
+                let value: f64 = format!("{value:.6}").parse().unwrap_or(value);
+                if value >= low && value <= high {
+                    let text = format!("{value:.6}");
+                    let text = text.trim_end_matches('0').trim_end_matches('.').to_owned();
+                    let text = if value >= 10_000.0 { label(value, 0, true) } else { text };
+                    ticks.push((log2(value), text));
+                }
+            }
+            power *= 10.0;
+        }
+        Self { low: low_at, high: high_at, ticks }
+    }
+
     /// Exactly this range, with ticks at round numbers inside.
     pub(crate) fn exactly(low: f64, high: f64, wanted: usize) -> Self {
         Self::with_step(low, high, round_step(high - low, wanted))
@@ -106,9 +130,47 @@ fn round_step(range: f64, wanted: usize) -> f64 {
     }
 }
 
+/// The logarithm to the base 2 of a positive number, with the same bits on every machine: that of a C library differs in
+/// the last one. Squaring gives a binary digit at a time.
+pub(crate) fn log2(value: f64) -> f64 {
+    let mut mantissa = value;
+    let mut log = 0.0;
+    while mantissa >= 2.0 {
+        mantissa /= 2.0;
+        log += 1.0;
+    }
+    while mantissa < 1.0 {
+        mantissa *= 2.0;
+        log -= 1.0;
+    }
+    let mut digit = 0.5;
+    for _ in 0..40 {
+        mantissa *= mantissa;
+        if mantissa >= 2.0 {
+            mantissa /= 2.0;
+            log += digit;
+        }
+        digit /= 2.0;
+    }
+    log
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Axis;
+    use super::{Axis, log2};
+
+    #[test]
+    fn the_logarithm_is_one() {
+        for value in [0.001, 0.3, 1.0, 7.0, 1e9] {
+            assert!((log2(value) - f64::log2(value)).abs() < 1e-10, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_its_ticks_at_one_two_and_five() {
+        assert_eq!(labels(&Axis::logarithmic(0.7, 30.0)), ["1", "2", "5", "10", "20"]);
+        assert_eq!(labels(&Axis::logarithmic(30.0, 20_000.0)), ["100", "1000", "10,000"]);
+    }
 
     fn labels(axis: &Axis) -> Vec<&str> {
         axis.ticks.iter().map(|(_, label)| label.as_str()).collect()

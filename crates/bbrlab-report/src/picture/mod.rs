@@ -6,6 +6,7 @@
 
 mod axis;
 mod canvas;
+mod cdf;
 mod decimate;
 mod font;
 mod indexed_png;
@@ -14,6 +15,7 @@ mod marks;
 mod overlay;
 mod palette;
 mod panel;
+mod pdf;
 mod png;
 mod run;
 mod shape;
@@ -23,6 +25,7 @@ mod swept;
 #[cfg(test)]
 mod tests;
 
+pub use cdf::{CdfInput, CdfSample, cdf_picture};
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use run::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use shape::Shape;
@@ -38,9 +41,15 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The picture as PNG, at twice the nominal size.
+    /// The picture as PNG, at twice the nominal size, or for paper at 450 dpi.
     #[must_use]
     pub fn png(&self) -> Vec<u8> {
         png::render(&self.svg)
+    }
+
+    /// The picture as PDF, of vectors; its text is outlines.
+    #[must_use]
+    pub fn pdf(&self) -> Vec<u8> {
+        pdf::render(&self.svg)
     }
 }

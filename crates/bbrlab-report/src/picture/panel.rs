@@ -119,7 +119,7 @@ impl Panel<'_, '_> {
     }
 
     /// Grid, title and, at the right end of the title's line, a legend; to be drawn first. Where both do not fit, the
-    /// entries of the legend give way one by one, the first first, and a title without a legend is cut off.
+    /// entries of the legend give way one by one, the last first: curves need their names more than references.
     pub(crate) fn titled(&self, title: &str, keys: &[Key]) {
         let room = self.right - self.left;
         let width = |keys: &[Key]| -> f64 {
@@ -128,7 +128,7 @@ impl Panel<'_, '_> {
         let title = cut(title, room, 12.0, true);
         let mut keys = keys;
         while !keys.is_empty() && bold_width_of(&title, 12.0) + width(keys) > room {
-            keys = &keys[1..];
+            keys = &keys[..keys.len() - 1];
         }
         self.frame(&title);
         self.legend(keys);

@@ -1,7 +1,7 @@
 //! The values of a swept key along an axis: quantities at their places, on a logarithmic scale where they are
 //! geometric; names at equal distances.
 
-use super::axis::Axis;
+use super::axis::{Axis, log2};
 
 /// The swept values along an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,31 +193,6 @@ fn is_geometric(values: &[f64]) -> bool {
     unevenness(&logs) < unevenness(values)
 }
 
-/// The logarithm to the base 2 of a positive number, with the same bits on every machine: that of a C library differs in
-/// the last one. Squaring gives a binary digit at a time.
-fn log2(value: f64) -> f64 {
-    let mut mantissa = value;
-    let mut log = 0.0;
-    while mantissa >= 2.0 {
-        mantissa /= 2.0;
-        log += 1.0;
-    }
-    while mantissa < 1.0 {
-        mantissa *= 2.0;
-        log -= 1.0;
-    }
-    let mut digit = 0.5;
-    for _ in 0..40 {
-        mantissa *= mantissa;
-        if mantissa >= 2.0 {
-            mantissa /= 2.0;
-            log += digit;
-        }
-        digit /= 2.0;
-    }
-    log
-}
-
 /// A value with as few digits as tell it from its neighbours: nine significant ones remove what binary fractions add.
 fn shortest(value: f64) -> String {
     let text = format!("{value:.9}");
@@ -227,7 +202,7 @@ fn shortest(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Swept, log2};
+    use super::Swept;
 
     fn swept(values: &[&str]) -> Swept {
         let values: Vec<String> = values.iter().map(|&value| value.to_owned()).collect();
@@ -279,12 +254,5 @@ mod tests {
         assert!(!swept(&["1bdp", "100pkt"]).joins);
         // A name of digits and letters is no number.
         assert!(!swept(&["2e", "3x"]).joins);
-    }
-
-    #[test]
-    fn the_logarithm_is_one() {
-        for value in [0.001, 0.3, 1.0, 7.0, 1e9] {
-            assert!((log2(value) - f64::log2(value)).abs() < 1e-10, "{value}");
-        }
     }
 }

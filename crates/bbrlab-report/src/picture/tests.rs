@@ -6,6 +6,7 @@ use bbrlab_run::{QueueRow, QueueSeries, Run, RunSummary, Series, SeriesRow};
 use bbrlab_scenario::Scenario;
 
 use super::font::{bold_width_of, width_of};
+use super::{CdfInput, CdfSample, cdf_picture};
 use super::{Picture, RunChoice, RunPanel, RunPicture, Shape, SweepChoice};
 use super::{chosen_run_picture, chosen_sweep_pictures, run_picture, sweep_pictures};
 use crate::table::tests::sample_run;
@@ -449,4 +450,74 @@ fn a_sweep_is_drawn_as_somebody_chose() {
     assert!(metric.contains("`fct_p95`") && metric.contains("fct_ms.p95"), "{metric}");
     let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
     assert_eq!(key, "`rate` is not swept here; swept are bottleneck.buffer, flows[0].cc");
+}
+
+/// Transfers of two algorithms at two rates of loss; one in ten never ends.
+fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
+    let sample = |(run, group): (usize, &str)| CdfSample {
+        run,
+        group: group.to_owned(),
+        values: (1..=9u32).map(|at| f64::from(at * at) * 100.0).collect(),
+        without: 1,
+    };
+    let each = (0..runs.len()).flat_map(|run| [(run, "short"), (run, "long")]);
+    each.map(sample).collect()
+}
+
+#[test]
+fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_ended() {
+    let ccs: (&str, &[&str]) = ("flows.cc", &["bbr1", "cubic"]);
+    let loss: (&str, &[&str]) = ("bottleneck.loss", &["0", "0.01"]);
+    let runs = swept(&[ccs, loss], 1);
+    let input = CdfInput {
+        name: "cdf-fct".to_owned(),
+        title: "Completion times",
+        of: "completion time, ms",
+        without: "not completed",
+        runs: &runs,
+        samples: transfers(&runs),
+        by: None,
+        shape: Shape::SCREEN,
+    };
+    let picture = cdf_picture(&input).unwrap();
+    show("cdf", &picture);
+    assert_has(
+        &picture.svg,
+        &["loss 0", "loss 0.01", "bbr1, short (2 not completed)", "completion time, ms", "5000"],
+    );
+    // The top of the panel is at 1.04; a curve of nine out of ten ends at 0.9.
+    let curve = longest_line(&picture.svg, "#0072B2");
+    let (low, high) = curve
+        .iter()
+        .fold((f64::INFINITY, 0.0f64), |(low, high), point| (low.min(point.1), high.max(point.1)));
+    let share = (high - low) / (2.0 * 260.0) * 1.04;
+    assert!((share - 0.9).abs() < 0.01, "{share}");
+    let paper = CdfInput { shape: Shape::paper(84.0, 60.0), ..input.clone() };
+    let paper = cdf_picture(&paper).unwrap();
+    show("cdf-paper", &paper);
+    assert_sound(&paper.svg);
+    let refused = cdf_picture(&CdfInput { by: Some("rate".to_owned()), ..input }).unwrap_err();
+    assert_eq!(refused, "`rate` is not swept here; swept are flows.cc, bottleneck.loss");
+}
+
+#[test]
+fn a_pdf_has_the_size_of_the_paper_and_the_same_bytes_each_time() {
+    let choice = RunChoice {
+        panels: vec![RunPanel::Rtt],
+        shape: Shape::paper(84.0, 60.0),
+        ..RunChoice::default()
+    };
+    let picture = picture_of(&run(&["bbr1"]), &choice).unwrap();
+    let pdf = picture.pdf();
+    assert_eq!(pdf, picture.pdf());
+    assert!(pdf.starts_with(b"%PDF-1.4") && pdf.ends_with(b"%%EOF\n"));
+    let text = String::from_utf8_lossy(&pdf);
+    // 84 mm and 60 mm in points of 1/72 inch.
+    assert!(text.contains("/MediaBox[0 0 238.1"), "{}", &text[..400]);
+    let start: usize =
+        text.rsplit("startxref\n").next().unwrap().split('\n').next().unwrap().parse().unwrap();
+    assert!(pdf[start..].starts_with(b"xref"));
+    if let Some(folder) = std::env::var_os("BBRLAB_PICTURES") {
+        std::fs::write(std::path::PathBuf::from(folder).join("paper.pdf"), pdf).unwrap();
+    }
 }

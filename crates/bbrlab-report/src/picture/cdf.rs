@@ -1,0 +1,317 @@
+//! Distributions: which part of the transfers, or of the samples, had at most that value.
+//!
+//! A curve for each group of flows and each value of one swept key; the other keys make small multiples. A transfer that
+//! never ended has no completion time and still counts: its curve stays below 1.
+
+use bbrlab_run::RunSummary;
+
+use super::Picture;
+use super::axis::{Axis, log2};
+use super::canvas::{Canvas, Stroke, Words, draw_as};
+use super::font::cut;
+use super::legend::{self, Entry};
+use super::palette;
+use super::panel::{Panel, SMALL, TITLE};
+use super::shape::{LOWEST_PANEL, Shape};
+use crate::groups::groups;
+use crate::number::count;
+use crate::table::{value_text, varying_keys};
+
+const PANEL_HEIGHT: f64 = 260.0;
+const GAP_Y: f64 = 72.0;
+/// Room for the last label of a panel beside the first of the next.
+const GAP_X: f64 = 46.0;
+/// More panels than this are too small.
+const PANELS_SHOWN: usize = 12;
+/// Values over a wider range than this have a logarithmic axis.
+const LINEAR_RANGE: f64 = 12.0;
+/// More curves than this cannot be told apart.
+const CURVES_SHOWN: usize = 16;
+
+/// The values of a group of flows in a run.
+#[derive(Clone, Debug)]
+pub struct CdfSample {
+    /// The run's index.
+    pub run: usize,
+    /// The group's name.
+    pub group: String,
+    /// The values in the unit of the title.
+    pub values: Vec<f64>,
+    /// What counts and has no value.
+    pub without: u64,
+}
+
+/// What a picture of distributions is drawn from.
+#[derive(Clone, Debug)]
+pub struct CdfInput<'a> {
+    /// The picture's name.
+    pub name: String,
+    /// Its heading.
+    pub title: &'a str,
+    /// What the values are, with their unit.
+    pub of: &'a str,
+    /// What has no value: `not completed`.
+    pub without: &'a str,
+    /// The runs.
+    pub runs: &'a [RunSummary],
+    /// The values.
+    pub samples: Vec<CdfSample>,
+    /// The swept key that colours tell apart; by default the congestion control.
+    pub by: Option<String>,
+    /// The size.
+    pub shape: Shape,
+}
+
+/// A curve.
+struct Cdf {
+    name: String,
+    values: Vec<f64>,
+    without: u64,
+}
+
+/// The distributions.
+///
+/// # Errors
+/// If there is no value, the key is not swept, or there are too many curves for the size.
+pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
+    let mut panels = panels(input)?;
+    let all = || panels.iter().flat_map(|(_, curves)| curves);
+    if all().all(|curve| curve.values.is_empty()) {
+        return Err(format!("there is no value of: {}", input.of));
+    }
+    let left_out = panels.len().saturating_sub(PANELS_SHOWN);
+    panels.truncate(PANELS_SHOWN);
+    let most = panels.iter().map(|(_, curves)| curves.len()).max().unwrap_or(0);
+    if most > CURVES_SHOWN {
+        return Err(format!("{most} curves in a panel are too many: choose a run, or another key"));
+    }
+    let sheet = Sheet::new(input, panels, left_out)?;
+    Ok(Picture { name: input.name.clone(), svg: sheet.draw() })
+}
+
+/// The panels by the swept keys that colours do not tell apart, each with its curves.
+fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
+    let keys = varying_keys(&groups(input.runs));
+    let ending =
+        |key: &&String, wanted: &str| *key == wanted || key.rsplit('.').next() == Some(wanted);
+    let color = match &input.by {
+        None => keys.iter().find(|key| ending(key, "cc")).or(keys.last()),
+        Some(wanted) => {
+            let unknown = || match keys.as_slice() {
+                [] => format!("`{wanted}` is not swept here: nothing is"),
+                _ => format!("`{wanted}` is not swept here; swept are {}", keys.join(", ")),
+            };
+            Some(keys.iter().find(|key| ending(key, wanted)).ok_or_else(unknown)?)
+        }
+    };
+    let several_groups = input.runs.iter().any(|run| run.flow_groups.len() > 1);
+    let mut panels: Vec<(String, Vec<Cdf>)> = Vec::new();
+    for sample in &input.samples {
+        let point = &input.runs[sample.run].point;
+        let named = |key: &String| {
+            let value = point.get(key).map(value_text)?;
+            let stem = key.rsplit('.').next().unwrap_or(key);
+            Some(if stem == "cc" { value } else { format!("{stem} {value}") })
+        };
+        let others: Vec<String> =
+            keys.iter().filter(|key| Some(*key) != color).filter_map(named).collect();
+        let mut name: Vec<String> = color.and_then(named).into_iter().collect();
+        if (several_groups || name.is_empty()) && name.first() != Some(&sample.group) {
+            name.push(sample.group.clone());
+        }
+        let (panel, name) = (others.join(", "), name.join(", "));
+        let place = panels.iter().position(|(known, _)| *known == panel).unwrap_or_else(|| {
+            panels.push((panel, Vec::new()));
+            panels.len() - 1
+        });
+        let curves = &mut panels[place].1;
+        if let Some(curve) = curves.iter_mut().find(|curve| curve.name == name) {
+            curve.values.extend(&sample.values);
+            curve.without += sample.without;
+        } else {
+            let (values, without) = (sample.values.clone(), sample.without);
+            curves.push(Cdf { name, values, without });
+        }
+    }
+    for curve in panels.iter_mut().flat_map(|(_, curves)| curves) {
+        curve.values.sort_by(f64::total_cmp);
+    }
+    Ok(panels)
+}
+
+struct Sheet<'a> {
+    input: &'a CdfInput<'a>,
+    panels: Vec<(String, Vec<Cdf>)>,
+    left_out: usize,
+    /// The names of all curves, in the order of their colours.
+    names: Vec<String>,
+    x: Axis,
+    is_log: bool,
+    columns: u32,
+    panel_height: f64,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(
+        input: &'a CdfInput<'a>,
+        panels: Vec<(String, Vec<Cdf>)>,
+        left_out: usize,
+    ) -> Result<Self, String> {
+        let values = || panels.iter().flat_map(|(_, curves)| curves).flat_map(|of| &of.values);
+        let least = values().copied().fold(f64::INFINITY, f64::min);
+        let greatest = values().copied().fold(0.0, f64::max);
+        let is_log = least > 0.0 && greatest > LINEAR_RANGE * least;
+        let narrow = input.shape.is_narrow();
+        let x = if is_log {
+            Axis::logarithmic(least * 0.9, greatest * 1.1)
+        } else {
+            Axis::from_zero(greatest, if narrow || panels.len() > 1 { 5 } else { 8 })
+        };
+        let mut names: Vec<String> = Vec::new();
+        for curve in panels.iter().flat_map(|(_, curves)| curves) {
+            if !names.contains(&curve.name) {
+                names.push(curve.name.clone());
+            }
+        }
+        let most = if narrow { 2 } else { 3 };
+        let columns = u32::try_from(panels.len()).unwrap_or(most).min(most);
+        let panel_height = PANEL_HEIGHT;
+        let mut sheet = Self { input, panels, left_out, names, x, is_log, columns, panel_height };
+        let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
+        sheet.panel_height = input.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
+        if sheet.panel_height < LOWEST_PANEL {
+            return Err(format!("the size leaves no room for {} rows of panels", sheet.rows()));
+        }
+        Ok(sheet)
+    }
+
+    fn rows(&self) -> u32 {
+        u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns)
+    }
+
+    fn left(&self) -> f64 {
+        if self.input.shape.is_narrow() { 46.0 } else { 66.0 }
+    }
+
+    fn right(&self) -> f64 {
+        self.input.shape.width - if self.input.shape.is_narrow() { 14.0 } else { 24.0 }
+    }
+
+    fn note_at(&self) -> f64 {
+        if self.input.shape.is_narrow() { 10.0 } else { 44.0 }
+    }
+
+    fn head(&self) -> f64 {
+        let entries = self.legend();
+        let rows = legend::rows(&entries, self.left(), self.right()).len();
+        self.note_at() + 14.0 + f64::from(u32::try_from(rows).expect("a handful")) * legend::ROW
+    }
+
+    fn stroke(&self, name: &str) -> Stroke {
+        let place = self.names.iter().position(|known| known == name).unwrap_or(0);
+        Stroke::new(palette::of_many(place, self.names.len()), 1.6)
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let entry = |name: &String| {
+            let mut text = name.clone();
+            let curves = self.panels.iter().flat_map(|(_, curves)| curves);
+            let without: u64 =
+                curves.filter(|curve| curve.name == *name).map(|curve| curve.without).sum();
+            if without > 0 {
+                text.push_str(&format!(" ({} {})", count(without), self.input.without));
+            }
+            Entry { text, stroke: Some(self.stroke(name)), mark: None }
+        };
+        self.names.iter().map(entry).collect()
+    }
+
+    fn note(&self) -> String {
+        let all: usize =
+            self.panels.iter().flat_map(|(_, curves)| curves).map(|curve| curve.values.len()).sum();
+        let mut note = format!("{} values", count(all as u64));
+        if self.left_out > 0 {
+            let shown = self.panels.len();
+            note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));
+        }
+        note
+    }
+
+    fn draw(&self) -> String {
+        let height =
+            self.input.shape.height.unwrap_or_else(|| {
+                self.head() + f64::from(self.rows()) * (self.panel_height + GAP_Y)
+            });
+        draw_as(&self.input.shape, height, |canvas| self.paint(canvas))
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>) {
+        let (left, right) = (self.left(), self.right());
+        if !self.input.shape.is_narrow() {
+            let words = Words::new(TITLE, palette::INK).bold();
+            canvas.words(&cut(self.input.title, right - left, TITLE, true), (left, 24.0), words);
+        }
+        let words = Words::new(SMALL, palette::FAINT_INK);
+        canvas.words(&cut(&self.note(), right - left, SMALL, false), (left, self.note_at()), words);
+        let entries = self.legend();
+        legend::paint(canvas, &legend::rows(&entries, left, right), self.note_at() + 22.0);
+        let gaps = f64::from(self.columns - 1) * GAP_X;
+        let width = (right - left - gaps) / f64::from(self.columns);
+        for (place, (name, curves)) in (0u32..).zip(&self.panels) {
+            let column = place % self.columns;
+            let left = left + f64::from(column) * (width + GAP_X);
+            let row = f64::from(place / self.columns);
+            let top = self.head() + 22.0 + row * (self.panel_height + GAP_Y);
+            let panel = Panel {
+                canvas,
+                left,
+                right: left + width,
+                top,
+                bottom: top + self.panel_height,
+                x: self.x.clone(),
+                y: Axis::up_to(1.0, if self.panel_height < 120.0 { 2 } else { 5 }),
+            };
+            self.paint_panel(&panel, name, curves, column == 0);
+        }
+    }
+
+    fn paint_panel(&self, panel: &Panel<'_, '_>, name: &str, curves: &[Cdf], is_first: bool) {
+        let room = panel.right - panel.left;
+        panel.grid(is_first);
+        let title = if name.is_empty() { "Cumulative share" } else { name };
+        let words = Words::new(12.0, palette::INK).bold();
+        panel.canvas.words(&cut(title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
+        let place = |value: f64| if self.is_log { log2(value) } else { value };
+        for curve in curves {
+            #[expect(clippy::cast_precision_loss, reason = "numbers of values")]
+            let (all, one) = (curve.values.len() as f64 + curve.without as f64, 1.0);
+            let mut line = Vec::new();
+            let mut share = 0.0;
+            let mut column = None;
+            for &value in &curve.values {
+                let x = place(value);
+                // Steps within a column of the picture are one.
+                if column != Some(panel.column(x)) {
+                    column = Some(panel.column(x));
+                    line.push((x, share));
+                }
+                share += one / all;
+                line.push((x, share));
+            }
+            line.push((panel.x.high, share));
+            let stroke = self.stroke(&curve.name);
+            // Steps within a column go straight up.
+            line.dedup_by(|next, before| {
+                let is_same = panel.column(next.0) == panel.column(before.0) && next.1 >= before.1;
+                let is_rise = is_same && next.0 > before.0;
+                if is_rise {
+                    before.1 = next.1;
+                }
+                is_rise
+            });
+            panel.line(&line, stroke);
+        }
+        panel.border();
+        panel.x_labels(&cut(self.input.of, room, SMALL, false));
+    }
+}
