@@ -296,6 +296,56 @@ fn pictures_can_be_drawn_from_the_folder_alone() {
 }
 
 #[test]
+fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is() {
+    let shell = Shell::new("chosen");
+    let args = ["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"];
+    assert!(shell.output(&args).status.success());
+    shell.check(
+        &[
+            "plot",
+            "r",
+            "--panels",
+            "rtt,queue",
+            "--from",
+            "500ms",
+            "--to",
+            "1.5s",
+            "--size",
+            "84x60mm",
+            "--format",
+            "svg,pdf",
+            "--out",
+            "p",
+        ],
+        &expect![[r#"
+            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.svg
+            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.pdf
+            --- exit 0
+        "#]],
+    );
+    shell.check(
+        &["plot", "r", "--cdf", "rtt,queue", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-rtt.svg
+            p/cdf-queue.svg
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "r"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["--panels", "rttt"], "unknown `rttt`; known are state, throughput, rtt");
+    refused(&["--metric", "share"], "this is a single run");
+    refused(&["--from", "5s"], "the run ends at 2 s");
+    refused(&["--size", "84"], "expected a size such as 84x60mm");
+    refused(&["--cdf", "fct"], "no transfers here");
+    refused(&["--format", "gif"], "known are svg, png, pdf");
+}
+
+#[test]
 fn the_scenario_in_a_runs_folder_gives_the_same_run() {
     let shell = Shell::new("again");
     shell.write("sixteen.toml", SIXTEEN);

@@ -280,6 +280,10 @@ impl<'a> Sheet<'a> {
             if self.left_out > 0 {
                 facts.push(format!("{} more links had a queue", self.left_out));
             }
+            // What made it must be whole; the profile is told by the scenario too.
+            if width_of(&facts.join("  ·  "), SMALL) > room {
+                facts.retain(|fact| !fact.ends_with(" profile"));
+            }
             let facts = cut(&facts.join("  ·  "), room, SMALL, false);
             canvas.words(&facts, (left, 44.0), Words::new(SMALL, palette::FAINT_INK));
         }

@@ -18,20 +18,23 @@ fn key(text: impl Into<String>, stroke: Stroke) -> Key {
 impl Sheet<'_> {
     pub(super) fn throughput<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
         let curves = self.curves(Quantity::Throughput);
-        let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
-        let top = greatest(&curves).max(rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max));
+        let rates = self.forward_rates();
+        let top = greatest(&curves)
+            .max(rates.iter().flatten().map(|&(_, rate)| rate).fold(0.0, f64::max));
         let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
         let mut keys = Vec::new();
         if self.rows.len() == 1 {
             keys.extend(curves.first().map(|of| key(of.name.clone(), Stroke::new(of.color, 2.0))));
         }
         if !rates.is_empty() {
-            keys.push(key("link rate", reference()));
+            keys.push(key(if rates.len() > 1 { "link rates" } else { "link rate" }, reference()));
         }
         let what = if self.by_group() { "Throughput, sum of each group" } else { "Throughput" };
         panel.titled(&format!("{what}, Mbit/s on the wire"), &keys);
         self.shade(&panel);
-        panel.line(&rates, reference());
+        for rate in &rates {
+            panel.line(rate, reference());
+        }
         draw_curves(&panel, &curves, 1.4);
         panel
     }

@@ -1,6 +1,7 @@
 //! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
 
 use bbrlab_link::{Buffer, Link, Rate, Trace};
+use bbrlab_run::Hop;
 
 use super::{QUEUES_SHOWN, Sheet, value};
 
@@ -110,10 +111,30 @@ impl<'a> Sheet<'a> {
         }
     }
 
+    /// The different rates of the shared links on the ways of the data, each as the corners of a line.
+    pub(super) fn forward_rates(&self) -> Vec<Vec<(f64, f64)>> {
+        let run = self.input.run;
+        let mut rates: Vec<&Rate> = Vec::new();
+        for hop in run.classes.iter().flat_map(|class| &class.forward) {
+            let Hop::Link(link) = hop else { continue };
+            let link = run.links.get(*link as usize).filter(|link| link.rate.is_limited());
+            if let Some(link) = link
+                && !rates.contains(&&link.rate)
+            {
+                rates.push(&link.rate);
+            }
+        }
+        rates.into_iter().take(QUEUES_SHOWN).map(|rate| self.corners(rate)).collect()
+    }
+
     /// The rate of a link over the time of the picture as the corners of a line, in Mbit/s.
     pub(super) fn rate_mbps(&self, link: &Link) -> Vec<(f64, f64)> {
+        self.corners(&link.rate)
+    }
+
+    fn corners(&self, rate: &Rate) -> Vec<(f64, f64)> {
         let (from_s, to_s) = (self.from_s, self.to_s);
-        match &link.rate {
+        match rate {
             Rate::Unlimited => Vec::new(),
             Rate::Constant(rate) => {
                 let rate = value(rate.0) / 1e6;
