@@ -70,6 +70,11 @@ fn every_built_in_scenario_can_be_run() {
         ecn.dctcp: 2 runs, 2 flows, 247688 packets
         ecn.cubic: 2 runs, 2 flows, 247688 packets
         examples.dumbbell: 1 runs, 1 flows, 16490 packets
+        examples.bbr3-vs-cubic: 30 runs, 2 flows, 3684360 packets
+        examples.completion-times: 3 runs, 1 flows, 186122 packets
+        examples.rtt-unfairness: 20 runs, 2 flows, 4912480 packets
+        examples.bufferbloat: 21 runs, 1 flows, 518700 packets
+        examples.rate-drop: 3 runs, 1 flows, 222918 packets
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets
         examples.parking-lot: 2 runs, 4 flows, 396302 packets
         examples.two-way: 1 runs, 2 flows, 294566 packets
