@@ -13,10 +13,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         args.folders.iter().map(|folder| read_document(folder)).collect::<Result<Vec<_>, _>>()?;
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
-    let matched = |point: &bbrlab_run::SweepPoint| {
-        runs.iter().all(|runs| runs.iter().any(|run| run.point == *point))
-    };
-    if !comparison.points.iter().any(|compared| matched(&compared.point)) {
+    if !comparison.points.iter().any(|point| point.is_in_all) {
         let swept = |runs: &&[RunSummary]| -> Vec<String> {
             runs.first().map(|run| run.point.keys().cloned().collect()).unwrap_or_default()
         };

@@ -5,43 +5,13 @@
 
 mod shell;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use shell::{Shell, told};
-
-/// Two points with two seeds each: four very short runs.
-const FOUR: &str = r#"
-# This comment is not kept.
-title = "Four short runs"
-duration = "1s"
-repeat = 2
-[bottleneck]
-rate = "4Mbit/s"
-buffer = "1bdp"
-loss = 0.001
-[[flows]]
-cc = "bbr1"
-rtt = "20ms"
-[sweep]
-"bottleneck.buffer" = ["1bdp", "2bdp"]
-"#;
-
-/// The same, as one run.
-const ONE: &str = r#"
-title = "One short run"
-duration = "1s"
-[bottleneck]
-rate = "4Mbit/s"
-buffer = "1bdp"
-[[flows]]
-cc = "bbr1"
-rtt = "20ms"
-"#;
+use shell::{FOUR, ONE, Shell, files, told};
 
 /// Sixteen runs, each long enough for another process to come by.
 const SIXTEEN: &str = r#"
@@ -93,24 +63,6 @@ fn computed(shell: &Shell, line: &str, expected: &Expect) {
     let told = fine(shell, line);
     let (_, notes) = told.split_once("--- stderr\n").expect("there are notes");
     expected.assert_eq(notes.trim_end_matches("--- exit 0\n"));
-}
-
-/// Every file below a folder except `run.json`, which has a date.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(top, &path, found);
-            } else if path.file_name().unwrap() != "run.json" {
-                let name = path.strip_prefix(top).unwrap().to_path_buf();
-                found.insert(name, fs::read(&path).unwrap());
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    walk(folder, folder, &mut found);
-    found
 }
 
 /// The folders below a folder that have a `run.json`, sorted.

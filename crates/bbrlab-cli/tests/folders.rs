@@ -9,42 +9,13 @@
 
 mod shell;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use shell::{Shell, told};
-
-/// Two points with two seeds each: four very short runs.
-const FOUR: &str = r#"
-title = "Four short runs"
-duration = "1s"
-repeat = 2
-[bottleneck]
-rate = "4Mbit/s"
-buffer = "1bdp"
-loss = 0.001
-[[flows]]
-cc = "bbr1"
-rtt = "20ms"
-[sweep]
-"bottleneck.buffer" = ["1bdp", "2bdp"]
-"#;
-
-/// The same, as one run.
-const ONE: &str = r#"
-title = "One short run"
-duration = "1s"
-[bottleneck]
-rate = "4Mbit/s"
-buffer = "1bdp"
-[[flows]]
-cc = "bbr1"
-rtt = "20ms"
-"#;
+use shell::{FOUR, ONE, Shell, files, told};
 
 /// Two short runs, and one that no test waits for: it takes the better part of an hour, but little memory.
 const ENDLESS: &str = r#"
@@ -75,24 +46,6 @@ fn shell(name: &str) -> Shell {
 /// The command without `--quiet`, so that it says what it has computed.
 fn aloud<'a>(args: &[&'a str]) -> Vec<&'a str> {
     args.iter().copied().filter(|arg| *arg != "--quiet").collect()
-}
-
-/// Every file below a folder except `run.json`, which has a date.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(top, &path, found);
-            } else if path.file_name().unwrap() != "run.json" {
-                let name = path.strip_prefix(top).unwrap().to_path_buf();
-                found.insert(name, fs::read(&path).unwrap());
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    walk(folder, folder, &mut found);
-    found
 }
 
 /// Folders of runs that have a `run.json`, which marks them as complete.

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use shell::{Shell, told};
+use shell::{Shell, files, told};
 
 const SIXTEEN: &str = include_str!("data/sixteen-unequal.toml");
 
@@ -60,26 +60,6 @@ fn masked(word: &str) -> String {
     }
     // The sign of a difference depends on the engine, too.
     out.replace("+#", "#").replace("-#", "#")
-}
-
-/// Every file below a folder but `run.json`.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn walk(top: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(top, &path, files);
-            } else if path.file_name().unwrap() != "run.json" {
-                files.insert(
-                    path.strip_prefix(top).unwrap().to_path_buf(),
-                    fs::read(&path).unwrap(),
-                );
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    walk(folder, folder, &mut found);
-    found
 }
 
 /// Folders of runs that their `run.json` marks as complete.

@@ -3,7 +3,7 @@
 //! Where groups of flows compete, it is their shares; where transfers end, their completion times; else goodput, queue
 //! delay and retransmissions. Tables and pictures take their columns and panels from here.
 
-use bbrlab_run::{Group, RunSummary};
+use bbrlab_run::{FlowGroup, Group, RunSummary};
 
 /// A figure of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +43,7 @@ pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'stat
     let of_groups = || runs.iter().flat_map(|run| &run.flow_groups);
     let of_links = || runs.iter().flat_map(|run| &run.links);
     let competes = runs.iter().any(|run| run.flow_groups.len() > 1);
-    let transfers = of_groups()
-        .any(|group| group.fct_ms.n.unwrap_or(0) + group.fct_ms.unfinished.unwrap_or(0) > 0);
+    let transfers = of_groups().any(FlowGroup::has_transfers);
     let mut all = Vec::new();
     if competes {
         all.push(answer("share", "%", 100.0, 1, Metric::PerGroup("share")));
@@ -55,7 +54,7 @@ pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'stat
         {
             all.push(answer(title, "ms", 1.0, 0, Metric::PerGroup(metric)));
         }
-        if of_groups().any(|group| group.fct_ms.unfinished.unwrap_or(0) > 0) {
+        if of_groups().any(|group| group.fct_ms.unfinished > Some(0)) {
             let unfinished = Metric::PerGroup("fct_ms.unfinished");
             all.push(answer("unfinished", "", 1.0, 0, unfinished));
         }

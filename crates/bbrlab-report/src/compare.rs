@@ -5,6 +5,8 @@
 //! of their differences (Student's t). Otherwise the folders are independent samples (Welch; degrees of freedom rounded
 //! down).
 
+use std::collections::BTreeMap;
+
 use bbrlab_run::{RunSummary, SweepPoint, mean, variance};
 use serde::Serialize;
 use serde_json::Map;
@@ -24,6 +26,9 @@ pub struct Comparison {
 pub struct ComparedPoint {
     /// Swept keys with their values; empty where nothing is swept.
     pub point: SweepPoint,
+    /// Whether every folder has it.
+    #[serde(skip)]
+    pub is_in_all: bool,
     /// By name, each a [`ComparedMetric`].
     pub metrics: Map<String, serde_json::Value>,
 }
@@ -48,32 +53,38 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders; there are at least two.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
-    let mut points: Vec<&SweepPoint> = Vec::new();
-    for run in folders.iter().flat_map(|runs| runs.iter()) {
-        if !points.contains(&&run.point) {
-            points.push(&run.point);
-        }
+    // The runs of each point, each with the number of its folder; and where a point is, whatever the order of its keys.
+    let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
+    let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
+    for (folder, run) in
+        folders.iter().enumerate().flat_map(|(at, runs)| runs.iter().map(move |run| (at, run)))
+    {
+        let keys = run.point.iter().map(|(key, value)| (key, value.to_string())).collect();
+        let place = *place_of.entry(keys).or_insert_with(|| {
+            points.push((&run.point, Vec::new()));
+            points.len() - 1
+        });
+        points[place].1.push((folder, run));
     }
-    let compared = |point: &SweepPoint| ComparedPoint {
+    let compared = |(point, runs): (&SweepPoint, Vec<(usize, &RunSummary)>)| ComparedPoint {
         point: point.clone(),
-        metrics: metrics(folders, point),
+        is_in_all: (0..folders.len()).all(|folder| runs.iter().any(|&(of, _)| of == folder)),
+        metrics: metrics(folders.len(), &runs),
     };
     Comparison { points: points.into_iter().map(compared).collect() }
 }
 
-fn metrics(folders: &[&[RunSummary]], point: &SweepPoint) -> Map<String, serde_json::Value> {
+fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_json::Value> {
     let mut names: Vec<String> = Vec::new();
     let mut samples: Vec<Vec<Sample>> = Vec::new();
-    for (folder, runs) in folders.iter().enumerate() {
-        for run in runs.iter().filter(|run| run.point == *point) {
-            for (name, value) in flat_metrics(run) {
-                let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-                    names.push(name);
-                    samples.push(vec![Sample::new(); folders.len()]);
-                    names.len() - 1
-                });
-                samples[place][folder].extend(value.map(|value| (run.seed, value)));
-            }
+    for &(folder, run) in runs {
+        for (name, value) in flat_metrics(run) {
+            let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                names.push(name);
+                samples.push(vec![Sample::new(); folders]);
+                names.len() - 1
+            });
+            samples[place][folder].extend(value.map(|value| (run.seed, value)));
         }
     }
     let metric = |(name, samples): (String, Vec<Sample>)| {

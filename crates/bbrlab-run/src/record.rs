@@ -203,6 +203,14 @@ record! {
     }
 }
 
+impl FlowGroup {
+    /// Whether any of its flows sends transfers that end: some have begun.
+    #[must_use]
+    pub fn has_transfers(&self) -> bool {
+        self.fct_ms.n > Some(0) || self.fct_ms.unfinished > Some(0)
+    }
+}
+
 record! {
     /// RTT samples of a group.
     #[derive(Copy)]

@@ -21,7 +21,6 @@ use crate::figures::{BITS, MEGA, NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps}
 use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
-use crate::windows::steady_from;
 use crate::wire::Payload;
 use crate::wiring::RatedLink;
 use crate::world::World;
@@ -36,10 +35,8 @@ pub(crate) fn summarise(
     let World { flows, windows, .. } = world;
     let now = net.now();
     let losses = net.flow_losses().to_vec();
-    let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     let links: Vec<LinkSummary> =
-        rated.iter().map(|link| link_summary(net, link, first_start, now)).collect();
-    let steady = steady_from(run);
+        rated.iter().map(|link| link_summary(net, link, windows.first_start, now)).collect();
     let mut names = Names::new(run);
     let flow_summaries: Vec<FlowSummary> = flows
         .iter()
@@ -49,7 +46,7 @@ pub(crate) fn summarise(
             name: names.next(flow.class),
             drops: Some(losses.drops),
             random_losses: Some(losses.random),
-            ..flow_summary(run, id, flow, steady)
+            ..flow_summary(run, id, flow, windows.steady_from)
         })
         .collect();
     let bytes = |count: fn(&Flow) -> u64| flows.iter().map(count).sum::<u64>();

@@ -8,13 +8,6 @@ use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// When the steady state begins: 5 s after the last flow's start if the run lasts at most 30 s, else 10 s after it.
-pub(crate) fn steady_from(run: &Run) -> Time {
-    let settle = if run.duration <= Span::from_secs(30) { 5 } else { 10 };
-    let last_start = run.flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
-    last_start + Span::from_secs(settle)
-}
-
 /// What happens to all flows at a moment that is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
@@ -27,9 +20,10 @@ enum Mark {
 /// The windows of a run in progress.
 #[derive(Debug)]
 pub(crate) struct Windows {
-    first_start: Time,
+    pub(crate) first_start: Time,
     last_start: Time,
-    steady_from: Time,
+    /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s, else 10 s after it.
+    pub(crate) steady_from: Time,
     /// Marks that lie ahead, the next one last.
     ahead: Vec<(Time, Mark)>,
     first_end: Option<Time>,
@@ -42,7 +36,8 @@ impl Windows {
     pub(crate) fn new(run: &Run) -> Self {
         let starts = || run.flows.iter().map(|flow| flow.start);
         let last_start = starts().max().unwrap_or(Time::ZERO);
-        let steady_from = steady_from(run);
+        let settle = if run.duration <= Span::from_secs(30) { 5 } else { 10 };
+        let steady_from = last_start + Span::from_secs(settle);
         Self {
             first_start: starts().min().unwrap_or(Time::ZERO),
             last_start,
@@ -74,12 +69,7 @@ impl Windows {
 
     /// The active time of flow `id` has ended at `now`.
     pub(crate) fn flow_ended(&mut self, now: Time, id: u32, flows: &mut [Flow]) {
-        if self.first_end.is_none() {
-            self.first_end = Some(now);
-            for flow in &mut *flows {
-                flow.bytes_at_first_end = flow.bytes_read();
-            }
-        }
+        self.note_first_end(now, flows);
         self.last_end = now;
         self.emptying.push(id);
         self.emptying.retain(|&id| {
@@ -91,10 +81,14 @@ impl Windows {
 
     /// The run ends at `now`, and with it flows whose active time had not ended.
     pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
+        self.note_first_end(now, flows);
         self.last_end = now;
-        for flow in &mut *flows {
+        for flow in flows {
             flow.bytes_in_traffic = flow.bytes_read();
         }
+    }
+
+    fn note_first_end(&mut self, now: Time, flows: &mut [Flow]) {
         if self.first_end.is_none() {
             self.first_end = Some(now);
             for flow in flows {

@@ -1,10 +1,42 @@
 //! Runs the command as a user would, and returns all that the user sees.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use expect_test::Expect;
+
+/// Two points with two seeds each: four very short runs.
+#[allow(dead_code, reason = "not every test file uses it")]
+pub(crate) const FOUR: &str = r#"
+# This comment is not kept.
+title = "Four short runs"
+duration = "1s"
+repeat = 2
+[bottleneck]
+rate = "4Mbit/s"
+buffer = "1bdp"
+loss = 0.001
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+[sweep]
+"bottleneck.buffer" = ["1bdp", "2bdp"]
+"#;
+
+/// The same, as one run.
+#[allow(dead_code, reason = "not every test file uses it")]
+pub(crate) const ONE: &str = r#"
+title = "One short run"
+duration = "1s"
+[bottleneck]
+rate = "4Mbit/s"
+buffer = "1bdp"
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+"#;
 
 /// A scratch folder in which commands are run; removed at the end.
 pub(crate) struct Shell {
@@ -64,4 +96,23 @@ pub(crate) fn told(output: &Output) -> String {
     }
     let end = output.status.code().map_or("killed".to_owned(), |status| format!("exit {status}"));
     text + "--- " + &end + "\n"
+}
+
+/// Every file below a folder except `run.json`, which has a date.
+#[allow(dead_code, reason = "not every test file uses it")]
+pub(crate) fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(top, &path, found);
+            } else if path.file_name().unwrap() != "run.json" {
+                let name = path.strip_prefix(top).unwrap().to_path_buf();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(folder, folder, &mut found);
+    found
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_run::{FlowSummary, LimitedBy, LinkSummary, RunSummary};
+use bbrlab_run::{FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary};
 
 use super::layout::{Align, Table, cut};
 use crate::number::{count, figure, fixed};
@@ -153,9 +153,7 @@ fn links(links: &[LinkSummary], width: Option<usize>) -> String {
 /// The groups of flows. Columns that no group has figures for are left out.
 fn groups(run: &RunSummary, width: Option<usize>) -> String {
     let groups = &run.flow_groups;
-    let has_transfers = groups
-        .iter()
-        .any(|group| group.fct_ms.n.unwrap_or(0) + group.fct_ms.unfinished.unwrap_or(0) > 0);
+    let has_transfers = groups.iter().any(FlowGroup::has_transfers);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
     let mut table = Table::new()
         .column("group", "", Align::Left)
