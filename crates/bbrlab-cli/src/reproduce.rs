@@ -1,8 +1,8 @@
 //! `bbrlab reproduce`: the papers' experiments, published figures next to measured ones.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use bbrlab_lab::{COMMIT, LabError, NO_KEY, ReproduceOptions, Reproduced, VERSION, select};
+use bbrlab_lab::{COMMIT, LabError, NO_KEY, ReproduceOptions, Reproduced, Row, VERSION, select};
 use bbrlab_report::{PublishedRow, published_table};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -48,7 +48,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                         reproduced.computed,
                         reproduced.found,
                         reproduced.cpu_s,
-                        reproduced.out.display()
+                        folders(&reproduced)
                     ));
                 }
                 done.push(reproduced);
@@ -72,9 +72,10 @@ fn words(reproduced: &Reproduced) -> String {
     }
     text = wrapped(&text);
     text.push('\n');
-    text.push_str(&published_table(&reproduced.rows));
-    let least = reproduced.seeds.iter().min().copied().unwrap_or(0);
-    let most = reproduced.seeds.iter().max().copied().unwrap_or(0);
+    text.push_str(&tables(&reproduced.rows));
+    let seeds = || reproduced.measured.rows.iter().map(|row| row.seeds_run);
+    let least = seeds().min().unwrap_or(0);
+    let most = seeds().max().unwrap_or(0);
     let seeds = match (least, most) {
         (1, 1) => "one seed".to_owned(),
         (least, most) if least == most => {
@@ -84,6 +85,43 @@ fn words(reproduced: &Reproduced) -> String {
     };
     text.push_str(&wrapped(&format!("Measured: {seeds}. {}", reproduced.note)));
     text
+}
+
+/// Rows with the same metrics in one table, in the order of the first of each.
+fn tables(rows: &[PublishedRow]) -> String {
+    let metrics = |row: &PublishedRow| -> Vec<String> {
+        row.cells.iter().map(|cell| cell.metric.clone()).collect()
+    };
+    let mut blocks: Vec<Vec<PublishedRow>> = Vec::new();
+    for row in rows {
+        match blocks.iter_mut().find(|block| metrics(&block[0]) == metrics(row)) {
+            Some(block) => block.push(row.clone()),
+            None => blocks.push(vec![row.clone()]),
+        }
+    }
+    for block in &mut blocks {
+        // A key that none of these rows has, such as the flow in the table of whole runs.
+        let names: Vec<String> = block[0].keys.iter().map(|(name, _)| name.clone()).collect();
+        for name in names {
+            if block
+                .iter()
+                .all(|row| row.keys.iter().any(|(key, word)| *key == name && word == NO_KEY))
+            {
+                for row in block.iter_mut() {
+                    row.keys.retain(|(key, _)| *key != name);
+                }
+            }
+        }
+    }
+    let tables: Vec<String> = blocks.iter().map(|block| published_table(block)).collect();
+    tables.join("\n")
+}
+
+/// Where an experiment's runs are.
+fn folders(reproduced: &Reproduced) -> String {
+    let folders: Vec<String> =
+        reproduced.out.iter().map(|folder| folder.display().to_string()).collect();
+    folders.join(" and ")
 }
 
 /// The text in lines of at most that width.
@@ -121,11 +159,11 @@ struct OfExperiment<'a> {
     id: &'a str,
     title: &'a str,
     source: &'a [String],
-    hash: &'a str,
+    hashes: &'a [String],
     note: &'a str,
     rows: Vec<OfRow<'a>>,
     cpu_s: f64,
-    out: &'a Path,
+    out: &'a [PathBuf],
 }
 
 #[derive(Serialize)]
@@ -155,21 +193,20 @@ fn document(done: &[Reproduced]) -> Document<'_> {
 }
 
 fn of_experiment(reproduced: &Reproduced) -> OfExperiment<'_> {
-    let seeds_and_hashes = reproduced.seeds.iter().zip(&reproduced.hashes);
-    let rows = reproduced.rows.iter().zip(seeds_and_hashes);
+    let rows = reproduced.rows.iter().zip(&reproduced.measured.rows);
     OfExperiment {
         id: &reproduced.id,
         title: &reproduced.title,
         source: &reproduced.source,
-        hash: &reproduced.scenario_hash,
+        hashes: &reproduced.scenario_hashes,
         note: reproduced.note,
-        rows: rows.map(|(row, (&seeds, hash))| of_row(row, seeds, hash)).collect(),
+        rows: rows.map(|(row, measured)| of_row(row, measured)).collect(),
         cpu_s: reproduced.cpu_s,
         out: &reproduced.out,
     }
 }
 
-fn of_row<'a>(row: &PublishedRow, seeds: u64, scenario_hash: &'a str) -> OfRow<'a> {
+fn of_row<'a>(row: &PublishedRow, measured: &'a Row) -> OfRow<'a> {
     let at = row.keys.iter().filter(|(_, word)| word != NO_KEY).map(|(key, word)| {
         let word = word.parse::<f64>().map_or_else(|_| word.clone().into(), Value::from);
         (key.clone(), word)
@@ -184,5 +221,10 @@ fn of_row<'a>(row: &PublishedRow, seeds: u64, scenario_hash: &'a str) -> OfRow<'
         };
         (cell.metric.clone(), value(of_it))
     });
-    OfRow { at: at.collect(), scenario_hash, seeds, metrics: metrics.collect() }
+    OfRow {
+        at: at.collect(),
+        scenario_hash: &measured.scenario_hash,
+        seeds: measured.seeds_run,
+        metrics: metrics.collect(),
+    }
 }

@@ -378,17 +378,17 @@ fn an_experiment_is_told_published_beside_measured() {
 
             algorithm metric unit paper measured diff %
             ─
-            bbr# transmitted_packets # # #
-            bbr# received_packets # # #
-            bbr# lost_packets # # #
+            bbr# transmitted_packets packets # # #
+            bbr# received_packets packets # # #
+            bbr# lost_packets packets # # #
             bbr# loss_pct_published % # # #
             bbr# throughput_mbps Mbit/s # # #
             bbr# goodput_mbps Mbit/s # # #
             bbr# rtt_peak_startup_ms ms # # #
             bbr# rtt_min_ms ms # # #
-            bbr_acd transmitted_packets # # #
-            bbr_acd received_packets # # #
-            bbr_acd lost_packets # # #
+            bbr_acd transmitted_packets packets # # #
+            bbr_acd received_packets packets # # #
+            bbr_acd lost_packets packets # # #
             bbr_acd loss_pct_published % # # #
             bbr_acd throughput_mbps Mbit/s # # #
             bbr_acd goodput_mbps Mbit/s # # #

@@ -221,7 +221,7 @@ fn command_lines() {
             bbrlab reproduce kato2025 --limit 1e6 | exit 2
                 error: this takes about 1.2e8 data packets, more than the limit of 1e6; raise it with --limit 1.3e8
             bbrlab reproduce nobody2020 | exit 2
-                error: `nobody2020`: no such paper or experiment; there are lanigan2020.single-flow, lanigan2020.bandwidth-step, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.sim-congested, kato2025.sixteen-344
+                error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce piotrowska2024 | exit 2
                 error: `piotrowska2024`: none of its experiments is built yet
             bbrlab completions tcsh | exit 2

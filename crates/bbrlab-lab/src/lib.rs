@@ -70,6 +70,9 @@ pub use picture_files::read_document;
 pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use report_page::write_report;
-pub use reproduce::{DEFAULT_SEEDS, NO_KEY, ReproduceOptions, Reproduced, reproduce, select};
+pub use reproduce::{
+    DEFAULT_SEEDS, Finished, Key, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, measured_rows,
+    reproduce, select,
+};
 pub use run_folder::write_run;
 pub use stop::Stop;

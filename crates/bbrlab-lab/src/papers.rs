@@ -35,8 +35,19 @@ pub struct Experiment {
     pub metrics: Vec<String>,
     /// The printed rows.
     pub rows: Vec<Table>,
-    /// Whether there is a scenario for it.
+    /// The built-in scenarios whose runs it is measured from.
+    pub scenarios: Vec<&'static str>,
+    /// Whether there are these scenarios.
     pub is_built: bool,
+}
+
+/// Where an experiment is not measured from the built-in scenario of its own name.
+fn scenarios_of(id: &str) -> Option<Vec<&'static str>> {
+    match id {
+        // Figures of the runs of Table 4.3.
+        "lanigan2020.single-flow-traces" => Some(vec!["lanigan2020.single-flow"]),
+        _ => None,
+    }
 }
 
 /// A metric as a paper defines it.
@@ -70,12 +81,16 @@ fn read(key: &str, text: &str) -> Paper {
     let paper = table.get("paper").and_then(Value::as_table).expect("every file has [paper]");
     let experiments = tables(&table, "experiments").map(|experiment| {
         let id = word(experiment, "id");
+        let builtin = |id: &str| BUILTINS.iter().find(|builtin| builtin.id == id);
+        let own = builtin(&id).map(|builtin| vec![builtin.id]);
+        let scenarios = scenarios_of(&id).or(own).unwrap_or_default();
         Experiment {
             title: word(experiment, "title"),
             source: words(experiment, "source"),
             metrics: words(experiment, "metrics"),
             rows: tables(experiment, "rows").cloned().collect(),
-            is_built: BUILTINS.iter().any(|builtin| builtin.id == id),
+            is_built: !scenarios.is_empty() && scenarios.iter().all(|id| builtin(id).is_some()),
+            scenarios,
             id,
         }
     });
@@ -87,6 +102,21 @@ fn read(key: &str, text: &str) -> Paper {
         venue: word(paper, "venue"),
         experiments: experiments.collect(),
         metrics: metrics.map(|m| Metric { id: word(m, "id"), unit: word(m, "unit") }).collect(),
+    }
+}
+
+/// The unit of a metric of an experiment's paper, as tables write it.
+pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
+    let of = papers().iter().find(|paper| experiment.starts_with(&paper.key));
+    let unit = of.and_then(|paper| paper.metrics.iter().find(|known| known.id == metric));
+    match unit.map(|metric| metric.unit.as_str()) {
+        // The thesis's megabits: [as_run] of its file. Goodput is in decimal ones.
+        Some("Mbps") if experiment.starts_with("lanigan2020") && metric.contains("throughput") => {
+            "Mibit/s".to_owned()
+        }
+        Some("Mbps") => "Mbit/s".to_owned(),
+        Some(unit) => unit.to_owned(),
+        None => String::new(),
     }
 }
 

@@ -1,27 +1,28 @@
 //! The papers' experiments: published figures next to measured ones.
 //!
-//! An experiment is a built-in scenario and the rows that its paper printed. Each run is located by the paper's
-//! own keys (algorithm, bandwidth, delay ...), the paper's metrics are computed by the paper's own formulas and
-//! in its units, and the figures printed for the same place are shown next to them.
+//! An experiment is the runs of one or several built-in scenarios and the rows that its paper printed. Each run is
+//! located by the paper's own keys (algorithm, bandwidth, delay ...: `locate.rs`), the paper's metrics are computed by
+//! the paper's own formulas and in its units (`metrics/`), which makes the measured rows (`rows.rs`), and the figures
+//! printed for the same place are shown next to them (`published.rs`).
 
 mod locate;
 mod metrics;
+mod published;
+mod rows;
 
 use std::path::PathBuf;
 
-use bbrlab_report::{PublishedCell, PublishedRow, interval};
-use bbrlab_run::Run;
+use bbrlab_report::PublishedRow;
 use bbrlab_scenario::Scenario;
-use toml::{Table, Value};
 
-pub use self::locate::NO_KEY;
-use self::locate::{Place, place_of};
-use self::metrics::{Measured, measure};
+pub use self::published::NO_KEY;
+use self::published::published_rows;
+pub use self::rows::{Finished, Key, Row, Rows, measured_rows};
 use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
 use crate::papers::{Experiment, Paper, papers};
-use crate::picture_files::{plot, read_series};
+use crate::picture_files::plot;
 use crate::pool::{Pool, Progress, Worker};
 use crate::stop::Stop;
 
@@ -63,16 +64,14 @@ pub struct Reproduced {
     pub source: Vec<String>,
     /// What a reader should know before comparing.
     pub note: &'static str,
-    /// Hash of the scenario with its seeds.
-    pub scenario_hash: String,
-    /// Rows, in the order of the sweep.
+    /// Hash of each of its scenarios, with the seeds.
+    pub scenario_hashes: Vec<String>,
+    /// What was measured.
+    pub measured: Rows,
+    /// The same rows beside what is published.
     pub rows: Vec<PublishedRow>,
-    /// The number of seeds of each row.
-    pub seeds: Vec<u64>,
-    /// The scenario hash of each row.
-    pub hashes: Vec<String>,
-    /// Where runs and pictures are.
-    pub out: PathBuf,
+    /// Where runs and pictures of each scenario are.
+    pub out: Vec<PathBuf>,
     /// CPU seconds of all its runs.
     pub cpu_s: f64,
     /// Runs computed by this call.
@@ -98,16 +97,17 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
         if is_paper && of_paper.is_empty() {
             return Err(LabError::Usage(format!("`{name}`: none of its experiments is built yet")));
         }
-        let all = papers().iter().flat_map(|paper| &paper.experiments);
-        let named: Vec<&'static Experiment> = match all.clone().find(|e| e.id == *name) {
+        let mut all = papers().iter().flat_map(|paper| &paper.experiments);
+        let named: Vec<&'static Experiment> = match all.find(|e| e.id == *name) {
             Some(experiment) if experiment.is_built => vec![experiment],
             Some(_) => return Err(LabError::Usage(format!("`{name}` is not built yet"))),
             None if is_paper => of_paper,
             None => {
-                let built: Vec<&str> = all.filter(|e| e.is_built).map(|e| e.id.as_str()).collect();
+                let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
                 return Err(LabError::Usage(format!(
-                    "`{name}`: no such paper or experiment; there are {}",
-                    built.join(", ")
+                    "`{name}`: no such paper or experiment; the papers are {}, and `bbrlab list papers` lists \
+                     their experiments",
+                    keys.join(", ")
                 )));
             }
         };
@@ -130,12 +130,41 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
 pub fn reproduce(
     experiment: &Experiment,
     options: &ReproduceOptions,
-    watch: impl FnMut(Progress),
+    mut watch: impl FnMut(Progress),
 ) -> Result<Reproduced, LabError> {
+    let mut ran: Vec<(Scenario, Batch)> = Vec::new();
+    for id in &experiment.scenarios {
+        ran.push(run_scenario(id, options, &mut watch)?);
+    }
+    let finished: Vec<Finished<'_>> =
+        ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
+    let measured = measured_rows(experiment, &finished)?;
+    let batches = || ran.iter().map(|(_, batch)| batch);
+    Ok(Reproduced {
+        id: experiment.id.clone(),
+        title: experiment.title.clone(),
+        source: experiment.source.clone(),
+        note: note(&experiment.id),
+        scenario_hashes: ran.iter().map(|(scenario, _)| scenario.hash().to_owned()).collect(),
+        rows: published_rows(experiment, &measured),
+        measured,
+        out: batches().filter_map(|batch| batch.out.clone()).collect(),
+        cpu_s: batches().flat_map(|batch| &batch.runs).filter_map(|run| run.cpu_s).sum(),
+        computed: batches().map(|batch| batch.computed).sum(),
+        found: batches().map(|batch| batch.found).sum(),
+    })
+}
+
+/// Runs a built-in scenario with the seeds asked for, and draws the first of them.
+fn run_scenario(
+    id: &str,
+    options: &ReproduceOptions,
+    watch: impl FnMut(Progress),
+) -> Result<(Scenario, Batch), LabError> {
     let seeds = options.seeds.unwrap_or(DEFAULT_SEEDS);
     let mut sets = vec![format!("repeat={seeds}")];
     sets.extend(options.seed.map(|seed| format!("seed={seed}")));
-    let scenario = Scenario::builtin(&experiment.id, &sets)?;
+    let scenario = Scenario::builtin(id, &sets)?;
     check_limit(&scenario.estimate(), options.jobs, options.limit)?;
     let own = default_out(&scenario);
     let out = match &options.out {
@@ -153,32 +182,16 @@ pub fn reproduce(
     let batch = run_batch(&scenario, &batch_options, watch)?;
     if batch.is_interrupted {
         return Err(LabError::Interrupted(format!(
-            "interrupted: {} of {} runs of {} are finished and in {}; the same command continues from there",
+            "interrupted: {} of {} runs of {id} are finished and in {}; the same command continues from there",
             batch.runs.len(),
             scenario.runs(),
-            experiment.id,
             out.display()
         )));
     }
-    let groups = groups_of(&scenario, &batch);
     if options.pictures {
-        draw_first_seeds(&batch, &groups, options.jobs, &options.stop)?;
+        draw_first_seeds(&scenario, &batch, options.jobs, &options.stop)?;
     }
-    let (rows, seeds, hashes) = compare(experiment, &batch, &groups)?;
-    Ok(Reproduced {
-        id: experiment.id.clone(),
-        title: experiment.title.clone(),
-        source: experiment.source.clone(),
-        note: note(&experiment.id),
-        scenario_hash: scenario.hash().to_owned(),
-        rows,
-        seeds,
-        hashes,
-        out,
-        cpu_s: batch.runs.iter().filter_map(|run| run.cpu_s).sum(),
-        computed: batch.computed,
-        found: batch.found,
-    })
+    Ok((scenario, batch))
 }
 
 /// At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.
@@ -190,114 +203,21 @@ fn is_fast_and_repeated(scenario: &Scenario, number: u64) -> bool {
     }
 }
 
-/// The runs of one point.
-struct OfPoint {
-    /// One of them, resolved.
-    run: Run,
-    /// Their indices in the batch.
-    members: Vec<usize>,
-}
-
-fn groups_of(scenario: &Scenario, batch: &Batch) -> Vec<OfPoint> {
-    let mut groups: Vec<(u64, OfPoint)> = Vec::new();
-    for (place, &number) in batch.numbers.iter().enumerate() {
-        let (point, _) = scenario.point_and_seed(number);
-        match groups.last_mut() {
-            Some((last, group)) if *last == point => group.members.push(place),
-            _ => groups.push((point, OfPoint { run: scenario.run(number), members: vec![place] })),
-        }
-    }
-    let mut groups: Vec<OfPoint> = groups.into_iter().map(|(_, group)| group).collect();
-    // As in the papers: grouped by algorithm, otherwise in the order of the sweep.
-    let ccs: Vec<_> = groups.iter().map(|group| group.run.class(0).cc).collect();
-    groups.sort_by_key(|group| ccs.iter().position(|&cc| cc == group.run.class(0).cc));
-    groups
-}
-
 /// Draws the first seed of every point over time, beside its data, on all cores.
 fn draw_first_seeds(
+    scenario: &Scenario,
     batch: &Batch,
-    groups: &[OfPoint],
     jobs: usize,
     stop: &Stop,
 ) -> Result<(), LabError> {
-    let undrawn: Vec<&PathBuf> = groups
-        .iter()
-        .filter_map(|group| batch.folders[*group.members.first()?].as_ref())
+    let folders = batch.numbers.iter().zip(&batch.folders);
+    let undrawn: Vec<&PathBuf> = folders
+        .filter(|(number, _)| number.is_multiple_of(scenario.repeat()))
+        .filter_map(|(_, folder)| folder.as_ref())
         .filter(|folder| !(folder.join("run.svg").exists() && folder.join("run.png").exists()))
         .collect();
     let work = |folder: &&PathBuf, _: &Worker<'_>| plot(folder, None);
     Pool { jobs, stop }.each(&undrawn, |_| 1, work, |_| {}).map(drop)
-}
-
-type Compared = (Vec<PublishedRow>, Vec<u64>, Vec<String>);
-
-fn compare(
-    experiment: &Experiment,
-    batch: &Batch,
-    groups: &[OfPoint],
-) -> Result<Compared, LabError> {
-    let places: Vec<Place> =
-        groups.iter().map(|group| place_of(&group.run, &experiment.id)).collect();
-    let shown = locate::shown_keys(&places);
-    let wants_series = experiment.metrics.iter().any(|metric| metrics::wants_series(metric));
-    let (mut rows, mut seeds, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
-    for (group, place) in groups.iter().zip(&places) {
-        let printed: Vec<&Table> =
-            experiment.rows.iter().filter(|row| place.matches(row)).collect();
-        let mut measured: Vec<Vec<metrics::Figure>> = Vec::new();
-        for &member in &group.members {
-            let series = match &batch.folders[member] {
-                Some(folder) if wants_series => Some(read_series(folder)?),
-                _ => None,
-            };
-            let of_run =
-                Measured { run: &group.run, summary: &batch.runs[member], series: series.as_ref() };
-            measured.push(measure(experiment, &of_run));
-        }
-        let mut cells = Vec::new();
-        for (at, figure) in measured[0].iter().enumerate() {
-            let values: Vec<f64> = measured.iter().filter_map(|run| run[at].value).collect();
-            let found = interval(&values);
-            let published = printed.iter().find_map(|row| row.get(figure.metric).and_then(number));
-            cells.push(PublishedCell {
-                metric: figure.name.clone(),
-                unit: figure.unit.to_owned(),
-                published,
-                measured: found.mean,
-                half: found.half,
-                decimals: decimals(experiment, figure),
-            });
-        }
-        rows.push(PublishedRow { keys: place.words(&shown), cells });
-        seeds.push(group.members.len() as u64);
-        hashes.push(group.run.scenario_hash.clone());
-    }
-    Ok((rows, seeds, hashes))
-}
-
-/// As many decimals as the paper prints for this metric, and at least as many as the figure asks for.
-fn decimals(experiment: &Experiment, figure: &metrics::Figure) -> usize {
-    let printed = experiment.rows.iter().filter_map(|row| row.get(figure.metric));
-    let most = printed
-        .map(|value| match value {
-            Value::Float(value) => {
-                let text = value.to_string();
-                text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
-            }
-            _ => 0,
-        })
-        .max();
-    most.unwrap_or(0).max(figure.decimals)
-}
-
-fn number(value: &Value) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "printed figures are small")]
-    match value {
-        Value::Float(value) => Some(*value),
-        Value::Integer(value) => Some(*value as f64),
-        _ => None,
-    }
 }
 
 /// What a reader should know before comparing: how the paper's runs differ from ours.

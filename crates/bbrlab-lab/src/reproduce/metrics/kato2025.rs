@@ -1,28 +1,32 @@
-//! Kato 2025.
+//! Kato 2025. Mean, standard deviation (of the population) and total of the flows' goodputs.
 
-use bbrlab_run::{mean, squares};
+use bbrlab_run::{Run, mean, squares};
 
-use super::{Figure, Measured, figure};
+use super::{Measured, RunRow};
+use crate::reproduce::locate::{self, Keys};
 
 /// Half of the fair share of sixteen flows at 1 Gbit/s.
 const LOW_FLOW_MBPS: f64 = 31.0;
 
-/// Mean, standard deviation (of the population) and total of the flows' goodputs.
+pub(super) fn place(run: &Run) -> Keys {
+    let mut keys = locate::algorithms(run);
+    keys.extend(locate::bandwidth(run));
+    keys.push(locate::rtt(run));
+    keys.extend(locate::buffer(run));
+    keys.push(locate::flows(run));
+    keys
+}
+
 #[expect(clippy::cast_precision_loss, reason = "sixteen flows")]
-pub(super) fn measure(metric: &str, of: &Measured<'_>, figures: &mut Vec<Figure>) {
+pub(super) fn rows(of: &Measured<'_>) -> Vec<RunRow> {
     let rates: Vec<f64> = of.summary.flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let average = mean(&rates);
-    figures.push(match metric {
-        "mean_mbps" => figure("mean_mbps", "Mbit/s", 2, average),
-        "std_mbps" => {
-            let std = average.map(|_| (squares(&rates) / rates.len() as f64).sqrt());
-            figure("std_mbps", "Mbit/s", 2, std)
-        }
-        "total_mbps" => figure("total_mbps", "Mbit/s", 1, Some(rates.iter().sum())),
-        "low_flows" => {
-            let low = rates.iter().filter(|&&rate| rate < LOW_FLOW_MBPS).count();
-            figure("low_flows", "1", 1, Some(low as f64))
-        }
-        _ => return,
-    });
+    let std = average.map(|_| (squares(&rates) / rates.len() as f64).sqrt());
+    let low = rates.iter().filter(|&&rate| rate < LOW_FLOW_MBPS).count();
+    vec![RunRow::of_run(vec![
+        ("mean_mbps", average),
+        ("low_flows", Some(low as f64)),
+        ("std_mbps", std),
+        ("total_mbps", Some(rates.iter().sum())),
+    ])]
 }

@@ -1,75 +1,116 @@
-//! The papers' metrics by the papers' formulas and in their units. Sources: "How each paper computes its
-//! metrics" in `papers/README.md`, and `[as_run]` of `papers/lanigan2020.toml`.
+//! The papers' metrics by the papers' formulas and in their units, one file per paper. Sources: "How each paper
+//! computes its metrics" in `papers/README.md`, `definition` in the papers' files, and item 7 of that page for what
+//! they show in figures only.
 
 mod kato2025;
 mod lanigan2020;
 mod mahmud2020;
 mod song2021;
 
-use bbrlab_run::{Run, RunSummary, Series};
+use std::cell::OnceCell;
+use std::path::Path;
 
+use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
+
+use super::locate::{self, Keys};
+use super::rows::Key;
+use crate::error::LabError;
 use crate::papers::Experiment;
+use crate::picture_files::{read_columns, read_series};
+use crate::run_folder::QUEUE_PARQUET;
 
-/// A run and its results.
-#[derive(Clone, Copy, Debug)]
+/// A run and its results. Its series are read when they are first asked for.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
-    /// Present only where a metric [`wants_series`].
-    pub(super) series: Option<&'a Series>,
+    folder: Option<&'a Path>,
+    series: OnceCell<Series>,
+    queue: OnceCell<QueueSeries>,
 }
 
-/// A figure of a run.
+impl<'a> Measured<'a> {
+    pub(super) fn new(run: &'a Run, summary: &'a RunSummary, folder: Option<&'a Path>) -> Self {
+        Self { run, summary, folder, series: OnceCell::new(), queue: OnceCell::new() }
+    }
+
+    /// The flows over time; `None` if the run has no folder.
+    fn series(&self) -> Result<Option<&Series>, LabError> {
+        let Some(folder) = self.folder else { return Ok(None) };
+        if self.series.get().is_none() {
+            let series = read_series(folder)?;
+            return Ok(Some(self.series.get_or_init(|| series)));
+        }
+        Ok(self.series.get())
+    }
+
+    /// The links over time; `None` if the run has no folder.
+    #[expect(dead_code, reason = "asked for by the metrics that count drops over time")]
+    fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
+        let Some(folder) = self.folder else { return Ok(None) };
+        if self.queue.get().is_none() {
+            let queue = read_columns(&folder.join(QUEUE_PARQUET), QueueSeries::from_columns)?;
+            return Ok(Some(self.queue.get_or_init(|| queue)));
+        }
+        Ok(self.queue.get())
+    }
+}
+
+/// What one row says of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figure {
-    /// The metric's name in the paper's file.
-    pub(super) metric: &'static str,
-    /// The title of the column: the metric's name, or one that also says which flow or time it is for.
-    pub(super) name: String,
-    pub(super) unit: &'static str,
-    pub(super) value: Option<f64>,
-    /// Decimals to use where the paper prints no figure.
-    pub(super) decimals: usize,
+pub(super) struct RunRow {
+    /// The keys beside those of the run: a flow, a time, a phase.
+    pub(super) keys: Keys,
+    /// The figures, by the metrics' names in the paper's file and in their units.
+    pub(super) metrics: Vec<(&'static str, Option<f64>)>,
+}
+
+impl RunRow {
+    /// A row for the whole run.
+    fn of_run(metrics: Vec<(&'static str, Option<f64>)>) -> Self {
+        Self { keys: Vec::new(), metrics }
+    }
+
+    /// A row for a flow, a time or a phase.
+    fn at(key: &'static str, value: Key, metrics: Vec<(&'static str, Option<f64>)>) -> Self {
+        Self { keys: vec![(key, value)], metrics }
+    }
+}
+
+/// The keys under which an experiment's paper has a run.
+pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
+    match paper_of(&experiment.id) {
+        "lanigan2020" => lanigan2020::place(run),
+        "song2021" => song2021::place(run),
+        "mahmud2020" => mahmud2020::place(run),
+        "kato2025" => kato2025::place(run),
+        _ => locate::algorithms(run),
+    }
+}
+
+/// The rows that a run yields for an experiment. Every run of an experiment gives the same rows with the same metrics.
+pub(super) fn rows_of_run(
+    experiment: &Experiment,
+    of: &Measured<'_>,
+) -> Result<Vec<RunRow>, LabError> {
+    match paper_of(&experiment.id) {
+        "lanigan2020" => lanigan2020::rows(&experiment.id, of),
+        "song2021" => Ok(song2021::rows(&experiment.id, of)),
+        "mahmud2020" => mahmud2020::rows(&experiment.id, of),
+        "kato2025" => Ok(kato2025::rows(of)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn paper_of(id: &str) -> &str {
+    id.split('.').next().unwrap_or_default()
 }
 
 /// Bytes of the IP and TCP headers with timestamps.
 const HEADERS: f64 = 52.0;
 
-/// Whether a metric is computed from the time series.
-pub(super) fn wants_series(metric: &str) -> bool {
-    matches!(metric, "plotted_throughput_mbps" | "rtt_peak_startup_ms")
-}
-
-/// The metrics of an experiment that can be computed, in the paper's order. Every run of an experiment
-/// gives the same list.
-pub(super) fn measure(experiment: &Experiment, of: &Measured<'_>) -> Vec<Figure> {
-    let paper = experiment.id.split('.').next().unwrap_or_default();
-    let mut figures = Vec::new();
-    for metric in &experiment.metrics {
-        match paper {
-            "lanigan2020" => lanigan2020::measure(metric, of, &mut figures),
-            "song2021" => song2021::measure(metric, of, &mut figures),
-            "mahmud2020" => mahmud2020::measure(metric, of, &mut figures),
-            "kato2025" => kato2025::measure(metric, of, &mut figures),
-            _ => {}
-        }
-    }
-    if paper == "kato2025" {
-        for metric in ["std_mbps", "total_mbps"] {
-            kato2025::measure(metric, of, &mut figures);
-        }
-    }
-    figures
-}
-
-fn figure(metric: &'static str, unit: &'static str, decimals: usize, value: Option<f64>) -> Figure {
-    Figure { metric, name: metric.to_owned(), unit, value, decimals }
-}
-
 #[expect(clippy::cast_precision_loss, reason = "some bytes")]
 fn framing(run: &Run) -> f64 {
-    let link = run.bottleneck.and_then(|link| run.links.get(link as usize));
-    link.map_or(0.0, |link| link.framing.0 as f64)
+    locate::bottleneck(run).map_or(0.0, |link| link.framing.0 as f64)
 }
 
 fn bottleneck(summary: &RunSummary) -> Option<&bbrlab_run::LinkSummary> {

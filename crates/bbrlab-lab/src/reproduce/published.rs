@@ -1,0 +1,103 @@
+//! Measured rows beside the figures that the paper printed for the same place.
+
+use bbrlab_report::{PublishedCell, PublishedRow, interval};
+use toml::{Table, Value};
+
+use super::rows::{Key, Row, Rows};
+use crate::papers::{Experiment, unit_of};
+
+/// Shown for a key that a row does not have, such as the lambda of anything but BBR+.
+pub const NO_KEY: &str = "–";
+
+/// The measured rows with what is published for each.
+pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<PublishedRow> {
+    let shown = shown_keys(&measured.rows);
+    let of_row = |row: &Row| {
+        let printed: Vec<&Table> =
+            experiment.rows.iter().filter(|printed| is_at(row, printed)).collect();
+        let cells = row.metrics.iter().map(|(metric, values)| {
+            let known: Vec<f64> = values.iter().copied().flatten().collect();
+            let found = interval(&known);
+            let unit = unit_of(&experiment.id, metric);
+            PublishedCell {
+                metric: metric.clone(),
+                published: printed.iter().find_map(|row| row.get(metric).and_then(number)),
+                measured: found.mean,
+                half: found.half,
+                decimals: decimals(experiment, metric, &unit),
+                unit,
+            }
+        });
+        PublishedRow { keys: words(row, &shown), cells: cells.collect() }
+    };
+    measured.rows.iter().map(of_row).collect()
+}
+
+/// Whether a printed row is for the same place: no key that both have differs, and the measured row stands for nothing
+/// that the printed one does not name, such as one of several flows.
+fn is_at(row: &Row, printed: &Table) -> bool {
+    row.keys.iter().all(|(name, here)| match printed.get(name) {
+        Some(there) => here.is(there),
+        None => !matches!(name.as_str(), "flow" | "time_s" | "phase"),
+    })
+}
+
+/// The algorithm, and the keys whose values differ between rows.
+fn shown_keys(rows: &[Row]) -> Vec<String> {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.keys) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.retain(|name| {
+        *name == "algorithm" || rows.iter().any(|row| row.key(name) != rows[0].key(name))
+    });
+    names.into_iter().cloned().collect()
+}
+
+/// The keys that a table shows, with their values in words.
+fn words(row: &Row, shown: &[String]) -> Vec<(String, String)> {
+    shown
+        .iter()
+        .map(|name| {
+            let word = match row.key(name) {
+                Some(Key::Word(word)) => word.clone(),
+                // Written without an exponent: percentages go down to 10^-6.
+                Some(Key::Number(value)) => {
+                    let text = format!("{value:.9}");
+                    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+                }
+                None => NO_KEY.to_owned(),
+            };
+            (name.clone(), word)
+        })
+        .collect()
+}
+
+/// As many decimals as the paper prints for this metric, and at least as many as its unit needs.
+fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
+    let least = match unit {
+        "Mbit/s" | "Mibit/s" => 2,
+        "1" => 3,
+        "packets" | "" => 0,
+        _ => 1,
+    };
+    let printed = experiment.rows.iter().filter_map(|row| row.get(metric));
+    let most = printed.map(|value| match value {
+        Value::Float(value) => {
+            value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
+        }
+        _ => 0,
+    });
+    most.max().unwrap_or(least)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "printed figures are small")]
+    match value {
+        Value::Float(value) => Some(*value),
+        Value::Integer(value) => Some(*value as f64),
+        _ => None,
+    }
+}

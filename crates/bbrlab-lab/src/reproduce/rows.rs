@@ -1,0 +1,182 @@
+//! Measured rows: what an experiment's runs say, under the names that the paper's data file uses.
+//!
+//! A row stands for one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...) are those that
+//! locate the printed rows, and a claim looks a metric up by the same keys. A run yields at least one row; a row for
+//! each flow, time or phase carries `flow`, `time_s` or `phase` beside the keys of the run.
+
+use bbrlab_run::Run;
+use bbrlab_scenario::Scenario;
+use toml::Value;
+
+use super::metrics::{Measured, RunRow, place_of, rows_of_run};
+use crate::batch::Batch;
+use crate::error::LabError;
+use crate::papers::Experiment;
+
+/// The measured rows of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The seeds, in order.
+    pub seeds: Vec<u64>,
+    /// The rows: as in the papers grouped by algorithm, otherwise in the order of the sweep.
+    pub rows: Vec<Row>,
+}
+
+/// One measured row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The keys that locate it, in the order in which tables show them.
+    pub keys: Vec<(String, Key)>,
+    /// The metrics by their names in the data file. One value for each of [`Rows::seeds`], in that order: `None` where the
+    /// figure has no meaning in a run, or where that seed was not run (above 1 Gbit/s there is one seed by default).
+    pub metrics: Vec<(String, Vec<Option<f64>>)>,
+    /// The seeds that were run, out of [`Rows::seeds`].
+    pub seeds_run: u64,
+    /// The scenario hash of the runs behind the row.
+    pub scenario_hash: String,
+}
+
+/// The value of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Key {
+    /// A name, such as that of an algorithm or a flow.
+    Word(String),
+    /// A quantity, in the unit that ends the key's name.
+    Number(f64),
+}
+
+impl Row {
+    /// The value of a key.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// A metric's values, one for each seed.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&[Option<f64>]> {
+        self.metrics.iter().find(|(metric, _)| metric == name).map(|(_, values)| values.as_slice())
+    }
+}
+
+impl Key {
+    /// A name.
+    pub(super) fn word(word: impl Into<String>) -> Self {
+        Self::Word(word.into())
+    }
+
+    /// Whether it is the value that a data file prints. Numbers may differ by what their spelling loses.
+    #[must_use]
+    pub fn is(&self, printed: &Value) -> bool {
+        match (self, printed) {
+            (Self::Word(here), Value::String(there)) => here == there,
+            (Self::Number(here), Value::Float(there)) => equal(*here, *there),
+            #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+            (Self::Number(here), Value::Integer(there)) => equal(*here, *there as f64),
+            _ => false,
+        }
+    }
+}
+
+fn equal(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+/// A built-in scenario with its finished runs.
+#[derive(Clone, Copy)]
+pub struct Finished<'a> {
+    /// The scenario, with all its seeds.
+    pub scenario: &'a Scenario,
+    /// Its runs, in folders.
+    pub batch: &'a Batch,
+}
+
+/// The measured rows of an experiment, from the finished runs of all its scenarios.
+///
+/// # Errors
+/// If a series cannot be read.
+pub fn measured_rows(experiment: &Experiment, finished: &[Finished<'_>]) -> Result<Rows, LabError> {
+    let mut seeds: Vec<u64> = Vec::new();
+    for of in finished {
+        seeds.extend(of.batch.runs.iter().map(|run| run.seed));
+    }
+    seeds.sort_unstable();
+    seeds.dedup();
+    let mut points: Vec<OfPoint<'_>> = finished.iter().flat_map(|of| points_of(*of)).collect();
+    let ccs: Vec<_> = points.iter().map(|point| point.run.class(0).cc).collect();
+    points.sort_by_key(|point| ccs.iter().position(|&cc| cc == point.run.class(0).cc));
+    let mut rows = Vec::new();
+    for point in &points {
+        rows.extend(rows_of_point(experiment, point, &seeds)?);
+    }
+    Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
+}
+
+/// The runs of one point of a sweep.
+struct OfPoint<'a> {
+    /// One of them, resolved.
+    run: Run,
+    batch: &'a Batch,
+    /// Their indices in the batch.
+    members: Vec<usize>,
+}
+
+fn points_of(of: Finished<'_>) -> Vec<OfPoint<'_>> {
+    let Finished { scenario, batch } = of;
+    let mut points: Vec<(u64, OfPoint<'_>)> = Vec::new();
+    for (place, &number) in batch.numbers.iter().enumerate() {
+        let (point, _) = scenario.point_and_seed(number);
+        match points.last_mut() {
+            Some((last, of)) if *last == point => of.members.push(place),
+            _ => {
+                let run = scenario.run(number);
+                points.push((point, OfPoint { run, batch, members: vec![place] }));
+            }
+        }
+    }
+    points.into_iter().map(|(_, point)| point).collect()
+}
+
+fn rows_of_point(
+    experiment: &Experiment,
+    point: &OfPoint<'_>,
+    seeds: &[u64],
+) -> Result<Vec<Row>, LabError> {
+    let place = place_of(experiment, &point.run);
+    let mut rows: Vec<(RunRow, Row)> = Vec::new();
+    for &member in &point.members {
+        let summary = &point.batch.runs[member];
+        let at = seeds.iter().position(|&seed| seed == summary.seed).expect("all were collected");
+        let folder = point.batch.folders[member].as_deref();
+        let of_run = Measured::new(&point.run, summary, folder);
+        for found in rows_of_run(experiment, &of_run)? {
+            let known = rows.iter().position(|(first, _)| first.keys == found.keys);
+            let known = known.unwrap_or_else(|| {
+                let own = found.keys.iter();
+                let keys =
+                    place.iter().chain(own).map(|(key, value)| ((*key).to_owned(), value.clone()));
+                let row = Row {
+                    keys: keys.collect(),
+                    metrics: Vec::new(),
+                    seeds_run: 0,
+                    scenario_hash: point.run.scenario_hash.clone(),
+                };
+                rows.push((found.clone(), row));
+                rows.len() - 1
+            });
+            let row = &mut rows[known].1;
+            row.seeds_run += 1;
+            for &(metric, value) in &found.metrics {
+                let place = row.metrics.iter().position(|(name, _)| name == metric);
+                let place = place.unwrap_or_else(|| {
+                    row.metrics.push((metric.to_owned(), vec![None; seeds.len()]));
+                    row.metrics.len() - 1
+                });
+                row.metrics[place].1[at] = value;
+            }
+        }
+    }
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
