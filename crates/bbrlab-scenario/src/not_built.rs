@@ -13,32 +13,8 @@ pub(crate) const PROFILES: &[&str] = &["ns3"];
 pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
 
 /// Switches of the `ns3` profile in `[stack]`.
-pub(crate) const STACK_KEYS: &[&str] = &[
-    "app_write",
-    "bbr",
-    "cc_rtt",
-    "cubic",
-    "exit_sets_ssthresh",
-    "handshake",
-    "metrics",
-    "nextseg_rule3",
-    "pace_initial_window",
-    "pacing_counts_headers",
-    "partial_ack_sends",
-    "pipe_keeps_sacked_retrans",
-    "rack",
-    "rate_ack_interval",
-    "rate_invalid",
-    "rate_loss_abs",
-    "rate_sample_sticky",
-    "rto",
-    "rto_impatient",
-    "rtt_clock",
-    "rtt_retrans",
-    "rwnd_bounds",
-    "tlp",
-    "vegas",
-];
+pub(crate) const STACK_KEYS: &[&str] =
+    &["bbr", "cc_rtt", "cubic", "handshake", "metrics", "rtt_clock", "rtt_retrans", "vegas"];
 
 /// Reports each of `keys` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {

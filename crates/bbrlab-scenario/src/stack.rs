@@ -1,7 +1,10 @@
 //! `[stack]`: the settings that all hosts share.
 
 use bbrlab_run::Profile;
-use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_stack::{
+    AckInterval, CwndValidation, DelAck, InvalidSample, Pacing, Recovery, Rto, RtoEstimate, Rule3,
+    RwndBounds, SampleBound, SenderQdisc, SocketBuffer, Stack, Tso,
+};
 use bbrlab_units::Span;
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
@@ -31,8 +34,35 @@ pub(crate) struct StackSpec {
 const PROFILES: [(&str, Profile); 1] = [("linux", Profile::Linux)];
 const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
 const TSOS: [(&str, Tso); 3] = [("cut", Tso::Cut), ("whole", Tso::Whole), ("off", Tso::Off)];
-const RECOVERIES: [(&str, Recovery); 3] =
-    [("linux", Recovery::Linux), ("classic", Recovery::Classic), ("prr", Recovery::Prr)];
+const RECOVERIES: [(&str, Recovery); 4] = [
+    ("linux", Recovery::Linux),
+    ("classic", Recovery::Classic),
+    ("prr", Recovery::Prr),
+    ("prr_ssrb", Recovery::PrrSsrb),
+];
+const RULES_3: [(&str, Rule3); 3] =
+    [("off", Rule3::Off), ("below_high_sack", Rule3::BelowHighSack), ("any", Rule3::Any)];
+const RWND_BOUNDS: [(&str, RwndBounds); 3] =
+    [("edge", RwndBounds::Edge), ("pipe", RwndBounds::Pipe), ("both", RwndBounds::Both)];
+const RTOS: [(&str, Rto); 2] =
+    [("linux", Rto::Linux), ("mark_all_keep_sack", Rto::MarkAllKeepSack)];
+const RTO_ESTIMATES: [(&str, RtoEstimate); 2] =
+    [("linux", RtoEstimate::Linux), ("rfc6298", RtoEstimate::Rfc6298)];
+const CWND_VALIDATIONS: [(&str, CwndValidation); 3] = [
+    ("linux", CwndValidation::Linux),
+    ("last_sent", CwndValidation::LastSent),
+    ("off", CwndValidation::Off),
+];
+const ACK_INTERVALS: [(&str, AckInterval); 2] =
+    [("this", AckInterval::This), ("previous", AckInterval::Previous)];
+const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
+    [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
+const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
+    [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
+const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
+
+/// What `rack`, `tlp` and `undo` are without a value.
+const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {
     fn default() -> Self {
@@ -128,7 +158,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
-        "how losses are found and repaired: RACK-TLP and PRR as in Linux, or as in ns-3",
+        "how losses are found and repaired: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
+         and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
         |spec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
     ),
@@ -148,7 +179,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "min_rto",
         "0.1.0",
         Form::Time,
-        "lower bound of the retransmission timeout's variance term",
+        "lower bound of the retransmission timeout's variance term, or of the whole timeout: see `rto_estimate`",
         |spec, given| set(&mut spec.stack.min_rto, given.value(Reader::positive_span)),
         |spec| show_text(&show_span(spec.stack.min_rto)),
     ),
@@ -169,6 +200,182 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),
+    key(
+        "rack",
+        "0.1.0",
+        Form::Bool,
+        "loss detection by RACK",
+        |spec: &mut StackSpec, given| spec.stack.loss.rack = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.loss.rack.map(|value| value.to_string()),
+    )
+    .without(AS_RECOVERY),
+    key(
+        "tlp",
+        "0.1.0",
+        Form::Bool,
+        "tail loss probes",
+        |spec: &mut StackSpec, given| spec.stack.loss.tlp = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.loss.tlp.map(|value| value.to_string()),
+    )
+    .without(AS_RECOVERY),
+    key(
+        "undo",
+        "0.1.0",
+        Form::Bool,
+        "undo of spurious reductions, F-RTO, adaptation to reordering",
+        |spec: &mut StackSpec, given| spec.stack.loss.undo = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.loss.undo.map(|value| value.to_string()),
+    )
+    .without(AS_RECOVERY),
+    key(
+        "nextseg_rule3",
+        "0.1.0",
+        Form::Choice(|| names(&RULES_3)),
+        "what recovery sends when no loss is left to repair and no new data waits: nothing, or once each segment that is not SACKed, \
+         below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
+        |spec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
+        |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
+    ),
+    key(
+        "rwnd_bounds",
+        "0.1.0",
+        Form::Choice(|| names(&RWND_BOUNDS)),
+        "what the peer's window bounds: the right edge of what is sent, the segments in flight (ns-3 up to 3.30), or both \
+         (ns-3 since 3.31)",
+        |spec, given| set(&mut spec.stack.loss.rwnd_bounds, given.choice(&RWND_BOUNDS)),
+        |spec| show_text(name_of(&RWND_BOUNDS, spec.stack.loss.rwnd_bounds)),
+    ),
+    key(
+        "pipe_keeps_sacked_retrans",
+        "0.1.0",
+        Form::Bool,
+        "a retransmitted segment that is SACKed counts as in flight until it is acknowledged",
+        |spec, given| set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.loss.pipe_keeps_sacked_retrans.to_string()),
+    ),
+    key(
+        "partial_ack_sends",
+        "0.1.0",
+        Form::Bool,
+        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing",
+        |spec, given| set(&mut spec.stack.loss.partial_ack_sends, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.loss.partial_ack_sends.to_string()),
+    ),
+    key(
+        "rto",
+        "0.1.0",
+        Form::Choice(|| names(&RTOS)),
+        "what a timeout marks lost: as in Linux, or all that is not SACKed",
+        |spec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
+        |spec| show_text(name_of(&RTOS, spec.stack.loss.rto)),
+    ),
+    key(
+        "rto_impatient",
+        "0.1.0",
+        Form::Bool,
+        "in recovery only the first partial ACK restarts the timeout",
+        |spec, given| set(&mut spec.stack.loss.rto_impatient, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.loss.rto_impatient.to_string()),
+    ),
+    key(
+        "rto_estimate",
+        "0.1.0",
+        Form::Choice(|| names(&RTO_ESTIMATES)),
+        "the timeout: as in Linux, with `min_rto` below its variance term, or srtt + max(1 ms, 4 rttvar) with `min_rto` below the \
+         whole",
+        |spec, given| set(&mut spec.stack.loss.rto_estimate, given.choice(&RTO_ESTIMATES)),
+        |spec| show_text(name_of(&RTO_ESTIMATES, spec.stack.loss.rto_estimate)),
+    ),
+    key(
+        "exit_sets_ssthresh",
+        "0.1.0",
+        Form::Bool,
+        "recovery ends with cwnd = ssthresh for every algorithm, and none restores cwnd after a timeout",
+        |spec, given| set(&mut spec.stack.loss.exit_sets_ssthresh, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.loss.exit_sets_ssthresh.to_string()),
+    ),
+    key(
+        "cwnd_validation",
+        "0.1.0",
+        Form::Choice(|| names(&CWND_VALIDATIONS)),
+        "a cwnd that is not filled: as in Linux; growth only if the last segment sent filled it (ns-3 since 3.42); or growth always",
+        |spec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
+        |spec| show_text(name_of(&CWND_VALIDATIONS, spec.stack.loss.cwnd_validation)),
+    ),
+    key(
+        "rate_ack_interval",
+        "0.1.0",
+        Form::Choice(|| names(&ACK_INTERVALS)),
+        "the ACK phase of a rate sample begins at the sampled segment's own mark, or at that of the sample before it (ns-3 up to 3.40)",
+        |spec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
+        |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
+    ),
+    key(
+        "rate_sample_sticky",
+        "0.1.0",
+        Form::Bool,
+        "an ACK without a newer segment keeps the interval of the sample before it",
+        |spec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.rate.is_sticky.to_string()),
+    ),
+    key(
+        "rate_loss_abs",
+        "0.1.0",
+        Form::Bool,
+        "losses of a rate sample are the absolute change of the segments marked lost",
+        |spec, given| set(&mut spec.stack.rate.is_loss_abs, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.rate.is_loss_abs.to_string()),
+    ),
+    key(
+        "rate_invalid",
+        "0.1.0",
+        Form::Choice(|| names(&INVALID_SAMPLES)),
+        "an invalid rate sample is dropped, or the last valid rate is used once more (ns-3 up to 3.41)",
+        |spec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
+        |spec| show_text(name_of(&INVALID_SAMPLES, spec.stack.rate.invalid)),
+    ),
+    key(
+        "rate_min_rtt",
+        "0.1.0",
+        Form::Choice(|| names(&SAMPLE_BOUNDS)),
+        "a rate sample is invalid below the minimum of the RTT samples, or of the smoothed RTT",
+        |spec, given| set(&mut spec.stack.rate.min_rtt, given.choice(&SAMPLE_BOUNDS)),
+        |spec| show_text(name_of(&SAMPLE_BOUNDS, spec.stack.rate.min_rtt)),
+    ),
+    key(
+        "pacing",
+        "0.1.0",
+        Form::Choice(|| names(&PACINGS)),
+        "departure times with credit as in Linux, or ns-3's one timer",
+        |spec, given| set(&mut spec.stack.pacing.pacing, given.choice(&PACINGS)),
+        |spec| show_text(name_of(&PACINGS, spec.stack.pacing.pacing)),
+    ),
+    key(
+        "pacing_counts_headers",
+        "0.1.0",
+        Form::Bool,
+        "the time that a paced segment takes includes its headers",
+        |spec: &mut StackSpec, given| spec.stack.pacing.counts_headers = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.pacing.counts_headers.map(|value| value.to_string()),
+    )
+    .without("`true` with `sender_qdisc = \"fq\"`, else `false`"),
+    key(
+        "pace_initial_window",
+        "0.1.0",
+        Form::Bool,
+        "the initial window is paced too",
+        |spec, given| set(&mut spec.stack.pacing.pace_initial_window, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.pacing.pace_initial_window.to_string()),
+    ),
+    key(
+        "app_write",
+        "0.1.0",
+        Form::Bytes,
+        "an unlimited flow writes so much at a time, and is checked for being application-limited after each write",
+        |spec: &mut StackSpec, given| spec.stack.pacing.app_write = given.value(Reader::positive_bytes),
+        |spec: &StackSpec| spec.stack.pacing.app_write.and_then(|bytes| show_bytes(bytes.0)),
+    )
+    .without("1 MiB, checked before each write"),
 ];
 
 impl StackSpec {

@@ -7,7 +7,11 @@ use bbrlab_link::{
 };
 use bbrlab_run::{Hop, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
-use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
+use bbrlab_stack::{
+    AckInterval, CwndValidation, DelAck, EcnMode, InvalidSample, LossSwitches, Pacing,
+    PacingSwitches, RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
+    SenderQdisc, SocketBuffer, Tso,
+};
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 
 fn scenario(text: &str, sets: &[&str]) -> Scenario {
@@ -110,6 +114,59 @@ fn stack_keys_and_their_defaults() {
     assert_eq!(delack("tso = \"off\"").tso, Tso::Off);
     assert_eq!(delack("recovery = \"classic\"").recovery, Recovery::Classic);
     assert_eq!(delack("sender_qdisc = \"none\"").sender_qdisc, SenderQdisc::None);
+}
+
+#[test]
+fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
+    let stack = |keys: &str| dumbbell("", "rtt = \"30ms\"", &format!("[stack]\n{keys}")).stack;
+    let linux = stack("");
+    assert_eq!(linux.loss, LossSwitches::default());
+    assert_eq!(linux.rate, RateSwitches::default());
+    assert_eq!(linux.pacing, PacingSwitches::default());
+
+    let ns3 = stack(
+        "recovery = \"prr_ssrb\"\nrack = true\ntlp = false\nundo = false\nnextseg_rule3 = \"any\"\n\
+         rwnd_bounds = \"both\"\npipe_keeps_sacked_retrans = true\npartial_ack_sends = true\n\
+         rto = \"mark_all_keep_sack\"\nrto_impatient = true\nrto_estimate = \"rfc6298\"\n\
+         exit_sets_ssthresh = true\ncwnd_validation = \"last_sent\"\nrate_ack_interval = \"previous\"\n\
+         rate_sample_sticky = true\nrate_loss_abs = true\nrate_invalid = \"reuse\"\nrate_min_rtt = \"srtt\"\n\
+         pacing = \"timer\"\npacing_counts_headers = false\npace_initial_window = true\napp_write = \"512B\"\n",
+    );
+    assert_eq!(ns3.recovery, Recovery::PrrSsrb);
+    let loss = LossSwitches {
+        rack: Some(true),
+        tlp: Some(false),
+        undo: Some(false),
+        rule3: Rule3::Any,
+        rwnd_bounds: RwndBounds::Both,
+        pipe_keeps_sacked_retrans: true,
+        partial_ack_sends: true,
+        rto: Rto::MarkAllKeepSack,
+        rto_impatient: true,
+        rto_estimate: RtoEstimate::Rfc6298,
+        exit_sets_ssthresh: true,
+        cwnd_validation: CwndValidation::LastSent,
+    };
+    assert_eq!(ns3.loss, loss);
+    let rate = RateSwitches {
+        ack_interval: AckInterval::Previous,
+        is_sticky: true,
+        is_loss_abs: true,
+        invalid: InvalidSample::Reuse,
+        min_rtt: SampleBound::Srtt,
+    };
+    assert_eq!(ns3.rate, rate);
+    let pacing = PacingSwitches {
+        pacing: Pacing::Timer,
+        counts_headers: Some(false),
+        pace_initial_window: true,
+        app_write: Some(Bytes(512)),
+    };
+    assert_eq!(ns3.pacing, pacing);
+
+    assert_eq!(stack("nextseg_rule3 = \"below_high_sack\"").loss.rule3, Rule3::BelowHighSack);
+    assert_eq!(stack("rwnd_bounds = \"pipe\"").loss.rwnd_bounds, RwndBounds::Pipe);
+    assert_eq!(stack("cwnd_validation = \"off\"").loss.cwnd_validation, CwndValidation::Off);
 }
 
 #[test]

@@ -256,8 +256,8 @@ fn the_stack() {
             + [stack]; profile = "ns3" | 12:11-15 | found "ns3"
         `stack.profile`: expected "linux"
             + [stack]; profile = "ns-3" | 12:11-16 | found "ns-3"
-        `stack.rate_ack_interval`: `rate_ack_interval` is known but not built yet
-            + [stack]; rate_ack_interval = "previous" | 12:1-17 | found a key that has no effect yet
+        `stack.metrics`: `metrics` is known but not built yet
+            + [stack]; metrics = "flowmon" | 12:1-7 | found a key that has no effect yet
     "#]]);
 }
 

@@ -3,7 +3,14 @@
 //!
 //! This crate has no behaviour. The doc comment of each type says what its values mean; `tcp` implements them.
 
+mod switches;
+
 use bbrlab_units::{Bytes, Span};
+
+pub use switches::{
+    AckInterval, CwndValidation, InvalidSample, LossSwitches, Pacing, PacingSwitches, RateSwitches,
+    Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
+};
 
 /// The settings that all hosts share: `[stack]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +33,15 @@ pub struct Stack {
     pub sack: bool,
     /// How losses are found and repaired.
     pub recovery: Recovery,
+    /// How losses are found and repaired, in detail.
+    pub loss: LossSwitches,
+    /// How delivery-rate samples are taken.
+    pub rate: RateSwitches,
+    /// How packets are paced.
+    pub pacing: PacingSwitches,
     /// When the receiver acknowledges.
     pub delack: DelAck,
-    /// Lower bound of the RTO's variance term (Linux), or of the RTO (ns-3).
+    /// Lower bound of the RTO's variance term, or of the RTO: see [`RtoEstimate`].
     pub min_rto: Span,
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
@@ -50,6 +63,9 @@ impl Default for Stack {
             tso: Tso::Cut,
             sack: true,
             recovery: Recovery::Linux,
+            loss: LossSwitches::default(),
+            rate: RateSwitches::default(),
+            pacing: PacingSwitches::default(),
             delack: DelAck::Linux,
             min_rto: Span::from_millis(200),
             initial_cwnd: 10,
@@ -107,13 +123,16 @@ pub enum Tso {
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// RACK-TLP and PRR, as in Linux.
+    /// Linux's state machine, with RACK-TLP, undo and Linux's PRR.
     #[default]
     Linux,
-    /// ns-3's classic recovery.
+    /// ns-3's state machine, which marks a packet lost when three above it are SACKed and retransmits it once; cwnd is
+    /// set to ssthresh at once.
     Classic,
-    /// ns-3's PRR recovery.
+    /// The same with ns-3's PRR since 3.43 (RFC 6937bis).
     Prr,
+    /// The same with ns-3's PRR up to 3.42 (RFC 6937 with the slow-start reduction bound).
+    PrrSsrb,
 }
 
 /// When the receiver acknowledges.
