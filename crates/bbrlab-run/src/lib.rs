@@ -7,6 +7,7 @@
 
 mod column;
 mod figure;
+mod profile;
 mod record;
 mod run;
 mod statistics;
@@ -15,10 +16,11 @@ pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
 pub use column::{Cell, Column, Kind, Told, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
+pub use profile::Profile;
 pub use record::{
     Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupMetric, GroupRtt, LimitedBy,
     LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,
     RunsDocument, Series, SeriesRow, Slowdown, Srtt, TransferRow, Transfers,
 };
-pub use run::{Flow, FlowClass, Hop, Profile, Run, Sample, Source, SweepPoint};
+pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};

@@ -35,7 +35,7 @@ record! {
     RunSummary {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
-        profile: String, Name, "", "`linux` or `ns3`";
+        profile: String, Name, "", "which TCP is imitated, such as `linux` or `ns3`";
         point: SweepPoint, Name, "", "swept keys with their values";
         point_values: SweepPoint, Name, "", "swept quantities as numbers in base units, each as `value` and `unit` (`bps`, `s`, `bytes`, `packets` or `bdp`)";
         seed: u64, Name, "", "the seed";
@@ -255,7 +255,7 @@ pub struct Group {
     pub scenario: String,
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// `linux` or `ns3`.
+    /// Which TCP is imitated: `linux`, `ns3` ...
     pub profile: String,
     /// Swept keys with their values.
     pub point: SweepPoint,

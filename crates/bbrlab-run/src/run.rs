@@ -9,6 +9,8 @@ use bbrlab_link::Link;
 use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
+use crate::profile::Profile;
+
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
 
@@ -50,15 +52,6 @@ pub struct Run {
     pub flows: Vec<Flow>,
 }
 
-/// Which TCP and which queues are imitated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
-    /// Linux 6.x.
-    Linux,
-    /// ns-3 with its simplifications.
-    Ns3,
-}
-
 /// How often the time series are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
@@ -87,8 +80,9 @@ pub struct FlowClass {
     pub ecn: EcnMode,
     /// What the application sends.
     pub source: Source,
-    /// Access links with a rate. Each flow of the class has its own, in the order of the route. Their names are `left` and
-    /// `right`; in results, `left[3]` is that of flow 3.
+    /// Access links with a rate. Each flow of the class has its own, in the order of the routes. Their names are `left`,
+    /// `right` and, where the reverse direction has a rate, `right.reverse` and `left.reverse`; in results, `left[3]` is
+    /// that of flow 3.
     pub private_links: Vec<Link>,
     /// The route of the data, from sender to receiver. Adjacent delays are one hop.
     pub forward: Vec<Hop>,
@@ -174,7 +168,7 @@ impl Run {
         self.flows.iter().map(move |flow| {
             let first = next;
             let own = self.classes[flow.class as usize].private_links.len();
-            next += u32::try_from(own).expect("at most two");
+            next += u32::try_from(own).expect("at most four");
             first
         })
     }

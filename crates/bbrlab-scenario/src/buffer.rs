@@ -33,9 +33,10 @@ impl BufferSpec {
     fn at_rate(spec: &LinkSpec, rate: &Rate) -> Self {
         let default = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
         let size = if rate.is_limited() { default } else { QueueSize::Unlimited };
+        let given = spec.buffer.filter(|_| rate.is_limited());
         Self {
-            at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
-            size: spec.buffer.map_or(size, |buffer| buffer.value),
+            at: given.map_or(spec.at, |buffer| buffer.at),
+            size: given.map_or(size, |buffer| buffer.value),
             unit: spec.buffer_unit,
             bdp_rtt: spec.bdp_rtt,
             device_queue: spec.device_queue,
@@ -43,7 +44,7 @@ impl BufferSpec {
     }
 
     pub(crate) fn of_reverse(spec: &LinkSpec) -> Self {
-        let forward = Self::at_rate(spec, &spec.reverse_rate);
+        let forward = Self::at_rate(spec, spec.reverse_rate.rate(&spec.link.rate));
         match spec.reverse_buffer {
             Some(reverse) => Self { at: reverse.at, size: reverse.value, ..forward },
             None => forward,

@@ -100,6 +100,11 @@ impl<S> Key<S> {
         self
     }
 
+    /// The value, as TOML.
+    pub(crate) fn value(&self, values: &S) -> Option<String> {
+        (self.show)(values)
+    }
+
     /// The default value, as TOML.
     pub(crate) fn default(&self) -> Option<String>
     where
@@ -188,10 +193,24 @@ pub(crate) fn read_keys<S>(
 
 /// Writes, in order, the keys of these rows that are required or differ from their defaults.
 pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writer) {
+    write_keys_unlike(rows, values, None, out);
+}
+
+/// The same, and the keys that differ from the values of a profile, which would otherwise be read in their place.
+pub(crate) fn write_keys_unlike<S: Default>(
+    rows: &[Key<S>],
+    values: &S,
+    of_profile: Option<&S>,
+    out: &mut Writer,
+) {
     let defaults = S::default();
     for row in rows {
+        let is_default = |value: &String| {
+            let is_like = |other: &S| (row.show)(other).as_ref() == Some(value);
+            is_like(&defaults) && of_profile.is_none_or(is_like)
+        };
         if let Some(value) = (row.show)(values)
-            && (row.needed.is_some() || (row.show)(&defaults).as_ref() != Some(&value))
+            && (row.needed.is_some() || !is_default(&value))
         {
             out.raw(row.name, &value);
         }

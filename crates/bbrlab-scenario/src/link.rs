@@ -9,7 +9,7 @@ use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::decimal::Decimal;
 use crate::document::{At, Node, Value};
 use crate::key::{
-    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys,
+    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
 use crate::not_built;
 use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
@@ -34,8 +34,30 @@ pub(crate) struct LinkSpec {
     pub(crate) device_queue: Option<Placed<u64>>,
     pub(crate) loss: LossSpec,
     pub(crate) reorder: Option<ReorderSpec>,
-    pub(crate) reverse_rate: Rate,
+    pub(crate) reverse_rate: Reverse,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
+}
+
+/// How fast the reverse direction of a link sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reverse {
+    /// As fast as the forward direction.
+    Forward,
+    /// At a rate of its own, or without a limit.
+    Own(Rate),
+}
+
+impl Reverse {
+    /// No limit.
+    pub(crate) const UNLIMITED: Self = Self::Own(Rate::Unlimited);
+
+    /// The rate, given that of the forward direction.
+    pub(crate) fn rate<'r>(&'r self, forward: &'r Rate) -> &'r Rate {
+        match self {
+            Self::Forward => forward,
+            Self::Own(rate) => rate,
+        }
+    }
 }
 
 /// The unit in which the engine counts a buffer.
@@ -66,6 +88,8 @@ pub(crate) struct AccessSpec {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) buffer: Option<Placed<QueueSize>>,
+    pub(crate) reverse_rate: Reverse,
+    pub(crate) framing: Bytes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +105,8 @@ const UNITS: [(&str, BufferUnit); 2] = [("pkt", BufferUnit::Packets), ("B", Buff
 const LOSS_ATS: [(&str, LossAt); 2] = [("after", LossAt::After), ("before", LossAt::Before)];
 const CHANGES: [(&str, RateChange); 2] =
     [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
+const REVERSES: [(&str, Reverse); 2] =
+    [("unlimited", Reverse::UNLIMITED), ("forward", Reverse::Forward)];
 const LOSS_MODELS: [(&str, LossModel); 2] =
     [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
 
@@ -95,16 +121,23 @@ impl Default for LinkSpec {
             device_queue: None,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             reorder: None,
-            reverse_rate: Rate::Unlimited,
+            reverse_rate: Reverse::UNLIMITED,
             reverse_buffer: None,
         }
     }
 }
 
 impl Default for AccessSpec {
-    /// No rate limit and no delay.
+    /// No rate limit and no delay; as on Ethernet.
     fn default() -> Self {
-        Self { at: At::NOWHERE, rate: Rate::Unlimited, delay: Span::ZERO, buffer: None }
+        Self {
+            at: At::NOWHERE,
+            rate: Rate::Unlimited,
+            delay: Span::ZERO,
+            buffer: None,
+            reverse_rate: Reverse::UNLIMITED,
+            framing: Link::ETHERNET,
+        }
     }
 }
 
@@ -117,6 +150,8 @@ const RATE: Form = Form::Any(&[
         optional("opportunities_ms", Form::List(&Form::Whole(0, 86_400_000))),
     ]),
 ]);
+
+const REVERSE_RATE: Form = Form::Any(&[Form::Choice(|| names(&REVERSES)), RATE]);
 
 /// The keys of `[bottleneck]`, which `[[links]]` have, too.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
@@ -143,7 +178,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::QueueSize,
         "limit of the waiting packets; the one in service does not count",
-        |spec: &mut LinkSpec, given| spec.buffer = read_buffer(given, "rate", &spec.link.rate),
+        |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`\"1bdp\"`"),
@@ -168,10 +203,17 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "device_queue",
         "0.1.0",
-        Form::QueueSize,
+        Form::Any(&[Form::Choice(|| vec!["none"]), Form::QueueSize]),
         "ns-3's device queue in packets, which is added to the buffer",
-        |spec, given| spec.device_queue = given.placed(read_device_queue),
-        |spec| spec.device_queue.and_then(|packets| show_text(&format!("{}pkt", packets.value))),
+        |spec: &mut LinkSpec, given| {
+            spec.device_queue = given.placed(read_device_queue).and_then(|placed| {
+                placed.value.map(|packets| Placed { value: packets, at: placed.at })
+            });
+        },
+        |spec| match spec.device_queue {
+            None => show_text("none"),
+            Some(packets) => show_text(&format!("{}pkt", packets.value)),
+        },
     ),
     key(
         "queue",
@@ -220,20 +262,17 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "reverse_rate",
         "0.1.0",
-        RATE,
-        "rate of the link in the reverse direction",
-        |spec: &mut LinkSpec, given| spec.reverse_rate = given.value(read_rate).unwrap_or(MISREAD),
-        |spec| show_rates(&spec.reverse_rate),
-    )
-    .without("no limit"),
+        REVERSE_RATE,
+        "rate of the link in the reverse direction; `\"forward\"`: as in the forward direction",
+        |spec: &mut LinkSpec, given| spec.reverse_rate = read_reverse_rate(given),
+        |spec| show_reverse_rate(&spec.reverse_rate),
+    ),
     key(
         "reverse_buffer",
         "0.1.0",
         Form::QueueSize,
         "buffer of the link in the reverse direction",
-        |spec: &mut LinkSpec, given| {
-            spec.reverse_buffer = read_buffer(given, "reverse_rate", &spec.reverse_rate);
-        },
+        |spec: &mut LinkSpec, given| spec.reverse_buffer = given.placed(Reader::queue_size),
         |spec| spec.reverse_buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`buffer`"),
@@ -310,36 +349,69 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
         "0.1.0",
         Form::QueueSize,
         "limit of the waiting packets",
-        |access: &mut AccessSpec, given| access.buffer = read_buffer(given, "rate", &access.rate),
+        |access: &mut AccessSpec, given| access.buffer = given.placed(Reader::queue_size),
         |access| access.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .without("`\"unlimited\"`"),
+    key(
+        "reverse_rate",
+        "0.1.0",
+        REVERSE_RATE,
+        "rate of each flow's access link in the reverse direction; `\"forward\"`: as in the forward direction",
+        |access: &mut AccessSpec, given| access.reverse_rate = read_reverse_rate(given),
+        |access| show_reverse_rate(&access.reverse_rate),
+    ),
+    key(
+        "framing",
+        "0.1.0",
+        Form::Bytes,
+        "link-layer bytes around an IP packet; at most `\"1000B\"`",
+        |access, given| set(&mut access.framing, given.value(read_framing)),
+        |access| show_bytes(access.framing.0),
+    ),
 ];
 
 impl LinkSpec {
-    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it. The caller finishes the keys.
-    pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Self {
-        let mut link = Self { at: keys.at, ..Self::default() };
+    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it; `of_profile` has the values of the
+    /// keys that are not given. The caller finishes the keys.
+    pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>, of_profile: &Self) -> Self {
+        let mut link = of_profile.clone();
+        link.at = keys.at;
+        for buffer in [&mut link.buffer, &mut link.reverse_buffer].into_iter().flatten() {
+            buffer.at = keys.at;
+        }
+        if let Some(device_queue) = &mut link.device_queue {
+            device_queue.at = keys.at;
+        }
         read_keys(LINK_KEYS, &mut link, reader, keys);
+        let rate = &link.link.rate;
+        check_buffer(reader, keys, ["buffer", "rate"], rate);
+        check_buffer(
+            reader,
+            keys,
+            ["reverse_buffer", "reverse_rate"],
+            link.reverse_rate.rate(rate),
+        );
         link
     }
 
-    pub(crate) fn write(&self, out: &mut Writer) {
-        write_keys(LINK_KEYS, self, out);
+    pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
+        write_keys_unlike(LINK_KEYS, self, of_profile, out);
     }
 }
 
 impl AccessSpec {
-    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Self {
-        let mut access = Self { at: keys.at, ..Self::default() };
+    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>, of_profile: &Self) -> Self {
+        let mut access = Self { at: keys.at, ..of_profile.clone() };
         read_keys(ACCESS_KEYS, &mut access, reader, &mut keys);
+        check_buffer(reader, &keys, ["buffer", "rate"], &access.rate);
         keys.finish(reader);
         access
     }
 
-    pub(crate) fn write(&self, out: &mut Writer) {
+    pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
         out.table("[access]");
-        write_keys(ACCESS_KEYS, self, out);
+        write_keys_unlike(ACCESS_KEYS, self, of_profile, out);
     }
 }
 
@@ -348,27 +420,48 @@ fn toml_number(value: Decimal) -> String {
     value.to_string()
 }
 
-/// Reads a buffer, which only a link with a rate may have.
-fn read_buffer(
-    given: &mut Given<'_, '_>,
-    rate_key: &str,
+/// Refuses the buffer of a direction without a rate.
+fn check_buffer(
+    reader: &mut Reader<'_>,
+    keys: &Keys<'_>,
+    [buffer, rate_key]: [&str; 2],
     rate: &Rate,
-) -> Option<Placed<QueueSize>> {
-    let room = given.placed(Reader::queue_size)?;
+) {
+    let Some(node) = keys.get(buffer) else { return };
     if !rate.is_limited() {
-        let title = format!("`{}`: expected a `{rate_key}` as well", given.name);
+        let title = format!("`{}`: expected a `{rate_key}` as well", keys.name(buffer));
         let found = "found a buffer of a link without a rate, which never has a queue";
-        given.reader.problem(given.node.at, title, found, Vec::new());
-        return None;
+        reader.problem(node.at, title, found, Vec::new());
     }
-    Some(room)
 }
 
-fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
-    if let QueueSize::Packets(packets) = reader.queue_size(node, name)? {
-        return Some(packets);
+fn read_reverse_rate(given: &mut Given<'_, '_>) -> Reverse {
+    if let Value::Text(text) = &given.node.value
+        && let Some((_, reverse)) = REVERSES.into_iter().find(|(name, _)| name == text)
+    {
+        return reverse;
     }
-    reader.wrong(node, name, "a number of packets such as \"100pkt\"");
+    Reverse::Own(given.value(read_rate).unwrap_or(MISREAD))
+}
+
+fn show_reverse_rate(reverse: &Reverse) -> Option<String> {
+    match reverse {
+        Reverse::Own(rate) if rate.is_limited() => show_rates(rate),
+        named => {
+            let name = REVERSES.into_iter().find(|(_, reverse)| reverse == named);
+            name.and_then(|(name, _)| show_text(name))
+        }
+    }
+}
+
+fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Option<u64>> {
+    if matches!(&node.value, Value::Text(text) if text == "none") {
+        return Some(None);
+    }
+    if let QueueSize::Packets(packets) = reader.queue_size(node, name)? {
+        return Some(Some(packets));
+    }
+    reader.wrong(node, name, "\"none\" or a number of packets such as \"100pkt\"");
     None
 }
 

@@ -151,13 +151,14 @@ fn lower_link<'s>(
     } else {
         Hop::Delay(plain.delay)
     };
-    let reverse = if spec.reverse_rate.is_limited() {
+    let reverse_rate = spec.reverse_rate.rate(&plain.rate);
+    let reverse = if reverse_rate.is_limited() {
         let link = Link {
             queue: plain.queue,
             rate_change: plain.rate_change,
             framing: plain.framing,
             delay: plain.delay,
-            ..Link::new(format!("{name}.reverse"), spec.reverse_rate.clone(), Buffer::Unlimited)
+            ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
         };
         add(link, BufferSpec::of_reverse(spec))
     } else {

@@ -6,9 +6,6 @@
 use crate::document::{At, Node, Value};
 use crate::reader::{Keys, Reader, found};
 
-/// Profiles other than Linux.
-pub(crate) const PROFILES: &[&str] = &["ns3"];
-
 /// Queue disciplines other than drop-tail.
 pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bbrlab_units::Span;
 
 use crate::flow::FlowSpec;
+use crate::link::AccessSpec;
 use crate::nearest::nearest;
 use crate::quantity::show_span;
 use crate::reader::{Placed, Reader};
@@ -47,7 +48,8 @@ struct Core {
 struct Side<'r> {
     link: Option<&'r LinkHops<'r>>,
     delay: Span,
-    rate: Option<&'r Rate>,
+    /// `[access]`, if it applies and has a rate.
+    access: Option<&'r AccessSpec>,
 }
 
 /// A route under construction: adjacent delays are merged.
@@ -96,7 +98,7 @@ impl<'s> Router<'s> {
         forward.push(access("right", right, &mut private_links));
 
         let mut reverse = Route::default();
-        reverse.push(Hop::Delay(right.delay));
+        reverse.push(reverse_access("right.reverse", right, &mut private_links));
         let own = core.own_return_path;
         let core_reverse = core.reverse.iter().map(|&way| {
             if own { self.link_hops[way].forward } else { self.link_hops[way].reverse }
@@ -105,7 +107,8 @@ impl<'s> Router<'s> {
         for hop in shared.chain(left.link.map(|way| way.reverse)) {
             reverse.push(hop);
         }
-        reverse.push(Hop::Delay(left.delay + last));
+        reverse.push(reverse_access("left.reverse", left, &mut private_links));
+        reverse.push(Hop::Delay(last));
 
         let mut base_rtt = Span::ZERO;
         let mut limited = false;
@@ -205,7 +208,7 @@ impl<'s> Router<'s> {
         Some(Side {
             link,
             delay: delay.map_or(default, |delay| delay.value),
-            rate: access.map(|access| &access.rate).filter(|rate| rate.is_limited()),
+            access: access.filter(|access| access.rate.is_limited()),
         })
     }
 
@@ -271,9 +274,28 @@ impl<'s> Router<'s> {
 
 /// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a delay.
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
-    let Some(rate) = side.rate else { return Hop::Delay(side.delay) };
-    let number = u32::try_from(private_links.len()).expect("at most two");
+    let Some(access) = side.access else { return Hop::Delay(side.delay) };
+    private(name, &access.rate, access, side.delay, private_links)
+}
+
+/// The same hop in the reverse direction.
+fn reverse_access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
+    let rated = side.access.map(|access| (access, access.reverse_rate.rate(&access.rate)));
+    match rated.filter(|(_, rate)| rate.is_limited()) {
+        Some((access, rate)) => private(name, rate, access, side.delay, private_links),
+        None => Hop::Delay(side.delay),
+    }
+}
+
+fn private(
+    name: &str,
+    rate: &Rate,
+    access: &AccessSpec,
+    delay: Span,
+    private_links: &mut Vec<Link>,
+) -> Hop {
+    let number = u32::try_from(private_links.len()).expect("at most four");
     let link = Link::new(name, rate.clone(), Buffer::Unlimited);
-    private_links.push(Link { delay: side.delay, ..link });
+    private_links.push(Link { delay, framing: access.framing, ..link });
     Hop::Private(number)
 }

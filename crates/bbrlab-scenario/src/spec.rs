@@ -3,6 +3,7 @@
 //! [`Run`]: crate::Run
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use bbrlab_units::{NS_PER_S, Span};
 
@@ -11,10 +12,11 @@ use crate::document::{At, Node, Table, Value};
 use crate::flow::{FLOWS_MAX, FlowSpec};
 use crate::key::{Form, Key, key, name_of, names, read_keys, set, write_keys};
 use crate::link::{AccessSpec, LinkSpec};
+use crate::profile::ProfileValues;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
 use crate::stack::StackSpec;
-use bbrlab_run::Sample;
+use bbrlab_run::{Profile, Sample};
 
 /// The most runs that `repeat` may ask for.
 const REPEAT_MAX: u64 = 1_000_000;
@@ -41,6 +43,8 @@ pub(crate) struct Spec {
     pub(crate) access: AccessSpec,
     pub(crate) links: Vec<(String, LinkSpec)>,
     pub(crate) flows: Vec<FlowSpec>,
+    /// The values of the profile.
+    pub(crate) of_profile: Arc<ProfileValues>,
 }
 
 impl Default for Spec {
@@ -56,6 +60,7 @@ impl Default for Spec {
             access: AccessSpec::default(),
             links: Vec::new(),
             flows: Vec::new(),
+            of_profile: Arc::default(),
         }
     }
 }
@@ -156,19 +161,24 @@ impl Spec {
         if let Some(node) = keys.take("stack")
             && let Some(table) = reader.table(node, "stack", "a table [stack]")
         {
-            spec.stack = StackSpec::read(reader, Keys::new(table, "stack", node.at));
+            spec.of_profile = Arc::new(ProfileValues::of(StackSpec::profile_of(table)));
+            let keys = Keys::new(table, "stack", node.at);
+            spec.stack = StackSpec::read(reader, keys, &spec.of_profile.stack);
         }
+        let of_profile = spec.of_profile.clone();
+        spec.access = of_profile.access.clone();
         if let Some(node) = keys.take("bottleneck")
             && let Some(table) = reader.table(node, "bottleneck", "a table [bottleneck]")
         {
             let mut keys = Keys::new(table, "bottleneck", node.at);
-            spec.bottleneck = Some(LinkSpec::read(reader, &mut keys));
+            spec.bottleneck = Some(LinkSpec::read(reader, &mut keys, &of_profile.link));
             keys.finish(reader);
         }
         if let Some(node) = keys.take("access")
             && let Some(table) = reader.table(node, "access", "a table [access]")
         {
-            spec.access = AccessSpec::read(reader, Keys::new(table, "access", node.at));
+            spec.access =
+                AccessSpec::read(reader, Keys::new(table, "access", node.at), &of_profile.access);
         }
         spec.read_links(reader, keys.take("links"));
         let flows = keys.take("flows");
@@ -197,7 +207,7 @@ impl Spec {
             }
             let mut keys = Keys::new(table, format!("links[{index}]"), at);
             read_keys(NAME_KEYS, &mut own, reader, &mut keys);
-            let link = LinkSpec::read(reader, &mut keys);
+            let link = LinkSpec::read(reader, &mut keys, &self.of_profile.link);
             keys.finish(reader);
             self.links.push((std::mem::take(&mut own.name), link));
         }
@@ -263,16 +273,18 @@ impl Spec {
                 _ => write_keys(std::slice::from_ref(row), self, out),
             }
         }
-        self.stack.write(out);
+        // Linux's values are the defaults.
+        let of_profile = (self.stack.profile != Profile::Linux).then_some(&*self.of_profile);
+        self.stack.write(of_profile.map(|values| &values.stack), out);
         if let Some(link) = &self.bottleneck {
             out.table_always("[bottleneck]");
-            link.write(out);
+            link.write(of_profile.map(|values| &values.link), out);
         }
-        self.access.write(out);
+        self.access.write(of_profile.map(|values| &values.access), out);
         for (name, link) in &self.links {
             out.table_always("[[links]]");
             out.text("name", name);
-            link.write(out);
+            link.write(of_profile.map(|values| &values.link), out);
         }
         for flow in &self.flows {
             flow.write(out);

@@ -8,8 +8,10 @@ use bbrlab_stack::{
 use bbrlab_units::Span;
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
-use crate::document::{Node, Value};
-use crate::key::{Form, Key, key, name_of, names, needed, optional, read_keys, set, write_keys};
+use crate::document::{Node, Table, Value};
+use crate::key::{
+    Form, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
+};
 use crate::not_built;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
@@ -31,7 +33,6 @@ pub(crate) struct StackSpec {
     pub(crate) stack: Stack,
 }
 
-const PROFILES: [(&str, Profile); 1] = [("linux", Profile::Linux)];
 const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
 const TSOS: [(&str, Tso); 3] = [("cut", Tso::Cut), ("whole", Tso::Whole), ("off", Tso::Off)];
 const RECOVERIES: [(&str, Recovery); 4] = [
@@ -77,10 +78,11 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     key(
         "profile",
         "0.1.0",
-        Form::Choice(|| names(&PROFILES)),
-        "which TCP is imitated",
-        |spec, given| set(&mut spec.profile, given.value(read_profile)),
-        |spec| show_text(name_of(&PROFILES, spec.profile)),
+        Form::Choice(|| names(Profile::NAMED)),
+        "which TCP is imitated: the values of the keys that are not given, in `[stack]` and of links \
+         (see [the `ns3` profile](ns3-profile.md))",
+        |spec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
+        |spec| show_text(spec.profile.name()),
     ),
     key(
         "mss",
@@ -379,25 +381,28 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
 ];
 
 impl StackSpec {
-    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>) -> Self {
-        let mut spec = Self::default();
+    /// The profile that a `[stack]` names; Linux if it names none.
+    pub(crate) fn profile_of(stack: &Table) -> Profile {
+        let named = stack.get("profile").and_then(|entry| match &entry.value.value {
+            Value::Text(text) => Profile::NAMED.iter().find(|(name, _)| name == text),
+            _ => None,
+        });
+        named.map_or(Profile::Linux, |&(_, profile)| profile)
+    }
+
+    /// Reads `[stack]`; `of_profile` has the values of the keys that are not given.
+    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>, of_profile: &Self) -> Self {
+        let mut spec = of_profile.clone();
         read_keys(STACK_KEYS, &mut spec, reader, &mut keys);
         not_built::refuse_keys(reader, &mut keys, not_built::STACK_KEYS);
         keys.finish(reader);
         spec
     }
 
-    pub(crate) fn write(&self, out: &mut Writer) {
+    pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
         out.table("[stack]");
-        write_keys(STACK_KEYS, self, out);
+        write_keys_unlike(STACK_KEYS, self, of_profile, out);
     }
-}
-
-fn read_profile(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Profile> {
-    if not_built::refuse_value(reader, node, name, not_built::PROFILES) {
-        return None;
-    }
-    reader.choice(node, name, &PROFILES, "")
 }
 
 fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {

@@ -9,11 +9,11 @@
 )]
 
 use bbrlab_net::{LinkId, LinkStats, Network};
+use bbrlab_run::Run;
 use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
     RunSummary, Srtt, jain,
 };
-use bbrlab_run::{Profile, Run};
 use bbrlab_units::{Span, Time};
 
 use crate::app;
@@ -59,11 +59,7 @@ pub(crate) fn summarise(
     let mut summary = RunSummary {
         scenario: run.scenario.clone(),
         scenario_hash: run.scenario_hash.clone(),
-        profile: match run.profile {
-            Profile::Linux => "linux",
-            Profile::Ns3 => "ns3",
-        }
-        .to_owned(),
+        profile: run.profile.name().to_owned(),
         point: run.point.clone(),
         point_values: run.point_values.clone(),
         seed: run.seed,
