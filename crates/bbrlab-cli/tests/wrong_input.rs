@@ -297,7 +297,7 @@ fn command_lines_about_folders_and_texts() {
                 error: a/r and b/r would both be r in --out; name them one by one
             bbrlab show examples.dumbell | exit 2
                 error: invalid value 'examples.dumbell' for '[ID]'
-                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.sim-congested, kato2025.sixteen-344, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way]
+                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, lanigan2020.intra-protocol, lanigan2020.vs-vegas, lanigan2020.vs-cubic, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.testbed, mahmud2020.testbed.as-described, mahmud2020.sim-congested, mahmud2020.sim-congested.as-described, mahmud2020.alpha-sweep, mahmud2020.alpha-sweep.as-described, kato2025.sixteen-340, kato2025.sixteen-344, kato2025.ported, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way]
                 tip: a similar value exists: 'examples.dumbbell'
             bbrlab show | exit 2
                 error: the following required arguments were not provided:

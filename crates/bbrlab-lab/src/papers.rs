@@ -22,11 +22,13 @@ pub struct Paper {
     pub metrics: Vec<Metric>,
 }
 
-/// An experiment of a paper.
+/// An experiment of a paper, in one of its forms.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its id, such as `lanigan2020.single-flow`.
+    /// Its id, such as `lanigan2020.single-flow`; in another form, with the form's name after a dot.
     pub id: String,
+    /// The form, if it is not the one that is judged under `linux`: one of [`FORMS`].
+    pub form: Option<&'static str>,
     /// What it shows.
     pub title: String,
     /// Tables and figures that show it.
@@ -35,10 +37,25 @@ pub struct Experiment {
     pub metrics: Vec<String>,
     /// The printed rows.
     pub rows: Vec<Table>,
+    /// Rows of figures computed from the printed ones.
+    pub derived_rows: Vec<Table>,
     /// The built-in scenarios whose runs it is measured from.
     pub scenarios: Vec<&'static str>,
     /// Whether there are these scenarios.
     pub is_built: bool,
+}
+
+/// The forms that an experiment may have beside its first: as the authors' programs ran it, where the first is as the text
+/// describes it, or the other way round.
+pub const FORMS: [&str; 2] = ["as-run", "as-described"];
+
+impl Experiment {
+    /// The id of the experiment, whatever the form.
+    #[must_use]
+    pub fn of(&self) -> &str {
+        let form = self.form.and_then(|form| self.id.strip_suffix(form)?.strip_suffix('.'));
+        form.unwrap_or(&self.id)
+    }
 }
 
 /// Where an experiment is not measured from the built-in scenario of its own name.
@@ -46,6 +63,9 @@ fn scenarios_of(id: &str) -> Option<Vec<&'static str>> {
     match id {
         // Figures of the runs of Table 4.3.
         "lanigan2020.single-flow-traces" => Some(vec!["lanigan2020.single-flow"]),
+        "lanigan2020.single-flow-traces.as-run" => Some(vec!["lanigan2020.single-flow.as-run"]),
+        // The same runs under `linux`: the releases differ in the simulator only.
+        "kato2025.sixteen-344" => Some(vec!["kato2025.sixteen-340"]),
         _ => None,
     }
 }
@@ -79,36 +99,55 @@ pub fn papers() -> &'static [Paper] {
 fn read(key: &str, text: &str) -> Paper {
     let table: Table = text.parse().expect("the program carries valid TOML");
     let paper = table.get("paper").and_then(Value::as_table).expect("every file has [paper]");
-    let experiments = tables(&table, "experiments").map(|experiment| {
+    let mut experiments = Vec::new();
+    for experiment in tables(&table, "experiments") {
         let id = word(experiment, "id");
-        let builtin = |id: &str| BUILTINS.iter().find(|builtin| builtin.id == id);
-        let own = builtin(&id).map(|builtin| vec![builtin.id]);
-        let scenarios = scenarios_of(&id).or(own).unwrap_or_default();
-        Experiment {
-            title: word(experiment, "title"),
-            source: words(experiment, "source"),
-            metrics: words(experiment, "metrics"),
-            rows: tables(experiment, "rows").cloned().collect(),
-            is_built: !scenarios.is_empty() && scenarios.iter().all(|id| builtin(id).is_some()),
-            scenarios,
-            id,
+        for form in std::iter::once(None).chain(FORMS.map(Some)) {
+            let id = form.map_or_else(|| id.clone(), |form| format!("{id}.{form}"));
+            let builtin = |id: &str| BUILTINS.iter().find(|builtin| builtin.id == id);
+            let own = builtin(&id).map(|builtin| vec![builtin.id]);
+            let scenarios = scenarios_of(&id).or(own).unwrap_or_default();
+            let is_built =
+                !scenarios.is_empty() && scenarios.iter().all(|id| builtin(id).is_some());
+            if form.is_some() && !is_built {
+                continue;
+            }
+            let title = word(experiment, "title");
+            experiments.push(Experiment {
+                title: form
+                    .map_or_else(|| title.clone(), |form| format!("{title} ({})", words_of(form))),
+                source: words(experiment, "source"),
+                metrics: words(experiment, "metrics"),
+                rows: tables(experiment, "rows").cloned().collect(),
+                derived_rows: tables(experiment, "derived_rows").cloned().collect(),
+                form,
+                is_built,
+                scenarios,
+                id,
+            });
         }
-    });
+    }
     let metrics = tables(&table, "metrics");
     Paper {
         key: key.to_owned(),
         title: word(paper, "title"),
         year: paper.get("year").and_then(Value::as_integer).unwrap_or_default(),
         venue: word(paper, "venue"),
-        experiments: experiments.collect(),
+        experiments,
         metrics: metrics.map(|m| Metric { id: word(m, "id"), unit: word(m, "unit") }).collect(),
     }
+}
+
+fn words_of(form: &str) -> String {
+    form.replace('-', " ")
 }
 
 /// The unit of a metric of an experiment's paper, as tables write it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let of = papers().iter().find(|paper| experiment.starts_with(&paper.key));
-    let unit = of.and_then(|paper| paper.metrics.iter().find(|known| known.id == metric));
+    // A figure that stands beside a paper's own has the unit of that.
+    let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
+    let unit = of.and_then(|paper| paper.metrics.iter().find(is_it));
     match unit.map(|metric| metric.unit.as_str()) {
         // The thesis's megabits: [as_run] of its file. Goodput is in decimal ones.
         Some("Mbps") if experiment.starts_with("lanigan2020") && metric.contains("throughput") => {
@@ -144,10 +183,13 @@ mod tests {
 
     #[test]
     fn every_paper_is_read_with_its_experiments_and_metrics() {
-        let experiments: usize = papers().iter().map(|paper| paper.experiments.len()).sum();
-        let rows: usize =
-            papers().iter().flat_map(|paper| &paper.experiments).map(|e| e.rows.len()).sum();
-        assert_eq!((papers().len(), experiments, rows), (5, 28, 346));
+        let all = || papers().iter().flat_map(|paper| &paper.experiments);
+        let experiments = || all().filter(|experiment| experiment.form.is_none());
+        let rows: usize = experiments().map(|e| e.rows.len()).sum();
+        assert_eq!((papers().len(), experiments().count(), rows), (5, 28, 346));
+        for experiment in all() {
+            assert!(experiments().any(|first| first.id == experiment.of()), "{}", experiment.id);
+        }
         assert!(papers().iter().all(|paper| !paper.metrics.is_empty() && paper.year >= 2020));
     }
 }

@@ -60,11 +60,21 @@ fn every_built_in_scenario_can_be_run() {
     expect![[r#"
         lanigan2020.single-flow: 48 runs, 1 flows, 7439152 packets
         lanigan2020.bandwidth-step: 21 runs, 1 flows, 13081404 packets
+        lanigan2020.intra-protocol: 72 runs, 4 flows, 29900304 packets
+        lanigan2020.vs-vegas: 24 runs, 2 flows, 9966768 packets
+        lanigan2020.vs-cubic: 24 runs, 2 flows, 9966768 packets
         song2021.single-buffer: 16 runs, 1 flows, 3295008 packets
         song2021.random-loss: 300 runs, 1 flows, 53285980 packets
         song2021.vs-cubic: 32 runs, 2 flows, 138705424 packets
-        mahmud2020.sim-congested: 60 runs, 7 flows, 1486140 packets
-        kato2025.sixteen-344: 10 runs, 16 flows, 24768820 packets
+        mahmud2020.testbed: 8 runs, 10 flows, 1981504 packets
+        mahmud2020.testbed.as-described: 8 runs, 10 flows, 1981504 packets
+        mahmud2020.sim-congested: 60 runs, 7 flows, 4143660 packets
+        mahmud2020.sim-congested.as-described: 60 runs, 7 flows, 4143660 packets
+        mahmud2020.alpha-sweep: 3 runs, 7 flows, 207183 packets
+        mahmud2020.alpha-sweep.as-described: 3 runs, 7 flows, 207183 packets
+        kato2025.sixteen-340: 5 runs, 16 flows, 12383120 packets
+        kato2025.sixteen-344: 5 runs, 16 flows, 12383120 packets
+        kato2025.ported: 1 runs, 16 flows, 2476624 packets
         ecn.bbr2: 2 runs, 2 flows, 247688 packets
         ecn.bbr3: 2 runs, 2 flows, 247688 packets
         ecn.dctcp: 2 runs, 2 flows, 247688 packets

@@ -13,15 +13,16 @@ pub const NO_KEY: &str = "–";
 pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<PublishedRow> {
     let shown = shown_keys(&measured.rows);
     let of_row = |row: &Row| {
-        let printed: Vec<&Table> =
-            experiment.rows.iter().filter(|printed| is_at(row, printed)).collect();
+        let known = experiment.rows.iter().chain(&experiment.derived_rows);
+        let printed: Vec<&Table> = known.filter(|printed| is_at(row, printed)).collect();
         let cells = row.metrics.iter().map(|(metric, values)| {
             let known: Vec<f64> = values.iter().copied().flatten().collect();
             let found = interval(&known);
             let unit = unit_of(&experiment.id, metric);
             PublishedCell {
                 metric: metric.clone(),
-                published: printed.iter().find_map(|row| row.get(metric).and_then(number)),
+                published: counterpart(row, metric)
+                    .and_then(|name| printed.iter().find_map(|row| row.get(name).and_then(number))),
                 measured: found.mean,
                 half: found.half,
                 decimals: decimals(experiment, metric, &unit),
@@ -31,6 +32,16 @@ pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<Pu
         PublishedRow { keys: words(row, &shown), cells: cells.collect() }
     };
     measured.rows.iter().map(of_row).collect()
+}
+
+/// The printed metric to put beside a measured one. Where another formula than the paper's is judged, the printed figure
+/// stands beside the one that is measured by the paper's, `paper_…`.
+fn counterpart<'a>(row: &Row, metric: &'a str) -> Option<&'a str> {
+    match metric.strip_prefix("paper_") {
+        Some(own) => Some(own),
+        None if row.metric(&format!("paper_{metric}")).is_some() => None,
+        None => Some(metric),
+    }
 }
 
 /// Whether a printed row is for the same place: no key that both have differs, and the measured row stands for nothing
@@ -83,7 +94,9 @@ fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
         "packets" | "" => 0,
         _ => 1,
     };
-    let printed = experiment.rows.iter().filter_map(|row| row.get(metric));
+    let name = metric.strip_prefix("paper_").unwrap_or(metric);
+    let known = experiment.rows.iter().chain(&experiment.derived_rows);
+    let printed = known.filter_map(|row| row.get(name));
     let most = printed.map(|value| match value {
         Value::Float(value) => {
             value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())

@@ -5,6 +5,7 @@
 mod kato2025;
 mod lanigan2020;
 mod mahmud2020;
+mod over_time;
 mod song2021;
 
 use std::cell::OnceCell;
@@ -44,7 +45,6 @@ impl<'a> Measured<'a> {
     }
 
     /// The links over time; `None` if the run has no folder.
-    #[expect(dead_code, reason = "asked for by the metrics that count drops over time")]
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
         let Some(folder) = self.folder else { return Ok(None) };
         if self.queue.get().is_none() {
@@ -81,8 +81,8 @@ pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
     match paper_of(&experiment.id) {
         "lanigan2020" => lanigan2020::place(run),
         "song2021" => song2021::place(run),
-        "mahmud2020" => mahmud2020::place(run),
-        "kato2025" => kato2025::place(run),
+        "mahmud2020" => mahmud2020::place(experiment, run),
+        "kato2025" => kato2025::place(experiment, run),
         _ => locate::algorithms(run),
     }
 }
@@ -93,9 +93,9 @@ pub(super) fn rows_of_run(
     of: &Measured<'_>,
 ) -> Result<Vec<RunRow>, LabError> {
     match paper_of(&experiment.id) {
-        "lanigan2020" => lanigan2020::rows(&experiment.id, of),
+        "lanigan2020" => lanigan2020::rows(experiment, of),
         "song2021" => Ok(song2021::rows(&experiment.id, of)),
-        "mahmud2020" => mahmud2020::rows(&experiment.id, of),
+        "mahmud2020" => mahmud2020::rows(experiment, of),
         "kato2025" => Ok(kato2025::rows(of)),
         _ => Ok(Vec::new()),
     }
