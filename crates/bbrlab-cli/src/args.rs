@@ -64,7 +64,8 @@ pub(crate) enum Verb {
   bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
   bbrlab plot RUN --panels rtt,cwnd --from 5s --to 20s --size 84x60mm --format pdf
   bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
-  bbrlab plot SWEEP --cdf fct")]
+  bbrlab plot SWEEP --cdf fct
+  bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
     /// Show the same figures of several folders of results side by side, with differences and intervals
     #[command(after_help = "Examples:
@@ -289,6 +290,9 @@ pub(crate) struct PlotArgs {
     /// Distributions instead: fct (completion times), rtt, queue (delay at the bottleneck)
     #[arg(long, value_name = "OF", value_delimiter = ',')]
     pub(crate) cdf: Vec<String>,
+    /// Draw two runs in one picture, the second on top of the first
+    #[arg(long)]
+    pub(crate) overlay: bool,
     /// Width and height: 84x60mm (text as large as in print), 1600x900px
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,

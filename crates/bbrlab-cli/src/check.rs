@@ -75,22 +75,36 @@ fn words(
     let at_most = estimate.at_most();
     let about = |is_at_most: bool| if is_at_most { "at most" } else { "about" };
     let packets = about(at_most.packets);
-    line("data packets", format!("{packets} {}", rough(estimate.data_packets)));
-    line("events", format!("{packets} {}", rough(estimate.events)));
-    let cpu_s = time(two_digits(estimate.work * seconds_per_event));
+    let amount = |value: u64, is_at_most: bool| count(two_digits(value, is_at_most));
+    line("data packets", format!("{packets} {}", amount(estimate.data_packets, at_most.packets)));
+    line("events", format!("{packets} {}", amount(estimate.events, at_most.packets)));
+    let cpu_s = time(estimate.work * seconds_per_event, at_most.packets);
     line("time", format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs at a time"));
-    line("memory", format!("{} {} per run", about(at_most.memory), bytes(estimate.memory_bytes)));
+    line(
+        "memory",
+        format!(
+            "{} {} per run",
+            about(at_most.memory),
+            bytes(two_digits(estimate.memory_bytes, at_most.memory))
+        ),
+    );
     let disk = about(at_most.disk);
     line(
         "series",
         format!(
             "{} {} rows, {disk} {} on disk",
             about(at_most.rows),
-            rough(estimate.series_rows),
-            bytes(estimate.series_bytes)
+            amount(estimate.series_rows, at_most.rows),
+            bytes(two_digits(estimate.series_bytes, at_most.disk))
         ),
     );
-    line("disk", format!("{disk} {} in all, without pictures", bytes(estimate.disk_bytes)));
+    line(
+        "disk",
+        format!(
+            "{disk} {} in all, without pictures",
+            bytes(two_digits(estimate.disk_bytes, at_most.disk))
+        ),
+    );
     line(
         "",
         "about: right within a factor of two (time: as this machine is now); at most: an upper bound"
@@ -166,22 +180,25 @@ fn of_scenario(
     }
 }
 
-/// Two significant digits, with thousands separated.
-fn rough(value: u64) -> String {
+/// Rounds to two significant digits: an upper bound upwards, so that it stays one.
+fn two_digits(value: u64, is_at_most: bool) -> u64 {
     let mut unit = 1;
     while value / unit >= 100 {
         unit *= 10;
     }
-    count(value / unit * unit)
+    let rounded = if is_at_most { value.div_ceil(unit) } else { (value + unit / 2) / unit };
+    rounded.saturating_mul(unit)
 }
 
-/// Rounds to two significant digits.
-fn two_digits(value: f64) -> f64 {
-    format!("{value:.1e}").parse().expect("a number that was just written")
-}
-
-fn time(seconds: f64) -> String {
-    match seconds {
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "for display; a time beyond any is cut"
+)]
+fn time(seconds: f64, is_at_most: bool) -> String {
+    let milliseconds = two_digits((seconds * 1e3).min(1e18) as u64, is_at_most);
+    match milliseconds as f64 / 1e3 {
         s if s < 90.0 => format!("{} s", figure(s)),
         s if s < 5400.0 => format!("{} min", figure(s / 60.0)),
         s if s < 172_800.0 => format!("{} h", figure(s / 3600.0)),
@@ -191,8 +208,7 @@ fn time(seconds: f64) -> String {
 
 #[expect(clippy::cast_precision_loss, reason = "for display")]
 fn bytes(value: u64) -> String {
-    let value = two_digits(value as f64);
-    match value {
+    match value as f64 {
         v if v < 1e6 => format!("{} kB", figure(v / 1e3)),
         v if v < 1e9 => format!("{} MB", figure(v / 1e6)),
         v => format!("{} GB", figure(v / 1e9)),

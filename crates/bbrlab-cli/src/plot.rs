@@ -20,6 +20,12 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         formats: args.format.clone(),
         cdf: args.cdf.clone(),
     };
+    if args.overlay {
+        for file in bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)? {
+            output.text(&format!("{}\n", file.display()))?;
+        }
+        return Ok(());
+    }
     let make = |folder: &Path, out: Option<&Path>| bbrlab_lab::plot_as(folder, out, &choice);
     each(&args.folders, args.out.as_deref(), make, output)
 }

@@ -7,11 +7,11 @@ mod shell;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use shell::{FOUR, ONE, Shell, files, told};
+use shell::{FOUR, ONE, Shell, Started, files, told};
 
 /// Sixteen runs, each long enough for another process to come by.
 const SIXTEEN: &str = r#"
@@ -322,9 +322,8 @@ fn parquet_files_are_written_as_csv() {
     }
 }
 
-fn begin(shell: &Shell, line: &str) -> Child {
-    let mut command = shell.command(&split(line));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn begin(shell: &Shell, line: &str) -> Started {
+    shell.begin(&split(line))
 }
 
 /// How many runs a command has computed and how many it has found.
@@ -349,7 +348,7 @@ fn two_processes_share_a_sweep_and_both_report_all_of_it() {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
         let line = "run sixteen.toml --json --no-pictures --jobs 1 --out out";
         let children = [begin(&shell, line), begin(&shell, line)];
-        let outputs = children.map(|child| child.wait_with_output().unwrap());
+        let outputs = children.map(Started::output);
         let (first, second) = (shares(&outputs[0]), shares(&outputs[1]));
         assert_eq!(first.0 + second.0, 16, "round {round}: nothing is computed twice");
         assert_eq!((first.0 + first.1, second.0 + second.1), (16, 16));
@@ -365,7 +364,7 @@ fn two_processes_on_one_run_compute_it_once() {
     let shell = shared("once");
     let line = "run sixteen.toml --set repeat=1 --set flows.cc=bbr1 --set duration=30s --no-pictures --out out";
     let children = [begin(&shell, line), begin(&shell, line)];
-    let outputs = children.map(|child| child.wait_with_output().unwrap());
+    let outputs = children.map(Started::output);
     let mut both = [shares(&outputs[0]), shares(&outputs[1])];
     both.sort_unstable();
     assert_eq!(both, [(0, 1), (1, 0)]);
@@ -385,17 +384,15 @@ fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
     let out = shell.folder().join("out");
     let line = "run endless.toml --no-pictures --jobs 1 --out out";
     // The longest run is begun first.
-    let mut first = begin(&shell, line);
+    let first = begin(&shell, line);
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert_eq!(locked(&out), Some(lock.clone()), "the first is still at it");
-    first.kill().unwrap();
-    first.wait().unwrap();
+    first.kill();
     assert_eq!(wait_for(|| locked(&out)), lock, "the second has taken it over");
-    assert!(second.try_wait().unwrap().is_none());
-    second.kill().unwrap();
-    second.wait().unwrap();
+    assert!(!second.has_ended());
+    second.kill();
     assert_eq!(locked(&out), None, "a lock ends with its process");
 }
 
@@ -428,12 +425,11 @@ fn what_a_killed_process_was_at_is_taken_over() {
     for complete in [0, 1, 5] {
         let _ = fs::remove_dir_all(&out);
         let line = "run sixteen.toml --no-pictures --jobs 1 --out out";
-        let mut killed = begin(&shell, line);
+        let killed = begin(&shell, line);
         let survivor = begin(&shell, line);
         wait_for(|| (out.exists() && runs(&out).len() >= complete).then_some(()));
-        killed.kill().unwrap();
-        killed.wait().unwrap();
-        let (computed, found) = shares(&survivor.wait_with_output().unwrap());
+        killed.kill();
+        let (computed, found) = shares(&survivor.output());
         assert_eq!(computed + found, 16, "{complete}");
         // What the killed one has left of files and locks is removed by the next command, if not by the survivor.
         assert!(fine(&shell, line).contains(" 0 runs computed, 16 runs found complete"));

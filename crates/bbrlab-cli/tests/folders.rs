@@ -12,10 +12,10 @@ mod shell;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use shell::{FOUR, ONE, Shell, files, told};
+use shell::{FOUR, ONE, Shell, Started, files, told};
 
 /// Two short runs, and one that no test waits for: it takes the better part of an hour, but little memory.
 const ENDLESS: &str = r#"
@@ -61,18 +61,17 @@ fn complete(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Waits until that many runs are complete. The process must not end before that, and the wait has a limit.
-fn wait_for(child: &mut Child, folder: &Path, runs: usize) {
+fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
     for _ in 0..120_000 {
         if complete(folder).len() >= runs {
             return;
         }
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(complete(folder).len() >= runs, "ended with {status} before {runs} runs");
+        if command.has_ended() {
+            assert!(complete(folder).len() >= runs, "it ended before {runs} runs");
             return;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    child.kill().unwrap();
     panic!("no {runs} complete runs after two minutes");
 }
 
@@ -368,10 +367,9 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
         let out = shell.folder().join("out");
         let _ = fs::remove_dir_all(&out);
         let args: Vec<&str> = RUN_FOUR.into_iter().chain(["--jobs", jobs]).collect();
-        let mut child = shell.command(&args).stdout(Stdio::null()).spawn().unwrap();
-        wait_for(&mut child, &out, runs);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let mut command = shell.begin(&args);
+        wait_for(&mut command, &out, runs);
+        command.kill();
         let kept: Vec<(PathBuf, Vec<u8>)> = complete(&out)
             .into_iter()
             .map(|run| (run.join("run.json"), fs::read(run.join("run.json")).unwrap()))
@@ -394,12 +392,11 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
         let shell = shell("interrupted");
         let out = shell.folder().join("out");
         let args = ["run", "endless.toml", "--no-pictures", "--out", "out", "--jobs", "2"];
-        let mut command = shell.command(&args);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for(&mut child, &out, 2);
-        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let mut command = shell.begin(&args);
+        wait_for(&mut command, &out, 2);
+        let sent = Command::new("kill").args([signal, &command.id().to_string()]).status().unwrap();
         assert!(sent.success());
-        let output = child.wait_with_output().unwrap();
+        let output = command.output();
         let told = told(&output);
         assert_eq!(output.status.code(), Some(130), "{signal}: {told}");
         assert_eq!(complete(&out).len(), 2, "{signal}: {told}");
@@ -426,13 +423,9 @@ fn two_commands_on_one_folder_leave_what_one_leaves() {
     for round in 0..3 {
         let out = shell.folder().join("out");
         let _ = fs::remove_dir_all(&out);
-        let begin = || {
-            let mut command = shell.command(&aloud(&RUN_FOUR));
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-        };
-        let children = [begin(), begin()];
-        for child in children {
-            assert_fine(&child.wait_with_output().unwrap());
+        let commands = [(); 2].map(|()| shell.begin(&aloud(&RUN_FOUR)));
+        for command in commands {
+            assert_fine(&command.output());
         }
         assert!(files(&out) == fresh, "round {round}");
         assert_computed(&shell.transcript(&aloud(&RUN_FOUR)), 0, 4);
@@ -445,12 +438,10 @@ fn a_command_killed_beside_another_does_it_no_harm() {
     let shell = shell("beside");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     let out = shell.folder().join("out");
-    let begin = || shell.command(&RUN_FOUR).stdout(Stdio::null()).spawn().unwrap();
-    let (mut killed, survivor) = (begin(), begin());
+    let (mut killed, survivor) = (shell.begin(&RUN_FOUR), shell.begin(&RUN_FOUR));
     wait_for(&mut killed, &out, 1);
-    killed.kill().unwrap();
-    killed.wait().unwrap();
-    assert_fine(&survivor.wait_with_output().unwrap());
+    killed.kill();
+    assert_fine(&survivor.output());
     let told = shell.transcript(&aloud(&RUN_FOUR));
     assert_computed(&told, 0, 4);
     // Files that the killed command left unfinished were removed when the folder was next written or read, or

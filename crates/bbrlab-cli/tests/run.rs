@@ -191,12 +191,11 @@ fn a_sweep_that_was_killed_goes_on_where_it_was() {
     shell.write("sixteen.toml", SIXTEEN);
     let out = shell.folder().join("out");
     let args = ["run", "sixteen.toml", "--jobs", "2", "--out", "out"];
-    let mut child = shell.command(&args).spawn().unwrap();
-    while complete_runs(&out).len() < 4 && child.try_wait().unwrap().is_none() {
+    let mut command = shell.begin(&args);
+    while complete_runs(&out).len() < 4 && !command.has_ended() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    command.kill();
     let marks: BTreeMap<PathBuf, Vec<u8>> = complete_runs(&out)
         .into_iter()
         .map(|run| (run.join("run.json"), fs::read(run.join("run.json")).unwrap()))
@@ -232,16 +231,14 @@ fn an_interrupted_run_leaves_what_there_is_of_it() {
         "--out",
         "r",
     ];
-    let child = shell
-        .command(&args)
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(600));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let mut command = shell.begin(&args);
+    // A run holds its lock while it is computed.
+    while !shell.folder().join("r/.lock").exists() && !command.has_ended() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let kill = Command::new("kill").args(["-INT", &command.id().to_string()]).status().unwrap();
     assert!(kill.success());
-    let output = child.wait_with_output().unwrap();
+    let output = command.output();
     let told = told(&output);
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(told.contains("interrupted after ") && told.contains("s of simulated time"), "{told}");
@@ -249,80 +246,6 @@ fn an_interrupted_run_leaves_what_there_is_of_it() {
     assert!(mark.contains("\"complete\": false"), "{mark}");
     let summary = fs::read_to_string(shell.folder().join("r/summary.json")).unwrap();
     assert!(serde_json::from_str::<serde_json::Value>(&summary).is_ok());
-}
-
-#[test]
-fn pictures_can_be_drawn_from_the_folder_alone() {
-    let shell = Shell::new("plot");
-    assert!(
-        shell
-            .output(&["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"])
-            .status
-            .success()
-    );
-    shell.check(
-        &["plot", "r", "--out", "p"],
-        &expect![[r#"
-        p/run.svg
-        p/run.png
-        --- exit 0
-    "#]],
-    );
-    for name in ["run.svg", "run.png"] {
-        let drawn_at_once = fs::read(shell.folder().join("r").join(name)).unwrap();
-        let drawn_later = fs::read(shell.folder().join("p").join(name)).unwrap();
-        assert!(drawn_at_once == drawn_later, "{name} differs");
-    }
-}
-
-#[test]
-fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is() {
-    let shell = Shell::new("chosen");
-    let args = ["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"];
-    assert!(shell.output(&args).status.success());
-    shell.check(
-        &[
-            "plot",
-            "r",
-            "--panels",
-            "rtt,queue",
-            "--from",
-            "500ms",
-            "--to",
-            "1.5s",
-            "--size",
-            "84x60mm",
-            "--format",
-            "svg,pdf",
-            "--out",
-            "p",
-        ],
-        &expect![[r#"
-            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.svg
-            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.pdf
-            --- exit 0
-        "#]],
-    );
-    shell.check(
-        &["plot", "r", "--cdf", "rtt,queue", "--format", "svg", "--out", "p"],
-        &expect![[r#"
-            p/cdf-rtt.svg
-            p/cdf-queue.svg
-            --- exit 0
-        "#]],
-    );
-    let refused = |args: &[&str], wanted: &str| {
-        let output = shell.output(&[&["plot", "r"], args].concat());
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(wanted), "{told}");
-    };
-    refused(&["--panels", "rttt"], "unknown `rttt`; known are state, throughput, rtt");
-    refused(&["--metric", "share"], "this is a single run");
-    refused(&["--from", "5s"], "the run ends at 2 s");
-    refused(&["--size", "84"], "expected a size such as 84x60mm");
-    refused(&["--cdf", "fct"], "no transfers here");
-    refused(&["--format", "gif"], "known are svg, png, pdf");
 }
 
 #[test]

@@ -7,9 +7,12 @@ use bbrlab_report::{
     chosen_run_picture, chosen_sweep_pictures,
 };
 use bbrlab_run::{RunSummary, Transfers};
+use bbrlab_scenario::read_span;
+use bbrlab_units::Span;
 
 use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, results_in};
+use crate::overlaid::{OverlayChoice, PANELS, plot_two};
 use crate::picture_files::{
     Format, RunFiles, document_of_sweep, plot, read_columns, read_run_files, title_of_sweep,
     write_formats,
@@ -97,6 +100,38 @@ pub fn plot_as(
         return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
     }
     Ok(files)
+}
+
+/// Draws the second run on top of the first; returns the files' names.
+///
+/// # Errors
+/// If there are not two single runs, a choice is unknown or does not fit them, or a file is damaged.
+pub fn plot_overlay(
+    folders: &[PathBuf],
+    out: Option<&Path>,
+    choice: &PlotChoice,
+) -> Result<Vec<PathBuf>, LabError> {
+    let [below, above] = folders else {
+        return Err(LabError::Usage(format!(
+            "--overlay: expected the folders of two runs, found {}",
+            folders.len()
+        )));
+    };
+    if choice.of_sweeps() || !choice.cdf.is_empty() || choice.by.is_some() {
+        let reason = "--overlay draws two runs over time; --metric, --x, --by and --cdf are for other pictures";
+        return Err(LabError::Usage(reason.to_owned()));
+    }
+    let Chosen { run, formats, .. } = Chosen::new(choice)?;
+    let panels = if choice.panels.is_empty() { PANELS.to_vec() } else { run.panels };
+    let choice = OverlayChoice {
+        panels,
+        from_s: run.from_s,
+        to_s: run.to_s,
+        shape: run.shape,
+        formats,
+        ending: choice.ending(),
+    };
+    plot_two([below, above], out, &choice)
 }
 
 /// Why a picture cannot be drawn.
@@ -349,12 +384,13 @@ fn named<T: Copy>(flag: &str, names: &[String], known: &[(&str, T)]) -> Result<V
 
 /// A time as scenarios write it; without a unit, seconds.
 fn seconds(flag: &str, text: &str) -> Result<f64, String> {
-    let units = [("ms", 1e-3), ("us", 1e-6), ("min", 60.0), ("s", 1.0), ("", 1.0)];
-    let read = units.iter().find_map(|&(unit, factor)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        (number.is_finite() && number >= 0.0).then_some(number * factor)
-    });
-    read.ok_or_else(|| format!("{flag}: expected a time such as 5s or 500ms, found `{text}`"))
+    let bare = text.trim().parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
+    match bare {
+        Some(seconds) => Ok(seconds),
+        None => read_span(text)
+            .map(Span::as_secs_f64)
+            .map_err(|found| format!("{flag}: expected a time such as 5s or 500ms, {found}")),
+    }
 }
 
 /// A size: on paper in mm, cm or in, on a screen in px.

@@ -32,5 +32,6 @@ pub use builtin::{BUILTINS, Builtin, STARTER};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use estimate::{AtMost, Estimate};
 pub use profile::profiles_to_markdown;
+pub use quantity::read_span;
 pub use reference::{KeyReference, Section, schema, sections};
 pub use scenario::{Scenario, plain_name};

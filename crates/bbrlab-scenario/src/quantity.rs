@@ -91,6 +91,17 @@ pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
     }
 }
 
+/// Reads a length of time as scenarios write it, such as `30ms`.
+///
+/// # Errors
+/// What was found in its place, and what was perhaps meant.
+pub fn read_span(text: &str) -> Result<Span, String> {
+    parse_span(text).map_err(|refusal| match refusal.help {
+        Some(help) => format!("found {}; {help}", refusal.found),
+        None => format!("found {}", refusal.found),
+    })
+}
+
 /// Reads a length of time.
 pub(crate) fn parse_span(text: &str) -> Result<Span, Refusal> {
     let (number, unit) = split(text, "\"30ms\"")?;

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
 
 use super::font::drawable;
-use super::shape::Shape;
+use super::shape::{Nominal, Shape};
 
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
@@ -87,13 +87,8 @@ pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// Draws a picture of that size and returns its SVG.
-pub(crate) fn draw(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
-    draw_as(&Shape { width, height: Some(height), paper_mm: None }, height, paint)
-}
-
 /// Draws a picture of that shape and height and returns its SVG.
-pub(crate) fn draw_as(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
+pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
     let width = shape.width;
     let mut svg = String::new();
     let size = (whole(width * SCALE).unsigned_abs(), whole(height * SCALE).unsigned_abs());
@@ -105,11 +100,13 @@ pub(crate) fn draw_as(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>
     }
     // Show it at its nominal size, and without spikes where a noisy line turns.
     let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
-    let (width, height) = match shape.paper_mm {
-        None => (whole(width).to_string(), whole(height).to_string()),
-        Some((width, height)) => {
-            (format!("{width}mm"), format!("{height}mm\" preserveAspectRatio=\"none"))
-        }
+    let exactly = |width: f64, height: f64, unit: &str| {
+        (format!("{width}{unit}"), format!("{height}{unit}\" preserveAspectRatio=\"none"))
+    };
+    let (width, height) = match shape.nominal {
+        Nominal::Points => (whole(width).to_string(), whole(height).to_string()),
+        Nominal::Paper(width, height) => exactly(width, height, "mm"),
+        Nominal::Pixels(width, height) => exactly(width.round(), height.round(), "px"),
     };
     let nominal = format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
     svg.replacen(&doubled, &nominal, 1)

@@ -7,7 +7,7 @@ use bbrlab_run::RunSummary;
 
 use super::Picture;
 use super::axis::{Axis, log2};
-use super::canvas::{Canvas, Stroke, Words, draw_as};
+use super::canvas::{Canvas, Stroke, Words, draw};
 use super::font::cut;
 use super::legend::{self, Entry};
 use super::palette;
@@ -242,7 +242,7 @@ impl<'a> Sheet<'a> {
             self.input.shape.height.unwrap_or_else(|| {
                 self.head() + f64::from(self.rows()) * (self.panel_height + GAP_Y)
             });
-        draw_as(&self.input.shape, height, |canvas| self.paint(canvas))
+        draw(&self.input.shape, height, |canvas| self.paint(canvas))
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {

@@ -6,13 +6,15 @@
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, Words, draw};
 use super::panel::{Key, Panel, SMALL, TITLE};
+use super::shape::Shape;
 use super::{Picture, decimate, palette};
 use crate::table::layout_cut;
 
-const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 66.0;
-const RIGHT: f64 = WIDTH - 22.0;
+const RIGHT_MARGIN: f64 = 22.0;
 const FIRST_TOP: f64 = 86.0;
+/// Without a heading.
+const FIRST_TOP_NARROW: f64 = 30.0;
 const PANEL_HEIGHT: f64 = 150.0;
 const PANEL_GAP: f64 = 38.0;
 
@@ -40,7 +42,7 @@ pub struct OverlayPanel {
 }
 
 /// What an overlay is drawn from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Overlay {
     /// The picture's name.
     pub name: String,
@@ -52,8 +54,12 @@ pub struct Overlay {
     pub below: String,
     /// What the dark lines are.
     pub above: String,
+    /// The start of the time axis, in seconds.
+    pub start_s: f64,
     /// The end of the time axis, in seconds.
     pub end_s: f64,
+    /// The size.
+    pub shape: Shape,
     /// From top to bottom.
     pub panels: Vec<OverlayPanel>,
 }
@@ -61,38 +67,50 @@ pub struct Overlay {
 /// The picture of two recordings.
 #[must_use]
 pub fn overlay_picture(overlay: &Overlay) -> Picture {
-    let mut height = FIRST_TOP + 12.0;
-    for _ in &overlay.panels {
-        height += PANEL_HEIGHT + PANEL_GAP;
-    }
-    let svg = draw(WIDTH, height, |canvas| {
-        let facts = layout_cut(&overlay.facts, 150);
-        let title = layout_cut(&overlay.title, 110);
-        canvas.words(&title, (LEFT, 24.0), Words::new(TITLE, palette::INK).bold());
-        canvas.words(&facts, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
-        let mut top = FIRST_TOP;
+    let is_narrow = overlay.shape.is_narrow();
+    let first_top = if is_narrow { FIRST_TOP_NARROW } else { FIRST_TOP };
+    let rows = u32::try_from(overlay.panels.len()).unwrap_or(u32::MAX);
+    let around = first_top + 12.0 + f64::from(rows) * PANEL_GAP;
+    let panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
+    let height = around + f64::from(rows) * panel_height;
+    let svg = draw(&overlay.shape, height, |canvas| {
+        if !is_narrow {
+            let facts = layout_cut(&overlay.facts, 150);
+            let title = layout_cut(&overlay.title, 110);
+            canvas.words(&title, (LEFT, 24.0), Words::new(TITLE, palette::INK).bold());
+            canvas.words(&facts, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
+        }
+        let mut top = first_top;
         for (place, panel) in overlay.panels.iter().enumerate() {
-            paint(canvas, overlay, panel, top, place + 1 == overlay.panels.len());
-            top += PANEL_HEIGHT + PANEL_GAP;
+            let is_last = place + 1 == overlay.panels.len();
+            paint(canvas, overlay, panel, (top, top + panel_height), is_last);
+            top += panel_height + PANEL_GAP;
         }
     });
     Picture { name: overlay.name.clone(), svg }
 }
 
-fn paint(canvas: &Canvas<'_>, overlay: &Overlay, content: &OverlayPanel, top: f64, is_last: bool) {
+fn paint(
+    canvas: &Canvas<'_>,
+    overlay: &Overlay,
+    content: &OverlayPanel,
+    (top, bottom): (f64, f64),
+    is_last: bool,
+) {
     let values = || {
         let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));
         pairs.filter_map(|&(_, value)| value)
     };
+    let ticks = if overlay.shape.is_narrow() { 6 } else { 11 };
     let least = values().fold(f64::INFINITY, f64::min);
     let greatest = values().fold(0.0, f64::max);
     let panel = Panel {
         canvas,
         left: LEFT,
-        right: RIGHT,
+        right: overlay.shape.width - RIGHT_MARGIN,
         top,
-        bottom: top + PANEL_HEIGHT,
-        x: Axis::exactly(0.0, overlay.end_s.max(1e-9), 11),
+        bottom,
+        x: Axis::exactly(overlay.start_s, overlay.end_s.max(overlay.start_s + 1e-9), ticks),
         y: Axis::around(least.min(greatest), greatest.max(1e-3), 5),
     };
     panel.frame(&content.title);

@@ -23,12 +23,18 @@ pub(crate) fn tree(svg: &str) -> Tree {
     Tree::from_str(svg, &options).expect("our own SVG is well formed")
 }
 
-/// The picture with a pixel for each of its units, which is twice its nominal size on a screen; on paper with two.
+/// The picture with a pixel for each of its units, which is twice its nominal size on a screen; on paper with two; of a
+/// size in pixels with exactly those.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = tree(svg);
     let units = units_across(svg).unwrap_or_else(|| tree.size().width());
-    let is_paper = svg.get(..200).is_some_and(|head| head.contains("mm\""));
-    let scale = units / tree.size().width() * if is_paper { PAPER } else { 1.0 };
+    let says = |unit: &str| svg.get(..200).is_some_and(|head| head.contains(unit));
+    let of_units = units / tree.size().width();
+    let scale = match (says("px\""), says("mm\"")) {
+        (true, _) => 1.0,
+        (false, true) => of_units * PAPER,
+        (false, false) => of_units,
+    };
     let size = tree.size();
     let scaled = Size::from_wh(size.width() * scale, size.height() * scale);
     let size = scaled.expect("the scale is above zero").to_int_size();

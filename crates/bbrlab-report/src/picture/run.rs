@@ -12,7 +12,7 @@ pub use self::choice::{RunChoice, RunPanel};
 use self::curves::{Curve, Curves, Quantity};
 use super::Picture;
 use super::axis::Axis;
-use super::canvas::{Canvas, Stroke, Words, draw_as};
+use super::canvas::{Canvas, Stroke, Words, draw};
 use super::font::{cut, width_of};
 use super::legend::{self, Entry};
 use super::palette;
@@ -196,7 +196,19 @@ impl<'a> Sheet<'a> {
         let entries = self.legend();
         let rows = legend::rows(&entries, self.left(), self.right()).len();
         let rows = f64::from(u32::try_from(rows).expect("a handful"));
-        self.head() + rows * legend::ROW + if self.states.is_empty() { 0.0 } else { 22.0 }
+        let states = u32::try_from(self.state_rows().len()).expect("at most eight");
+        let states = f64::from(states) * states::ROW;
+        self.head() + rows * legend::ROW + states + if self.states.is_empty() { 0.0 } else { 4.0 }
+    }
+
+    /// The legend of the states, in rows beside their title.
+    fn state_rows(&self) -> Vec<Vec<&'a str>> {
+        let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
+        states::legend_rows(&all, self.right() - self.left() - width_of(self.state_title(), 14.0))
+    }
+
+    fn state_title(&self) -> &'static str {
+        if self.shape.is_narrow() { "" } else { "State" }
     }
 
     fn first_top(&self) -> f64 {
@@ -209,7 +221,7 @@ impl<'a> Sheet<'a> {
             let rows = u32::try_from(self.panels.len()).expect("a handful");
             self.first_top() + f64::from(rows) * (self.panel_height + self.gap()) + 12.0
         });
-        draw_as(&self.shape, height, |canvas| self.paint(canvas))
+        draw(&self.shape, height, |canvas| self.paint(canvas))
     }
 
     fn panel<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32, y: Axis) -> Panel<'c, 's> {
@@ -310,11 +322,15 @@ impl<'a> Sheet<'a> {
             return;
         }
         let (left_end, right_end) = (self.left(), self.right());
-        let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
-        let title_y = self.strip_top() - 11.0;
-        let title = if self.shape.is_narrow() { "" } else { "State" };
-        states::legend(canvas, &all, (left_end + width_of(title, 14.0), right_end), title_y);
-        canvas.words(title, (left_end, title_y), Words::new(12.0, palette::INK).bold());
+        let rows = self.state_rows();
+        let below = f64::from(u32::try_from(rows.len()).expect("at most eight")) * states::ROW;
+        let title_y = self.strip_top() - below + 7.0;
+        states::legend(canvas, &rows, right_end, title_y);
+        canvas.words(
+            self.state_title(),
+            (left_end, title_y),
+            Words::new(12.0, palette::INK).bold(),
+        );
         let mut top = self.strip_top();
         for (flow, bands) in &self.states {
             for &(from, to, state) in bands {
@@ -357,6 +373,12 @@ impl<'a> Sheet<'a> {
             let cc = self.input.run.class(flow).cc.name();
             if self.rows.len() == 1 { cc.to_owned() } else { format!("{flow} {cc}") }
         })
+    }
+
+    /// The same for a legend, where there is room for the congestion control beside the name.
+    fn flow_title(&self, flow: u32) -> String {
+        let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc.name());
+        if name.contains(cc) { name } else { format!("{name} ({cc})") }
     }
 
     fn curves(&self, quantity: Quantity) -> Vec<Curve> {

@@ -14,13 +14,26 @@ pub struct Shape {
     pub(crate) width: f64,
     /// In layout points; without one, as high as its panels need.
     pub(crate) height: Option<f64>,
-    /// Width and height on paper in millimetres.
-    pub(crate) paper_mm: Option<(f64, f64)>,
+    pub(crate) nominal: Nominal,
 }
+
+/// How large a picture says it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Nominal {
+    /// A pixel for each layout point.
+    Points,
+    /// Width and height on paper, in millimetres.
+    Paper(f64, f64),
+    /// Width and height in pixels, exactly.
+    Pixels(f64, f64),
+}
+
+/// A picture of more pixels across is enlarged, text and all: what is shown larger is read from farther away.
+const WIDEST: f64 = 1000.0;
 
 impl Shape {
     /// A thousand points wide and as high as its panels need.
-    pub const SCREEN: Self = Self { width: 1000.0, height: None, paper_mm: None };
+    pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
     /// Exactly that large on paper. The text is as large as in print, so a smaller picture shows less.
     #[must_use]
@@ -28,14 +41,19 @@ impl Shape {
         Self {
             width: (width_mm * POINTS_PER_MM).round(),
             height: Some((height_mm * POINTS_PER_MM).round()),
-            paper_mm: Some((width_mm, height_mm)),
+            nominal: Nominal::Paper(width_mm, height_mm),
         }
     }
 
     /// Exactly that many pixels large on a screen.
     #[must_use]
     pub fn pixels(width: f64, height: f64) -> Self {
-        Self { width, height: Some(height), paper_mm: None }
+        let enlarged = (width / WIDEST).max(1.0);
+        Self {
+            width: (width / enlarged).round(),
+            height: Some((height / enlarged).round()),
+            nominal: Nominal::Pixels(width, height),
+        }
     }
 
     /// Too narrow for a heading: a figure of a paper has a caption.

@@ -47,13 +47,19 @@ pub(crate) fn bands<'a>(
     bands
 }
 
-/// The states that occur, in the order in which a connection passes through them.
-pub(crate) fn legend(
-    canvas: &Canvas<'_>,
-    bands: &[Vec<Band<'_>>],
-    (left, right): (f64, f64),
-    y: f64,
-) {
+/// The height of a row of the legend.
+pub(crate) const ROW: f64 = 18.0;
+
+/// The side of a coloured square with the space to its name, and the space behind a name.
+const SQUARE: f64 = 16.0;
+const BEHIND: f64 = 12.0;
+
+fn width(state: &str) -> f64 {
+    SQUARE + width_of(state, SMALL - 1.0)
+}
+
+/// The states that occur, in the order in which a connection passes through them, in as many rows as they need.
+pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'a str>> {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {
         if !state.is_empty() && !seen.contains(state) {
@@ -72,22 +78,51 @@ pub(crate) fn legend(
         _ => 8,
     };
     seen.sort_by_key(|state| order(state));
-    let mut right = right;
-    for state in seen.iter().rev() {
-        if right - width_of(state, SMALL - 1.0) - 28.0 < left {
-            break;
+    let mut rows: Vec<Vec<&str>> = Vec::new();
+    let mut left = 0.0;
+    for state in seen {
+        match rows.last_mut() {
+            Some(row) if width(state) <= left => row.push(state),
+            _ => {
+                rows.push(vec![state]);
+                left = space;
+            }
         }
-        let words = Words::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
-        canvas.words(state, (right, y), words);
-        right -= width_of(state, SMALL - 1.0) + 4.0;
-        canvas.fill((right - 12.0, y - 4.5), (right, y + 4.5), palette::state(state), 1.0);
-        right -= 12.0 + 12.0;
+        left -= width(state) + BEHIND;
+    }
+    rows
+}
+
+/// Draws the rows with their right ends at `right`; `y` is the middle of the first.
+pub(crate) fn legend(canvas: &Canvas<'_>, rows: &[Vec<&str>], right: f64, mut y: f64) {
+    for row in rows {
+        let mut right = right;
+        for state in row.iter().rev() {
+            let words = Words::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
+            canvas.words(state, (right, y), words);
+            right -= width(state);
+            canvas.fill((right, y - 4.5), (right + 12.0, y + 4.5), palette::state(state), 1.0);
+            right -= BEHIND;
+        }
+        y += ROW;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::bands;
+    use super::{bands, legend_rows};
+
+    #[test]
+    fn a_narrow_legend_has_more_rows_and_names_every_state() {
+        let states = ["PROBE_RTT", "STARTUP", "DRAIN", "PROBE_BW_UP", "STARTUP", ""];
+        let bands = [states.map(|state| (0.0, 1.0, state)).to_vec()];
+        let all = ["STARTUP", "DRAIN", "PROBE_BW_UP", "PROBE_RTT"];
+        assert_eq!(legend_rows(&bands, 900.0), [all.to_vec()]);
+        let narrow = legend_rows(&bands, 200.0);
+        assert!(narrow.len() > 1);
+        assert_eq!(narrow.concat(), all);
+        assert_eq!(legend_rows(&bands, 1.0).concat(), all);
+    }
 
     #[test]
     #[expect(clippy::cast_possible_truncation, reason = "small numbers")]

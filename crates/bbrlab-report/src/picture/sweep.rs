@@ -13,7 +13,7 @@ pub use self::choice::SweepChoice;
 use self::plot::{Curve, DASHES, Sample};
 use super::Picture;
 use super::axis::Axis;
-use super::canvas::{Canvas, Stroke, Words, draw_as};
+use super::canvas::{Canvas, Stroke, Words, draw};
 use super::font::cut;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
@@ -251,7 +251,7 @@ impl<'a> Sheet<'a> {
         let height = self.shape.height.unwrap_or_else(|| {
             self.head() + f64::from(self.rows()) * (self.panel_height + self.gap_y())
         });
-        draw_as(&self.shape, height, |canvas| self.paint(canvas))
+        draw(&self.shape, height, |canvas| self.paint(canvas))
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {

@@ -77,7 +77,7 @@ impl<'s, 'a> Curves<'s, 'a> {
                 .collect();
         }
         let flows = 0..u32::try_from(self.sheet.rows.len()).expect("at most eight");
-        flows.map(|flow| (self.sheet.flow_name(flow), palette::line(flow as usize))).collect()
+        flows.map(|flow| (self.sheet.flow_title(flow), palette::line(flow as usize))).collect()
     }
 
     pub(super) fn of(&self, quantity: Quantity) -> Vec<Curve> {

@@ -1,0 +1,145 @@
+//! `bbrlab plot`: pictures of existing results, the usual ones and those that somebody chose.
+
+mod shell;
+
+use std::fs;
+
+use expect_test::expect;
+use shell::{FOUR, ONE, Shell, told};
+
+#[test]
+fn pictures_can_be_drawn_from_the_folder_alone() {
+    let shell = Shell::new("plot");
+    assert!(
+        shell
+            .output(&["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"])
+            .status
+            .success()
+    );
+    shell.check(
+        &["plot", "r", "--out", "p"],
+        &expect![[r#"
+        p/run.svg
+        p/run.png
+        --- exit 0
+    "#]],
+    );
+    for name in ["run.svg", "run.png"] {
+        let drawn_at_once = fs::read(shell.folder().join("r").join(name)).unwrap();
+        let drawn_later = fs::read(shell.folder().join("p").join(name)).unwrap();
+        assert!(drawn_at_once == drawn_later, "{name} differs");
+    }
+}
+
+#[test]
+fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is() {
+    let shell = Shell::new("chosen");
+    let args = ["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"];
+    assert!(shell.output(&args).status.success());
+    shell.check(
+        &[
+            "plot",
+            "r",
+            "--panels",
+            "rtt,queue",
+            "--from",
+            "500ms",
+            "--to",
+            "1.5s",
+            "--size",
+            "84x60mm",
+            "--format",
+            "svg,pdf",
+            "--out",
+            "p",
+        ],
+        &expect![[r#"
+            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.svg
+            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.pdf
+            --- exit 0
+        "#]],
+    );
+    shell.check(
+        &["plot", "r", "--cdf", "rtt,queue", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-rtt.svg
+            p/cdf-queue.svg
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "r"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["--panels", "rttt"], "unknown `rttt`; known are state, throughput, rtt");
+    refused(&["--metric", "share"], "this is a single run");
+    refused(&["--from", "5s"], "the run ends at 2 s");
+    refused(&["--size", "84"], "expected a size such as 84x60mm");
+    refused(&["--cdf", "fct"], "no transfers here");
+    refused(&["--format", "gif"], "known are svg, png, pdf");
+}
+
+#[test]
+fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
+    let shell = Shell::new("chosen-sweep");
+    shell.write("four.toml", FOUR);
+    assert!(shell.output(&["run", "four.toml", "--quiet", "--out", "s"]).status.success());
+    shell.check(
+        &["plot", "s", "--metric", "jain,rtt_ms.p95", "--x", "buffer", "--format", "svg"],
+        &expect![[r#"
+            s/sweep-bottleneck-buffer-jain-rtt_ms-p95.svg
+            --- exit 0
+        "#]],
+    );
+    shell.check(
+        &["plot", "s", "--cdf", "rtt,queue", "--by", "buffer", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-rtt-by-buffer.svg
+            p/cdf-queue-by-buffer.svg
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "s"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(&["--x", "rate"], "`rate` is not swept here; swept are bottleneck.buffer");
+    refused(&["--x", "buffer", "--by", "buffer"], "is along the axis");
+    refused(&["--panels", "rtt"], "this is a sweep");
+    refused(&["--cdf", "delay"], "known are fct, rtt, queue");
+}
+
+#[test]
+fn two_runs_lie_on_top_of_each_other_in_one_picture() {
+    let shell = Shell::new("overlay");
+    shell.write("one.toml", ONE);
+    shell.write("four.toml", FOUR);
+    let run = |args: &[&str]| assert!(shell.output(args).status.success());
+    run(&["run", "one.toml", "--quiet", "--out", "bbr"]);
+    run(&["run", "one.toml", "--quiet", "--set", "flows.cc=cubic", "--out", "cubic"]);
+    run(&["run", "four.toml", "--quiet", "--out", "s"]);
+    shell.check(
+        &["plot", "bbr", "cubic", "--overlay", "--panels", "rtt,queue", "--out", "p"],
+        &expect![[r#"
+            p/overlay-bbr-rtt-queue.svg
+            p/overlay-bbr-rtt-queue.png
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "--overlay"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["bbr"], "expected the folders of two runs, found 1");
+    refused(&["bbr", "s"], "s: --overlay draws single runs, and this is a sweep");
+    refused(&["bbr", "cubic", "--panels", "state"], "leave `state` out");
+    refused(&["bbr", "cubic", "--metric", "share"], "--overlay draws two runs over time");
+    refused(&["bbr", "cubic", "--from", "3s"], "--from 3 s is not before the end");
+}
