@@ -101,16 +101,7 @@ impl Sender {
         if !self.hooks.in_ack_event {
             return;
         }
-        let mut event = 0;
-        if flag & flags::WIN_UPDATE != 0 {
-            event |= ack_flags::WIN_UPDATE;
-        }
-        if flag & flags::SLOWPATH != 0 {
-            event |= ack_flags::SLOWPATH;
-            if flag & flags::ECE != 0 {
-                event |= ack_flags::ECE;
-            }
-        }
+        let event = ack_event(flag);
         self.with_cc(|cc, conn| cc.in_ack_event(conn, event));
     }
 
@@ -280,5 +271,43 @@ impl Sender {
             retrans_out: self.board.retrans_out(),
         };
         check_app_limited(&mut self.conn, backlog);
+    }
+}
+
+/// What congestion controls are told about an ACK. Linux: the flags that `tcp_in_ack_event` is called with.
+fn ack_event(flag: u32) -> u32 {
+    let mut event = 0;
+    if flag & flags::WIN_UPDATE != 0 {
+        event |= ack_flags::WIN_UPDATE;
+    }
+    if flag & flags::SLOWPATH != 0 {
+        event |= ack_flags::SLOWPATH;
+        if flag & flags::ECE != 0 {
+            event |= ack_flags::ECE;
+        }
+    }
+    event
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_cc::ack_flags;
+
+    use super::{ack_event, flags};
+
+    /// An ECN echo is told on the slow path only, and takes nothing from what else is told.
+    #[test]
+    fn an_ack_is_told_as_the_kernel_tells_it() {
+        let (win, slow, ece) = (flags::WIN_UPDATE, flags::SLOWPATH, flags::ECE);
+        for (flag, told) in [
+            (0, 0),
+            (ece, 0),
+            (win, ack_flags::WIN_UPDATE),
+            (slow, ack_flags::SLOWPATH),
+            (slow | ece, ack_flags::SLOWPATH | ack_flags::ECE),
+            (win | slow | ece, ack_flags::WIN_UPDATE | ack_flags::SLOWPATH | ack_flags::ECE),
+        ] {
+            assert_eq!(ack_event(flag), told, "{flag:#x}");
+        }
     }
 }
