@@ -240,7 +240,7 @@ fn all_runs(
                 None => {}
             }
         }
-        if options.stop.is_wished() {
+        if options.stop.is_requested() {
             break;
         }
         left = theirs;

@@ -56,7 +56,7 @@ pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
     let of_link = of_link();
     let links: Vec<Vec<Cell>> = runs
         .iter()
-        .map(|run| bottleneck(run).map_or_else(|| vec![Cell::Nothing; of_link.len()], cells))
+        .map(|run| bottleneck(run).map_or_else(|| vec![Cell::Null; of_link.len()], cells))
         .collect();
     for (at, leaf) in of_link.iter().enumerate() {
         let per_run = runs.iter().zip(&links);
@@ -85,7 +85,7 @@ fn of_group() -> Vec<Leaf> {
 
 /// For each flow of a run, the figures of its group.
 fn cells_of_groups(run: &RunSummary) -> Vec<Vec<Cell>> {
-    let nothing = vec![Cell::Nothing; of_group().len()];
+    let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =
         run.flow_groups.iter().map(|group| (group.group.as_str(), cells(group))).collect();
     let of_flow = |flow: &FlowSummary| {
@@ -134,7 +134,7 @@ pub(crate) fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Colum
             Value::String(text) => Some(Cell::Word(text.clone())),
             other => Some(Cell::Word(other.to_string())),
         };
-        own.push(repeated(key, cell.unwrap_or(Cell::Nothing)));
+        own.push(repeated(key, cell.unwrap_or(Cell::Null)));
         if let Some((value, unit)) = base_value(run, key) {
             own.push(repeated(&format!("{key}_{unit}"), Cell::Number(value)));
         }

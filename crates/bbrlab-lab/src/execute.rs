@@ -51,7 +51,7 @@ pub fn execute(
         }
         #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
         watch(slice as f64 / slices as f64);
-        if stop.is_wished() {
+        if stop.is_requested() {
             break;
         }
     }

@@ -106,7 +106,7 @@ fn write_rows(out: &mut impl Write, columns: &[Values]) -> io::Result<()> {
                 Values::OptFloat(values) => write_some(out, values[row], |v| format!("{v:?}"))?,
                 Values::Text(values) => out.write_all(field(&values[row]).as_bytes())?,
                 Values::OptText(values) => write_some(out, values[row].as_deref(), field)?,
-                Values::Repeated(Cell::Nothing, _) => {}
+                Values::Repeated(Cell::Null, _) => {}
                 Values::Repeated(Cell::Whole(value), _) => write!(out, "{value}")?,
                 Values::Repeated(Cell::Number(value), _) => write!(out, "{value:?}")?,
                 Values::Repeated(Cell::Word(word), _) => out.write_all(field(word).as_bytes())?,

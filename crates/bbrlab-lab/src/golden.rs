@@ -46,7 +46,7 @@ pub fn validate_golden(
     let work = |trace: &GoldenTrace, _: &Worker<'_>| Ok::<_, Infallible>(replay(trace));
     let weight = |place: usize| traces[place].rows;
     let Ok(outcomes) = (Pool { jobs, stop }).each(&traces, weight, work, |_| {});
-    if stop.is_wished() {
+    if stop.is_requested() {
         return Err(LabError::Interrupted("interrupted; nothing was compared".to_owned()));
     }
     let mut damaged = Vec::new();

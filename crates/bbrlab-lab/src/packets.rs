@@ -47,7 +47,7 @@ pub fn validate_packets(
         Ok::<_, Infallible>(packets::validate_episode(episode, folder))
     };
     let Ok(outcomes) = (Pool { jobs, stop }).each(&episodes, weight, work, |_| {});
-    if stop.is_wished() {
+    if stop.is_requested() {
         return Err(LabError::Interrupted("interrupted; nothing was compared".to_owned()));
     }
     let unsupported =

@@ -72,7 +72,7 @@ fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
         Values::Float(_) | Values::Repeated(Cell::Number(_), _) => (Physical::DOUBLE, false),
         Values::OptFloat(_) => (Physical::DOUBLE, true),
         Values::Text(_) | Values::Repeated(Cell::Word(_), _) => (Physical::BYTE_ARRAY, false),
-        Values::OptText(_) | Values::Repeated(Cell::Nothing, _) => (Physical::BYTE_ARRAY, true),
+        Values::OptText(_) | Values::Repeated(Cell::Null, _) => (Physical::BYTE_ARRAY, true),
     };
     let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
     let repetition = if is_optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
@@ -137,7 +137,7 @@ fn write_column(
                         let words = vec![ByteArray::from(word.as_str()); rows];
                         column.typed::<ByteArrayType>().write_batch(&words, None, None)?;
                     }
-                    Cell::Nothing => {
+                    Cell::Null => {
                         let levels = vec![0; rows];
                         column.typed::<ByteArrayType>().write_batch(&[], Some(&levels), None)?;
                     }

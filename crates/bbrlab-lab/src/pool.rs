@@ -46,7 +46,7 @@ impl Worker<'_> {
     }
 }
 
-enum News<R, E> {
+enum Report<R, E> {
     Advanced(f64),
     Ended(Result<R, E>),
 }
@@ -72,19 +72,19 @@ impl Pool<'_> {
         order.sort_by_key(|&place| (Reverse(weights[place]), place));
         let next = AtomicUsize::new(0);
         let stop = self.stop.inner();
-        let work_through = |news: &mpsc::Sender<(usize, News<R, E>)>| {
+        let work_through = |news: &mpsc::Sender<(usize, Report<R, E>)>| {
             let _guard = WishOnPanic(&stop);
             while let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if stop.is_wished() {
+                if stop.is_requested() {
                     break;
                 }
                 // Sending fails only if the caller's thread has panicked.
-                let tell = |share| drop(news.send((place, News::Advanced(share))));
+                let tell = |share| drop(news.send((place, Report::Advanced(share))));
                 let result = work(&items[place], &Worker { stop: &stop, tell: &tell });
                 if result.is_err() {
-                    stop.wish();
+                    stop.request();
                 }
-                if news.send((place, News::Ended(result))).is_err() {
+                if news.send((place, Report::Ended(result))).is_err() {
                     break;
                 }
             }
@@ -104,13 +104,13 @@ impl Pool<'_> {
             let mut so_far = SoFar::new(&weights);
             for (place, news) in receive {
                 match news {
-                    News::Advanced(share) => so_far.advance(place, share),
-                    News::Ended(Ok(result)) => {
+                    Report::Advanced(share) => so_far.advance(place, share),
+                    Report::Ended(Ok(result)) => {
                         results[place] = Some(result);
                         so_far.advance(place, 1.0);
                         so_far.done += 1;
                     }
-                    News::Ended(Err(error)) => {
+                    Report::Ended(Err(error)) => {
                         if failed.as_ref().is_none_or(|(first, _)| place < *first) {
                             failed = Some((place, error));
                         }
@@ -133,7 +133,7 @@ struct WishOnPanic<'a>(&'a Stop);
 impl Drop for WishOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.wish();
+            self.0.request();
         }
     }
 }
@@ -241,9 +241,9 @@ mod tests {
             |_| 0,
             |&item, worker| {
                 if item == 2 {
-                    stop.wish();
+                    stop.request();
                 }
-                Ok::<_, Infallible>((item, worker.stop.is_wished()))
+                Ok::<_, Infallible>((item, worker.stop.is_requested()))
             },
             |_| {},
         );
@@ -263,7 +263,7 @@ mod tests {
                     return Err("the third is damaged");
                 }
                 // These wait until the failure has been noticed, in case they were begun at the same time.
-                while item > 3 && !worker.stop.is_wished() {
+                while item > 3 && !worker.stop.is_requested() {
                     thread::yield_now();
                 }
                 Ok(())
@@ -271,7 +271,7 @@ mod tests {
             |_| {},
         );
         assert_eq!(result.unwrap_err(), "the third is damaged");
-        assert!(!stop.is_wished());
+        assert!(!stop.is_requested());
         assert!(*begun.lock().unwrap() < 10);
     }
 
@@ -298,7 +298,7 @@ mod tests {
                 |_| 0,
                 |&item, worker| {
                     assert!(item != 1, "packets are lost without trace");
-                    while !worker.stop.is_wished() {
+                    while !worker.stop.is_requested() {
                         thread::sleep(Duration::from_millis(1));
                     }
                     Ok::<_, Infallible>(())
@@ -317,7 +317,7 @@ mod tests {
                 &[1, 2],
                 |_| 0,
                 |&item, worker| {
-                    while item == 2 && !worker.stop.is_wished() {
+                    while item == 2 && !worker.stop.is_requested() {
                         thread::sleep(Duration::from_millis(1));
                     }
                     Ok::<_, Infallible>(())

@@ -9,13 +9,13 @@ use signal_hook::flag;
 /// A request to stop. All clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    wished: Arc<AtomicBool>,
+    requested: Arc<AtomicBool>,
     /// Another request that also counts as this one.
     outer: Option<Arc<Stop>>,
 }
 
 impl Stop {
-    /// A request that only [`Self::wish`] makes.
+    /// A request that only [`Self::request`] makes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -30,8 +30,8 @@ impl Stop {
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal finds the flag unset and sets it, the second finds it set and
             // ends the program.
-            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.wished))?;
-            flag::register(signal, Arc::clone(&stop.wished))?;
+            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.requested))?;
+            flag::register(signal, Arc::clone(&stop.requested))?;
         }
         Ok(stop)
     }
@@ -40,18 +40,18 @@ impl Stop {
     /// round.
     #[must_use]
     pub(crate) fn inner(&self) -> Self {
-        Self { wished: Arc::default(), outer: Some(Arc::new(self.clone())) }
+        Self { requested: Arc::default(), outer: Some(Arc::new(self.clone())) }
     }
 
     /// Asks for the stop.
-    pub fn wish(&self) {
-        self.wished.store(true, Ordering::Relaxed);
+    pub fn request(&self) {
+        self.requested.store(true, Ordering::Relaxed);
     }
 
     /// Whether a stop has been asked for.
     #[must_use]
-    pub fn is_wished(&self) -> bool {
-        self.wished.load(Ordering::Relaxed)
-            || self.outer.as_ref().is_some_and(|outer| outer.is_wished())
+    pub fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::Relaxed)
+            || self.outer.as_ref().is_some_and(|outer| outer.is_requested())
     }
 }

@@ -21,7 +21,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// None: the figure has no meaning in this run.
-    Nothing,
+    Null,
     /// A whole number.
     Whole(u64),
     /// A number.
@@ -38,7 +38,7 @@ impl Cell {
             #[expect(clippy::cast_precision_loss, reason = "a run counts fewer than 2^52")]
             Self::Whole(value) => Some(*value as f64),
             Self::Number(value) => Some(*value),
-            Self::Nothing | Self::Word(_) => None,
+            Self::Null | Self::Word(_) => None,
         }
     }
 }
@@ -75,7 +75,7 @@ pub enum Values {
     Text(Vec<String>),
     /// Words or nothing.
     OptText(Vec<Option<String>>),
-    /// One value in so many rows; [`Cell::Nothing`] stands for a word that is missing.
+    /// One value in so many rows; [`Cell::Null`] stands for a word that is missing.
     Repeated(Cell, usize),
 }
 
@@ -104,9 +104,9 @@ impl Values {
 /// A value that our simulator always knows and another back end may not know. A column in which every value is known
 /// is written as one without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told<T>(pub Option<T>);
+pub struct MaybeKnown<T>(pub Option<T>);
 
-impl<T> From<T> for Told<T> {
+impl<T> From<T> for MaybeKnown<T> {
     fn from(value: T) -> Self {
         Self(Some(value))
     }
@@ -181,7 +181,7 @@ macro_rules! integers_in_columns {
 
 integers_in_columns!(u32, u64);
 
-impl InColumn for Told<u64> {
+impl InColumn for MaybeKnown<u64> {
     const KIND: Kind = Kind::Whole;
 
     fn write(values: &[Self]) -> Values {

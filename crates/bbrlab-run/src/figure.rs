@@ -102,7 +102,7 @@ impl Field for f64 {
 
     fn cells(&self, cells: &mut Vec<Cell>) {
         // JSON has no other way to write it either.
-        cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Nothing });
+        cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Null });
     }
 }
 
@@ -121,7 +121,7 @@ impl<T: Field> Field for Option<T> {
     fn cells(&self, cells: &mut Vec<Cell>) {
         match self {
             Some(value) => value.cells(cells),
-            None => cells.push(Cell::Nothing),
+            None => cells.push(Cell::Null),
         }
     }
 }
@@ -331,7 +331,7 @@ mod tests {
                 Cell::Word("old".to_owned()),
                 Cell::Whole(50),
                 Cell::Number(100.0),
-                Cell::Nothing,
+                Cell::Null,
                 Cell::Number(0.5),
                 Cell::Number(1.0),
             ]
@@ -358,6 +358,6 @@ mod tests {
         let mut cells = Vec::new();
         f64::NAN.cells(&mut cells);
         None::<u64>.cells(&mut cells);
-        assert_eq!(cells, [Cell::Nothing, Cell::Nothing]);
+        assert_eq!(cells, [Cell::Null, Cell::Null]);
     }
 }

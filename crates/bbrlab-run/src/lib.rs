@@ -14,7 +14,7 @@ mod statistics;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
-pub use column::{Cell, Column, Kind, Told, Values};
+pub use column::{Cell, Column, Kind, MaybeKnown, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use profile::Profile;
 pub use record::{

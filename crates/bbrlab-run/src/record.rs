@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::column::Told;
+use crate::column::MaybeKnown;
 use crate::figure::{columns, record};
 use crate::run::SweepPoint;
 
@@ -307,9 +307,9 @@ columns! {
         min_rtt_us: Option<u32>, "us", "the congestion control's minimum RTT, or the stack's if it has none";
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
-        sent_packets: Told<u64>, "packets", "data packets sent so far";
+        sent_packets: MaybeKnown<u64>, "packets", "data packets sent so far";
         delivered_packets: u64, "packets", "packets delivered so far, as far as the sender knows";
-        lost_packets: Told<u64>, "packets", "packets marked lost so far";
+        lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: u64, "packets", "retransmissions so far";
         received_bytes: u64, "bytes", "bytes that the receiving application has read so far";
         throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the row before, over the sample period; null with `sample = \"ack\"` and in the first row";
@@ -331,12 +331,12 @@ columns! {
         time_s: f64, "s", "time since the start of the run";
         link: u32, "", "its index in the summary's `links`";
         packets: u64, "packets", "packets in the queue, including the one in service";
-        bytes: Told<u64>, "bytes", "wire bytes of these packets";
-        arrivals: Told<u64>, "packets", "arrivals so far";
+        bytes: MaybeKnown<u64>, "bytes", "wire bytes of these packets";
+        arrivals: MaybeKnown<u64>, "packets", "arrivals so far";
         drops: u64, "packets", "drops by the queue so far";
-        random_losses: Told<u64>, "packets", "random losses so far";
+        random_losses: MaybeKnown<u64>, "packets", "random losses so far";
         policer_drops: Option<u64>, "packets", "drops by the policer so far; null without one";
-        marks: Told<u64>, "packets", "marks so far";
+        marks: MaybeKnown<u64>, "packets", "marks so far";
     }
 }
 

@@ -367,7 +367,7 @@ impl Flow {
         setup: &ClassSetup,
     ) {
         if self.is_started {
-            self.close_books(now);
+            self.end_accounts(now);
             self.ends.connection += 1;
             self.sender = setup.sender();
             self.receiver = Receiver::new(setup.receiver);
@@ -387,7 +387,7 @@ impl Flow {
     }
 
     /// Adds the counts of the current connection to those of the past ones.
-    fn close_books(&mut self, now: Time) {
+    fn end_accounts(&mut self, now: Time) {
         let totals = self.totals(now);
         if let Some(transfer) = self.transfers.last_mut() {
             transfer.retransmitted = self.sender.stats().retransmitted;

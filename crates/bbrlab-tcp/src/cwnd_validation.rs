@@ -24,7 +24,7 @@ pub struct CwndUsage {
 
 /// The state of a connection that matters when it does not fill cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Starving {
+pub struct UnderuseInput {
     /// The retransmission timeout in jiffies.
     pub rto_jiffies: u32,
     /// Initial cwnd in packets.
@@ -56,7 +56,7 @@ impl CwndUsage {
         conn: &mut Conn,
         packets_out: u32,
         is_limited: bool,
-        starving: Starving,
+        starving: UnderuseInput,
     ) -> Option<Decay> {
         if !before(conn.snd_una, self.cwnd_usage_seq)
             || is_limited
@@ -83,7 +83,7 @@ impl CwndUsage {
 
     /// cwnd was not filled for an RTO: it becomes the mean of cwnd and what was used. Linux:
     /// `tcp_cwnd_application_limited`.
-    fn decay(&mut self, conn: &Conn, starving: Starving) -> Option<Decay> {
+    fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
         if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {
             let used = self.snd_cwnd_used.max(starving.init_cwnd.min(conn.ctl.cwnd_clamp));
@@ -158,7 +158,7 @@ mod tests {
     fn unfilled_window_decays_after_a_timeout() {
         let mut conn = Conn { jiffies: 1_000, ..conn(80, 20) };
         let mut usage = CwndUsage::default();
-        let starving = Starving {
+        let starving = UnderuseInput {
             rto_jiffies: 250,
             init_cwnd: 10,
             is_sndbuf_full: false,

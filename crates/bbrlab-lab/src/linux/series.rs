@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::{QueueRow, QueueSeries, Series, SeriesRow, Told};
+use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Series, SeriesRow};
 use flate2::read::GzDecoder;
 
 use super::LinuxError;
@@ -73,7 +73,7 @@ pub(super) fn queue(
             time_s: row.number("t")?,
             packets: row.count("qlen")?,
             drops: row.count("drops")?,
-            marks: Told(row.optional_count("marks")?),
+            marks: MaybeKnown(row.optional_count("marks")?),
             ..QueueRow::default()
         });
     }

@@ -318,11 +318,11 @@ impl<P: Copy> Network<P> {
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
         let Line::Events { queue, .. } = &self.links[id.0 as usize].line else { return };
-        let wish = queue.timer();
-        if wish == Time::NEVER {
+        let asked_for = queue.timer();
+        if asked_for == Time::NEVER {
             return;
         }
-        let at = wish.max(self.due);
+        let at = asked_for.max(self.due);
         if self.link_timers.arm(id.0 as usize, at) {
             self.heap.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
         }

@@ -23,7 +23,7 @@ const PLOTTERS_FONT_SCALE: f64 = 1.24;
 const NO_END: &str = "writing to a string cannot fail";
 
 /// A position in points, from the upper left.
-pub(crate) type At = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// How a line looks.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl Stroke {
 
 /// How a text looks, and how it is aligned to its position.
 #[derive(Clone, Copy)]
-pub(crate) struct Words {
+pub(crate) struct TextLook {
     pub(crate) size: f64,
     pub(crate) color: RGBColor,
     pub(crate) bold: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Words {
     pub(crate) v: VPos,
 }
 
-impl Words {
+impl TextLook {
     pub(crate) fn new(size: f64, color: RGBColor) -> Self {
         Self { size, color, bold: false, h: HPos::Left, v: VPos::Center }
     }
@@ -113,12 +113,12 @@ pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) 
 }
 
 impl Canvas<'_> {
-    pub(crate) fn fill(&self, from: At, to: At, color: RGBColor, alpha: f64) {
+    pub(crate) fn fill(&self, from: Point, to: Point, color: RGBColor, alpha: f64) {
         let style = color.mix(alpha).filled();
         self.area.draw(&Rectangle::new([unit(from), unit(to)], style)).expect(NO_END);
     }
 
-    pub(crate) fn line(&self, points: &[At], stroke: Stroke) {
+    pub(crate) fn line(&self, points: &[Point], stroke: Stroke) {
         if points.len() < 2 {
             return;
         }
@@ -141,37 +141,37 @@ impl Canvas<'_> {
         }
     }
 
-    pub(crate) fn area(&self, outline: &[At], color: RGBColor, alpha: f64) {
+    pub(crate) fn area(&self, outline: &[Point], color: RGBColor, alpha: f64) {
         let outline: Vec<(i32, i32)> = outline.iter().copied().map(unit).collect();
         self.area.draw(&Polygon::new(outline, color.mix(alpha))).expect(NO_END);
     }
 
-    pub(crate) fn dot(&self, at: At, radius: f64, color: RGBColor) {
+    pub(crate) fn dot(&self, at: Point, radius: f64, color: RGBColor) {
         self.pale_dot(at, radius, color, 1.0);
     }
 
-    pub(crate) fn pale_dot(&self, at: At, radius: f64, color: RGBColor, alpha: f64) {
+    pub(crate) fn pale_dot(&self, at: Point, radius: f64, color: RGBColor, alpha: f64) {
         let style = color.mix(alpha).filled();
         self.area.draw(&Circle::new(unit(at), whole(radius * SCALE), style)).expect(NO_END);
     }
 
-    pub(crate) fn ring(&self, at: At, radius: f64, stroke: Stroke) {
+    pub(crate) fn ring(&self, at: Point, radius: f64, stroke: Stroke) {
         let circle = Circle::new(unit(at), whole(radius * SCALE), stroke.style());
         self.area.draw(&circle).expect(NO_END);
     }
 
-    pub(crate) fn words(&self, text: &str, at: At, words: Words) {
+    pub(crate) fn text(&self, text: &str, at: Point, look: TextLook) {
         let font = FontDesc::new(
             FontFamily::Name(FAMILY),
-            words.size * SCALE * PLOTTERS_FONT_SCALE,
-            if words.bold { FontStyle::Bold } else { FontStyle::Normal },
+            look.size * SCALE * PLOTTERS_FONT_SCALE,
+            if look.bold { FontStyle::Bold } else { FontStyle::Normal },
         );
-        let style = TextStyle::from(font).color(&words.color).pos(Pos::new(words.h, words.v));
+        let style = TextStyle::from(font).color(&look.color).pos(Pos::new(look.h, look.v));
         self.area.draw(&Text::new(drawable(text), unit(at), style)).expect(NO_END);
     }
 }
 
-fn unit(at: At) -> (i32, i32) {
+fn unit(at: Point) -> (i32, i32) {
     (whole(at.0 * SCALE), whole(at.1 * SCALE))
 }
 
@@ -181,7 +181,7 @@ fn whole(value: f64) -> i32 {
 }
 
 /// The dashes along a path. Every segment of the path begins with a dash.
-fn dashes(points: &[At], dash: f64, gap: f64) -> Vec<(At, At)> {
+fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<(Point, Point)> {
     let mut pieces = Vec::new();
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

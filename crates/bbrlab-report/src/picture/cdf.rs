@@ -7,7 +7,7 @@ use bbrlab_run::RunSummary;
 
 use super::Picture;
 use super::axis::{Axis, log2};
-use super::canvas::{Canvas, Stroke, Words, draw};
+use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
 use super::legend::{self, Entry};
 use super::palette;
@@ -248,11 +248,11 @@ impl<'a> Sheet<'a> {
     fn paint(&self, canvas: &Canvas<'_>) {
         let (left, right) = (self.left(), self.right());
         if !self.input.shape.is_narrow() {
-            let words = Words::new(TITLE, palette::INK).bold();
-            canvas.words(&cut(self.input.title, right - left, TITLE, true), (left, 24.0), words);
+            let words = TextLook::new(TITLE, palette::INK).bold();
+            canvas.text(&cut(self.input.title, right - left, TITLE, true), (left, 24.0), words);
         }
-        let words = Words::new(SMALL, palette::FAINT_INK);
-        canvas.words(&cut(&self.note(), right - left, SMALL, false), (left, self.note_at()), words);
+        let words = TextLook::new(SMALL, palette::FAINT_INK);
+        canvas.text(&cut(&self.note(), right - left, SMALL, false), (left, self.note_at()), words);
         let entries = self.legend();
         legend::paint(canvas, &legend::rows(&entries, left, right), self.note_at() + 22.0);
         let gaps = f64::from(self.columns - 1) * GAP_X;
@@ -279,8 +279,8 @@ impl<'a> Sheet<'a> {
         let room = panel.right - panel.left;
         panel.grid(is_first);
         let title = if name.is_empty() { "Cumulative share" } else { name };
-        let words = Words::new(12.0, palette::INK).bold();
-        panel.canvas.words(&cut(title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
+        let words = TextLook::new(12.0, palette::INK).bold();
+        panel.canvas.text(&cut(title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
         let place = |value: f64| if self.is_log { log2(value) } else { value };
         for curve in curves {
             #[expect(clippy::cast_precision_loss, reason = "numbers of values")]

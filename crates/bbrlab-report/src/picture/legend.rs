@@ -1,6 +1,6 @@
 //! A legend in rows: as many entries in a row as fit.
 
-use super::canvas::{Canvas, Stroke, Words};
+use super::canvas::{Canvas, Stroke, TextLook};
 use super::font::width_of;
 use super::marks::Mark;
 use super::palette::INK;
@@ -52,7 +52,7 @@ pub(crate) fn paint(canvas: &Canvas<'_>, rows: &[Vec<(f64, &Entry)>], top: f64) 
             if let Some(mark) = entry.mark {
                 mark.paint(canvas, (x + entry.sign() / 2.0, y), 3.2);
             }
-            canvas.words(&entry.text, (x + entry.sign() + 6.0, y), Words::new(SMALL, INK));
+            canvas.text(&entry.text, (x + entry.sign() + 6.0, y), TextLook::new(SMALL, INK));
         }
         y += ROW;
     }

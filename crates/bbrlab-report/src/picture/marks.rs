@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 
-use super::canvas::{At, Canvas, Stroke};
+use super::canvas::{Canvas, Point, Stroke};
 
 /// A mark.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl Form {
 }
 
 impl Mark {
-    pub(crate) fn paint(self, canvas: &Canvas<'_>, (x, y): At, size: f64) {
+    pub(crate) fn paint(self, canvas: &Canvas<'_>, (x, y): Point, size: f64) {
         let color = self.color;
         match self.form {
             Form::Disc => canvas.dot((x, y), size, color),

@@ -4,7 +4,7 @@
 //! middle of the pale one.
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Stroke, Words, draw};
+use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::panel::{Key, Panel, SMALL, TITLE};
 use super::shape::Shape;
 use super::{Picture, decimate, palette};
@@ -77,8 +77,8 @@ pub fn overlay_picture(overlay: &Overlay) -> Picture {
         if !is_narrow {
             let facts = layout_cut(&overlay.facts, 150);
             let title = layout_cut(&overlay.title, 110);
-            canvas.words(&title, (LEFT, 24.0), Words::new(TITLE, palette::INK).bold());
-            canvas.words(&facts, (LEFT, 44.0), Words::new(SMALL, palette::FAINT_INK));
+            canvas.text(&title, (LEFT, 24.0), TextLook::new(TITLE, palette::INK).bold());
+            canvas.text(&facts, (LEFT, 44.0), TextLook::new(SMALL, palette::FAINT_INK));
         }
         let mut top = first_top;
         for (place, panel) in overlay.panels.iter().enumerate() {

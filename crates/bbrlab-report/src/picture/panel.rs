@@ -4,7 +4,7 @@ use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Stroke, Words};
+use super::canvas::{Canvas, Point, Stroke, TextLook};
 use super::font::{bold_width_of, cut, width_of};
 use super::palette::{FAINT_INK, FRAME, GRID, INK};
 
@@ -30,7 +30,7 @@ pub(crate) struct Panel<'a, 's> {
 }
 
 impl Panel<'_, '_> {
-    pub(crate) fn at(&self, x: f64, y: f64) -> At {
+    pub(crate) fn at(&self, x: f64, y: f64) -> Point {
         (
             self.left + self.x.share(x) * (self.right - self.left),
             self.bottom - self.y.share(y) * (self.bottom - self.top),
@@ -46,8 +46,8 @@ impl Panel<'_, '_> {
     /// Grid, title and labels of the y axis; to be drawn first.
     pub(crate) fn frame(&self, title: &str) {
         self.grid(true);
-        let words = Words::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
-        self.canvas.words(title, (self.left, self.top - 4.0), words);
+        let words = TextLook::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
+        self.canvas.text(title, (self.left, self.top - 4.0), words);
     }
 
     /// The grid, and the labels of the y axis if they are wanted; to be drawn first.
@@ -58,8 +58,8 @@ impl Panel<'_, '_> {
             if !with_labels {
                 continue;
             }
-            let words = Words::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
-            self.canvas.words(label, (self.left - 6.0, y), words);
+            let words = TextLook::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
+            self.canvas.text(label, (self.left - 6.0, y), words);
         }
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, 0.0);
@@ -91,15 +91,15 @@ impl Panel<'_, '_> {
                 continue;
             }
             free = x + half(label) + 6.0;
-            let words = Words::new(SMALL, INK).anchor(HPos::Center, VPos::Top);
-            self.canvas.words(label, (x, self.bottom + 8.0), words);
+            let words = TextLook::new(SMALL, INK).anchor(HPos::Center, VPos::Top);
+            self.canvas.text(label, (x, self.bottom + 8.0), words);
         }
-        let words = Words::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
-        self.canvas.words(title, (f64::midpoint(self.left, self.right), self.bottom + 24.0), words);
+        let words = TextLook::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
+        self.canvas.text(title, (f64::midpoint(self.left, self.right), self.bottom + 24.0), words);
     }
 
     pub(crate) fn line(&self, points: &[(f64, f64)], stroke: Stroke) {
-        let points: Vec<At> = points.iter().map(|&(x, y)| self.at(x, y)).collect();
+        let points: Vec<Point> = points.iter().map(|&(x, y)| self.at(x, y)).collect();
         self.canvas.line(&points, stroke);
     }
 
@@ -111,7 +111,7 @@ impl Panel<'_, '_> {
         color: RGBColor,
         alpha: f64,
     ) {
-        let outline: Vec<At> =
+        let outline: Vec<Point> =
             low.iter().chain(high.iter().rev()).map(|&(x, y)| self.at(x, y)).collect();
         if outline.len() > 2 {
             self.canvas.area(&outline, color, alpha);
@@ -138,9 +138,9 @@ impl Panel<'_, '_> {
     pub(crate) fn legend(&self, keys: &[Key]) {
         let mut right = self.right;
         for key in keys.iter().rev() {
-            let words = Words::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
+            let words = TextLook::new(SMALL, INK).anchor(HPos::Right, VPos::Center);
             let y = self.top - 10.0;
-            self.canvas.words(&key.text, (right, y), words);
+            self.canvas.text(&key.text, (right, y), words);
             right -= width_of(&key.text, SMALL) + 6.0;
             self.canvas.line(&[(right - 20.0, y), (right, y)], key.stroke);
             right -= 20.0 + 16.0;

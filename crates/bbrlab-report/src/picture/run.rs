@@ -12,7 +12,7 @@ pub use self::choice::{RunChoice, RunPanel};
 use self::curves::{Curve, Curves, Quantity};
 use super::Picture;
 use super::axis::Axis;
-use super::canvas::{Canvas, Stroke, Words, draw};
+use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::{cut, width_of};
 use super::legend::{self, Entry};
 use super::palette;
@@ -276,8 +276,8 @@ impl<'a> Sheet<'a> {
         if !self.shape.is_narrow() {
             let RunPicture { run, summary, .. } = self.input;
             let title = if run.title.is_empty() { &run.scenario } else { &run.title };
-            let words = Words::new(TITLE, palette::INK).bold();
-            canvas.words(&cut(title, room, TITLE, true), (left, 24.0), words);
+            let words = TextLook::new(TITLE, palette::INK).bold();
+            canvas.text(&cut(title, room, TITLE, true), (left, 24.0), words);
             let mut facts = vec![run.scenario.clone()];
             if !run.point.is_empty() {
                 facts.push(point_words(&run.point));
@@ -297,7 +297,7 @@ impl<'a> Sheet<'a> {
                 facts.retain(|fact| !fact.ends_with(" profile"));
             }
             let facts = cut(&facts.join("  ·  "), room, SMALL, false);
-            canvas.words(&facts, (left, 44.0), Words::new(SMALL, palette::FAINT_INK));
+            canvas.text(&facts, (left, 44.0), TextLook::new(SMALL, palette::FAINT_INK));
         }
         let entries = self.legend();
         let rows = legend::rows(&entries, left, self.right());
@@ -326,10 +326,10 @@ impl<'a> Sheet<'a> {
         let below = f64::from(u32::try_from(rows.len()).expect("at most eight")) * states::ROW;
         let title_y = self.strip_top() - below + 7.0;
         states::legend(canvas, &rows, right_end, title_y);
-        canvas.words(
+        canvas.text(
             self.state_title(),
             (left_end, title_y),
-            Words::new(12.0, palette::INK).bold(),
+            TextLook::new(12.0, palette::INK).bold(),
         );
         let mut top = self.strip_top();
         for (flow, bands) in &self.states {
@@ -345,9 +345,9 @@ impl<'a> Sheet<'a> {
                 let (left, right) = (place(from), place(to).max(place(from) + 1.0));
                 canvas.fill((left, top), (right, top + BAND_HEIGHT), palette::state(state), 1.0);
             }
-            let words = Words::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
+            let words = TextLook::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
             let name = cut(&self.flow_name(*flow), left_end - 12.0, SMALL - 1.0, false);
-            canvas.words(&name, (left_end - 6.0, top + BAND_HEIGHT / 2.0), words);
+            canvas.text(&name, (left_end - 6.0, top + BAND_HEIGHT / 2.0), words);
             top += BAND_HEIGHT + 2.0;
         }
     }

@@ -1,6 +1,6 @@
 //! State bands: which state a BBR flow was in, by pixel column.
 
-use super::canvas::{Canvas, Words};
+use super::canvas::{Canvas, TextLook};
 use super::font::width_of;
 use super::palette;
 use super::panel::SMALL;
@@ -98,8 +98,8 @@ pub(crate) fn legend(canvas: &Canvas<'_>, rows: &[Vec<&str>], right: f64, mut y:
     for row in rows {
         let mut right = right;
         for state in row.iter().rev() {
-            let words = Words::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
-            canvas.words(state, (right, y), words);
+            let words = TextLook::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
+            canvas.text(state, (right, y), words);
             right -= width(state);
             canvas.fill((right, y - 4.5), (right + 12.0, y + 4.5), palette::state(state), 1.0);
             right -= BEHIND;

@@ -13,7 +13,7 @@ pub use self::choice::SweepChoice;
 use self::plot::{Curve, DASHES, Sample};
 use super::Picture;
 use super::axis::Axis;
-use super::canvas::{Canvas, Stroke, Words, draw};
+use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
@@ -257,11 +257,11 @@ impl<'a> Sheet<'a> {
     fn paint(&self, canvas: &Canvas<'_>) {
         let (left, right) = (self.left(), self.right());
         if !self.shape.is_narrow() {
-            let words = Words::new(TITLE, palette::INK).bold();
-            canvas.words(&cut(self.title, right - left, TITLE, true), (left, 24.0), words);
+            let words = TextLook::new(TITLE, palette::INK).bold();
+            canvas.text(&cut(self.title, right - left, TITLE, true), (left, 24.0), words);
         }
         let note = cut(&self.note(), right - left, SMALL, false);
-        canvas.words(&note, (left, self.note_at()), Words::new(SMALL, palette::FAINT_INK));
+        canvas.text(&note, (left, self.note_at()), TextLook::new(SMALL, palette::FAINT_INK));
         let entries = self.legend();
         let rows = legend::rows(&entries, left, right);
         legend::paint(canvas, &rows, self.note_at() + 22.0);
@@ -318,16 +318,16 @@ impl<'a> Sheet<'a> {
         let room = panel.right - panel.left;
         if self.is_multiple() {
             if is_first {
-                let words = Words::new(12.0, palette::INK).bold();
+                let words = TextLook::new(12.0, palette::INK).bold();
                 let title = cut(&title, self.right() - self.left(), 12.0, true);
-                panel.canvas.words(&title, (panel.left, panel.top - 26.0), words);
+                panel.canvas.text(&title, (panel.left, panel.top - 26.0), words);
             }
             panel.grid(is_first);
             let name = cut(multiple, room, SMALL, false);
-            panel.canvas.words(
+            panel.canvas.text(
                 &name,
                 (panel.left, panel.top - 10.0),
-                Words::new(SMALL, palette::INK),
+                TextLook::new(SMALL, palette::INK),
             );
         } else {
             panel.frame(&cut(&title, room, 12.0, true));

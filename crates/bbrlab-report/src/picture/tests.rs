@@ -129,10 +129,10 @@ fn assert_has(svg: &str, words: &[&str]) {
 }
 
 /// A text of a picture: left, top, right, bottom, words.
-type Words = (f64, f64, f64, f64, String);
+type TextLook = (f64, f64, f64, f64, String);
 
 /// The texts of a picture with the rectangles that they cover.
-fn texts(svg: &str) -> Vec<Words> {
+fn texts(svg: &str) -> Vec<TextLook> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\"")).unwrap();
         rest.split('"').next().unwrap().to_owned()

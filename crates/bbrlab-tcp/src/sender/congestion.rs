@@ -19,7 +19,7 @@ use bbrlab_stack::Recovery;
 use super::Sender;
 use super::ack_state::{AckState, flags};
 use crate::Host;
-use crate::cwnd_validation::{Decay, Starving};
+use crate::cwnd_validation::{Decay, UnderuseInput};
 use crate::pacing::Window;
 use crate::prr::Prr;
 use crate::rate::{AckRate, Backlog, check_app_limited};
@@ -228,7 +228,7 @@ impl Sender {
     /// Data was sent: checks whether cwnd was fully used. Linux: `tcp_cwnd_validate`.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
-        let starving = Starving {
+        let starving = UnderuseInput {
             rto_jiffies: self.timer.rto(),
             init_cwnd: self.config.stack.initial_cwnd,
             is_sndbuf_full: self.sndbuf.is_full(),

@@ -42,7 +42,7 @@ impl Sender {
     }
 
     /// The SYN's ECN bits, flags and window.
-    pub(super) fn dress_syn(&self, segment: &mut Segment) {
+    pub(super) fn write_syn_header(&self, segment: &mut Segment) {
         segment.flags = flag::SYN;
         segment.ack = 0;
         segment.tsecr = 0;

@@ -336,7 +336,7 @@ impl Sender {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.retransmission = skb.retransmission;
         if skb.is_syn() {
-            self.dress_syn(&mut segment);
+            self.write_syn_header(&mut segment);
             host.transmit(segment);
             return;
         }

@@ -86,7 +86,7 @@ impl Sender {
             }
             self.mark_lost(at, host);
             // Otherwise RACK would visit it on every ACK until it is retransmitted.
-            self.board.shelve_lost(at);
+            self.board.unlink_timed_out(at);
         }
         self.board.forget_hints();
     }

@@ -2,7 +2,7 @@
 //! restart after an idle time, 5 the size of a burst.
 
 use bbrlab_cc::{Conn, reno};
-use bbrlab_tcp::cwnd_validation::{CwndUsage, Starving};
+use bbrlab_tcp::cwnd_validation::{CwndUsage, UnderuseInput};
 use bbrlab_tcp::pacing::Burst;
 
 use super::{Service, i32_of, named, u32_of};
@@ -68,7 +68,7 @@ impl Service for CwndVal {
         match event {
             1 => {
                 // The trace's stamp of the last full use is always fresh, so nothing decays.
-                let starving = Starving {
+                let starving = UnderuseInput {
                     rto_jiffies: u32::MAX,
                     init_cwnd: INIT_CWND,
                     is_sndbuf_full: false,

@@ -89,7 +89,7 @@ impl Scoreboard {
 
     /// A timeout has marked an skb lost: removes it from the list by time, to be put back in its place if the timeout
     /// was spurious.
-    pub(crate) fn shelve_lost(&mut self, at: Cursor) {
+    pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
             self.queue.unlink_sorted(at.0);
             self.queue[at.0].tags |= tag::UNSORTED_BY_RTO;
