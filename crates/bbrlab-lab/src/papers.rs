@@ -66,6 +66,10 @@ fn scenarios_of(id: &str) -> Option<Vec<&'static str>> {
         "lanigan2020.single-flow-traces.as-run" => Some(vec!["lanigan2020.single-flow.as-run"]),
         // The same runs under `linux`: the releases differ in the simulator only.
         "kato2025.sixteen-344" => Some(vec!["kato2025.sixteen-340"]),
+        // Sums up what these show.
+        "piotrowska2024.summary-figures" => {
+            Some(vec!["piotrowska2024.access-link", "piotrowska2024.rtt-ratio"])
+        }
         _ => None,
     }
 }

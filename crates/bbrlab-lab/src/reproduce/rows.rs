@@ -8,7 +8,8 @@ use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 use toml::Value;
 
-use super::metrics::{Measured, RunRow, place_of, rows_of_run};
+use super::locate::Keys;
+use super::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
 use crate::batch::Batch;
 use crate::error::LabError;
 use crate::papers::Experiment;
@@ -111,6 +112,7 @@ pub fn measured_rows(experiment: &Experiment, finished: &[Finished<'_>]) -> Resu
     for point in &points {
         rows.extend(rows_of_point(experiment, point, &seeds)?);
     }
+    let rows = with_compared(experiment, rows);
     Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
 }
 
@@ -154,11 +156,8 @@ fn rows_of_point(
         for found in rows_of_run(experiment, &of_run)? {
             let known = rows.iter().position(|(first, _)| first.keys == found.keys);
             let known = known.unwrap_or_else(|| {
-                let own = found.keys.iter();
-                let keys =
-                    place.iter().chain(own).map(|(key, value)| ((*key).to_owned(), value.clone()));
                 let row = Row {
-                    keys: keys.collect(),
+                    keys: keys_of(&place, &found),
                     metrics: Vec::new(),
                     seeds_run: 0,
                     scenario_hash: point.run.scenario_hash.clone(),
@@ -179,4 +178,13 @@ fn rows_of_point(
         }
     }
     Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
+/// The keys of a run with those of one of its rows. A row of another flow than the one under test has an algorithm of its
+/// own.
+fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
+    let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
+    let shared = place.iter().map(|key| own(key.0).unwrap_or(key));
+    let added = row.keys.iter().filter(|(name, _)| !place.iter().any(|(key, _)| key == name));
+    shared.chain(added).map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
 }

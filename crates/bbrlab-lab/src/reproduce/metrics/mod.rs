@@ -6,7 +6,10 @@ mod kato2025;
 mod lanigan2020;
 mod mahmud2020;
 mod over_time;
+mod piotrowska2024;
 mod song2021;
+mod step;
+mod together;
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -14,7 +17,7 @@ use std::path::Path;
 use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 
 use super::locate::{self, Keys};
-use super::rows::Key;
+use super::rows::{Key, Row};
 use crate::error::LabError;
 use crate::papers::Experiment;
 use crate::picture_files::{read_columns, read_series};
@@ -80,9 +83,10 @@ impl RunRow {
 pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
     match paper_of(&experiment.id) {
         "lanigan2020" => lanigan2020::place(run),
-        "song2021" => song2021::place(run),
+        "song2021" => song2021::place(&experiment.id, run),
         "mahmud2020" => mahmud2020::place(experiment, run),
         "kato2025" => kato2025::place(experiment, run),
+        "piotrowska2024" => piotrowska2024::place(run),
         _ => locate::algorithms(run),
     }
 }
@@ -94,11 +98,21 @@ pub(super) fn rows_of_run(
 ) -> Result<Vec<RunRow>, LabError> {
     match paper_of(&experiment.id) {
         "lanigan2020" => lanigan2020::rows(experiment, of),
-        "song2021" => Ok(song2021::rows(&experiment.id, of)),
+        "song2021" => song2021::rows(&experiment.id, of),
         "mahmud2020" => mahmud2020::rows(experiment, of),
         "kato2025" => Ok(kato2025::rows(of)),
+        "piotrowska2024" => piotrowska2024::rows(of),
         _ => Ok(Vec::new()),
     }
+}
+
+/// The rows of an experiment, from those of its runs: with what compares several runs.
+pub(super) fn with_compared(experiment: &Experiment, mut rows: Vec<Row>) -> Vec<Row> {
+    if experiment.id == "piotrowska2024.summary-figures" {
+        return piotrowska2024::conclusions(&rows);
+    }
+    rows.extend(piotrowska2024::compared(&experiment.id, &rows));
+    rows
 }
 
 fn paper_of(id: &str) -> &str {

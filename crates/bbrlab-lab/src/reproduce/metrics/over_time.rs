@@ -7,9 +7,9 @@ const TIME_ERROR_S: f64 = 1e-9;
 
 /// The rows of one flow.
 pub(super) struct OverTime<'a> {
-    series: &'a Series,
+    pub(super) series: &'a Series,
     /// Their places in the series, in order of time.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
 }
 
 impl<'a> OverTime<'a> {
