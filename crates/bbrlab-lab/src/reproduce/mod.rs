@@ -5,6 +5,8 @@
 //! the paper's own formulas and in its units (`metrics/`), which makes the measured rows (`rows.rs`), and the figures
 //! printed for the same place are shown next to them (`published.rs`).
 
+#[cfg(test)]
+mod data_files;
 mod locate;
 mod metrics;
 mod published;

@@ -182,7 +182,7 @@ fn rows_of_point(
 
 /// The keys of a run with those of one of its rows. A row of another flow than the one under test has an algorithm of its
 /// own.
-fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
+pub(super) fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
     let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
     let shared = place.iter().map(|key| own(key.0).unwrap_or(key));
     let added = row.keys.iter().filter(|(name, _)| !place.iter().any(|(key, _)| key == name));

@@ -37,9 +37,21 @@ impl<'a> Measured<'a> {
         Self { run, summary, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
+    /// A run that has just been made, without a folder.
+    #[cfg(test)]
+    pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
+        Self {
+            run,
+            summary: &result.summary,
+            folder: None,
+            series: OnceCell::from(result.series.clone()),
+            queue: OnceCell::from(result.queue.clone()),
+        }
+    }
+
     /// The flows over time; `None` if the run has no folder.
     fn series(&self) -> Result<Option<&Series>, LabError> {
-        let Some(folder) = self.folder else { return Ok(None) };
+        let Some(folder) = self.folder else { return Ok(self.series.get()) };
         if self.series.get().is_none() {
             let series = read_series(folder)?;
             return Ok(Some(self.series.get_or_init(|| series)));
@@ -49,7 +61,7 @@ impl<'a> Measured<'a> {
 
     /// The links over time; `None` if the run has no folder.
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
-        let Some(folder) = self.folder else { return Ok(None) };
+        let Some(folder) = self.folder else { return Ok(self.queue.get()) };
         if self.queue.get().is_none() {
             let queue = read_columns(&folder.join(QUEUE_PARQUET), QueueSeries::from_columns)?;
             return Ok(Some(self.queue.get_or_init(|| queue)));
