@@ -222,8 +222,6 @@ fn command_lines() {
                 error: this takes about 1.2e8 data packets, more than the limit of 1e6; raise it with --limit 1.3e8
             bbrlab reproduce nobody2020 | exit 2
                 error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
-            bbrlab reproduce piotrowska2024 | exit 2
-                error: `piotrowska2024`: none of its experiments is built yet
             bbrlab completions tcsh | exit 2
                 error: invalid value 'tcsh' for '<SHELL>'
                 [possible values: bash, elvish, fish, powershell, zsh]
@@ -297,7 +295,7 @@ fn command_lines_about_folders_and_texts() {
                 error: a/r and b/r would both be r in --out; name them one by one
             bbrlab show examples.dumbell | exit 2
                 error: invalid value 'examples.dumbell' for '[ID]'
-                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, lanigan2020.intra-protocol, lanigan2020.vs-vegas, lanigan2020.vs-cubic, song2021.single-buffer, song2021.random-loss, song2021.vs-cubic, mahmud2020.testbed, mahmud2020.testbed.as-described, mahmud2020.sim-congested, mahmud2020.sim-congested.as-described, mahmud2020.alpha-sweep, mahmud2020.alpha-sweep.as-described, kato2025.sixteen-340, kato2025.sixteen-344, kato2025.ported, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way]
+                [possible values: lanigan2020.single-flow, lanigan2020.bandwidth-step, lanigan2020.intra-protocol, lanigan2020.vs-vegas, lanigan2020.vs-cubic, song2021.single-buffer, song2021.bandwidth-step, song2021.random-loss, song2021.two-flows, song2021.five-flows, song2021.v1-vs-v2, song2021.rtt-sweep, song2021.rtt-buffer, song2021.vs-cubic, song2021.two-vs-two-cubic, mahmud2020.testbed, mahmud2020.testbed.as-described, mahmud2020.sim-congested, mahmud2020.sim-congested.as-described, mahmud2020.alpha-sweep, mahmud2020.alpha-sweep.as-described, kato2025.sixteen-340, kato2025.sixteen-344, kato2025.ported, piotrowska2024.single-flow, piotrowska2024.bandwidth-step, piotrowska2024.rtt-ratio, piotrowska2024.access-link, piotrowska2024.vs-cubic, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way]
                 tip: a similar value exists: 'examples.dumbbell'
             bbrlab show | exit 2
                 error: the following required arguments were not provided:

@@ -64,8 +64,15 @@ fn every_built_in_scenario_can_be_run() {
         lanigan2020.vs-vegas: 24 runs, 2 flows, 9966768 packets
         lanigan2020.vs-cubic: 24 runs, 2 flows, 9966768 packets
         song2021.single-buffer: 16 runs, 1 flows, 3295008 packets
+        song2021.bandwidth-step: 2 runs, 1 flows, 1585204 packets
         song2021.random-loss: 300 runs, 1 flows, 53285980 packets
+        song2021.two-flows: 320 runs, 2 flows, 1416459680 packets
+        song2021.five-flows: 6 runs, 5 flows, 2476884 packets
+        song2021.v1-vs-v2: 8 runs, 2 flows, 3302512 packets
+        song2021.rtt-sweep: 24 runs, 2 flows, 104029068 packets
+        song2021.rtt-buffer: 32 runs, 2 flows, 138705424 packets
         song2021.vs-cubic: 32 runs, 2 flows, 138705424 packets
+        song2021.two-vs-two-cubic: 16 runs, 4 flows, 6605024 packets
         mahmud2020.testbed: 8 runs, 10 flows, 1981504 packets
         mahmud2020.testbed.as-described: 8 runs, 10 flows, 1981504 packets
         mahmud2020.sim-congested: 60 runs, 7 flows, 4143660 packets
@@ -75,6 +82,11 @@ fn every_built_in_scenario_can_be_run() {
         kato2025.sixteen-340: 5 runs, 16 flows, 12383120 packets
         kato2025.sixteen-344: 5 runs, 16 flows, 12383120 packets
         kato2025.ported: 1 runs, 16 flows, 2476624 packets
+        piotrowska2024.single-flow: 3 runs, 1 flows, 739425 packets
+        piotrowska2024.bandwidth-step: 3 runs, 1 flows, 1035504 packets
+        piotrowska2024.rtt-ratio: 252 runs, 2 flows, 309097656 packets
+        piotrowska2024.access-link: 16 runs, 9 flows, 19625248 packets
+        piotrowska2024.vs-cubic: 12 runs, 4 flows, 14718936 packets
         ecn.bbr2: 2 runs, 2 flows, 247688 packets
         ecn.bbr3: 2 runs, 2 flows, 247688 packets
         ecn.dctcp: 2 runs, 2 flows, 247688 packets
