@@ -5,7 +5,7 @@
 use bbrlab_cc::Algorithm;
 use bbrlab_link::{Buffer, Link, Loss, Probability, Rate};
 use bbrlab_run::{FlowClass, Hop, Source};
-use bbrlab_stack::{SocketBuffer, Stack};
+use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{NS_PER_S, Span};
 
 use crate::link::HEADERS;
@@ -248,8 +248,10 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
 
 /// Bytes that may be unacknowledged, as far as windows and buffers go.
 fn window_bytes(stack: &Stack) -> f64 {
-    let memory = |buffer: SocketBuffer| buffer.fixed_memory().map_or(AUTO_BYTES, f64::from);
-    let receiver = memory(stack.rcvbuf) * PAYLOAD_OF_MEMORY;
+    let sockbuf = stack.socket.sockbuf;
+    let memory = |buffer: SocketBuffer| buffer.fixed_size(sockbuf).map_or(AUTO_BYTES, f64::from);
+    let payload_share = if sockbuf == Sockbuf::Payload { 1.0 } else { PAYLOAD_OF_MEMORY };
+    let receiver = memory(stack.rcvbuf) * payload_share;
     // The sender's buffer holds large segments, whose overhead is small.
     let sender = memory(stack.sndbuf);
     stack.rwnd.map_or(f64::INFINITY, |rwnd| rwnd.0 as f64).min(receiver).min(sender)

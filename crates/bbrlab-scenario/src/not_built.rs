@@ -10,8 +10,7 @@ use crate::reader::{Keys, Reader, found};
 pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
 
 /// Switches of the `ns3` profile in `[stack]`.
-pub(crate) const STACK_KEYS: &[&str] =
-    &["bbr", "cc_rtt", "cubic", "handshake", "metrics", "rtt_clock", "rtt_retrans", "vegas"];
+pub(crate) const STACK_KEYS: &[&str] = &["bbr", "cubic", "metrics", "vegas"];
 
 /// Reports each of `keys` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {

@@ -31,9 +31,16 @@ const PRESETS: &[Preset] = &[
             mss = "536B"
             sndbuf = "131072B"
             rcvbuf = "131072B"
+            sockbuf = "payload"
+            nagle = false
             tso = "off"
             recovery = "prr"
             delack = { every = 2, timer = "200ms" }
+            dsack = false
+            tcp_options = "packed"
+            handshake = "ns3"
+            rtt_clock = "1ms"
+            cc_rtt = "srtt"
             min_rto = "1s"
             initial_cwnd = 10
 
@@ -47,7 +54,14 @@ const PRESETS: &[Preset] = &[
             reverse_rate = "forward"
         "#,
     },
-    Preset { profile: Profile::Ns3V40, like: Some(Profile::Ns3), toml: "" },
+    Preset {
+        profile: Profile::Ns3V40,
+        like: Some(Profile::Ns3),
+        toml: r#"
+            [stack]
+            rtt_retrans = false
+        "#,
+    },
     Preset {
         profile: Profile::Ns3V27,
         like: Some(Profile::Ns3V40),
@@ -55,6 +69,7 @@ const PRESETS: &[Preset] = &[
             [stack]
             recovery = "classic"
             initial_cwnd = 1
+            rtt_clock = "1ms-positive"
 
             [bottleneck]
             buffer = "1000pkt"

@@ -2,8 +2,9 @@
 
 use bbrlab_run::Profile;
 use bbrlab_stack::{
-    AckInterval, CwndValidation, DelAck, InvalidSample, Pacing, Recovery, Rto, RtoEstimate, Rule3,
-    RwndBounds, SampleBound, SenderQdisc, SocketBuffer, Stack, Tso,
+    AckInterval, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, Pacing, Recovery, Rto,
+    RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound, SenderQdisc, Sockbuf, SocketBuffer,
+    Stack, TcpOptions, Tso,
 };
 use bbrlab_units::Span;
 
@@ -35,6 +36,16 @@ pub(crate) struct StackSpec {
 
 const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
 const TSOS: [(&str, Tso); 3] = [("cut", Tso::Cut), ("whole", Tso::Whole), ("off", Tso::Off)];
+const SOCKBUFS: [(&str, Sockbuf); 2] = [("memory", Sockbuf::Memory), ("payload", Sockbuf::Payload)];
+const TCP_OPTIONS: [(&str, TcpOptions); 2] =
+    [("aligned", TcpOptions::Aligned), ("packed", TcpOptions::Packed)];
+const HANDSHAKES: [(&str, Handshake); 2] = [("linux", Handshake::Linux), ("ns3", Handshake::Ns3)];
+const RTT_CLOCKS: [(&str, RttClock); 3] = [
+    ("exact", RttClock::Exact),
+    ("1ms", RttClock::Milliseconds),
+    ("1ms-positive", RttClock::PositiveMilliseconds),
+];
+const CC_RTTS: [(&str, CcRtt); 2] = [("sample", CcRtt::Sample), ("srtt", CcRtt::Srtt)];
 const RECOVERIES: [(&str, Recovery); 4] = [
     ("linux", Recovery::Linux),
     ("classic", Recovery::Classic),
@@ -172,10 +183,82 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             Form::Choice(|| vec!["linux"]),
             Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
         ]),
-        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`; \
-         `{ every = 1 }` needs no timer",
-        |spec, given| set(&mut spec.stack.delack, given.value(read_delack)),
+        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after so many segments or \
+         so long, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 }` under the profile \
+         `linux` is the route's `quickack 1`",
+        |spec, given| {
+            let profile = spec.profile;
+            let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
+            set(&mut spec.stack.delack, delack);
+        },
         |spec| Some(show_delack(spec.stack.delack)),
+    ),
+    key(
+        "sockbuf",
+        "0.1.0",
+        Form::Choice(|| names(&SOCKBUFS)),
+        "what `sndbuf` and `rcvbuf` count: memory, twice what is asked for, with a window that grows; or bytes of payload, sent \
+         and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
+        |spec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
+        |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
+    ),
+    key(
+        "nagle",
+        "0.1.0",
+        Form::Bool,
+        "Nagle's algorithm may hold a short segment back",
+        |spec, given| set(&mut spec.stack.socket.nagle, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.nagle.to_string()),
+    ),
+    key(
+        "dsack",
+        "0.1.0",
+        Form::Bool,
+        "the receiver reports duplicates",
+        |spec, given| set(&mut spec.stack.socket.dsack, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.dsack.to_string()),
+    ),
+    key(
+        "tcp_options",
+        "0.1.0",
+        Form::Choice(|| names(&TCP_OPTIONS)),
+        "options of the TCP header are padded one by one, with an MSS on SYNs: 20 bytes on a SYN, 4 + 8 n for n SACK blocks; or \
+         all together: 16 and 8 n",
+        |spec, given| set(&mut spec.stack.socket.tcp_options, given.choice(&TCP_OPTIONS)),
+        |spec| show_text(name_of(&TCP_OPTIONS, spec.stack.socket.tcp_options)),
+    ),
+    key(
+        "handshake",
+        "0.1.0",
+        Form::Any(&[Form::Choice(|| names(&HANDSHAKES)), Form::Bool]),
+        "first timeout of SYN and SYN-ACK: 1 s as in Linux, or 3 s, doubled each time, as in ns-3 (also `true`)",
+        |spec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
+        |spec| show_text(name_of(&HANDSHAKES, spec.stack.socket.handshake)),
+    ),
+    key(
+        "rtt_clock",
+        "0.1.0",
+        Form::Choice(|| names(&RTT_CLOCKS)),
+        "RTT samples: exact, from the sender's records; or from timestamps on ACKs of new data, the difference of two clocks in \
+         whole milliseconds, where zero counts as 1 us, or is no sample (ns-3 up to 3.28)",
+        |spec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
+        |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
+    ),
+    key(
+        "rtt_retrans",
+        "0.1.0",
+        Form::Bool,
+        "an ACK whose first segment was retransmitted gives an RTT sample, by its timestamp",
+        |spec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.rtt_retrans.to_string()),
+    ),
+    key(
+        "cc_rtt",
+        "0.1.0",
+        Form::Choice(|| names(&CC_RTTS)),
+        "what algorithms without a rate model, such as Vegas and CUBIC, take as RTT: each sample, or the smoothed RTT",
+        |spec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
+        |spec| show_text(name_of(&CC_RTTS, spec.stack.socket.cc_rtt)),
     ),
     key(
         "min_rto",
@@ -414,6 +497,20 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     u32::try_from(hz).ok()
 }
 
+/// `true` stands for the handshake of ns-3.
+fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Handshake> {
+    match &node.value {
+        Value::Bool(true) => Some(Handshake::Ns3),
+        Value::Bool(false) => {
+            let title =
+                format!("`{name}`: connections without a handshake are known but not built yet");
+            reader.problem(node.at, title, "found false", Vec::new());
+            None
+        }
+        _ => reader.choice(node, name, &HANDSHAKES, ""),
+    }
+}
+
 fn read_initial_cwnd(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     reader.integer(node, name, 1, 10_000).and_then(|cwnd| u32::try_from(cwnd).ok())
 }
@@ -456,7 +553,15 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-fn read_delack(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<DelAck> {
+/// The delay of ns-3's ACKs, where a profile of ns-3 has `every` only.
+const NS3_DELACK: Span = Span::from_millis(200);
+
+fn read_delack(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    profile: Profile,
+) -> Option<DelAck> {
     let Value::Table(table) = &node.value else {
         return reader.choice(
             node,
@@ -479,8 +584,13 @@ fn read_delack(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<DelAc
     }
     keys.finish(reader);
     let every = u32::try_from(every?).expect("at most 1000");
-    // With an ACK for every segment no ACK waits, so the timer makes no difference.
-    if every == 1 { Some(DelAck::Quick) } else { Some(DelAck::Every { every, timer: timer? }) }
+    match timer {
+        Some(timer) => Some(DelAck::Every { every, timer }),
+        None if every > 1 => None,
+        // No ACK waits, so the timer makes no difference.
+        None if profile == Profile::Linux => Some(DelAck::Quick),
+        None => Some(DelAck::Every { every, timer: NS3_DELACK }),
+    }
 }
 
 fn show_delack(delack: DelAck) -> String {

@@ -64,26 +64,37 @@ fn presets_are_those_of_the_list() {
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 
+/// Linux's values of the keys that profiles change, as scenario text: of `[stack]`, of links, of `[access]`.
+fn values_of_linux() -> [String; 3] {
+    let table = profiles_to_markdown();
+    ["stack", "bottleneck", "access"].map(|of| {
+        let lines = table.lines().filter_map(|line| {
+            let mut cells = line.split(" | ");
+            let key = cells.next()?.strip_prefix(&format!("| `{of}."))?.strip_suffix('`')?;
+            let value = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+            Some(format!("{key} = {value}\n"))
+        });
+        lines.collect()
+    })
+}
+
 #[test]
 fn a_key_overrides_the_profile() {
-    let linux = [
-        "mss = \"1448B\"",
-        "sndbuf = \"auto\"",
-        "rcvbuf = \"auto\"",
-        "tso = \"cut\"",
-        "recovery = \"linux\"",
-        "delack = \"linux\"",
-        "min_rto = \"200ms\"",
-        "initial_cwnd = 10",
-    ];
-    let link = "buffer = \"38pkt\"\ndevice_queue = \"none\"\nframing = \"14B\"\nreverse_rate = \"unlimited\"";
-    let plain = run("linux", "", "buffer = \"38pkt\"");
+    let [stack, link, access] = values_of_linux();
+    assert!(stack.contains("mss = \"1448B\"\n") && access.contains("framing = \"14B\"\n"));
+    let text = |profile: &str, stack: &str, link: &str, access: &str| {
+        format!(
+            "duration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n\
+             [bottleneck]\nrate = \"10Mbit/s\"\n{link}\n[access]\nrate = \"40Mbit/s\"\n{access}\n\
+             [[flows]]\ncc = \"bbr1\"\nrtt = \"30ms\"\n"
+        )
+    };
+    let plain = parse(&text("linux", "", "", "")).run(0);
     for &(profile, _) in Profile::NAMED {
-        let run = run(profile, &linux.join("\n"), link);
-        assert_eq!(run.stack, plain.stack, "{profile}");
-        assert_eq!(run.links, plain.links, "{profile}");
-        assert_eq!(run.classes[0].mss, 1448, "{profile}");
+        let run = parse(&text(profile, &stack, &link, &access)).run(0);
         assert_eq!(run.profile.name(), profile);
+        assert_eq!(run.stack, plain.stack, "{profile}");
+        assert_eq!((run.links, run.classes), (plain.links.clone(), plain.classes.clone()));
     }
 }
 

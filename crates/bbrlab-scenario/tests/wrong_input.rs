@@ -254,6 +254,18 @@ fn the_stack() {
             + [stack]; delack = { every = 2 } | 12:10-22 | found nothing: the key is missing
         `stack.profile`: expected "linux" or "ns3" or "ns3-3.40" or "ns3-3.27" or "lanigan" or "piotrowska"
             + [stack]; profile = "ns-3" | 12:11-16 | found "ns-3"
+                help: did you mean "ns3"?
+        `stack.handshake`: connections without a handshake are known but not built yet
+            + [stack]; handshake = false | 12:13-17 | found false
+        `stack.handshake`: expected "linux" or "ns3"
+            + [stack]; handshake = "bsd" | 12:13-17 | found "bsd"
+        `stack.sockbuf`: expected "memory" or "payload"
+            + [stack]; sockbuf = "bytes" | 12:11-17 | found "bytes"
+        `stack.rtt_clock`: expected "exact" or "1ms" or "1ms-positive"
+            + [stack]; rtt_clock = "2ms" | 12:13-17 | found "2ms"
+                help: did you mean "1ms"?
+        `stack.delack.timer`: expected a time above zero such as "30ms"
+            + [stack]; delack = { every = 2, timer = "0s" } | 12:31-34 | found "0s", which is zero
         `stack.metrics`: `metrics` is known but not built yet
             + [stack]; metrics = "flowmon" | 12:1-7 | found a key that has no effect yet
     "#]]);

@@ -3,6 +3,7 @@
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
 use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
 use bbrlab_run::{Flow as FlowSpec, FlowClass, Run, Source};
+use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Receiver, ReceiverConfig, ReceiverStats};
 use bbrlab_tcp::sender::Stats as SenderStats;
 use bbrlab_tcp::{Sender, SenderConfig, TimerId};
@@ -20,6 +21,7 @@ pub(crate) struct ClassSetup {
     pub(crate) sender: SenderConfig,
     pub(crate) receiver: ReceiverConfig,
     pub(crate) source: Source,
+    pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the way there.
@@ -118,6 +120,7 @@ impl Flow {
             ends: Ends {
                 rng: Rng::new(run.seed, &format!("flow {id}")),
                 connection: 0,
+                tcp_options: setup.tcp_options,
                 framing: setup.framing,
             },
             is_started: false,

@@ -26,12 +26,20 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)),
         source: class.source,
         has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
+        tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),
     })
 }
 
 fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
-    SenderConfig { stack: *stack, mss: class.mss, tick, ecn: class.ecn, ..SenderConfig::default() }
+    SenderConfig {
+        stack: *stack,
+        mss: class.mss,
+        tick,
+        ecn: class.ecn,
+        nodelay: !stack.socket.nagle,
+        ..SenderConfig::default()
+    }
 }
 
 /// How the receiving host echoes marks: as DCTCP if its congestion control, the same as the sender's, asks for it.

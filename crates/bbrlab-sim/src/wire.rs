@@ -6,6 +6,7 @@
 
 use bbrlab_cc::Draw;
 use bbrlab_net::{FlowId, Outgoing, Port, Rng, Side};
+use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, Segment, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
@@ -16,6 +17,8 @@ pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
 const HEADERS: u32 = 40;
 /// MSS, SACK permitted with timestamps, window scale.
 const SYN_OPTIONS: u32 = 20;
+/// Window scale, SACK permitted and timestamps one after the other; ns-3 announces no MSS.
+const SYN_OPTIONS_PACKED: u32 = 16;
 /// Timestamps option with padding.
 const TIMESTAMP_OPTION: u32 = 12;
 /// Padding and header of the SACK option.
@@ -50,13 +53,16 @@ pub(crate) struct Payload {
 }
 
 /// Bytes of the IP packet that carries `segment`.
-pub(crate) fn ip_bytes(segment: &Segment) -> u32 {
+pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
+    let is_packed = || tcp_options == TcpOptions::Packed;
     let options = if segment.has(flag::SYN) {
-        SYN_OPTIONS
+        if is_packed() { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }
     } else {
         let timestamps = if segment.has_ts { TIMESTAMP_OPTION } else { 0 };
         let blocks = u32::from(segment.sack_count);
-        timestamps + if blocks > 0 { SACK_OPTION + SACK_BLOCK * blocks } else { 0 }
+        // Of the bytes beside the blocks, the padding of the timestamps has room for those that are not padding.
+        let head = || if is_packed() && segment.has_ts { 0 } else { SACK_OPTION };
+        timestamps + if blocks > 0 { head() + SACK_BLOCK * blocks } else { 0 }
     };
     segment.len + HEADERS + options
 }
@@ -68,6 +74,7 @@ pub(crate) struct End<'a, 'b> {
     pub(crate) flow: FlowId,
     pub(crate) side: Side,
     pub(crate) connection: u32,
+    pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around each packet.
     pub(crate) framing: u32,
 }
@@ -78,6 +85,7 @@ pub(crate) struct Ends {
     pub(crate) rng: Rng,
     /// The number of the flow's current connection.
     pub(crate) connection: u32,
+    pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet of the sender and of the receiver.
     pub(crate) framing: [u32; 2],
 }
@@ -91,8 +99,9 @@ impl Ends {
         flow: FlowId,
         side: Side,
     ) -> End<'a, 'b> {
-        let Self { rng, connection, framing } = self;
-        End { port, rng, flow, side, connection: *connection, framing: framing[side as usize] }
+        let Self { rng, connection, tcp_options, framing } = self;
+        let (connection, tcp_options) = (*connection, *tcp_options);
+        End { port, rng, flow, side, connection, tcp_options, framing: framing[side as usize] }
     }
 }
 
@@ -116,7 +125,7 @@ impl Host for End<'_, '_> {
     fn transmit(&mut self, segment: Segment) {
         let is_data = segment.len > 0;
         let packet = Outgoing {
-            wire_bytes: ip_bytes(&segment) + self.framing,
+            wire_bytes: ip_bytes(&segment, self.tcp_options) + self.framing,
             ecn: segment.ecn,
             is_data,
             seq: u64::from(if is_data { segment.seq } else { segment.ack }),
@@ -166,17 +175,25 @@ pub(crate) fn timer(number: u8) -> TimerId {
 #[cfg(test)]
 mod tests {
     use super::ip_bytes;
+    use bbrlab_stack::TcpOptions;
     use bbrlab_tcp::Segment;
     use bbrlab_tcp::segment::flag;
 
     #[test]
     fn sizes_are_those_of_ethernet_frames() {
-        let sized = |len, sack_count, flags| {
-            ip_bytes(&Segment { len, sack_count, flags, has_ts: true, ..Segment::default() }) + 14
+        let sized_with = |options, len, sack_count, flags| {
+            let segment = Segment { len, sack_count, flags, has_ts: true, ..Segment::default() };
+            ip_bytes(&segment, options) + 14
         };
+        let sized =
+            |len, sack_count, flags| sized_with(TcpOptions::Aligned, len, sack_count, flags);
         assert_eq!(sized(1448, 0, flag::ACK), 1514);
         assert_eq!(sized(0, 0, flag::ACK), 66);
         assert_eq!([1, 2, 3].map(|blocks| sized(0, blocks, flag::ACK) - 66), [12, 20, 28]);
         assert_eq!(sized(0, 0, flag::SYN), 74);
+        // In ns-3 the options of a header follow each other.
+        let packed = |blocks, flags| sized_with(TcpOptions::Packed, 0, blocks, flags);
+        assert_eq!([0, 1, 2, 3].map(|blocks| packed(blocks, flag::ACK)), [66, 74, 82, 90]);
+        assert_eq!(packed(0, flag::SYN), 70);
     }
 }

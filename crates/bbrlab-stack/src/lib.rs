@@ -3,10 +3,12 @@
 //!
 //! This crate has no behaviour. The doc comment of each type says what its values mean; `tcp` implements them.
 
+mod socket;
 mod switches;
 
 use bbrlab_units::{Bytes, Span};
 
+pub use socket::{CcRtt, Handshake, RttClock, Sockbuf, SocketSwitches, TcpOptions};
 pub use switches::{
     AckInterval, CwndValidation, InvalidSample, LossSwitches, Pacing, PacingSwitches, RateSwitches,
     Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
@@ -31,6 +33,8 @@ pub struct Stack {
     pub tso: Tso,
     /// Selective acknowledgements.
     pub sack: bool,
+    /// Buffers, headers, handshake and RTT samples, in detail.
+    pub socket: SocketSwitches,
     /// How losses are found and repaired.
     pub recovery: Recovery,
     /// How losses are found and repaired, in detail.
@@ -62,6 +66,7 @@ impl Default for Stack {
             sender_qdisc: SenderQdisc::None,
             tso: Tso::Cut,
             sack: true,
+            socket: SocketSwitches::default(),
             recovery: Recovery::Linux,
             loss: LossSwitches::default(),
             rate: RateSwitches::default(),
@@ -85,16 +90,16 @@ pub enum SocketBuffer {
 }
 
 impl SocketBuffer {
-    /// Bytes of memory of a fixed buffer: the kernel doubles what an application asks for. Linux:
+    /// The size of a fixed buffer, in what `sockbuf` counts: the kernel doubles what an application asks for. Linux:
     /// `sock_setsockopt`.
     #[must_use]
-    pub fn fixed_memory(self) -> Option<u32> {
-        match self {
-            Self::Auto => None,
-            Self::Fixed(Bytes(asked)) => {
-                Some(u32::try_from(asked.saturating_mul(2)).unwrap_or(u32::MAX >> 1))
-            }
-        }
+    pub fn fixed_size(self, sockbuf: Sockbuf) -> Option<u32> {
+        let Self::Fixed(Bytes(asked)) = self else { return None };
+        let size = match sockbuf {
+            Sockbuf::Memory => asked.saturating_mul(2),
+            Sockbuf::Payload => asked,
+        };
+        Some(u32::try_from(size).unwrap_or(u32::MAX >> 1))
     }
 }
 
@@ -144,7 +149,8 @@ pub enum DelAck {
     Linux,
     /// As `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
-    /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in ns-3).
+    /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in ns-3): at once for the
+    /// first segment of a connection, a duplicate, a segment above a gap, and one that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,

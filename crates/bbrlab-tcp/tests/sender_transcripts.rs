@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use bbrlab_cc::{Algorithm, Draw};
-use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Tso};
+use bbrlab_stack::{EcnMode, Handshake, Recovery, SenderQdisc, Sockbuf, SocketBuffer, Tso};
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{Pending, SenderInfo};
 use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
@@ -171,6 +171,8 @@ impl Play {
                     let memory: u64 = value.parse().expect("a number");
                     config.stack.sndbuf = SocketBuffer::Fixed(Bytes(memory / 2));
                 }
+                ("sockbuf", "payload") => config.stack.socket.sockbuf = Sockbuf::Payload,
+                ("handshake", "ns3") => config.stack.socket.handshake = Handshake::Ns3,
                 ("fq", "on") => config.stack.sender_qdisc = SenderQdisc::Fq,
                 ("recovery", "classic") => config.stack.recovery = Recovery::Classic,
                 ("recovery", "prr") => config.stack.recovery = Recovery::Prr,

@@ -29,7 +29,7 @@ use std::fs;
 use std::path::Path;
 
 use bbrlab_cc::{Algorithm, Draw, Params};
-use bbrlab_stack::{DelAck, EcnMode, SocketBuffer};
+use bbrlab_stack::{DelAck, EcnMode, Sockbuf, SocketBuffer};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::socket::Socket;
@@ -177,6 +177,8 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
             "timer_ms" => timer_ms = u64::from(value),
             "recv" => config.recv_bytes = value,
             "nots" => config.timestamps = false,
+            "payload" => config.stack.socket.sockbuf = Sockbuf::Payload,
+            "nodsack" => config.stack.socket.dsack = false,
             "nosack" => config.stack.sack = false,
             "quickack" => config.stack.delack = DelAck::Quick,
             "ecn" => config.ecn = EcnEcho::Classic,

@@ -7,6 +7,7 @@
 //! 1. The handshake's RTT sample sets only what a receiver uses: `srtt` and the timeout.
 
 use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
+use bbrlab_stack::{DelAck, Handshake};
 use bbrlab_units::{Bytes, Ecn, Time};
 
 use super::config::EcnEcho;
@@ -14,6 +15,7 @@ use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
 use super::window::Window;
 use super::{Receiver, SendSide, State, fast_path};
 use crate::segment::flag;
+use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
 use crate::{Host, Segment, TimerId};
 
@@ -91,7 +93,11 @@ impl Receiver {
         });
         let tick = self.config.tick;
         let jiffies = tick.jiffies(now);
-        let timeout = jiffies.wrapping_add(tick.hz() << self.synack_retrans.min(7));
+        let first_s = match self.config.stack.socket.handshake {
+            Handshake::Linux => 1,
+            Handshake::Ns3 => NS3_SYN_TIMEOUT_S,
+        };
+        let timeout = jiffies.wrapping_add((first_s * tick.hz()) << self.synack_retrans.min(7));
         host.arm(TimerId::Retransmit, tick.time_of(slot_of(timeout, jiffies), now));
     }
 
@@ -137,6 +143,10 @@ impl Receiver {
         let hint = self.window.advmss.min(self.window.rcv_wnd / 2).min(MSS_DEFAULT);
         self.ack.rcv_mss = hint.max(MIN_MSS);
         self.ack.lrcvtime = tick.jiffies(now);
+        if let DelAck::Every { every, .. } = self.config.stack.delack {
+            // The first segment is acknowledged at once. ns-3: `ProcessSynRcvd`, `ProcessSynSent`.
+            self.unacked_segments = every;
+        }
         self.ecn.prior_rcv_nxt = self.window.rcv_nxt;
         let rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat());
         self.config.stack.rcvlowat = Bytes(rcvlowat.into());

@@ -165,7 +165,7 @@ impl Receiver {
             ts_recent: 0,
             has_ts: config.timestamps,
             state: State::Listen,
-            sacks: SackList::new(config.stack.sack),
+            sacks: SackList::new(config.stack.sack, config.stack.socket.dsack),
             ecn: EcnState::new(config.ecn),
             autotune: Autotune::default(),
             queue: ReceiveQueue::default(),

@@ -102,7 +102,7 @@ impl Receiver {
                 self.ack.has(PUSHED2) || (self.ack.has(PUSHED) && !self.ack.in_pingpong_mode());
             ack_now = two_segments || (copied > 0 && pushed && window.rmem_alloc == 0);
         }
-        if copied > 0 && !ack_now && !self.has_peer_fin {
+        if copied > 0 && !ack_now && !self.has_peer_fin && !self.window.counts_payload() {
             let now = window.receive_window();
             if 2 * u64::from(now) <= u64::from(window.window_clamp) {
                 let new = self.select_window();

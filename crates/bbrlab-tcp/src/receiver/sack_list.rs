@@ -20,8 +20,8 @@ pub(super) struct SackList {
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
-    /// Whether the option was negotiated. Without it the list stays empty.
-    is_on: bool,
+    /// Whether duplicates are reported: if the option was negotiated. Without it the list stays empty.
+    reports_duplicates: bool,
 }
 
 /// Where out-of-order data was recorded.
@@ -56,8 +56,10 @@ fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
 }
 
 impl SackList {
-    pub(super) fn new(is_on: bool) -> Self {
-        Self { is_on, ..Self::default() }
+    /// The list of a connection that has negotiated the option, or not; `dsack` tells whether duplicates are
+    /// reported.
+    pub(super) fn new(is_on: bool, dsack: bool) -> Self {
+        Self { reports_duplicates: is_on && dsack, ..Self::default() }
     }
 
     /// Whether an ACK sent now would carry no block.
@@ -147,7 +149,7 @@ impl SackList {
 
     /// Linux: `tcp_dsack_set`.
     pub(super) fn set_duplicate(&mut self, seq: u32, end_seq: u32) {
-        if self.is_on {
+        if self.reports_duplicates {
             self.dsack = Some(SackBlock { start: seq, end: end_seq });
         }
     }
@@ -197,7 +199,7 @@ mod tests {
     /// Records the ranges and checks the SACK option after each, and behind a `!` that of compressed ACKs
     /// which are sent first.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
-        let mut list = SackList::new(true);
+        let mut list = SackList::new(true, true);
         let mut lines = String::new();
         for &(seq, end) in ranges {
             write!(lines, "{seq}-{end}").unwrap();

@@ -12,6 +12,8 @@
 //! 1. There is never memory pressure (`tcp_under_memory_pressure`).
 //! 2. `rwnd` bounds the advertised window; no kernel setting does exactly that.
 
+use bbrlab_stack::Sockbuf;
+
 use super::config::ReceiverConfig;
 use super::skb::SKB_OVERHEAD;
 
@@ -60,6 +62,18 @@ pub(super) struct Window {
     rmem_max: Option<i32>,
     /// Upper bound of the advertised window in bytes.
     rwnd: Option<u32>,
+    /// The buffer in bytes of payload, if that is what it counts.
+    payload: Option<PayloadBuffer>,
+}
+
+/// A buffer that counts payload: all of it that is not taken by unread data is advertised. ns-3: `tcp-rx-buffer.cc`,
+/// `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
+#[derive(Clone, Copy, Debug)]
+struct PayloadBuffer {
+    /// Bytes.
+    size: u32,
+    /// Whether the application reads what arrives before an ACK is sent for it.
+    is_read_at_once: bool,
 }
 
 impl Window {
@@ -75,7 +89,10 @@ impl Window {
     }
 
     fn in_multiples_of(mss: u32, config: &ReceiverConfig) -> Self {
-        let (rcvbuf, rmem_max) = match config.stack.rcvbuf.fixed_memory() {
+        if config.stack.socket.sockbuf == Sockbuf::Payload {
+            return Self::of_payload(config);
+        }
+        let (rcvbuf, rmem_max) = match config.stack.rcvbuf.fixed_size(Sockbuf::Memory) {
             None => (RMEM_DEFAULT, Some(RMEM_MAX)),
             Some(bytes) => (bytes, None),
         };
@@ -110,7 +127,40 @@ impl Window {
             advmss: config.mss,
             rmem_max: rmem_max.map(|max| i32::try_from(max).unwrap_or(i32::MAX)),
             rwnd: config.rwnd(),
+            payload: None,
         }
+    }
+
+    /// The window of a buffer that counts payload: all of it from the start. Memory is without bound.
+    fn of_payload(config: &ReceiverConfig) -> Self {
+        let largest = RMEM_MAX;
+        let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
+        let advertised = config.rwnd().map_or(size, |rwnd| size.min(rwnd));
+        // The smallest shift with which the window fits its field. ns-3: `CalculateWScale`.
+        let fits = |shift: &u32| advertised >> shift <= FIELD_MAX;
+        let wscale = (0..MAX_WSCALE).find(fits).unwrap_or(MAX_WSCALE);
+        let wscale = config.wscale.unwrap_or(u8::try_from(wscale).expect("at most 14"));
+        Self {
+            rcv_nxt: 0,
+            rcv_wup: 0,
+            rcv_wnd: advertised,
+            copied_seq: 0,
+            rcv_ssthresh: size,
+            window_clamp: size,
+            rcvbuf: i32::MAX,
+            rmem_alloc: 0,
+            scaling_ratio: DEFAULT_RATIO,
+            wscale,
+            advmss: config.mss,
+            rmem_max: None,
+            rwnd: config.rwnd(),
+            payload: Some(PayloadBuffer { size, is_read_at_once: config.rcvlowat() == 1 }),
+        }
+    }
+
+    /// Whether the buffer counts payload.
+    pub(super) const fn counts_payload(&self) -> bool {
+        self.payload.is_some()
     }
 
     /// Sets the clamp when the connection is established. Linux: `tcp_init_buffer_space` with `tcp_app_win` 31,
@@ -211,6 +261,11 @@ impl Window {
     /// The window that could be advertised now, and whether the buffer is more than half full (which
     /// ends quick ACKs). Linux: `__tcp_select_window`.
     pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
+        if let Some(PayloadBuffer { size, is_read_at_once }) = self.payload {
+            let unread = if is_read_at_once { 0 } else { self.available() };
+            let window = size.saturating_sub(unread);
+            return (self.rwnd.map_or(window, |rwnd| window.min(rwnd)), false);
+        }
         let mut mss = rcv_mss.cast_signed();
         let mut free = self.space();
         let allowed = self.full_space();

@@ -11,6 +11,7 @@
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
+use bbrlab_stack::RttClock;
 
 use super::ack_state::{AckState, flags};
 use super::recovery::Rexmit;
@@ -357,6 +358,9 @@ impl Sender {
         let sent_us = skb.sent_us();
         if skb.has(tag::ANY_RETRANS) {
             dropped.flag |= flags::RETRANS_DATA_ACKED;
+            if dropped.pkts_acked == 0 {
+                dropped.flag |= flags::RETRANS_HEAD_ACKED;
+            }
         } else if !skb.has(tag::SACKED) {
             dropped.note_original(skb, sent_us, self.episode.high_seq());
         }
@@ -386,10 +390,14 @@ impl Sender {
         ca_rtt_us: Option<u32>,
         state: &mut AckState,
     ) -> bool {
+        if self.measures_by_echo {
+            return self.update_rtt_by_echo(flag, state);
+        }
         let mut seq_rtt_us = seq_rtt_us.or(sack_rtt_us);
         let mut ca_rtt_us = ca_rtt_us;
         if seq_rtt_us.is_none()
             && flag & flags::ACKED != 0
+            && (self.config.stack.socket.rtt_retrans || flag & flags::RETRANS_HEAD_ACKED == 0)
             && let Some(tsecr) = self.rcv_tsecr
         {
             seq_rtt_us = self.timestamp_rtt_us(tsecr);
@@ -398,6 +406,30 @@ impl Sender {
         state.rate.rs.rtt_us = ca_rtt_us.map_or(-1, i64::from);
         let (Some(seq_rtt_us), Some(ca_rtt_us)) = (seq_rtt_us, ca_rtt_us) else { return false };
         self.take_rtt(seq_rtt_us, ca_rtt_us, flag & flags::ACK_MAYBE_DELAYED != 0);
+        true
+    }
+
+    /// An ACK of new data gives the age of the timestamp that it echoes, in whole milliseconds of two truncated
+    /// clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`; `tcp-option-ts.cc`.
+    #[cold]
+    fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
+        state.rate.rs.rtt_us = -1;
+        let switches = self.config.stack.socket;
+        let is_sampled = switches.rtt_retrans || flag & flags::RETRANS_HEAD_ACKED == 0;
+        let Some(tsecr) = self.rcv_tsecr.filter(|_| is_sampled && flag & flags::ACKED != 0) else {
+            return false;
+        };
+        let delta_ms = self.now_ms().wrapping_sub(tsecr);
+        if delta_ms >= (i32::MAX / 1000).cast_unsigned() {
+            return false;
+        }
+        let rtt_us = match (delta_ms, switches.rtt_clock) {
+            (0, RttClock::PositiveMilliseconds) => return false,
+            (0, _) => 1,
+            (ms, _) => ms * 1000,
+        };
+        state.rate.rs.rtt_us = i64::from(rtt_us);
+        self.take_rtt(rtt_us, rtt_us, false);
         true
     }
 

@@ -158,8 +158,9 @@ impl Sender {
         while left > 0 {
             let mut room =
                 self.board.last_unsent_len().map_or(0, |len| size_goal.saturating_sub(len));
-            if room == 0 {
-                if self.board.memory() >= self.sndbuf.size() {
+            let payload_room = self.sndbuf_room();
+            if room == 0 || payload_room == Some(0) {
+                if self.sndbuf_used() >= self.sndbuf.size() {
                     self.sndbuf.note_full();
                     if left < bytes {
                         self.push(Nonagle::Push, size_goal, host);
@@ -170,7 +171,7 @@ impl Sender {
                 self.check_idle_restart(host);
                 room = size_goal;
             }
-            let copied = u64::from(room).min(left);
+            let copied = u64::from(room.min(payload_room.unwrap_or(room))).min(left);
             let copied_u32 = trunc_u32(copied);
             let is_full = self.board.append(copied_u32, left == bytes) >= size_goal;
             self.app.write_seq = self.app.write_seq.wrapping_add(copied_u32);

@@ -14,7 +14,7 @@ use bbrlab_cc::reno::current_ssthresh;
 use bbrlab_cc::{
     AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, ack_flags,
 };
-use bbrlab_stack::Recovery;
+use bbrlab_stack::{CcRtt, Recovery};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
@@ -86,10 +86,12 @@ impl Sender {
     /// Packets were acknowledged. Linux: the call of `pkts_acked`.
     pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rate: &AckRate) {
         let delivered = self.conn.delivered.wrapping_sub(rate.rs.prior_delivered);
+        let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
+        let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rate.rs.rtt_us };
         #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
         let sample = AckSample {
             pkts_acked,
-            rtt_us: rate.rs.rtt_us as i32,
+            rtt_us: rtt_us as i32,
             in_flight: self.conn.mss.wrapping_mul(delivered),
         };
         self.with_cc(|cc, conn| cc.pkts_acked(conn, &sample));

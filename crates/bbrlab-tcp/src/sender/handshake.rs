@@ -7,6 +7,7 @@
 //! 1. MSS, SACK, timestamps and window scale are configured, not negotiated.
 //! 2. A passive end whose SYN-ACK was repeated starts with the whole initial window.
 
+use bbrlab_stack::Handshake;
 use bbrlab_units::Time;
 
 use super::ack_state::flags;
@@ -17,6 +18,9 @@ use crate::segment::{Segment, flag};
 
 /// The timeout after a handshake without an RTT sample, in seconds. Linux: `TCP_TIMEOUT_FALLBACK`.
 const TIMEOUT_FALLBACK_S: u32 = 3;
+
+/// The first timeout of SYN and SYN-ACK in ns-3, in seconds. ns-3: `TcpSocket`, `ConnTimeout`.
+pub(crate) const NS3_SYN_TIMEOUT_S: u32 = 3;
 
 impl Sender {
     /// Sends the SYN. Linux: `connect()`, `tcp_connect`.
@@ -37,6 +41,9 @@ impl Sender {
         self.conn.snd_nxt = self.app.write_seq;
         self.app.pushed_seq = self.app.write_seq;
         self.snd_sml = self.app.write_seq;
+        if self.config.stack.socket.handshake == Handshake::Ns3 {
+            self.timer.set_rto(NS3_SYN_TIMEOUT_S * self.conn.hz);
+        }
         let rto = self.timer.rto();
         self.reset_timer(Pending::Retransmit, rto, host);
     }

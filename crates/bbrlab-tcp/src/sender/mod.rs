@@ -64,13 +64,14 @@ mod tests;
 
 pub(crate) use ack::AckPlace;
 pub use config::SenderConfig;
+pub(crate) use handshake::NS3_SYN_TIMEOUT_S;
 pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
 pub use timers::Pending;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
-use bbrlab_stack::{Recovery, SenderQdisc};
+use bbrlab_stack::{Recovery, RttClock, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
@@ -181,6 +182,8 @@ pub struct Sender {
     /// Whether losses are detected and recovered as in Linux, by RACK-TLP; if not, by counting duplicate ACKs.
     is_rack: bool,
     is_pacing_armed: bool,
+    /// Whether RTT samples come from echoed timestamps only.
+    measures_by_echo: bool,
     hooks: Hooks,
     timer: XmitTimer,
     rtt: RttEstimator,
@@ -253,6 +256,7 @@ impl Sender {
             state: State::Closed,
             is_rack: config.stack.recovery == Recovery::Linux,
             is_pacing_armed: false,
+            measures_by_echo: config.stack.socket.rtt_clock != RttClock::Exact,
             hooks,
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),

@@ -7,6 +7,7 @@
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
 use bbrlab_cc::CaState;
+use bbrlab_stack::Handshake;
 
 use super::timers::Pending;
 use super::{Sender, State};
@@ -30,7 +31,11 @@ impl Sender {
         if let Some(head) = self.board.head() {
             self.retransmit_skb(head, 1, host);
         }
-        if self.state != State::SynSent || self.stats.rto_count > SYN_LINEAR_TIMEOUTS {
+        let linear = match self.config.stack.socket.handshake {
+            Handshake::Linux => SYN_LINEAR_TIMEOUTS,
+            Handshake::Ns3 => 0,
+        };
+        if self.state != State::SynSent || self.stats.rto_count > linear {
             self.timer.back_off(self.conn.hz);
         }
         let rto = self.timer.rto();

@@ -4,9 +4,13 @@
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
 //! Deviations:
 //! 1. No global memory pressure.
+//!
+//! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet acknowledged, as in ns-3
+//! (`tcp-tx-buffer.cc`: `Available`; `tcp-socket-base.cc`: `NewAck`, which calls the application whenever bytes are
+//! free).
 
 use bbrlab_cc::linux_int::trunc_u32;
-use bbrlab_stack::SocketBuffer;
+use bbrlab_stack::{Sockbuf, SocketBuffer};
 
 use super::{Sender, SenderConfig};
 
@@ -47,20 +51,30 @@ pub(super) struct Sndbuf {
     segs: u32,
     /// The application waits for space. Linux: `SOCK_NOSPACE`.
     is_full: bool,
+    /// Whether `size` counts payload, not memory.
+    counts_payload: bool,
 }
 
 impl Sndbuf {
     /// The buffer at the start of a connection; `expand` is how many windows it is to hold.
     pub(super) fn new(config: &SenderConfig, expand: u32) -> Self {
-        let size = config.stack.sndbuf.fixed_memory().unwrap_or(WMEM_DEFAULT);
+        let sockbuf = config.stack.socket.sockbuf;
+        let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(WMEM_DEFAULT);
         let per_seg = bytes_per_segment(config).wrapping_mul(expand);
-        Self { size, per_seg, segs: 0, is_full: false }
+        let counts_payload = sockbuf == Sockbuf::Payload;
+        Self { size, per_seg, segs: 0, is_full: false, counts_payload }
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory, or of payload.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
         self.size
+    }
+
+    /// Whether its size counts payload, not memory.
+    #[inline]
+    pub(super) const fn counts_payload(&self) -> bool {
+        self.counts_payload
     }
 
     /// Whether the application waits for space.
@@ -88,7 +102,7 @@ impl Sndbuf {
     /// Wakes the application if enough of the buffer is free with `used` bytes in use.
     fn wake(&mut self, used: u32) {
         let room = self.size.saturating_sub(used);
-        if room > 0 && room >= used >> 1 {
+        if room > 0 && (room >= used >> 1 || self.counts_payload) {
             self.is_full = false;
         }
     }
@@ -117,6 +131,23 @@ impl Sender {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
-        self.sndbuf.wake(self.board.memory());
+        self.sndbuf.wake(self.sndbuf_used());
+    }
+
+    /// How much of the buffer is in use.
+    #[inline]
+    pub(super) fn sndbuf_used(&self) -> u32 {
+        if self.sndbuf.counts_payload() {
+            self.app.write_seq.wrapping_sub(self.conn.snd_una)
+        } else {
+            self.board.memory()
+        }
+    }
+
+    /// Bytes of payload that the buffer takes before it is full, if it counts payload.
+    #[inline]
+    pub(super) fn sndbuf_room(&self) -> Option<u32> {
+        let room = || self.sndbuf.size().saturating_sub(self.sndbuf_used());
+        self.sndbuf.counts_payload().then(room)
     }
 }
