@@ -77,3 +77,21 @@ impl PeerWindow {
         cutoff.max(68 - header)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PeerWindow;
+
+    #[test]
+    fn a_window_is_a_record_if_it_is_larger_than_all_before() {
+        let mut window = PeerWindow::default();
+        window.accept(1, 1000);
+        assert!(!window.take_record());
+        for (size, is_record) in
+            [(4000, true), (4000, false), (2000, false), (3000, false), (5000, true)]
+        {
+            window.update(1, size);
+            assert_eq!(window.take_record(), is_record, "{size}");
+        }
+    }
+}
