@@ -33,10 +33,11 @@ const PRODUCT: &[&str] = &[
 ];
 
 const USAGE: &str =
-    "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--skip CRATE] [--list]
+    "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--in PATH] [--skip CRATE] [--list]
   --sample N   how many mutants
   --seed S     which ones: the same seed draws the same ones from the same code
   --shard K/N  only every Nth of them, beginning with the Kth (from 1)
+  --in PATH    only of files whose path begins with this, such as crates/bbrlab-tcp/src/sender
   --skip CRATE do not run the tests of this crate: faster, but more mutants survive; may be repeated
   --list       only print their names";
 
@@ -46,6 +47,7 @@ struct Options {
     sample: usize,
     seed: u64,
     shard: (usize, usize),
+    under: String,
     skip: Vec<String>,
     only_list: bool,
 }
@@ -54,6 +56,7 @@ impl Options {
     fn parse(args: &[String]) -> Result<Self, String> {
         let (mut sample, mut seed) = (None, None);
         let (mut shard, mut skip, mut only_list) = ((1, 1), Vec::new(), false);
+        let mut under = String::new();
         let mut words = args.iter();
         while let Some(word) = words.next() {
             if word == "--list" {
@@ -64,6 +67,10 @@ impl Options {
             let known = match (word.as_str(), value) {
                 ("--sample", Some(n)) => n.parse().map(|n| sample = Some(n)).is_ok(),
                 ("--seed", Some(n)) => n.parse().map(|n| seed = Some(n)).is_ok(),
+                ("--in", Some(path)) => {
+                    path.clone_into(&mut under);
+                    true
+                }
                 ("--skip", Some(room)) => {
                     skip.push(room.to_owned());
                     true
@@ -81,7 +88,7 @@ impl Options {
             }
         }
         match (sample, seed) {
-            (Some(sample), Some(seed)) => Ok(Self { sample, seed, shard, skip, only_list }),
+            (Some(sample), Some(seed)) => Ok(Self { sample, seed, shard, under, skip, only_list }),
             _ => Err(USAGE.to_owned()),
         }
     }
@@ -92,7 +99,8 @@ impl Options {
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     list::install()?;
-    let all = list::of_packages(root, PRODUCT)?;
+    let mut all = list::of_packages(root, PRODUCT)?;
+    all.retain(|mutant| mutant.name.starts_with(&options.under));
     let total = all.len();
     let sample = draw::sample(all, options.sample, options.seed);
     let (first, step) = (options.shard.0 - 1, options.shard.1);
@@ -171,12 +179,19 @@ mod tests {
 
     #[test]
     fn what_the_command_line_asks_for() {
-        let plain =
-            Options { sample: 60, seed: 7, shard: (1, 1), skip: Vec::new(), only_list: false };
+        let plain = Options {
+            sample: 60,
+            seed: 7,
+            shard: (1, 1),
+            under: String::new(),
+            skip: Vec::new(),
+            only_list: false,
+        };
         assert_eq!(parse("--sample 60 --seed 7"), Some(plain));
         let skip = vec!["a".to_owned(), "b".to_owned()];
-        let third = Options { sample: 5, seed: 1, shard: (3, 3), skip, only_list: true };
-        let line = "--list --shard 3/3 --skip a --seed 1 --sample 5 --skip b";
+        let under = "crates/a".to_owned();
+        let third = Options { sample: 5, seed: 1, shard: (3, 3), under, skip, only_list: true };
+        let line = "--list --in crates/a --shard 3/3 --skip a --seed 1 --sample 5 --skip b";
         assert_eq!(parse(line), Some(third));
         for wrong in ["", "--sample 5", "--sample x --seed 1", "--sample 1 --seed 1 --shard 4/3"] {
             assert_eq!(parse(wrong), None, "{wrong}");
