@@ -66,7 +66,10 @@ pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::processors;
 pub use named::{Named, open_named, refuse_second_stdin};
 pub use packets::{PacketReplays, validate_packets};
-pub use papers::{Experiment, FORMS, Metric, Paper, papers};
+pub use papers::{
+    Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,
+    contradictions, papers,
+};
 pub use picture_files::read_document;
 pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};

@@ -1,9 +1,20 @@
-//! The papers and the figures that they printed, for `reproduce` and `list`.
+//! The papers, the figures that they printed and what they say, for `reproduce` and `list`.
+
+mod artifact;
+mod claim;
+mod contradiction;
+mod key;
 
 use std::sync::OnceLock;
 
 use bbrlab_scenario::BUILTINS;
 use toml::{Table, Value};
+
+pub use self::artifact::{Artifact, Calc};
+pub use self::claim::{Claim, Expected, Published};
+pub use self::contradiction::{Contradiction, contradictions};
+pub use self::key::Key;
+pub(crate) use self::key::equal;
 
 /// A paper.
 #[derive(Clone, Debug)]
@@ -20,6 +31,12 @@ pub struct Paper {
     pub experiments: Vec<Experiment>,
     /// Unit and definition of its metrics.
     pub metrics: Vec<Metric>,
+    /// Names that its expressions use.
+    pub constants: Vec<(String, f64)>,
+    /// Its statements.
+    pub claims: Vec<Claim>,
+    /// What in its numbers comes from elsewhere than the algorithms.
+    pub artifacts: Vec<Artifact>,
 }
 
 /// An experiment of a paper, in one of its forms.
@@ -132,6 +149,7 @@ fn read(key: &str, text: &str) -> Paper {
         }
     }
     let metrics = tables(&table, "metrics");
+    let constants = table.get("constants").and_then(Value::as_table).into_iter().flatten();
     Paper {
         key: key.to_owned(),
         title: word(paper, "title"),
@@ -139,6 +157,9 @@ fn read(key: &str, text: &str) -> Paper {
         venue: word(paper, "venue"),
         experiments,
         metrics: metrics.map(|m| Metric { id: word(m, "id"), unit: word(m, "unit") }).collect(),
+        constants: constants.filter_map(|(name, it)| Some((name.clone(), number(it)?))).collect(),
+        claims: tables(&table, "claims").map(Claim::read).collect(),
+        artifacts: tables(&table, "artifacts").map(Artifact::read).collect(),
     }
 }
 
@@ -171,6 +192,16 @@ fn word(table: &Table, key: &str) -> String {
     table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
+/// A number, whole or not.
+fn number(value: &Value) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "parameters and figures as papers print them")]
+    match value {
+        Value::Float(value) => Some(*value),
+        Value::Integer(value) => Some(*value as f64),
+        _ => None,
+    }
+}
+
 fn words(table: &Table, key: &str) -> Vec<String> {
     match table.get(key) {
         Some(Value::Array(list)) => {
@@ -183,7 +214,7 @@ fn words(table: &Table, key: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::papers;
+    use super::{Expected, Published, contradictions, papers};
 
     #[test]
     fn every_paper_is_read_with_its_experiments_and_metrics() {
@@ -195,5 +226,39 @@ mod tests {
             assert!(experiments().any(|first| first.id == experiment.of()), "{}", experiment.id);
         }
         assert!(papers().iter().all(|paper| !paper.metrics.is_empty() && paper.year >= 2020));
+    }
+
+    #[test]
+    fn every_claim_artifact_and_contradiction_is_read() {
+        let claims = || papers().iter().flat_map(|paper| &paper.claims);
+        let expected = |expected| claims().filter(|claim| claim.expected == expected).count();
+        assert_eq!(claims().count(), 174);
+        assert_eq!(expected(Expected::Holds), 83);
+        assert_eq!(expected(Expected::Artifact), 30);
+        assert_eq!(expected(Expected::Unsure), 61);
+        let published = |published| claims().filter(|it| it.published == published).count();
+        assert_eq!((published(Published::True), published(Published::False)), (81, 14));
+        let artifacts = || papers().iter().flat_map(|paper| &paper.artifacts);
+        assert_eq!(artifacts().count(), 39);
+        assert_eq!(artifacts().filter(|artifact| artifact.reproduce.is_some()).count(), 17);
+        assert_eq!(artifacts().map(|artifact| artifact.calcs.len()).sum::<usize>(), 112);
+        assert_eq!(contradictions().len(), 16);
+        assert!(contradictions().iter().all(|it| !it.sides.is_empty() && it.priority > 0));
+    }
+
+    #[test]
+    fn what_a_claim_or_a_contradiction_names_exists() {
+        let papers = papers();
+        let claims: Vec<_> = papers.iter().flat_map(|paper| &paper.claims).collect();
+        let mut ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+        ids.extend(papers.iter().flat_map(|p| &p.artifacts).map(|artifact| artifact.id.as_str()));
+        let experiments = papers.iter().flat_map(|paper| &paper.experiments);
+        let experiments: Vec<&str> = experiments.map(|it| it.id.as_str()).collect();
+        assert!(claims.iter().all(|claim| experiments.contains(&claim.experiment.as_str())));
+        let named = claims.iter().flat_map(|claim| &claim.see);
+        let sides = contradictions().iter().flat_map(|contradiction| &contradiction.sides);
+        for name in named.chain(sides).map(String::as_str) {
+            assert!(ids.contains(&name) || experiments.contains(&name), "{name}");
+        }
     }
 }

@@ -6,13 +6,13 @@
 
 use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
-use toml::Value;
 
 use super::locate::Keys;
 use super::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
 use crate::batch::Batch;
 use crate::error::LabError;
 use crate::papers::Experiment;
+pub use crate::papers::Key;
 
 /// The measured rows of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,15 +39,6 @@ pub struct Row {
     pub scenario_hash: String,
 }
 
-/// The value of a key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Key {
-    /// A name, such as that of an algorithm or a flow.
-    Word(String),
-    /// A quantity, in the unit that ends the key's name.
-    Number(f64),
-}
-
 impl Row {
     /// The value of a key.
     #[must_use]
@@ -60,29 +51,6 @@ impl Row {
     pub fn metric(&self, name: &str) -> Option<&[Option<f64>]> {
         self.metrics.iter().find(|(metric, _)| metric == name).map(|(_, values)| values.as_slice())
     }
-}
-
-impl Key {
-    /// A name.
-    pub(super) fn word(word: impl Into<String>) -> Self {
-        Self::Word(word.into())
-    }
-
-    /// Whether it is the value that a data file prints. Numbers may differ by what their spelling loses.
-    #[must_use]
-    pub fn is(&self, printed: &Value) -> bool {
-        match (self, printed) {
-            (Self::Word(here), Value::String(there)) => here == there,
-            (Self::Number(here), Value::Float(there)) => equal(*here, *there),
-            #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
-            (Self::Number(here), Value::Integer(there)) => equal(*here, *there as f64),
-            _ => false,
-        }
-    }
-}
-
-fn equal(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }
 
 /// A built-in scenario with its finished runs.

@@ -1,0 +1,124 @@
+//! A statement of a paper in checkable form.
+
+use toml::{Table, Value};
+
+use super::key::Key;
+use super::{number, word, words};
+
+/// What the printed numbers say of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// They bear it out.
+    True,
+    /// They refute it.
+    False,
+    /// The paper shows it in a figure only.
+    Figure,
+    /// The paper states it in words only.
+    Prose,
+}
+
+/// What is expected of a claim in a faithful setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// It should be true.
+    Holds,
+    /// It should be false: something other than the algorithms made it.
+    Artifact,
+    /// Nobody knows.
+    Unsure,
+}
+
+/// A claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// Its id, such as `lanigan2020.c01`.
+    pub id: String,
+    /// The experiment that shows it.
+    pub experiment: String,
+    /// What it says, in our words.
+    pub statement: String,
+    /// Its checkable form. The language is described in `papers/README.md`.
+    pub expr: String,
+    /// Keys that are fixed.
+    pub at: Vec<(String, Key)>,
+    /// Keys that take each of these values.
+    pub forall: Vec<(String, Vec<Key>)>,
+    /// The share of the points at which it must be true.
+    pub min_fraction: f64,
+    /// Tables, figures and pages.
+    pub source: Vec<String>,
+    /// What the printed numbers say.
+    pub published: Published,
+    /// True points of all points in print, where print refutes it.
+    pub holds_at: Option<String>,
+    /// What is expected.
+    pub expected: Expected,
+    /// Why.
+    pub reason: String,
+    /// Artifacts and claims that belong to it.
+    pub see: Vec<String>,
+}
+
+impl Expected {
+    /// As the data files spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Artifact => "artifact",
+            Self::Unsure => "unsure",
+        }
+    }
+}
+
+impl Claim {
+    pub(super) fn read(table: &Table) -> Self {
+        let id = word(table, "id");
+        Self {
+            experiment: word(table, "experiment"),
+            statement: word(table, "statement"),
+            expr: word(table, "expr"),
+            at: keys(table.get("at"), &id).map(|(key, value)| (key, one(value, &id))).collect(),
+            forall: keys(table.get("forall"), &id)
+                .map(|(key, list)| {
+                    let list = list.as_array().expect("`forall` has lists");
+                    (key, list.iter().map(|value| one(value, &id)).collect())
+                })
+                .collect(),
+            min_fraction: table.get("min_fraction").and_then(number).unwrap_or(1.0),
+            source: words(table, "source"),
+            published: match word(table, "published").as_str() {
+                "true" => Published::True,
+                "false" => Published::False,
+                "figure" => Published::Figure,
+                "prose" => Published::Prose,
+                other => panic!("{id}: published = {other}"),
+            },
+            holds_at: table.get("holds_at").and_then(Value::as_str).map(str::to_owned),
+            expected: match word(table, "expected").as_str() {
+                "holds" => Expected::Holds,
+                "artifact" => Expected::Artifact,
+                "unsure" => Expected::Unsure,
+                other => panic!("{id}: expected = {other}"),
+            },
+            reason: word(table, "reason"),
+            see: words(table, "see"),
+            id,
+        }
+    }
+}
+
+/// The entries of a table that may be absent.
+fn keys<'a>(table: Option<&'a Value>, id: &str) -> impl Iterator<Item = (String, &'a Value)> {
+    let table = table.map(|table| table.as_table().unwrap_or_else(|| panic!("{id}: a table")));
+    table.into_iter().flatten().map(|(key, value)| (key.clone(), value))
+}
+
+fn one(value: &Value, id: &str) -> Key {
+    match (number(value), value) {
+        (Some(number), _) => Key::Number(number),
+        (None, Value::String(word)) => Key::Word(word.clone()),
+        (None, other) => panic!("{id}: a number or a word, not {other}"),
+    }
+}

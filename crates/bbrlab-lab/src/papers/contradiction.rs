@@ -1,0 +1,53 @@
+//! Where the papers disagree with each other, or one with itself.
+
+use std::sync::OnceLock;
+
+use toml::Table;
+
+use super::{number, tables, word, words};
+
+/// A contradiction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    /// Its id, such as `x01`.
+    pub id: String,
+    /// 1 is the most informative.
+    pub priority: i64,
+    /// The question.
+    pub title: String,
+    /// Claims, artifacts and experiments that are its sides.
+    pub sides: Vec<String>,
+    /// Who says what.
+    pub statement: String,
+    /// What is known about it.
+    pub note: String,
+    /// What would settle it.
+    pub settle: String,
+}
+
+const FILE: &str = include_str!("../../../../papers/contradictions.toml");
+
+/// The contradictions, in the file's order.
+///
+/// # Panics
+/// If the built-in file is damaged; a test reads it.
+pub fn contradictions() -> &'static [Contradiction] {
+    static ALL: OnceLock<Vec<Contradiction>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let table: Table = FILE.parse().expect("the program carries valid TOML");
+        tables(&table, "contradictions").map(read).collect()
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "1, 2, 3 ...")]
+fn read(table: &Table) -> Contradiction {
+    Contradiction {
+        id: word(table, "id"),
+        priority: table.get("priority").and_then(number).map_or(0, |priority| priority as i64),
+        title: word(table, "title"),
+        sides: words(table, "sides"),
+        statement: word(table, "statement"),
+        note: word(table, "note"),
+        settle: word(table, "settle"),
+    }
+}

@@ -1,0 +1,36 @@
+//! What locates a row: algorithm, delay, buffer ...
+
+use toml::Value;
+
+/// The value of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Key {
+    /// A name, such as that of an algorithm or a flow.
+    Word(String),
+    /// A quantity, in the unit that ends the key's name.
+    Number(f64),
+}
+
+impl Key {
+    /// A name.
+    pub(crate) fn word(word: impl Into<String>) -> Self {
+        Self::Word(word.into())
+    }
+
+    /// Whether it is the value that a data file prints. Numbers may differ by what their spelling loses.
+    #[must_use]
+    pub fn is(&self, printed: &Value) -> bool {
+        match (self, printed) {
+            (Self::Word(here), Value::String(there)) => here == there,
+            (Self::Number(here), Value::Float(there)) => equal(*here, *there),
+            #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+            (Self::Number(here), Value::Integer(there)) => equal(*here, *there as f64),
+            _ => false,
+        }
+    }
+}
+
+/// Equal up to the last bits: a key may have been computed.
+pub(crate) fn equal(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
