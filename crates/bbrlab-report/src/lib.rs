@@ -5,6 +5,7 @@
 //! arithmetic uses `+ - * /` and square roots only: the functions of a C library differ in the last bit.
 
 mod answers;
+mod binomial;
 mod compare;
 mod groups;
 mod number;
@@ -13,6 +14,7 @@ mod picture;
 mod student_t;
 mod table;
 
+pub use binomial::binomial_interval;
 pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};
