@@ -5,6 +5,7 @@
 //! the paper's own formulas and in its units (`metrics/`), which makes the measured rows (`rows.rs`), and the figures
 //! printed for the same place are shown next to them (`published.rs`).
 
+mod claims;
 #[cfg(test)]
 mod data_files;
 mod locate;

@@ -1,0 +1,25 @@
+//! Whether the papers' claims hold.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `token.rs`, `parse.rs` | an expression's text as a tree |
+//! | `evaluate.rs` | what it says of some rows |
+//! | `points.rs` | the points at which it is looked at |
+//! | `rows.rs` | rows: as printed, as medians over the seeds, of one seed |
+//! | `look.rs` | a claim on measured rows |
+//! | `verdict.rs` | the verdict, and its reason in words |
+//! | `undecidable.rs` | claims that no simulation can decide |
+
+mod evaluate;
+mod look;
+mod parse;
+mod points;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod token;
+mod undecidable;
+mod verdict;
+
+pub use self::look::{ClaimFigure, FalsePoint, Looked};
+pub use self::verdict::{Judged, UnderArtifact, Verdict};

@@ -1,0 +1,112 @@
+//! The points at which a claim is looked at.
+//!
+//! `forall` gives the product of its lists. An axis of the grid that a claim leaves open is looped over as well
+//! (`papers/README.md`, "How to use it", 6): where several rows fit a figure that is asked for, and differ in a key
+//! that nothing fixes, the point becomes one point for each value of that key.
+
+use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
+use super::parse::{Call, Expr};
+
+/// The points of `at` and `forall`, in the order of the lists.
+pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> {
+    let mut points = vec![at.clone()];
+    for (key, values) in forall {
+        points = points
+            .iter()
+            .flat_map(|point| values.iter().map(|value| with(point, key, value.clone())))
+            .collect();
+    }
+    points
+}
+
+/// A point with a key more, or another value of it.
+fn with(point: &Point, key: &str, value: Value) -> Point {
+    let mut point = point.clone();
+    match point.iter_mut().find(|(name, _)| name == key) {
+        Some((_, old)) => *old = value,
+        None => point.push((key.to_owned(), value)),
+    }
+    point
+}
+
+/// The points, each split along the axes that it leaves open.
+///
+/// # Errors
+/// If the expression makes no sense.
+pub(crate) fn split(
+    expr: &Expr,
+    points: Vec<Point>,
+    scene: &Scene<'_>,
+) -> Result<Vec<Point>, Fault> {
+    let mut calls = Vec::new();
+    metrics_in(expr, scene.metrics, &mut calls);
+    let mut done = Vec::new();
+    let mut left = points;
+    left.reverse();
+    while let Some(point) = left.pop() {
+        match open_axis(&calls, &point, scene)? {
+            None => done.push(point),
+            Some((key, values)) => {
+                left.extend(values.into_iter().rev().map(|value| with(&point, &key, value)));
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// A key that no call and no point fixes, and in which rows differ that fit one call.
+fn open_axis(
+    calls: &[&Call],
+    point: &Point,
+    scene: &Scene<'_>,
+) -> Result<Option<(String, Vec<Value>)>, Fault> {
+    for call in calls {
+        let at = place(call, point, scene)?;
+        let rows = matching(scene.rows, &call.name, &at);
+        let Some(first) = rows.first() else { continue };
+        for (key, _) in first.keys.iter().filter(|(key, _)| !at.iter().any(|(it, _)| it == key)) {
+            let values = values_of(key, &rows);
+            if values.len() > 1 {
+                return Ok(Some((key.clone(), values)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The different values of a key, in the rows' order.
+fn values_of(key: &str, rows: &[&Row]) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    for (_, value) in rows.iter().flat_map(|row| &row.keys).filter(|(name, _)| name == key) {
+        if !values.iter().any(|known| known.is(value)) {
+            values.push(value.clone());
+        }
+    }
+    values
+}
+
+/// The calls of an expression that ask for a figure.
+pub(crate) fn metrics_in<'a>(expr: &'a Expr, metrics: &[&str], calls: &mut Vec<&'a Call>) {
+    match expr {
+        Expr::Number(_) | Expr::Word(_) | Expr::Name(_) => {}
+        Expr::Negative(inner) | Expr::Not(inner) => metrics_in(inner, metrics, calls),
+        Expr::Arithmetic(_, left, right) => {
+            metrics_in(left, metrics, calls);
+            metrics_in(right, metrics, calls);
+        }
+        Expr::All(parts) | Expr::Any(parts) => {
+            parts.iter().for_each(|part| metrics_in(part, metrics, calls));
+        }
+        Expr::Compare(first, rest) => {
+            metrics_in(first, metrics, calls);
+            rest.iter().for_each(|(_, part)| metrics_in(part, metrics, calls));
+        }
+        Expr::Call(call) => {
+            if metrics.contains(&call.name.as_str()) {
+                calls.push(call);
+            }
+            call.args.iter().for_each(|arg| metrics_in(arg, metrics, calls));
+            call.keys.iter().for_each(|(_, value)| metrics_in(value, metrics, calls));
+        }
+    }
+}
