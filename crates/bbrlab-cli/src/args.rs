@@ -33,10 +33,11 @@ pub(crate) enum Verb {
   bbrlab show examples.dumbbell | bbrlab run -
   bbrlab run bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Run(RunArgs),
-    /// Run the papers' experiments and show published figures next to measured ones
+    /// Run the papers' experiments: published figures next to measured ones, and a verdict on every claim
     #[command(after_help = "Examples:
   bbrlab reproduce lanigan2020.single-flow
-  bbrlab reproduce song2021 --seeds 10 --json")]
+  bbrlab reproduce --quick
+  bbrlab reproduce song2021 --seeds 20 --json")]
     Reproduce(ReproduceArgs),
     /// List algorithms, scenarios, papers and metrics
     #[command(after_help = "Examples:
@@ -152,6 +153,10 @@ pub(crate) struct ReproduceArgs {
     /// Seeds per point [default: 5, or 1 at 1 Gbit/s and above]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) seeds: Option<u64>,
+    /// One seed, no points at 1 Gbit/s, and runs of 30 s where figures settle early; claims that this touches
+    /// get no verdict
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) quick: bool,
     #[command(flatten)]
     pub(crate) running: Running,
 }

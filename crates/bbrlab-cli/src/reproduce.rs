@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::{COMMIT, LabError, NO_KEY, ReproduceOptions, Reproduced, Row, VERSION, select};
-use bbrlab_report::{PublishedRow, published_table};
+use bbrlab_lab::{
+    COMMIT, ClaimFigure, Experiment, Judged, Key, LabError, Looked, NO_KEY, ReproduceOptions,
+    Reproduced, Row, VERSION, Verdict as Outcome, judge_claims, select,
+};
+use bbrlab_report::{ClaimLine, PublishedRow, claims_text, published_table, verdict_counts};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -21,6 +24,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     let running = &args.running;
     let options = ReproduceOptions {
         seeds: args.seeds,
+        quick: args.quick,
         seed: running.seed,
         out: running.out.clone(),
         force: running.force,
@@ -29,29 +33,31 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         limit: running.limit,
         stop: on_interrupt()?,
     };
-    let mut done: Vec<Reproduced> = Vec::new();
+    let mut done: Vec<Done> = Vec::new();
     let mut ended: Option<LabError> = None;
     for experiment in experiments {
-        let bar = Bar::new(&experiment.id, running.quiet);
-        let reproduced = bbrlab_lab::reproduce(experiment, &options, |progress| bar.show(progress));
-        bar.end();
-        match reproduced {
-            Ok(reproduced) => {
+        match one(experiment, &options, running.quiet) {
+            Ok(one) => {
                 if !running.json {
                     let gap = if done.is_empty() { "" } else { "\n" };
-                    output.text(&format!("{gap}{}", words(&reproduced)))?;
+                    output.text(&format!("{gap}{}", words(&one.reproduced)))?;
+                    let lines: Vec<ClaimLine> = one.claims.iter().map(Judged::line).collect();
+                    if !lines.is_empty() {
+                        output.text(&format!("\n{}", claims_text(&lines)))?;
+                    }
                 }
                 if !running.quiet {
+                    let reproduced = &one.reproduced;
                     output.note(&format!(
                         "{}: {} runs computed, {} found complete, {:.2} s of CPU; results and pictures in {}",
                         reproduced.id,
                         reproduced.computed,
                         reproduced.found,
                         reproduced.cpu_s,
-                        folders(&reproduced)
+                        folders(reproduced)
                     ));
                 }
-                done.push(reproduced);
+                done.push(one);
             }
             Err(error) => {
                 ended = Some(error);
@@ -59,10 +65,48 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
             }
         }
     }
+    let claims: Vec<&Judged> = done.iter().flat_map(|one| &one.claims).collect();
     if running.json && (ended.is_none() || matches!(ended, Some(LabError::Interrupted(_)))) {
         output.json(&document(&done))?;
+    } else if !claims.is_empty() {
+        output.text(&format!("\n{}", counted(&claims)))?;
     }
-    ended.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
+    if let Some(error) = ended {
+        return Err(Stopped::Lab(error));
+    }
+    let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();
+    if unjudged > 0 && !args.quick {
+        output.note(&format!("{unjudged} of {} claims could not be judged", claims.len()));
+        return Err(Stopped::Status(1));
+    }
+    Ok(())
+}
+
+/// An experiment and its claims.
+struct Done {
+    reproduced: Reproduced,
+    claims: Vec<Judged>,
+}
+
+fn one(
+    experiment: &'static Experiment,
+    options: &ReproduceOptions,
+    quiet: bool,
+) -> Result<Done, LabError> {
+    let bar = Bar::new(&experiment.id, quiet);
+    let reproduced = bbrlab_lab::reproduce(experiment, options, |progress| bar.show(progress));
+    let done = reproduced.and_then(|reproduced| {
+        let claims = judge_claims(experiment, &reproduced, options, |progress| bar.show(progress))?;
+        Ok(Done { reproduced, claims })
+    });
+    bar.end();
+    done
+}
+
+/// The counts of verdicts.
+fn counted(claims: &[&Judged]) -> String {
+    let lines: Vec<ClaimLine> = claims.iter().map(|judged| judged.line()).collect();
+    verdict_counts(&lines, &Outcome::ALL.map(Outcome::name))
 }
 
 fn words(reproduced: &Reproduced) -> String {
@@ -149,9 +193,96 @@ fn wrapped(text: &str) -> String {
 struct Document<'a> {
     version: &'a str,
     commit: &'a str,
-    claims: [(); 0],
+    claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
     cpu_s: f64,
+}
+
+#[derive(Serialize)]
+struct OfClaim<'a> {
+    id: &'a str,
+    paper: &'a str,
+    experiment: &'a str,
+    statement: &'a str,
+    expected: &'a str,
+    verdict: Option<&'a str>,
+    measured: Option<OfLooked<'a>>,
+    interval: Option<[f64; 2]>,
+    /// Under the settings of the artifacts that it names, where those were needed.
+    artifacts: Vec<OfSetting<'a>>,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct OfLooked<'a> {
+    points_true: u64,
+    points: u64,
+    seeds_true: u64,
+    seeds: u64,
+    values: Vec<OfFigure<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfFigure<'a> {
+    metric: &'a str,
+    at: Map<String, Value>,
+    /// The median over the seeds.
+    value: f64,
+}
+
+#[derive(Serialize)]
+struct OfSetting<'a> {
+    artifact: &'a str,
+    setting: &'a str,
+    measured: Option<OfLooked<'a>>,
+    /// Why nothing was measured.
+    missing: Option<&'a str>,
+}
+
+fn of_claim(judged: &Judged) -> OfClaim<'_> {
+    let claim = judged.claim;
+    OfClaim {
+        id: &claim.id,
+        paper: claim.id.split('.').next().unwrap_or_default(),
+        experiment: &claim.experiment,
+        statement: &claim.statement,
+        expected: claim.expected.name(),
+        verdict: judged.verdict.map(Outcome::name),
+        measured: judged.looked.as_ref().map(of_looked),
+        interval: judged.interval,
+        artifacts: judged
+            .under
+            .iter()
+            .map(|under| OfSetting {
+                artifact: &under.artifact,
+                setting: &under.setting,
+                measured: under.looked.as_ref().ok().map(of_looked),
+                missing: under.looked.as_ref().err().map(String::as_str),
+            })
+            .collect(),
+        reason: &judged.reason,
+    }
+}
+
+fn of_looked(looked: &Looked) -> OfLooked<'_> {
+    OfLooked {
+        points_true: looked.points_true,
+        points: looked.points,
+        seeds_true: looked.seeds_true,
+        seeds: looked.seeds,
+        values: looked.figures.iter().map(of_figure).collect(),
+    }
+}
+
+fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
+    let at = figure.at.iter().map(|(name, key)| {
+        let key = match key {
+            Key::Number(number) => (*number).into(),
+            Key::Word(word) => word.clone().into(),
+        };
+        (name.clone(), key)
+    });
+    OfFigure { metric: &figure.metric, at: at.collect(), value: figure.value }
 }
 
 #[derive(Serialize)]
@@ -182,13 +313,13 @@ struct OfCell<'a> {
     interval: Option<[f64; 2]>,
 }
 
-fn document(done: &[Reproduced]) -> Document<'_> {
+fn document(done: &[Done]) -> Document<'_> {
     Document {
         version: VERSION,
         commit: COMMIT,
-        claims: [],
-        experiments: done.iter().map(of_experiment).collect(),
-        cpu_s: done.iter().map(|reproduced| reproduced.cpu_s).sum(),
+        claims: done.iter().flat_map(|one| &one.claims).map(of_claim).collect(),
+        experiments: done.iter().map(|one| of_experiment(&one.reproduced)).collect(),
+        cpu_s: done.iter().map(|one| one.reproduced.cpu_s).sum(),
     }
 }
 

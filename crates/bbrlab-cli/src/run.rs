@@ -86,7 +86,7 @@ fn one(
         force: running.force,
         jobs,
         pictures: !running.no_pictures,
-        leave_out: None,
+        only: None,
         stop: stop.clone(),
     };
     let bar = Bar::new(scenario.name(), running.quiet);

@@ -44,8 +44,8 @@ pub struct BatchOptions {
     pub jobs: usize,
     /// Whether to draw pictures beside the data: of a single run, or of the sweep.
     pub pictures: bool,
-    /// Selects runs, by their numbers, to leave out.
-    pub leave_out: Option<fn(&Scenario, u64) -> bool>,
+    /// The runs to make, by their numbers; all for `None`.
+    pub only: Option<BTreeSet<u64>>,
     /// Set when the user asks for an early end.
     pub stop: Stop,
 }
@@ -120,7 +120,7 @@ pub fn run_batch(
             begin_sweep(out, scenario)?;
         }
     }
-    let tasks = tasks(scenario, options.leave_out);
+    let tasks = tasks(scenario, options.only.as_ref());
     let ended = all_runs(scenario, &tasks, options, watch)?;
     // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
     let _lock =
@@ -173,14 +173,14 @@ struct Task {
     folder: OnceLock<Option<PathBuf>>,
 }
 
-fn tasks(scenario: &Scenario, leave_out: Option<fn(&Scenario, u64) -> bool>) -> Vec<Task> {
+fn tasks(scenario: &Scenario, only: Option<&BTreeSet<u64>>) -> Vec<Task> {
     let mut tasks = Vec::new();
     let mut packets = 0;
     for run in 0..scenario.runs() {
         if run % scenario.repeat() == 0 {
             packets = scenario.estimate_run(run).data_packets;
         }
-        if !leave_out.is_some_and(|leave_out| leave_out(scenario, run)) {
+        if only.is_none_or(|only| only.contains(&run)) {
             tasks.push(Task { run, packets, folder: OnceLock::new() });
         }
     }

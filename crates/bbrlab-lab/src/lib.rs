@@ -75,7 +75,8 @@ pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use report_page::write_report;
 pub use reproduce::{
-    DEFAULT_SEEDS, Finished, Key, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, measured_rows,
+    ClaimFigure, DEFAULT_SEEDS, FalsePoint, Finished, Judged, Key, Looked, NO_KEY,
+    ReproduceOptions, Reproduced, Row, Rows, UnderArtifact, Verdict, judge_claims, measured_rows,
     reproduce, select,
 };
 pub use run_folder::write_run;

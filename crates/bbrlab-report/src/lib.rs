@@ -6,6 +6,7 @@
 
 mod answers;
 mod binomial;
+mod claims;
 mod compare;
 mod groups;
 mod number;
@@ -15,6 +16,7 @@ mod student_t;
 mod table;
 
 pub use binomial::binomial_interval;
+pub use claims::{ClaimLine, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
 pub use groups::{flat_metrics, groups};
 pub use number::{count, figure, fixed};

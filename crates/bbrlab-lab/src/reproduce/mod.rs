@@ -8,16 +8,22 @@
 mod claims;
 #[cfg(test)]
 mod data_files;
+mod judging;
 mod locate;
 mod metrics;
 mod published;
+mod quick;
 mod rows;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
+use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 
+pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderArtifact, Verdict};
+pub use self::judging::judge_claims;
 pub use self::published::NO_KEY;
 use self::published::published_rows;
 pub use self::rows::{Finished, Key, Row, Rows, measured_rows};
@@ -40,6 +46,8 @@ const FAST_BPS: u64 = 1_000_000_000;
 pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
+    /// One seed, no points at 1 Gbit/s, short runs where nothing needs longer ones.
+    pub quick: bool,
     /// First seed.
     pub seed: Option<u64>,
     /// The folder in which each experiment gets its own.
@@ -81,6 +89,10 @@ pub struct Reproduced {
     pub computed: u64,
     /// Runs that were found complete.
     pub found: u64,
+    /// The places of points that were left out to be quick.
+    pub left_out: Vec<Vec<(String, Key)>>,
+    /// Whether the runs were cut short to be quick.
+    pub is_cut_short: bool,
 }
 
 /// The experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
@@ -135,9 +147,24 @@ pub fn reproduce(
     options: &ReproduceOptions,
     mut watch: impl FnMut(Progress),
 ) -> Result<Reproduced, LabError> {
-    let mut ran: Vec<(Scenario, Batch)> = Vec::new();
+    let is_cut_short = options.quick && quick::is_cut_short(&experiment.id);
+    let mut sets = Vec::new();
+    if is_cut_short {
+        sets.push(format!("duration={}s", quick::SHORT_S));
+    }
+    let (mut ran, mut left_out) = (Vec::new(), Vec::new());
     for id in &experiment.scenarios {
-        ran.push(run_scenario(id, options, &mut watch)?);
+        let is_left_out = |scenario: &Scenario, point: u64| {
+            let run = scenario.run(point);
+            options.quick && is_fast(&run) && {
+                let place = metrics::place_of(experiment, &run);
+                left_out.push(
+                    place.into_iter().map(|(name, key)| (name.to_owned(), key)).collect::<Vec<_>>(),
+                );
+                true
+            }
+        };
+        ran.extend(run_scenario(id, &sets, options, is_left_out, &mut watch)?);
     }
     let finished: Vec<Finished<'_>> =
         ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
@@ -155,55 +182,71 @@ pub fn reproduce(
         cpu_s: batches().flat_map(|batch| &batch.runs).filter_map(|run| run.cpu_s).sum(),
         computed: batches().map(|batch| batch.computed).sum(),
         found: batches().map(|batch| batch.found).sum(),
+        left_out,
+        is_cut_short,
     })
 }
 
-/// Runs a built-in scenario with the seeds asked for, and draws the first of them.
+/// Runs a built-in scenario with the seeds asked for, leaves out the points that the caller names by the number of their
+/// first run, and draws the first seeds. Nothing if no run is left.
 fn run_scenario(
     id: &str,
+    sets: &[String],
     options: &ReproduceOptions,
+    mut is_left_out: impl FnMut(&Scenario, u64) -> bool,
     watch: impl FnMut(Progress),
-) -> Result<(Scenario, Batch), LabError> {
-    let seeds = options.seeds.unwrap_or(DEFAULT_SEEDS);
-    let mut sets = vec![format!("repeat={seeds}")];
+) -> Result<Option<(Scenario, Batch)>, LabError> {
+    let seeds = options.seeds.unwrap_or(if options.quick { 1 } else { DEFAULT_SEEDS });
+    let mut sets = sets.to_vec();
+    sets.push(format!("repeat={seeds}"));
     sets.extend(options.seed.map(|seed| format!("seed={seed}")));
     let scenario = Scenario::builtin(id, &sets)?;
+    let mut only = BTreeSet::new();
+    for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {
+        if is_left_out(&scenario, first) {
+            continue;
+        }
+        // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.
+        let is_one = options.seeds.is_none() && is_fast(&scenario.run(first));
+        only.extend(first..first + if is_one { 1 } else { scenario.repeat() });
+    }
+    if only.is_empty() {
+        return Ok(None);
+    }
     check_limit(&scenario.estimate(), options.jobs, options.limit)?;
     let own = default_out(&scenario);
     let out = match &options.out {
         Some(out) => out.join(own.file_name().expect("the default has a name")),
         None => own,
     };
+    let wanted = only.len();
     let batch_options = BatchOptions {
         out: Some(out.clone()),
         force: options.force,
         jobs: options.jobs,
         pictures: options.pictures,
-        leave_out: if options.seeds.is_none() { Some(is_fast_and_repeated) } else { None },
+        only: Some(only),
         stop: options.stop.clone(),
     };
     let batch = run_batch(&scenario, &batch_options, watch)?;
     if batch.is_interrupted {
         return Err(LabError::Interrupted(format!(
-            "interrupted: {} of {} runs of {id} are finished and in {}; the same command continues from there",
+            "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues from there",
             batch.runs.len(),
-            scenario.runs(),
             out.display()
         )));
     }
     if options.pictures {
         draw_first_seeds(&scenario, &batch, options.jobs, &options.stop)?;
     }
-    Ok((scenario, batch))
+    Ok(Some((scenario, batch)))
 }
 
-/// At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.
-fn is_fast_and_repeated(scenario: &Scenario, number: u64) -> bool {
-    let is_repeated = !number.is_multiple_of(scenario.repeat());
-    is_repeated && {
-        let run = scenario.run(number);
-        run.links.iter().any(|link| link.rate.at_start().is_some_and(|rate| rate.0 >= FAST_BPS))
-    }
+/// Whether a link of a run has 1 Gbit/s or more.
+fn is_fast(run: &Run) -> bool {
+    run.bottleneck
+        .and_then(|link| run.links.get(link as usize)?.rate.at_start())
+        .is_some_and(|rate| rate.0 >= FAST_BPS)
 }
 
 /// Draws the first seed of every point over time, beside its data, on all cores.

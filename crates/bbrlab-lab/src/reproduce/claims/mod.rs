@@ -7,19 +7,27 @@
 //! | `points.rs` | the points at which it is looked at |
 //! | `rows.rs` | rows: as printed, as medians over the seeds, of one seed |
 //! | `look.rs` | a claim on measured rows |
+//! | `needed.rs` | the runs that it needs |
+//! | `settings.rs` | how an artifact is made on purpose |
 //! | `verdict.rs` | the verdict, and its reason in words |
 //! | `undecidable.rs` | claims that no simulation can decide |
 
 mod evaluate;
 mod look;
+mod needed;
 mod parse;
 mod points;
 mod rows;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod token;
 mod undecidable;
 mod verdict;
 
+pub(super) use self::look::look;
 pub use self::look::{ClaimFigure, FalsePoint, Looked};
+pub(super) use self::needed::Needed;
+pub(super) use self::settings::{Setting, settings_of};
+pub(super) use self::verdict::judge;
 pub use self::verdict::{Judged, UnderArtifact, Verdict};

@@ -1,6 +1,6 @@
 //! The verdict on a claim, and its reason in words.
 
-use bbrlab_report::{binomial_interval, figure};
+use bbrlab_report::{ClaimLine, binomial_interval, figure};
 
 use super::look::{ClaimFigure, FalsePoint, Looked};
 use super::undecidable::why_undecidable;
@@ -65,6 +65,24 @@ pub struct Judged {
     pub interval: Option<[f64; 2]>,
     /// Why. Empty only for a claim that was expected to hold and does.
     pub reason: String,
+}
+
+impl Judged {
+    /// As tables show it.
+    #[must_use]
+    pub fn line(&self) -> ClaimLine {
+        let of = |counts: fn(&Looked) -> (u64, u64)| self.looked.as_ref().map(counts);
+        ClaimLine {
+            id: self.claim.id.clone(),
+            statement: self.claim.statement.clone(),
+            expected: self.claim.expected.name().to_owned(),
+            verdict: self.verdict.map(|verdict| verdict.name().to_owned()),
+            points: of(|looked| (looked.points_true, looked.points)),
+            seeds: of(|looked| (looked.seeds_true, looked.seeds)),
+            interval: self.interval,
+            reason: self.reason.clone(),
+        }
+    }
 }
 
 /// At most so many false points are told in a reason.

@@ -1,0 +1,121 @@
+//! How an artifact is made on purpose: what `reproduce` in the papers' data files says in words, as overrides of a built-in
+//! scenario.
+
+use crate::papers::Claim;
+
+/// A setting in which an artifact should appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// The artifact's id; for claims that name none, the paper's key.
+    pub(crate) of: &'static str,
+    /// The form of the experiment: see [`crate::FORMS`]; `None` for its first.
+    pub(crate) form: Option<&'static str>,
+    /// Overrides, as `--set` has them.
+    pub(crate) sets: &'static [&'static str],
+    /// What it is, in words.
+    pub(crate) words: &'static str,
+}
+
+const fn as_run(of: &'static str) -> Setting {
+    Setting { of, form: Some("as-run"), sets: &[], words: "as the authors' program ran it" }
+}
+
+/// The settings. Of several for one artifact the first that makes the claim true shows it; they go from the artifact
+/// alone to all that was different.
+const SETTINGS: &[Setting] = &[
+    Setting {
+        of: "lanigan2020.a01",
+        form: None,
+        sets: &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"],
+        words: "socket buffers of 131072 bytes",
+    },
+    as_run("lanigan2020.a01"),
+    as_run("lanigan2020.a02"),
+    as_run("lanigan2020.a03"),
+    as_run("lanigan2020.a04"),
+    as_run("lanigan2020.a05"),
+    as_run("lanigan2020.a12"),
+    as_run("lanigan2020.a13"),
+    as_run("lanigan2020.a14"),
+    as_run("lanigan2020.a15"),
+    Setting {
+        of: "mahmud2020.a02",
+        form: None,
+        sets: &["stack.profile=ns3-3.27"],
+        words: "ns-3's timeouts and recovery: the ns3-3.27 profile",
+    },
+    Setting {
+        of: "mahmud2020.a03",
+        form: None,
+        sets: &["bottleneck.device_queue=100pkt"],
+        words: "100 packets more of queue",
+    },
+    Setting {
+        of: "mahmud2020.a03",
+        form: None,
+        sets: &["stack.profile=ns3-3.27"],
+        words: "100 packets more of queue and ns-3's recovery: the ns3-3.27 profile",
+    },
+    Setting {
+        of: "kato2025.a01",
+        form: None,
+        sets: &[
+            "stack.profile=ns3-3.40",
+            "stack.mss=1448B",
+            "stack.sndbuf=262144B",
+            "stack.rcvbuf=262144B",
+        ],
+        words: "the ns3-3.40 profile with socket buffers of 262144 bytes and 1448-byte segments",
+    },
+    Setting {
+        of: "kato2025.a03",
+        form: None,
+        sets: &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"],
+        words: "socket buffers of 131072 bytes",
+    },
+    Setting {
+        of: "piotrowska2024",
+        form: None,
+        sets: &["stack.profile=piotrowska"],
+        words: "the paper's simulator: the piotrowska profile",
+    },
+];
+
+/// The settings that may make a claim true: those of the artifacts that it names, in its order; for a claim that names
+/// none, that of its paper's simulator, if there is one.
+pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
+    let of = |id: &str| SETTINGS.iter().filter(|setting| setting.of == id).collect::<Vec<_>>();
+    if claim.see.is_empty() {
+        return of(claim.id.split('.').next().unwrap_or_default());
+    }
+    claim.see.iter().flat_map(|id| of(id)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SETTINGS, settings_of};
+    use crate::papers::{Expected, FORMS, papers};
+
+    #[test]
+    fn settings_belong_to_artifacts_that_can_be_reproduced() {
+        let artifacts = || papers().iter().flat_map(|paper| &paper.artifacts);
+        for setting in SETTINGS {
+            let is_artifact = artifacts().any(|it| it.id == setting.of && it.reproduce.is_some());
+            assert!(is_artifact || papers().iter().any(|paper| paper.key == setting.of));
+            assert!(setting.form.is_none_or(|form| FORMS.contains(&form)));
+        }
+    }
+
+    #[test]
+    fn every_claim_whose_artifact_has_a_recipe_has_a_setting() {
+        for paper in papers() {
+            for claim in paper.claims.iter().filter(|it| it.expected == Expected::Artifact) {
+                let has_recipe = paper
+                    .artifacts
+                    .iter()
+                    .any(|it| claim.see.contains(&it.id) && it.reproduce.is_some());
+                assert!(!has_recipe || !settings_of(claim).is_empty(), "{}", claim.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The claims of an experiment, judged from its runs and, where an artifact is said to make one true, from runs in which
+//! the artifact is made on purpose.
+
+use bbrlab_scenario::Scenario;
+
+use super::claims::{Judged, Needed, Setting, UnderArtifact, judge, look, settings_of};
+use super::metrics::place_of;
+use super::quick::SHORT_S;
+use super::rows::{Finished, Rows, measured_rows};
+use super::{ReproduceOptions, Reproduced, run_scenario};
+use crate::error::LabError;
+use crate::papers::{Claim, Expected, Experiment, papers};
+use crate::pool::Progress;
+
+/// The claims that an experiment decides; none for another form of it than the first.
+pub(crate) fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
+    let all = papers().iter().flat_map(|paper| &paper.claims);
+    all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
+}
+
+/// Judges the claims of an experiment.
+///
+/// # Errors
+/// If a run or a write fails, or the user interrupts it.
+///
+/// # Panics
+/// If an assertion in the simulator fails, which is a bug.
+pub fn judge_claims(
+    experiment: &'static Experiment,
+    reproduced: &Reproduced,
+    options: &ReproduceOptions,
+    mut watch: impl FnMut(Progress),
+) -> Result<Vec<Judged>, LabError> {
+    let claims = claims_of(experiment);
+    let looked: Vec<_> = claims
+        .iter()
+        .map(|claim| match why_not(claim, reproduced) {
+            Some(reason) => Err(reason),
+            None => look(claim, &reproduced.measured),
+        })
+        .collect();
+    let is_false = |place: usize| looked[place].as_ref().is_ok_and(|it| !it.is_true);
+    let open: Vec<usize> = (0..claims.len())
+        .filter(|&place| claims[place].expected == Expected::Artifact && is_false(place))
+        .collect();
+    let mut under: Vec<Vec<UnderArtifact>> = claims.iter().map(|_| Vec::new()).collect();
+    // Claims that share a setting share its runs.
+    let mut asked: Vec<(Config, Vec<(usize, &'static Setting)>)> = Vec::new();
+    for &place in &open {
+        for setting in settings_of(claims[place]) {
+            let config = Config::of(setting);
+            match asked.iter_mut().find(|(known, _)| *known == config) {
+                Some((_, places)) => places.push((place, setting)),
+                None => asked.push((config, vec![(place, setting)])),
+            }
+        }
+    }
+    for (config, mut places) in asked {
+        // A claim that an earlier setting has shown needs no other.
+        let is_shown = |place: usize| {
+            under[place].iter().any(|it| it.looked.as_ref().is_ok_and(|looked| looked.is_true))
+        };
+        places.retain(|(place, _)| !is_shown(*place));
+        if places.is_empty() {
+            continue;
+        }
+        let of: Vec<&Claim> = places.iter().map(|&(place, _)| claims[place]).collect();
+        let rows = rows_under(experiment, &config, &of, options, &mut watch)?;
+        for (place, setting) in places {
+            under[place].push(UnderArtifact {
+                artifact: setting.of.to_owned(),
+                setting: setting.words.to_owned(),
+                looked: rows
+                    .as_ref()
+                    .map_err(Clone::clone)
+                    .and_then(|rows| look(claims[place], rows)),
+            });
+        }
+    }
+    let judged = claims.iter().zip(looked).zip(under);
+    Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
+}
+
+/// Why a claim gets no verdict from these runs, if it gets none.
+fn why_not(claim: &Claim, reproduced: &Reproduced) -> Option<String> {
+    if reproduced.is_cut_short {
+        return Some(format!("--quick cuts these runs to {SHORT_S} s"));
+    }
+    let needed = Needed::by([claim]);
+    let is_without = reproduced.left_out.iter().any(|place| needed.has(place));
+    is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
+}
+
+/// A way to run an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// The form; `None` for the first.
+    pub(crate) form: Option<&'static str>,
+    /// Overrides, as `--set` has them.
+    pub(crate) sets: Vec<String>,
+}
+
+impl Config {
+    fn of(setting: &Setting) -> Self {
+        let sets = setting.sets.iter().map(|&set| set.to_owned()).collect();
+        Self { form: setting.form, sets }
+    }
+}
+
+/// The rows that some claims need, of an experiment run in another way. The inner error says in words why there are none.
+///
+/// # Errors
+/// If a run or a write fails, or the user interrupts it.
+pub(crate) fn rows_under(
+    experiment: &'static Experiment,
+    config: &Config,
+    claims: &[&Claim],
+    options: &ReproduceOptions,
+    watch: &mut impl FnMut(Progress),
+) -> Result<Result<Rows, String>, LabError> {
+    let id =
+        config.form.map_or_else(|| experiment.id.clone(), |it| format!("{}.{it}", experiment.id));
+    let all = papers().iter().flat_map(|paper| &paper.experiments);
+    let Some(form) = all.filter(|known| known.is_built).find(|known| known.id == id) else {
+        return Ok(Err(format!("`{id}` is not built yet")));
+    };
+    let needed = Needed::by(claims.iter().copied());
+    let is_idle =
+        |scenario: &Scenario, point: u64| !needed.has(&place_of(form, &scenario.run(point)));
+    let mut ran = Vec::new();
+    for scenario in &form.scenarios {
+        let quiet = ReproduceOptions { pictures: false, ..options.clone() };
+        match run_scenario(scenario, &config.sets, &quiet, is_idle, &mut *watch) {
+            Ok(some) => ran.extend(some),
+            // A setting whose keys are not built yet, or do not fit this experiment.
+            Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
+            Err(error) => return Err(error),
+        }
+    }
+    let finished: Vec<Finished<'_>> =
+        ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
+    measured_rows(form, &finished).map(Ok)
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,241 @@
+//! Claims with their verdicts: for a terminal, for Markdown, for a page; and their counts.
+
+use std::fmt::Write as _;
+
+use crate::number::fixed;
+use crate::table::{Align, Table, WIDTH};
+
+/// A claim and what came of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClaimLine {
+    /// Its id, such as `lanigan2020.c01`.
+    pub id: String,
+    /// What it says.
+    pub statement: String,
+    /// What is expected of it: `holds`, `artifact` or `unsure`.
+    pub expected: String,
+    /// The verdict; `None` if there is none.
+    pub verdict: Option<String>,
+    /// True points of all points.
+    pub points: Option<(u64, u64)>,
+    /// Seeds in which it is true, of all.
+    pub seeds: Option<(u64, u64)>,
+    /// Interval of the share of seeds.
+    pub interval: Option<[f64; 2]>,
+    /// Why.
+    pub reason: String,
+}
+
+impl ClaimLine {
+    /// The verdict in words.
+    fn verdict_words(&self) -> String {
+        self.verdict.as_deref().map_or_else(|| "no verdict".to_owned(), |it| it.replace('_', " "))
+    }
+
+    /// Whether it was expected to hold and does not.
+    #[must_use]
+    pub fn is_surprise(&self) -> bool {
+        self.expected == "holds" && self.verdict.as_deref() == Some("fails")
+    }
+
+    fn interval_words(&self) -> String {
+        self.interval.map_or_else(
+            || "–".to_owned(),
+            |[low, high]| format!("{}–{}", fixed(low, 2), fixed(high, 2)),
+        )
+    }
+}
+
+fn of(counts: Option<(u64, u64)>) -> String {
+    counts.map_or_else(|| "–".to_owned(), |(hits, all)| format!("{hits}/{all}"))
+}
+
+/// Claims for a terminal: a table, and below it what each says and why its verdict is what it is.
+#[must_use]
+pub fn claims_text(claims: &[ClaimLine]) -> String {
+    if claims.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new()
+        .column("claim", "", Align::Left)
+        .column("expected", "", Align::Left)
+        .column("verdict", "", Align::Left)
+        .column("points", "true", Align::Right)
+        .column("seeds", "true", Align::Right)
+        .column("of all seeds", "95 %", Align::Right);
+    for claim in claims {
+        table.row(vec![
+            claim.id.clone(),
+            claim.expected.clone(),
+            claim.verdict_words(),
+            of(claim.points),
+            of(claim.seeds),
+            claim.interval_words(),
+        ]);
+    }
+    let mut text = table.render();
+    for claim in claims {
+        let (_, name) = claim.id.split_once('.').unwrap_or(("", &claim.id));
+        text.push('\n');
+        text.push_str(&hanging(name, &format!("{}.", claim.statement.trim_end_matches('.'))));
+        if !claim.reason.is_empty() {
+            let reason =
+                format!("{}: {}.", claim.verdict_words(), claim.reason.trim_end_matches('.'));
+            text.push_str(&hanging("", &reason));
+        }
+    }
+    text
+}
+
+/// Width of the column of names in front of hanging text.
+const INDENT: usize = 6;
+
+/// A name and a text beside it, in lines of at most [`WIDTH`].
+fn hanging(name: &str, text: &str) -> String {
+    let mut lines = String::new();
+    let mut line = format!("{name:<INDENT$}");
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push_str(line.trim_end());
+            lines.push('\n');
+            line = " ".repeat(INDENT);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push_str(line.trim_end());
+    lines.push('\n');
+    lines
+}
+
+/// How many claims have which verdict, by what was expected of them.
+#[must_use]
+pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
+    let mut table = Table::new().column("expected", "", Align::Left);
+    for verdict in verdicts {
+        table = table.column(&verdict.replace('_', " "), "", Align::Right);
+    }
+    table = table.column("no verdict", "", Align::Right).column("all", "", Align::Right);
+    for expected in ["holds", "unsure", "artifact", ""] {
+        let these: Vec<&ClaimLine> = claims
+            .iter()
+            .filter(|claim| expected.is_empty() || claim.expected == expected)
+            .collect();
+        let name = if expected.is_empty() { "all" } else { expected };
+        let count = |verdict: Option<&str>| {
+            these.iter().filter(|claim| claim.verdict.as_deref() == verdict).count().to_string()
+        };
+        let mut line = vec![name.to_owned()];
+        line.extend(verdicts.iter().map(|verdict| count(Some(verdict))));
+        line.extend([count(None), these.len().to_string()]);
+        table.row(line);
+    }
+    table.render()
+}
+
+/// Claims as a table in Markdown.
+#[must_use]
+pub fn claims_markdown(claims: &[ClaimLine]) -> String {
+    let mut out = "| claim | expected | verdict | points | seeds | 95 % | statement, and why |\n\
+                   | --- | --- | --- | --: | --: | --: | --- |\n"
+        .to_owned();
+    for claim in claims {
+        let mut words = format!("{}.", claim.statement.trim_end_matches('.'));
+        if !claim.reason.is_empty() {
+            write!(words, " *{}.*", claim.reason.trim_end_matches('.'))
+                .expect("writing to a string cannot fail");
+        }
+        writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | {} | {} |",
+            claim.id,
+            claim.expected,
+            claim.verdict_words(),
+            of(claim.points),
+            of(claim.seeds),
+            claim.interval_words(),
+            words.replace('|', "\\|")
+        )
+        .expect("writing to a string cannot fail");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClaimLine, claims_markdown, claims_text, verdict_counts};
+    use expect_test::expect;
+
+    fn claims() -> [ClaimLine; 2] {
+        [
+            ClaimLine {
+                id: "lanigan2020.c01".to_owned(),
+                statement: "With one flow BBR' has the throughput of BBR".to_owned(),
+                expected: "holds".to_owned(),
+                verdict: Some("holds".to_owned()),
+                points: Some((6, 6)),
+                seeds: Some((5, 5)),
+                interval: Some([0.478_176, 1.0]),
+                reason: String::new(),
+            },
+            ClaimLine {
+                id: "lanigan2020.c03".to_owned(),
+                statement: "Every algorithm reaches about half of the link at 10 Mbps x 100 ms, \
+                            because start-up cannot probe fast enough"
+                    .to_owned(),
+                expected: "artifact".to_owned(),
+                verdict: Some("artifact_shown".to_owned()),
+                points: Some((0, 7)),
+                seeds: Some((0, 5)),
+                interval: Some([0.0, 0.521_824]),
+                reason: "true at 0 of 7 points, in 0 of 5 seeds".to_owned(),
+            },
+        ]
+    }
+
+    #[test]
+    fn claims_stand_in_a_table_with_their_words_below() {
+        expect![[r#"
+            claim            expected  verdict         points  seeds  of all seeds
+                                                         true   true          95 %
+            ──────────────────────────────────────────────────────────────────────
+            lanigan2020.c01  holds     holds              6/6    5/5     0.48–1.00
+            lanigan2020.c03  artifact  artifact shown     0/7    0/5     0.00–0.52
+
+            c01   With one flow BBR' has the throughput of BBR.
+
+            c03   Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot
+                  probe fast enough.
+                  artifact shown: true at 0 of 7 points, in 0 of 5 seeds.
+        "#]].assert_eq(&claims_text(&claims()));
+        assert_eq!(claims_text(&[]), "");
+    }
+
+    #[test]
+    fn verdicts_are_counted_by_what_was_expected() {
+        expect![[r#"
+            expected  holds  fails  artifact shown  no verdict  all
+            ───────────────────────────────────────────────────────
+            holds         1      0               0           0    1
+            unsure        0      0               0           0    0
+            artifact      0      0               1           0    1
+            all           1      0               1           0    2
+        "#]]
+        .assert_eq(&verdict_counts(&claims(), &["holds", "fails", "artifact_shown"]));
+    }
+
+    #[test]
+    fn claims_are_a_table_in_markdown() {
+        expect![[r#"
+            | claim | expected | verdict | points | seeds | 95 % | statement, and why |
+            | --- | --- | --- | --: | --: | --: | --- |
+            | `lanigan2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR. |
+            | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.* |
+        "#]].assert_eq(&claims_markdown(&claims()));
+    }
+}
