@@ -36,7 +36,7 @@ pub(crate) enum Verb {
     /// Run the papers' experiments: published figures next to measured ones, and a verdict on every claim
     #[command(after_help = "Examples:
   bbrlab reproduce lanigan2020.single-flow
-  bbrlab reproduce --quick
+  bbrlab reproduce --quick --html report.html
   bbrlab reproduce song2021 --seeds 20 --json")]
     Reproduce(ReproduceArgs),
     /// List algorithms, scenarios, papers and metrics
@@ -157,6 +157,15 @@ pub(crate) struct ReproduceArgs {
     /// get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
+    /// For each claim that is thought an artifact: which switch makes it (first seed, outside any time limit)
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) explain: bool,
+    /// Write the report as one self-contained page, with pictures
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the report as Markdown
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) markdown: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) running: Running,
 }

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    COMMIT, ClaimFigure, Experiment, Judged, Key, LabError, Looked, NO_KEY, ReproduceOptions,
-    Reproduced, Row, VERSION, Verdict as Outcome, judge_claims, select,
+    COMMIT, ClaimFigure, Expected, Experiment, Explained, Judged, Key, LabError, Looked, NO_KEY,
+    ReproduceOptions, Reproduced, Row, Told, VERSION, Verdict as Outcome, check_reports, explain,
+    judge_claims, select, write_replication,
 };
-use bbrlab_report::{ClaimLine, PublishedRow, claims_text, published_table, verdict_counts};
+use bbrlab_report::{
+    Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -33,10 +36,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         limit: running.limit,
         stop: on_interrupt()?,
     };
-    let mut done: Vec<Done> = Vec::new();
+    let files: Vec<&PathBuf> = [&args.html, &args.markdown].into_iter().flatten().collect();
+    check_reports(&files)?;
+    let mut done: Vec<Told> = Vec::new();
     let mut ended: Option<LabError> = None;
     for experiment in experiments {
-        match one(experiment, &options, running.quiet) {
+        match one(experiment, &options, args.explain, running.quiet) {
             Ok(one) => {
                 if !running.json {
                     let gap = if done.is_empty() { "" } else { "\n" };
@@ -44,6 +49,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                     let lines: Vec<ClaimLine> = one.claims.iter().map(Judged::line).collect();
                     if !lines.is_empty() {
                         output.text(&format!("\n{}", claims_text(&lines)))?;
+                    }
+                    for explained in &one.explained {
+                        output.text(&format!("\n{}", explained_words(explained)))?;
                     }
                 }
                 if !running.quiet {
@@ -74,6 +82,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     if let Some(error) = ended {
         return Err(Stopped::Lab(error));
     }
+    write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;
     let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();
     if unjudged > 0 && !args.quick {
         output.note(&format!("{unjudged} of {} claims could not be judged", claims.len()));
@@ -82,25 +91,50 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-/// An experiment and its claims.
-struct Done {
-    reproduced: Reproduced,
-    claims: Vec<Judged>,
-}
-
 fn one(
     experiment: &'static Experiment,
     options: &ReproduceOptions,
+    with_causes: bool,
     quiet: bool,
-) -> Result<Done, LabError> {
+) -> Result<Told, LabError> {
     let bar = Bar::new(&experiment.id, quiet);
     let reproduced = bbrlab_lab::reproduce(experiment, options, |progress| bar.show(progress));
     let done = reproduced.and_then(|reproduced| {
         let claims = judge_claims(experiment, &reproduced, options, |progress| bar.show(progress))?;
-        Ok(Done { reproduced, claims })
+        let mut explained = Vec::new();
+        for judged in claims
+            .iter()
+            .filter(|judged| with_causes && judged.claim.expected == Expected::Artifact)
+        {
+            let found = explain(experiment, judged.claim, options, |progress| bar.show(progress))?;
+            explained.extend(found);
+        }
+        Ok(Told { reproduced, claims, explained })
     });
     bar.end();
     done
+}
+
+/// What makes an artifact, and below it what each switch does.
+fn explained_words(explained: &Explained) -> String {
+    let mut text = wrapped(&explained.words());
+    if explained.switches.is_empty() {
+        return text;
+    }
+    let mut table = Table::new()
+        .column("alone on", "", Align::Left)
+        .column("alone off", "", Align::Left)
+        .column("switch", "", Align::Left);
+    let word = |truth: Option<bool>| match truth {
+        Some(true) => "true".to_owned(),
+        Some(false) => "false".to_owned(),
+        None => "–".to_owned(),
+    };
+    for effect in &explained.switches {
+        table.row(vec![word(effect.alone_on), word(effect.alone_off), effect.switch.clone()]);
+    }
+    text.push_str(&table.render());
+    text
 }
 
 /// The counts of verdicts.
@@ -116,49 +150,9 @@ fn words(reproduced: &Reproduced) -> String {
     }
     text = wrapped(&text);
     text.push('\n');
-    text.push_str(&tables(&reproduced.rows));
-    let seeds = || reproduced.measured.rows.iter().map(|row| row.seeds_run);
-    let least = seeds().min().unwrap_or(0);
-    let most = seeds().max().unwrap_or(0);
-    let seeds = match (least, most) {
-        (1, 1) => "one seed".to_owned(),
-        (least, most) if least == most => {
-            format!("means of {most} seeds with their 95 % intervals")
-        }
-        (least, most) => format!("means of {least} to {most} seeds with their 95 % intervals"),
-    };
-    text.push_str(&wrapped(&format!("Measured: {seeds}. {}", reproduced.note)));
+    text.push_str(&published_tables(&reproduced.rows));
+    text.push_str(&wrapped(&reproduced.note_words()));
     text
-}
-
-/// Rows with the same metrics in one table, in the order of the first of each.
-fn tables(rows: &[PublishedRow]) -> String {
-    let metrics = |row: &PublishedRow| -> Vec<String> {
-        row.cells.iter().map(|cell| cell.metric.clone()).collect()
-    };
-    let mut blocks: Vec<Vec<PublishedRow>> = Vec::new();
-    for row in rows {
-        match blocks.iter_mut().find(|block| metrics(&block[0]) == metrics(row)) {
-            Some(block) => block.push(row.clone()),
-            None => blocks.push(vec![row.clone()]),
-        }
-    }
-    for block in &mut blocks {
-        // A key that none of these rows has, such as the flow in the table of whole runs.
-        let names: Vec<String> = block[0].keys.iter().map(|(name, _)| name.clone()).collect();
-        for name in names {
-            if block
-                .iter()
-                .all(|row| row.keys.iter().any(|(key, word)| *key == name && word == NO_KEY))
-            {
-                for row in block.iter_mut() {
-                    row.keys.retain(|(key, _)| *key != name);
-                }
-            }
-        }
-    }
-    let tables: Vec<String> = blocks.iter().map(|block| published_table(block)).collect();
-    tables.join("\n")
 }
 
 /// Where an experiment's runs are.
@@ -195,6 +189,8 @@ struct Document<'a> {
     commit: &'a str,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
+    /// With `--explain`.
+    explanations: Vec<OfExplained<'a>>,
     cpu_s: f64,
 }
 
@@ -286,6 +282,37 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
 }
 
 #[derive(Serialize)]
+struct OfExplained<'a> {
+    claim: &'a str,
+    artifact: &'a str,
+    setting: &'a str,
+    cause: String,
+    switches: Vec<OfSwitch<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfSwitch<'a> {
+    switch: &'a str,
+    alone_on: Option<bool>,
+    alone_off: Option<bool>,
+}
+
+fn of_explained(explained: &Explained) -> OfExplained<'_> {
+    let switches = explained.switches.iter().map(|effect| OfSwitch {
+        switch: &effect.switch,
+        alone_on: effect.alone_on,
+        alone_off: effect.alone_off,
+    });
+    OfExplained {
+        claim: &explained.claim,
+        artifact: &explained.artifact,
+        setting: &explained.setting,
+        cause: explained.cause.words(),
+        switches: switches.collect(),
+    }
+}
+
+#[derive(Serialize)]
 struct OfExperiment<'a> {
     id: &'a str,
     title: &'a str,
@@ -313,12 +340,13 @@ struct OfCell<'a> {
     interval: Option<[f64; 2]>,
 }
 
-fn document(done: &[Done]) -> Document<'_> {
+fn document(done: &[Told]) -> Document<'_> {
     Document {
         version: VERSION,
         commit: COMMIT,
         claims: done.iter().flat_map(|one| &one.claims).map(of_claim).collect(),
         experiments: done.iter().map(|one| of_experiment(&one.reproduced)).collect(),
+        explanations: done.iter().flat_map(|one| &one.explained).map(of_explained).collect(),
         cpu_s: done.iter().map(|one| one.reproduced.cpu_s).sum(),
     }
 }

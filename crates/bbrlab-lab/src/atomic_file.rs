@@ -54,6 +54,22 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
     write(path, bytes)
 }
 
+/// Refuses a file that could not be written after much work: a folder, or a file in a folder that cannot be written to.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
+    if path.is_dir() {
+        return Err(LabError::Usage(format!("{} is a folder; name a file", path.display())));
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        make_folder(parent)?;
+    }
+    let partial = partial_name(path);
+    let tried = File::create(&partial).and_then(|_| fs::remove_file(&partial));
+    tried.map_err(|error| LabError::io("write", path, &error))
+}
+
 /// Makes renames in a folder survive a crash of the machine.
 ///
 /// # Errors

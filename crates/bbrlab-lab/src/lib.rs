@@ -75,9 +75,9 @@ pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use report_page::write_report;
 pub use reproduce::{
-    ClaimFigure, DEFAULT_SEEDS, FalsePoint, Finished, Judged, Key, Looked, NO_KEY,
-    ReproduceOptions, Reproduced, Row, Rows, UnderArtifact, Verdict, judge_claims, measured_rows,
-    reproduce, select,
+    Cause, ClaimFigure, DEFAULT_SEEDS, Explained, FalsePoint, Finished, Judged, Key, Looked,
+    NO_KEY, ReproduceOptions, Reproduced, Row, Rows, SwitchEffect, Told, UnderArtifact, Verdict,
+    check_reports, explain, judge_claims, measured_rows, reproduce, select, write_replication,
 };
 pub use run_folder::write_run;
 pub use stop::Stop;

@@ -28,7 +28,7 @@ pub struct ClaimLine {
 
 impl ClaimLine {
     /// The verdict in words.
-    fn verdict_words(&self) -> String {
+    pub(crate) fn verdict_words(&self) -> String {
         self.verdict.as_deref().map_or_else(|| "no verdict".to_owned(), |it| it.replace('_', " "))
     }
 
@@ -38,7 +38,15 @@ impl ClaimLine {
         self.expected == "holds" && self.verdict.as_deref() == Some("fails")
     }
 
-    fn interval_words(&self) -> String {
+    pub(crate) fn points_words(&self) -> String {
+        of(self.points)
+    }
+
+    pub(crate) fn seeds_words(&self) -> String {
+        of(self.seeds)
+    }
+
+    pub(crate) fn interval_words(&self) -> String {
         self.interval.map_or_else(
             || "–".to_owned(),
             |[low, high]| format!("{}–{}", fixed(low, 2), fixed(high, 2)),
@@ -68,8 +76,8 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
             claim.id.clone(),
             claim.expected.clone(),
             claim.verdict_words(),
-            of(claim.points),
-            of(claim.seeds),
+            claim.points_words(),
+            claim.seeds_words(),
             claim.interval_words(),
         ]);
     }
@@ -156,8 +164,8 @@ pub fn claims_markdown(claims: &[ClaimLine]) -> String {
             claim.id,
             claim.expected,
             claim.verdict_words(),
-            of(claim.points),
-            of(claim.seeds),
+            claim.points_words(),
+            claim.seeds_words(),
             claim.interval_words(),
             words.replace('|', "\\|")
         )

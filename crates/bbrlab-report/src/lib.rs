@@ -12,6 +12,7 @@ mod groups;
 mod number;
 mod page;
 mod picture;
+mod replication;
 mod student_t;
 mod table;
 
@@ -23,11 +24,13 @@ pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
 pub use picture::{CdfInput, CdfSample, cdf_picture};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use picture::{Picture, Shape};
+pub use picture::{Picture, Shape, published_pictures};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
+pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{
-    Align, Table, WIDTH, compare_table, group_table, published_table, run_table, sweep_table,
+    Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_table,
+    sweep_table,
 };
 pub use table::{PublishedCell, PublishedRow};

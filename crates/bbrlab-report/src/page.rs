@@ -29,12 +29,8 @@ const STYLE: &str = include_str!("page.css");
 /// The page.
 #[must_use]
 pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) -> String {
-    let mut html = String::new();
     let put = |html: &mut String, text: &str| html.push_str(text);
-    put(&mut html, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    put(&mut html, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    line(&mut html, &format!("<title>{}</title>\n<style>\n{STYLE}</style>", escaped(title)));
-    put(&mut html, "</head>\n<body>\n<main>\n");
+    let mut html = head(title);
     line(&mut html, &format!("<h1>{}</h1>", escaped(title)));
     let provenance = format!("bbrlab {version}, commit {commit}");
     line(&mut html, &format!("<p class=\"faint\">{}</p>", escaped(&provenance)));
@@ -58,6 +54,16 @@ pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) 
     }
     put(&mut html, "</main>\n</body>\n</html>\n");
     html
+}
+
+/// The beginning of a page, up to what is seen.
+pub(crate) fn head(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        escaped(title)
+    )
 }
 
 fn body(html: &mut String, section: &PageSection) {
@@ -128,11 +134,11 @@ fn metrics(html: &mut String, group: &Group) {
     line(html, "</tbody></table>");
 }
 
-fn line(html: &mut String, text: &str) {
+pub(crate) fn line(html: &mut String, text: &str) {
     writeln!(html, "{text}").expect("writing to a string cannot fail");
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

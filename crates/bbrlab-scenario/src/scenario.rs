@@ -10,10 +10,13 @@ use crate::canonical::sha256;
 use crate::document::{self, At, Source, Step, Table};
 use crate::error::{ScenarioError, ScenarioErrors};
 use crate::estimate::Estimate;
+use crate::key::Key;
+use crate::link::{ACCESS_KEYS, LINK_KEYS};
 use crate::lower::{self, Network};
 use crate::quantity::base_value;
 use crate::reader::Reader;
 use crate::spec::Spec;
+use crate::stack::STACK_KEYS;
 use crate::sweep::Sweep;
 use crate::traces::Traces;
 use crate::whole;
@@ -36,6 +39,11 @@ const RUNS_MAX: u64 = 10_000_000;
 
 /// The largest product of points and values of a file. Checking a sweep takes time in proportion to this product.
 const WORK_MAX: u64 = 1_000_000;
+
+/// The keys of a table with their values.
+fn settings_in<S>(table: &str, keys: &[Key<S>], values: &S) -> Vec<(String, Option<String>)> {
+    keys.iter().map(|key| (format!("{table}.{}", key.name), key.value(values))).collect()
+}
 
 /// A scenario that has been read and checked, so that every point of its sweep can be run.
 #[derive(Clone, Debug)]
@@ -335,6 +343,23 @@ impl Scenario {
     #[must_use]
     pub fn to_toml(&self) -> String {
         whole::to_toml(&self.tree, &self.sweep, self.dir.as_deref(), &self.traces)
+    }
+
+    /// The keys of `[stack]`, `[bottleneck]` and `[access]` in a run, given or not, with their values as TOML; `None` for a
+    /// key without a value.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn settings(&self, run: u64) -> Vec<(String, Option<String>)> {
+        let (point, _) = self.checked(run);
+        let spec = self.resolve_checked(point).0;
+        let mut settings = settings_in("stack", STACK_KEYS, &spec.stack);
+        if let Some(bottleneck) = &spec.bottleneck {
+            settings.extend(settings_in("bottleneck", LINK_KEYS, bottleneck));
+        }
+        settings.extend(settings_in("access", ACCESS_KEYS, &spec.access));
+        settings
     }
 
     /// The estimated cost of a run: packets, events, memory, rows. Nothing is simulated.

@@ -4,7 +4,6 @@
 use bbrlab_scenario::Scenario;
 
 use super::claims::{Judged, Needed, Setting, UnderArtifact, judge, look, settings_of};
-use super::metrics::place_of;
 use super::quick::SHORT_S;
 use super::rows::{Finished, Rows, measured_rows};
 use super::{ReproduceOptions, Reproduced, run_scenario};
@@ -34,7 +33,7 @@ pub fn judge_claims(
     let claims = claims_of(experiment);
     let looked: Vec<_> = claims
         .iter()
-        .map(|claim| match why_not(claim, reproduced) {
+        .map(|claim| match why_not(claim, experiment, reproduced) {
             Some(reason) => Err(reason),
             None => look(claim, &reproduced.measured),
         })
@@ -82,12 +81,12 @@ pub fn judge_claims(
 }
 
 /// Why a claim gets no verdict from these runs, if it gets none.
-fn why_not(claim: &Claim, reproduced: &Reproduced) -> Option<String> {
+fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> Option<String> {
     if reproduced.is_cut_short {
         return Some(format!("--quick cuts these runs to {SHORT_S} s"));
     }
     let needed = Needed::by([claim]);
-    let is_without = reproduced.left_out.iter().any(|place| needed.has(place));
+    let is_without = reproduced.left_out.iter().any(|run| needed.has_run(experiment, run));
     is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
 }
 
@@ -101,7 +100,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    fn of(setting: &Setting) -> Self {
+    pub(crate) fn of(setting: &Setting) -> Self {
         let sets = setting.sets.iter().map(|&set| set.to_owned()).collect();
         Self { form: setting.form, sets }
     }
@@ -118,15 +117,12 @@ pub(crate) fn rows_under(
     options: &ReproduceOptions,
     watch: &mut impl FnMut(Progress),
 ) -> Result<Result<Rows, String>, LabError> {
-    let id =
-        config.form.map_or_else(|| experiment.id.clone(), |it| format!("{}.{it}", experiment.id));
-    let all = papers().iter().flat_map(|paper| &paper.experiments);
-    let Some(form) = all.filter(|known| known.is_built).find(|known| known.id == id) else {
-        return Ok(Err(format!("`{id}` is not built yet")));
+    let form = match form_of(experiment, config.form) {
+        Ok(form) => form,
+        Err(reason) => return Ok(Err(reason)),
     };
     let needed = Needed::by(claims.iter().copied());
-    let is_idle =
-        |scenario: &Scenario, point: u64| !needed.has(&place_of(form, &scenario.run(point)));
+    let is_idle = |scenario: &Scenario, point: u64| !needed.has_run(form, &scenario.run(point));
     let mut ran = Vec::new();
     for scenario in &form.scenarios {
         let quiet = ReproduceOptions { pictures: false, ..options.clone() };
@@ -140,6 +136,18 @@ pub(crate) fn rows_under(
     let finished: Vec<Finished<'_>> =
         ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
     measured_rows(form, &finished).map(Ok)
+}
+
+/// An experiment in one of its forms; in words, that there is none.
+pub(crate) fn form_of(
+    experiment: &'static Experiment,
+    form: Option<&str>,
+) -> Result<&'static Experiment, String> {
+    let Some(form) = form else { return Ok(experiment) };
+    let id = format!("{}.{form}", experiment.id);
+    let all = papers().iter().flat_map(|paper| &paper.experiments);
+    let found = all.filter(|known| known.is_built).find(|known| known.id == id);
+    found.ok_or_else(|| format!("`{id}` is not built yet"))
 }
 
 fn first_line(text: &str) -> String {

@@ -8,11 +8,13 @@
 mod claims;
 #[cfg(test)]
 mod data_files;
+mod explain;
 mod judging;
 mod locate;
 mod metrics;
 mod published;
 mod quick;
+mod report;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -23,9 +25,11 @@ use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 
 pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderArtifact, Verdict};
+pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::judge_claims;
 pub use self::published::NO_KEY;
 use self::published::published_rows;
+pub use self::report::{Told, check_reports, write_replication};
 pub use self::rows::{Finished, Key, Row, Rows, measured_rows};
 use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
@@ -89,8 +93,8 @@ pub struct Reproduced {
     pub computed: u64,
     /// Runs that were found complete.
     pub found: u64,
-    /// The places of points that were left out to be quick.
-    pub left_out: Vec<Vec<(String, Key)>>,
+    /// The points that were left out to be quick: the first run of each.
+    pub left_out: Vec<Run>,
     /// Whether the runs were cut short to be quick.
     pub is_cut_short: bool,
 }
@@ -156,13 +160,11 @@ pub fn reproduce(
     for id in &experiment.scenarios {
         let is_left_out = |scenario: &Scenario, point: u64| {
             let run = scenario.run(point);
-            options.quick && is_fast(&run) && {
-                let place = metrics::place_of(experiment, &run);
-                left_out.push(
-                    place.into_iter().map(|(name, key)| (name.to_owned(), key)).collect::<Vec<_>>(),
-                );
-                true
+            let is_left_out = options.quick && is_fast(&run);
+            if is_left_out {
+                left_out.push(run);
             }
+            is_left_out
         };
         ran.extend(run_scenario(id, &sets, options, is_left_out, &mut watch)?);
     }

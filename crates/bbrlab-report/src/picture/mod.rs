@@ -17,6 +17,7 @@ mod palette;
 mod panel;
 mod pdf;
 mod png;
+mod published;
 mod run;
 mod shape;
 mod states;
@@ -27,6 +28,7 @@ mod tests;
 
 pub use cdf::{CdfInput, CdfSample, cdf_picture};
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
+pub use published::published_pictures;
 pub use run::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use shape::Shape;
 pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};

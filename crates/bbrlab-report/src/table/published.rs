@@ -1,7 +1,7 @@
 //! Published figures next to measured ones, in the paper's own units.
 
 use super::layout::{Align, Table};
-use crate::number::{fixed, with_half};
+use crate::number::{NONE, fixed, with_half};
 
 /// A figure as printed and as measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,42 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let wide = wide(rows, first);
     if wide.is_too_wide() { long(rows, first).render() } else { wide.render() }
+}
+
+/// The tables of an experiment: rows with the same metrics in one.
+#[must_use]
+pub fn published_tables(rows: &[PublishedRow]) -> String {
+    let tables: Vec<String> = blocks(rows).iter().map(|block| published_table(block)).collect();
+    tables.join("\n")
+}
+
+/// Rows with the same metrics together, in the order of the first of each.
+pub(crate) fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
+    let metrics = |row: &PublishedRow| -> Vec<String> {
+        row.cells.iter().map(|cell| cell.metric.clone()).collect()
+    };
+    let mut blocks: Vec<Vec<PublishedRow>> = Vec::new();
+    for row in rows {
+        match blocks.iter_mut().find(|block| metrics(&block[0]) == metrics(row)) {
+            Some(block) => block.push(row.clone()),
+            None => blocks.push(vec![row.clone()]),
+        }
+    }
+    for block in &mut blocks {
+        // A key that none of these rows has, such as the flow in the table of whole runs.
+        let names: Vec<String> = block[0].keys.iter().map(|(name, _)| name.clone()).collect();
+        for name in names {
+            let is_absent = |row: &PublishedRow| {
+                row.keys.iter().any(|(key, word)| *key == name && word == NONE)
+            };
+            if block.iter().all(is_absent) {
+                for row in block.iter_mut() {
+                    row.keys.retain(|(key, _)| *key != name);
+                }
+            }
+        }
+    }
+    blocks
 }
 
 /// One line per figure.
@@ -116,7 +152,7 @@ fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
 }
 
 /// A name without its unit, short enough for a column; and the unit.
-fn split_unit(name: &str) -> (&str, &str) {
+pub(crate) fn split_unit(name: &str) -> (&str, &str) {
     match name {
         "bandwidth_mbps" => return ("rate", "Mbit/s"),
         "hsr_lambda" => return ("lambda", ""),

@@ -1,0 +1,149 @@
+//! The report of a replication, as HTML and as Markdown.
+
+use std::path::{Path, PathBuf};
+
+use bbrlab_report::{Picture, Replication, ReplicationSection, published_pictures};
+
+use super::claims::{Judged, Verdict};
+use super::explain::Explained;
+use super::{ReproduceOptions, Reproduced};
+use crate::atomic_file::{make_folder, refuse_unwritable, write};
+use crate::error::LabError;
+use crate::picture_files::picture_of_folder;
+use crate::provenance::{COMMIT, VERSION};
+use crate::report_page::runs_of;
+
+/// So many runs of each scenario are drawn over time.
+const RUNS_DRAWN: usize = 2;
+
+/// An experiment, its claims and what makes its artifacts.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The experiment.
+    pub reproduced: Reproduced,
+    /// Its claims.
+    pub claims: Vec<Judged>,
+    /// What makes its artifacts.
+    pub explained: Vec<Explained>,
+}
+
+impl Reproduced {
+    /// How the figures came about, and what a reader should know before comparing.
+    #[must_use]
+    pub fn note_words(&self) -> String {
+        let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);
+        let (least, most) = (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0));
+        let seeds = match (least, most) {
+            (0, 0) => "nothing".to_owned(),
+            (1, 1) => "one seed".to_owned(),
+            (least, most) if least == most => {
+                format!("means of {most} seeds with their 95 % intervals")
+            }
+            (least, most) => format!("means of {least} to {most} seeds with their 95 % intervals"),
+        };
+        let mut words = format!("Measured: {seeds}.");
+        if !self.left_out.is_empty() {
+            words.push_str(" Points at 1 Gbit/s are left out.");
+        }
+        if self.is_cut_short {
+            words.push_str(" Runs are cut short.");
+        }
+        if !self.note.is_empty() {
+            words.push(' ');
+            words.push_str(self.note);
+        }
+        words
+    }
+}
+
+impl Explained {
+    /// In a sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!(
+            "{} as in {} ({}): {}.",
+            self.claim,
+            self.artifact,
+            self.setting,
+            self.cause.words()
+        )
+    }
+}
+
+/// Refuses files that cannot be written, before anything is run.
+///
+/// # Errors
+/// If one is a folder, or its folder cannot be written to.
+pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
+    files.iter().try_for_each(|file| refuse_unwritable(file))
+}
+
+/// Writes the report to the files that are named.
+///
+/// # Errors
+/// If one cannot be written, or the data of a picture cannot be read.
+pub fn write_replication(
+    told: &[Told],
+    options: &ReproduceOptions,
+    html: Option<&Path>,
+    markdown: Option<&Path>,
+) -> Result<(), LabError> {
+    let mut report = Replication {
+        made_by: format!("bbrlab {VERSION}, commit {COMMIT}"),
+        verdicts: Verdict::ALL.map(|verdict| verdict.name().to_owned()).to_vec(),
+        sections: told.iter().map(|one| section(one, options)).collect(),
+    };
+    if let Some(file) = markdown {
+        put(file, &report.markdown())?;
+    }
+    if let Some(file) = html {
+        for (section, one) in report.sections.iter_mut().zip(told) {
+            section.pictures = pictures(&one.reproduced)?;
+        }
+        put(file, &report.page())?;
+    }
+    Ok(())
+}
+
+fn put(file: &Path, text: &str) -> Result<(), LabError> {
+    if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        make_folder(parent)?;
+    }
+    write(file, text.as_bytes())
+}
+
+fn section(one: &Told, options: &ReproduceOptions) -> ReplicationSection {
+    let reproduced = &one.reproduced;
+    let mut command = format!("bbrlab reproduce {}", reproduced.id);
+    if options.quick {
+        command.push_str(" --quick");
+    }
+    if let Some(seeds) = options.seeds {
+        command.push_str(&format!(" --seeds {seeds}"));
+    }
+    if let Some(seed) = options.seed {
+        command.push_str(&format!(" --seed {seed}"));
+    }
+    ReplicationSection {
+        id: reproduced.id.clone(),
+        title: reproduced.title.clone(),
+        source: reproduced.source.clone(),
+        note: reproduced.note_words(),
+        rows: reproduced.rows.clone(),
+        pictures: Vec::new(),
+        claims: one.claims.iter().map(Judged::line).collect(),
+        causes: one.explained.iter().map(Explained::words).collect(),
+        command,
+    }
+}
+
+/// The experiment's figures, and some of its runs over time.
+fn pictures(reproduced: &Reproduced) -> Result<Vec<Picture>, LabError> {
+    let mut pictures = published_pictures(&reproduced.title, &reproduced.rows);
+    for out in &reproduced.out {
+        for run in runs_of(out).into_iter().take(RUNS_DRAWN) {
+            pictures.push(picture_of_folder(&run)?);
+        }
+    }
+    Ok(pictures)
+}

@@ -1,0 +1,210 @@
+//! The report of a replication: each experiment's published figures beside ours, its pictures, and its claims with their
+//! verdicts; as one HTML page that contains everything, or as Markdown.
+
+use crate::claims::{ClaimLine, claims_markdown, verdict_counts};
+use crate::page::{escaped, head, line};
+use crate::picture::Picture;
+use crate::table::{PublishedRow, published_tables};
+
+/// An experiment in a report.
+#[derive(Clone, Debug, Default)]
+pub struct ReplicationSection {
+    /// The experiment's id.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Tables and figures of the paper.
+    pub source: Vec<String>,
+    /// How the figures came about.
+    pub note: String,
+    /// Published figures beside ours.
+    pub rows: Vec<PublishedRow>,
+    /// Pictures, drawn into the page.
+    pub pictures: Vec<Picture>,
+    /// The claims that it decides.
+    pub claims: Vec<ClaimLine>,
+    /// What makes its artifacts, a paragraph each.
+    pub causes: Vec<String>,
+    /// The command that computes it again.
+    pub command: String,
+}
+
+/// A whole report.
+#[derive(Clone, Debug, Default)]
+pub struct Replication {
+    /// The program's version and commit.
+    pub made_by: String,
+    /// The verdicts that are counted, in their order.
+    pub verdicts: Vec<String>,
+    /// The experiments.
+    pub sections: Vec<ReplicationSection>,
+}
+
+const TITLE: &str = "What stands of the papers";
+
+const HOW_TO_READ: &str = "Figures are means over the seeds with their 95 % intervals; verdicts are on medians over the \
+     seeds under the linux profile. A claim that is thought an artifact is shown to be one if it is false there and true \
+     in the setting that is said to make it.";
+
+impl ReplicationSection {
+    fn heading(&self) -> String {
+        if self.source.is_empty() {
+            format!("{}: {}", self.id, self.title)
+        } else {
+            format!("{}: {} ({})", self.id, self.title, self.source.join(", "))
+        }
+    }
+}
+
+impl Replication {
+    fn counts(&self) -> String {
+        let claims: Vec<ClaimLine> =
+            self.sections.iter().flat_map(|section| section.claims.iter().cloned()).collect();
+        let verdicts: Vec<&str> = self.verdicts.iter().map(String::as_str).collect();
+        verdict_counts(&claims, &verdicts)
+    }
+
+    /// The report as a page that needs no network.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut html = head(TITLE);
+        line(&mut html, &format!("<h1>{TITLE}</h1>"));
+        line(&mut html, &format!("<p class=\"faint\">{}</p>", escaped(&self.made_by)));
+        line(&mut html, &format!("<p>{HOW_TO_READ}</p>"));
+        line(&mut html, &format!("<pre class=\"table\">{}</pre>", escaped(&self.counts())));
+        line(&mut html, "<nav><ul>");
+        for (place, section) in self.sections.iter().enumerate() {
+            let heading = escaped(&section.heading());
+            line(&mut html, &format!("<li><a href=\"#s{place}\">{heading}</a></li>"));
+        }
+        line(&mut html, "</ul></nav>");
+        for (place, section) in self.sections.iter().enumerate() {
+            let heading = escaped(&section.heading());
+            line(&mut html, &format!("<section id=\"s{place}\">\n<h2>{heading}</h2>"));
+            body(&mut html, section);
+            line(&mut html, "</section>");
+        }
+        html.push_str("</main>\n</body>\n</html>\n");
+        html
+    }
+
+    /// The report as Markdown, without pictures.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
+        out.push_str(&format!("```text\n{}```\n", self.counts()));
+        for section in &self.sections {
+            out.push_str(&format!("\n## {}\n\n", section.heading()));
+            out.push_str(&format!("To compute this again: `{}`\n\n", section.command));
+            out.push_str(&format!("```text\n{}```\n\n", published_tables(&section.rows)));
+            if !section.note.is_empty() {
+                out.push_str(&format!("{}\n\n", section.note));
+            }
+            if !section.claims.is_empty() {
+                out.push_str(&claims_markdown(&section.claims));
+            }
+            for cause in &section.causes {
+                out.push_str(&format!("\n{cause}\n"));
+            }
+        }
+        out
+    }
+}
+
+fn body(html: &mut String, section: &ReplicationSection) {
+    let command = escaped(&section.command);
+    line(html, &format!("<p>To compute this again: <code>{command}</code></p>"));
+    let table = escaped(&published_tables(&section.rows));
+    line(html, &format!("<pre class=\"table\">{table}</pre>"));
+    if !section.note.is_empty() {
+        line(html, &format!("<p>{}</p>", escaped(&section.note)));
+    }
+    for picture in &section.pictures {
+        // The first line of a picture's SVG is its opening tag, so it can be put into the page as it is.
+        line(html, &format!("<figure>{}</figure>", picture.svg));
+    }
+    if !section.claims.is_empty() {
+        claims(html, &section.claims);
+    }
+    for cause in &section.causes {
+        line(html, &format!("<p>{}</p>", escaped(cause)));
+    }
+}
+
+fn claims(html: &mut String, claims: &[ClaimLine]) {
+    line(
+        html,
+        "<table class=\"claims\"><thead><tr><th>claim</th><th>expected</th><th>verdict</th><th>points</th>\
+         <th>seeds</th><th>95 %</th><th>statement, and why</th></tr></thead><tbody>",
+    );
+    for claim in claims {
+        let mut words = format!("{}.", escaped(claim.statement.trim_end_matches('.')));
+        if !claim.reason.is_empty() {
+            let reason = escaped(claim.reason.trim_end_matches('.'));
+            words.push_str(&format!("<br><span class=\"faint\">{reason}.</span>"));
+        }
+        line(
+            html,
+            &format!(
+                "<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{words}</td></tr>",
+                claim.verdict.as_deref().unwrap_or("none"),
+                escaped(&claim.id),
+                escaped(&claim.expected),
+                claim.verdict_words(),
+                claim.points_words(),
+                claim.seeds_words(),
+                claim.interval_words(),
+            ),
+        );
+    }
+    line(html, "</tbody></table>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Replication, ReplicationSection};
+    use crate::claims::ClaimLine;
+    use crate::picture::Picture;
+
+    #[test]
+    fn a_report_holds_tables_pictures_claims_and_the_way_to_repeat_them() {
+        let report = Replication {
+            made_by: "bbrlab 0.1.0, commit abc".to_owned(),
+            verdicts: vec!["holds".to_owned(), "fails".to_owned()],
+            sections: vec![ReplicationSection {
+                id: "kato2025.sixteen-340".to_owned(),
+                title: "Sixteen <flows>".to_owned(),
+                source: vec!["III.B".to_owned()],
+                pictures: vec![Picture { name: "x".to_owned(), svg: "<svg></svg>".to_owned() }],
+                claims: vec![ClaimLine {
+                    id: "kato2025.c03".to_owned(),
+                    statement: "Fair & full".to_owned(),
+                    expected: "holds".to_owned(),
+                    verdict: Some("fails".to_owned()),
+                    points: Some((0, 1)),
+                    reason: "false".to_owned(),
+                    ..ClaimLine::default()
+                }],
+                causes: vec!["decided by stack.sndbuf".to_owned()],
+                command: "bbrlab reproduce kato2025.sixteen-340".to_owned(),
+                ..ReplicationSection::default()
+            }],
+        };
+        let html = report.page();
+        for wanted in [
+            "kato2025.sixteen-340: Sixteen &lt;flows&gt; (III.B)",
+            "<figure><svg></svg></figure>",
+            "Fair &amp; full.",
+            "<tr class=\"fails\">",
+            "decided by stack.sndbuf",
+            "bbrlab reproduce kato2025.sixteen-340",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is missing");
+        }
+        assert!(!html.contains("http://") && !html.contains("https://"), "no network");
+        let markdown = report.markdown();
+        for wanted in ["## kato2025.sixteen-340", "| `kato2025.c03` | holds | fails | 0/1 |"] {
+            assert!(markdown.contains(wanted), "{wanted} is missing");
+        }
+    }
+}
