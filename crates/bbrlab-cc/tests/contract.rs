@@ -147,9 +147,11 @@ fn any_start() -> impl Strategy<Value = Start> {
 const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr_hsr", "lambda", "0.125"),
     ("bbr_hsr", "lambda", "16"),
+    ("bbr_hsr", "integer_lambda", "true"),
     ("delay_bbr", "probe_rtt", "cwnd"),
     ("delay_bbr", "alpha", "0"),
     ("delay_bbr", "beta", "1"),
+    ("delay_bbr", "form", "code"),
     ("bbr_acd", "halving", "round"),
     ("bbr_acd", "halving", "recovery"),
     ("bbr_acd", "detection", "inert"),
@@ -160,6 +162,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2", "probe_rtt_cwnd_gain", "0"),
     ("bbr2", "bw_probe_reno_gain", "0"),
     ("bbr2", "undo", "false"),
+    ("bbr2", "cwnd_gain_after_probe_rtt", "256"),
     ("bbr2_exp", "ecn_enable", "true"),
 ];
 

@@ -29,10 +29,15 @@ macro_rules! builtins {
 
 builtins! {
     "lanigan2020.single-flow": "lanigan2020/single-flow.toml",
+    "lanigan2020.single-flow.as-run": "lanigan2020/single-flow.as-run.toml",
     "lanigan2020.bandwidth-step": "lanigan2020/bandwidth-step.toml",
+    "lanigan2020.bandwidth-step.as-run": "lanigan2020/bandwidth-step.as-run.toml",
     "lanigan2020.intra-protocol": "lanigan2020/intra-protocol.toml",
+    "lanigan2020.intra-protocol.as-run": "lanigan2020/intra-protocol.as-run.toml",
     "lanigan2020.vs-vegas": "lanigan2020/vs-vegas.toml",
+    "lanigan2020.vs-vegas.as-run": "lanigan2020/vs-vegas.as-run.toml",
     "lanigan2020.vs-cubic": "lanigan2020/vs-cubic.toml",
+    "lanigan2020.vs-cubic.as-run": "lanigan2020/vs-cubic.as-run.toml",
     "song2021.single-buffer": "song2021/single-buffer.toml",
     "song2021.bandwidth-step": "song2021/bandwidth-step.toml",
     "song2021.random-loss": "song2021/random-loss.toml",

@@ -44,18 +44,28 @@ pub struct BbrHsr {
 
 impl BbrHsr {
     /// Its parameters.
-    pub const PARAMS: &'static [ParamSpec] = &[ParamSpec {
-        name: "lambda",
-        default: "0.5",
-        summary: "weight of the RTT's standard deviation in RTprop (0 to 16); 0.125 is the other value in use",
-    }];
+    pub const PARAMS: &'static [ParamSpec] = &[
+        ParamSpec {
+            name: "lambda",
+            default: "0.5",
+            summary: "weight of the RTT's standard deviation in RTprop (0 to 16); 0.125 is the other value in use",
+        },
+        ParamSpec {
+            name: "integer_lambda",
+            default: "false",
+            summary: "whether lambda loses its fraction, as in the thesis's code: 0.5 and 0.125 are then both 0",
+        },
+    ];
 
     /// With the parameters of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
-        let lambda_q16 = ParamTable::new(Self::PARAMS, params).ratio_q16("lambda", 0..=16)?;
+        let table = ParamTable::new(Self::PARAMS, params);
+        let lambda_q16 = table.ratio_q16("lambda", 0..=16)?;
+        let lambda_q16 =
+            if table.switch("integer_lambda")? { lambda_q16 & !0xffff } else { lambda_q16 };
         Ok(Self {
             lambda_q16,
             margin_us: 0,

@@ -44,12 +44,23 @@ enum BackOff {
     Cwnd,
 }
 
+/// Which Delay-BBR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// The thesis's text.
+    Text,
+    /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so that delay never signals congestion, and
+    /// a visit to `PROBE_RTT` is BBR v1's with three quarters of the BDP for four packets.
+    Code,
+}
+
 /// "Delay-BBR". Differs from BBR v1 in the gain cycle and in `PROBE_RTT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayBbr {
     alpha_q16: u32,
     beta_q16: u32,
     back_off: BackOff,
+    form: Form,
     /// Smallest sample since the last back-off; [`MinRtt::NONE`] before the first.
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
@@ -78,6 +89,11 @@ impl DelayBbr {
             default: "\"gain\"",
             summary: "what a back-off cuts to 0.75; \"gain\": the pacing rate, \"cwnd\": the window in BDP",
         },
+        ParamSpec {
+            name: "form",
+            default: "\"text\"",
+            summary: "\"text\": the thesis's text; \"code\": its code, where alpha is 0 and beta is 1, delay signals nothing, and PROBE_RTT holds 0.75 BDP for 200 ms",
+        },
     ];
 
     /// With the parameters of a scenario.
@@ -91,6 +107,7 @@ impl DelayBbr {
             beta_q16: table.ratio_q16("beta", 0..=64)?,
             back_off: table
                 .choice("probe_rtt", &[("gain", BackOff::Gain), ("cwnd", BackOff::Cwnd)])?,
+            form: table.choice("form", &[("text", Form::Text), ("code", Form::Code)])?,
             base_rtt_us: MinRtt::NONE,
             srtt_q8: None,
             is_min_expired: false,
@@ -151,11 +168,40 @@ impl Bbr<DelayBbr> {
     }
 }
 
+impl Bbr<DelayBbr> {
+    /// PROBE_RTT as in the thesis's code.
+    fn visit_as_in_code(
+        &mut self,
+        conn: &Conn,
+        is_expired: bool,
+        ctl: &mut Control,
+        draw: &mut impl Draw,
+    ) {
+        if is_expired && !self.idle_restart && self.state != State::ProbeRtt {
+            self.enter_probe_rtt(ctl);
+        }
+        if self.state != State::ProbeRtt {
+            return;
+        }
+        mark_app_limited(conn, ctl);
+        if self.probe_rtt.done_stamp != 0 {
+            if self.is_probe_rtt_over(conn) {
+                self.leave_probe_rtt(conn, ctl, draw);
+            }
+        } else if conn.inflight <= DelayBbr::probe_rtt_cwnd(self) {
+            self.start_probe_rtt_timer(conn);
+        }
+    }
+}
+
 impl Variant for DelayBbr {
     const GAIN_CYCLE_Q8: [u32; 8] = [284, 230, 256, 256, 256, 256, 256, 256];
 
     #[inline]
     fn observe(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample) {
+        if bbr.variant.form == Form::Code {
+            return;
+        }
         let Ok(rtt_us) = u32::try_from(rs.rtt_us) else {
             return;
         };
@@ -182,6 +228,11 @@ impl Variant for DelayBbr {
         draw: &mut impl Draw,
     ) {
         let is_expired = bbr.min_rtt.is_expired(conn);
+        if bbr.variant.form == Form::Code {
+            bbr.min_rtt.on_sample(conn, rs, is_expired);
+            bbr.visit_as_in_code(conn, is_expired, ctl, draw);
+            return;
+        }
         bbr.min_rtt.on_sample(conn, rs, false);
         if bbr.state == State::ProbeRtt {
             mark_app_limited(conn, ctl);
@@ -198,16 +249,19 @@ impl Variant for DelayBbr {
     }
 
     fn probe_rtt_gains_q8(bbr: &Bbr<Self>) -> (u32, u32) {
-        match bbr.variant.back_off {
-            BackOff::Gain => (BACK_OFF_GAIN_Q8, CWND_GAIN_Q8),
-            BackOff::Cwnd => (GAIN_UNIT, BACK_OFF_GAIN_Q8),
+        match (bbr.variant.form, bbr.variant.back_off) {
+            (Form::Code, _) => (GAIN_UNIT, GAIN_UNIT),
+            (Form::Text, BackOff::Gain) => (BACK_OFF_GAIN_Q8, CWND_GAIN_Q8),
+            (Form::Text, BackOff::Cwnd) => (GAIN_UNIT, BACK_OFF_GAIN_Q8),
         }
     }
 
     fn probe_rtt_cwnd(bbr: &Bbr<Self>) -> u32 {
-        match bbr.variant.back_off {
-            BackOff::Gain => u32::MAX,
-            BackOff::Cwnd => bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).max(CWND_MIN_TARGET),
+        match (bbr.variant.form, bbr.variant.back_off) {
+            (Form::Text, BackOff::Gain) => u32::MAX,
+            (Form::Text, BackOff::Cwnd) | (Form::Code, _) => {
+                bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).max(CWND_MIN_TARGET)
+            }
         }
     }
 }

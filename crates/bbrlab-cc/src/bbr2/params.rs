@@ -57,7 +57,8 @@ impl Module {
             startup_cwnd_gain: HIGH_GAIN,
             // ln 2 / 2.
             drain_gain: 88,
-            cwnd_gain: 512,
+            cwnd_gain: word("cwnd_gain", 1023)?,
+            cwnd_gain_after_probe_rtt: word("cwnd_gain_after_probe_rtt", 1023)?,
             bw_probe_cwnd_gain: 0,
             pacing_gain: [FIVE_QUARTERS, 192, 256, 256],
 
@@ -198,6 +199,12 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "gso_max_size",
         "65536",
         "the kernel's GSO_MAX_SIZE, the extra burst size at an RTT of 0; 524280 from Linux 5.19 on",
+    ),
+    spec("cwnd_gain", "512", "cwnd gain in PROBE_BW, in 1/256"),
+    spec(
+        "cwnd_gain_after_probe_rtt",
+        "0",
+        "cwnd gain in PROBE_BW from the end of the first visit to PROBE_RTT on, in 1/256; 0: as before it",
     ),
     spec(
         "probe_rtt_cwnd_gain",

@@ -19,6 +19,7 @@ pub(super) const LINUX: Params = Params {
     // ln 2 / 2, as in v2, although STARTUP's gain has changed.
     drain_gain: 88,
     cwnd_gain: 512,
+    cwnd_gain_after_probe_rtt: 0,
     bw_probe_cwnd_gain: 64,
     // DOWN: 0.91, rounded down.
     pacing_gain: [FIVE_QUARTERS, 232, 256, 256],

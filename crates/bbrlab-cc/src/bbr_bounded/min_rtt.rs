@@ -147,6 +147,9 @@ impl Model {
             self.state.return_to_startup();
             return;
         }
+        if self.params.cwnd_gain_after_probe_rtt != 0 {
+            self.params.cwnd_gain = self.params.cwnd_gain_after_probe_rtt;
+        }
         self.enter_probe_bw(sk, draw);
         self.start_cruise();
     }

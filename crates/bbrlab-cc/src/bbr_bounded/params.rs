@@ -25,6 +25,9 @@ pub(crate) struct Params {
     pub(crate) drain_gain: u16,
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
+    /// What `cwnd_gain` becomes when PROBE_RTT is left; 0 means no change. Not in the kernel: the thesis's code of BBRv2 sets
+    /// the gain in STARTUP and PROBE_RTT only ([lanigan]).
+    pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// What PROBE_BW's UP adds to `cwnd_gain`.
     pub(crate) bw_probe_cwnd_gain: u16,
     /// Pacing gains of PROBE_BW, by the number of the phase: UP, DOWN, CRUISE, REFILL.

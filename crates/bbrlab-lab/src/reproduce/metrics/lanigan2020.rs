@@ -43,8 +43,23 @@ pub(super) fn place(run: &Run) -> Keys {
     keys.extend(locate::bandwidth(run));
     keys.extend(locate::delay(run));
     keys.push(locate::rtt(run));
-    keys.push(locate::buffer(run).unwrap_or(("buffer_bdp", Key::Number(1.5))));
+    keys.push(("buffer_bdp", Key::Number(buffer_bdp(run))));
     keys
+}
+
+/// The multiple of the BDP: as swept, or the one whose packets of 536 bytes the script gave to the queue discipline, with
+/// the BDP over one access link; 1.5 where the buffer is not swept.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+fn buffer_bdp(run: &Run) -> f64 {
+    let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
+    match (locate::buffer(run), rate) {
+        (Some(("buffer_packets", Key::Number(packets))), Some((rate, delay))) => {
+            let bdp_bytes = rate.0 as f64 / 8.0 * 2.0 * (delay.0 as f64 / 1e9 + 0.001);
+            (packets * 536.0 / bdp_bytes * 2.0).round() / 2.0
+        }
+        (Some(("buffer_bdp", Key::Number(bdp))), _) => bdp,
+        _ => 1.5,
+    }
 }
 
 pub(super) fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {

@@ -1,0 +1,98 @@
+//! The papers' experiments as built-in scenarios: each is what the paper's data file says, and every claim finds the figures
+//! that it asks for in the measured rows.
+
+mod claims;
+mod kato2025;
+mod lanigan2020;
+mod mahmud2020;
+
+use bbrlab_link::Link;
+use bbrlab_run::Run;
+use bbrlab_scenario::Scenario;
+use toml::{Table, Value};
+
+/// The data file of a paper.
+fn data(paper: &str) -> Table {
+    let file = format!("{}/../../papers/{paper}.toml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(file).unwrap().parse().unwrap()
+}
+
+/// An experiment's table in the data file.
+fn experiment(id: &str) -> Table {
+    let file = data(id.split_once('.').unwrap().0);
+    let found = tables(&file, "experiments").find(|experiment| text(experiment, "id") == id);
+    found.unwrap().clone()
+}
+
+fn tables<'a>(table: &'a Table, key: &str) -> impl Iterator<Item = &'a Table> {
+    table.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table)
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> &'a str {
+    table[key].as_str().unwrap()
+}
+
+/// A number of the data file; NaN, which equals nothing, where there is none.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+fn number(table: &Table, key: &str) -> f64 {
+    match table.get(key) {
+        Some(Value::Integer(value)) => *value as f64,
+        Some(Value::Float(value)) => *value,
+        _ => f64::NAN,
+    }
+}
+
+/// The distinct algorithms of an experiment, but for opponents, in order.
+fn algorithms(experiment: &Table) -> Vec<String> {
+    let opponents = experiment["axes"].get("opponent").and_then(Value::as_array);
+    let opponents: Vec<&str> = opponents.into_iter().flatten().filter_map(Value::as_str).collect();
+    let all = experiment["algorithms"].as_array().unwrap().iter().filter_map(Value::as_str);
+    all.filter(|name| !opponents.contains(name)).map(str::to_owned).collect()
+}
+
+/// One run of each point of a built-in.
+fn runs(id: &str) -> Vec<Run> {
+    let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{id}: {errors}"));
+    (0..scenario.runs()).step_by(scenario.repeat() as usize).map(|run| scenario.run(run)).collect()
+}
+
+/// The distinct algorithms under test of some runs, in order.
+fn subjects(runs: &[Run]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for run in runs {
+        let name = run.class(0).cc.name();
+        if names.iter().all(|known| known != name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+fn bottleneck(run: &Run) -> &Link {
+    &run.links[run.bottleneck.unwrap() as usize]
+}
+
+/// The bottleneck's rate at the start.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+fn mbps(run: &Run) -> f64 {
+    bottleneck(run).rate.at_start().unwrap().0 as f64 / 1e6
+}
+
+/// Nanoseconds as milliseconds.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+/// Each flow's start and stop in seconds; without a stop the end of the run.
+fn times_s(run: &Run) -> Vec<(f64, f64)> {
+    let end = ms(run.duration.0) / 1e3;
+    let flows = run.flows.iter();
+    flows.map(|flow| (ms(flow.start.0) / 1e3, flow.stop.map_or(end, |at| ms(at.0) / 1e3))).collect()
+}
+
+/// The same of the data file.
+fn printed_times_s(experiment: &Table, key: &str) -> Vec<(f64, f64)> {
+    let flows = tables(experiment, key);
+    flows.map(|flow| (number(flow, "start_s"), number(flow, "stop_s"))).collect()
+}
