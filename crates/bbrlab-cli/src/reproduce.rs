@@ -371,12 +371,11 @@ fn of_row<'a>(row: &PublishedRow, measured: &'a Row) -> OfRow<'a> {
         (key.clone(), word)
     });
     let metrics = row.cells.iter().map(|cell| {
-        let interval = cell.measured.zip(cell.half).map(|(mean, half)| [mean - half, mean + half]);
         let of_it = OfCell {
             unit: &cell.unit,
             published: cell.published,
             measured: cell.measured,
-            interval,
+            interval: cell.interval,
         };
         (cell.metric.clone(), value(of_it))
     });

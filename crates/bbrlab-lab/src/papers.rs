@@ -179,8 +179,8 @@ pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
             "Mibit/s".to_owned()
         }
         Some("Mbps") => "Mbit/s".to_owned(),
+        Some("1") | None => String::new(),
         Some(unit) => unit.to_owned(),
-        None => String::new(),
     }
 }
 

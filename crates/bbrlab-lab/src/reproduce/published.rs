@@ -1,6 +1,6 @@
 //! Measured rows beside the figures that the paper printed for the same place.
 
-use bbrlab_report::{PublishedCell, PublishedRow, interval};
+use bbrlab_report::{PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
 
 use super::rows::{Key, Row, Rows};
@@ -17,14 +17,14 @@ pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<Pu
         let printed: Vec<&Table> = known.filter(|printed| is_at(row, printed)).collect();
         let cells = row.metrics.iter().map(|(metric, values)| {
             let known: Vec<f64> = values.iter().copied().flatten().collect();
-            let found = interval(&known);
+            let found = median(&known);
             let unit = unit_of(&experiment.id, metric);
             PublishedCell {
                 metric: metric.clone(),
                 published: counterpart(row, metric)
                     .and_then(|name| printed.iter().find_map(|row| row.get(name).and_then(number))),
-                measured: found.mean,
-                half: found.half,
+                measured: found.map(|found| found.median),
+                interval: found.and_then(|found| found.interval),
                 decimals: decimals(experiment, metric, &unit),
                 unit,
             }
@@ -88,10 +88,10 @@ fn words(row: &Row, shown: &[String]) -> Vec<(String, String)> {
 
 /// As many decimals as the paper prints for this metric, and at least as many as its unit needs.
 fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
-    let least = match unit {
-        "Mbit/s" | "Mibit/s" => 2,
-        "1" => 3,
-        "packets" | "" => 0,
+    let least = match (metric, unit) {
+        ("low_flows" | "settled_low_flows" | "timeouts", _) | (_, "packets") => 0,
+        (_, "Mbit/s" | "Mibit/s") => 2,
+        (_, "") => 3,
         _ => 1,
     };
     let name = metric.strip_prefix("paper_").unwrap_or(metric);

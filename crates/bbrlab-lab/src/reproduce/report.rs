@@ -37,9 +37,9 @@ impl Reproduced {
             (0, 0) => "nothing".to_owned(),
             (1, 1) => "one seed".to_owned(),
             (least, most) if least == most => {
-                format!("means of {most} seeds with their 95 % intervals")
+                format!("medians of {most} seeds with their intervals")
             }
-            (least, most) => format!("means of {least} to {most} seeds with their 95 % intervals"),
+            (least, most) => format!("medians of {least} to {most} seeds with their intervals"),
         };
         let mut words = format!("Measured: {seeds}.");
         if !self.left_out.is_empty() {

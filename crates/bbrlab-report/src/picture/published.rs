@@ -212,9 +212,8 @@ impl<'a> Sheet<'a> {
         let points = self.multiples.iter().flat_map(|it| &it.curves).flat_map(|it| &it.points);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for cell in points.filter_map(|(_, row)| row.cells.get(metric)) {
-            let half = cell.half.unwrap_or(0.0);
-            let ends = [cell.measured.map(|it| it - half), cell.measured.map(|it| it + half)];
-            for value in ends.into_iter().chain([cell.published]).flatten() {
+            let ends = cell.interval.map_or([cell.measured; 2], |ends| ends.map(Some));
+            for value in ends.into_iter().chain([cell.measured, cell.published]).flatten() {
                 if value.is_finite() {
                     (low, high) = (low.min(value), high.max(value));
                 }
@@ -245,17 +244,20 @@ impl<'a> Sheet<'a> {
         let mut points: Vec<(f64, &PublishedCell)> =
             curve.points.iter().filter_map(|(x, row)| Some((*x, row.cells.get(metric)?))).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let measured: Vec<(f64, f64, f64)> = points
+        let measured: Vec<(f64, f64, [f64; 2])> = points
             .iter()
-            .filter_map(|(x, cell)| Some((*x, cell.measured?, cell.half.unwrap_or(0.0))))
+            .filter_map(|(x, cell)| {
+                let median = cell.measured?;
+                Some((*x, median, cell.interval.unwrap_or([median; 2])))
+            })
             .filter(|(_, y, _)| y.is_finite())
             .collect();
         if self.swept.joins {
             let line: Vec<(f64, f64)> = measured.iter().map(|&(x, y, _)| (x, y)).collect();
             panel.line(&line, Stroke::new(disc.color, 1.5));
         }
-        for &(x, y, half) in &measured {
-            panel.line(&[(x, y - half), (x, y + half)], Stroke::new(disc.color, 1.0));
+        for &(x, y, [low, high]) in &measured {
+            panel.line(&[(x, low), (x, high)], Stroke::new(disc.color, 1.0));
             disc.paint(panel.canvas, panel.at(x, y), 3.0);
         }
         for (x, cell) in &points {
@@ -296,7 +298,7 @@ mod tests {
                 unit: "1".to_owned(),
                 published,
                 measured: Some(measured),
-                half: Some(0.01),
+                interval: Some([measured - 0.01, measured + 0.01]),
                 decimals: 2,
             }],
         };

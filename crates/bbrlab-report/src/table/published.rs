@@ -1,7 +1,7 @@
 //! Published figures next to measured ones, in the paper's own units.
 
 use super::layout::{Align, Table};
-use crate::number::{NONE, fixed, with_half};
+use crate::number::{NONE, fixed};
 
 /// A figure as printed and as measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,10 +12,10 @@ pub struct PublishedCell {
     pub unit: String,
     /// As printed; `None` if the paper shows it only in a figure.
     pub published: Option<f64>,
-    /// Our mean over the seeds.
+    /// Our median over the seeds.
     pub measured: Option<f64>,
-    /// Half the width of our 95 % interval.
-    pub half: Option<f64>,
+    /// Its interval.
+    pub interval: Option<[f64; 2]>,
     /// Decimals of the printed figures.
     pub decimals: usize,
 }
@@ -29,13 +29,38 @@ pub struct PublishedRow {
     pub cells: Vec<PublishedCell>,
 }
 
-/// The table of an experiment: one line per row, or, if that is too wide, one line per figure. Every row must
-/// have the keys and metrics of the first.
+/// Up to so many rows, a table that is too wide has a line per figure; above, its figures are in several tables.
+const FEW_ROWS: usize = 4;
+
+/// The table of an experiment: one line per row. If that is too wide, one line per figure, or, of many rows, as many figures
+/// a table as fit. Every row must have the keys and metrics of the first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let wide = wide(rows, first);
-    if wide.is_too_wide() { long(rows, first).render() } else { wide.render() }
+    let all = wide(rows, first);
+    if !all.is_too_wide() {
+        return all.render();
+    }
+    if rows.len() <= FEW_ROWS {
+        return long(rows, first).render();
+    }
+    let mut tables: Vec<String> = Vec::new();
+    let mut from = 0;
+    while from < first.cells.len() {
+        let cut = |to: usize| -> Table {
+            let row = |row: &PublishedRow| PublishedRow {
+                keys: row.keys.clone(),
+                cells: row.cells[from..to].to_vec(),
+            };
+            let rows: Vec<PublishedRow> = rows.iter().map(row).collect();
+            wide(&rows, &rows[0])
+        };
+        let fits = (from + 1..=first.cells.len()).rev().find(|&to| !cut(to).is_too_wide());
+        let to = fits.unwrap_or(from + 1);
+        tables.push(cut(to).render());
+        from = to;
+    }
+    tables.join("\n")
 }
 
 /// The tables of an experiment: rows with the same metrics in one.
@@ -103,10 +128,13 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// The mean, with half its interval unless that rounds to zero.
+/// The median, with its interval unless that rounds to the median itself.
 fn measured_text(cell: &PublishedCell) -> String {
-    let mean = fixed(cell.measured, cell.decimals);
-    cell.half.map_or(mean.clone(), |half| with_half(&mean, &fixed(half, cell.decimals)))
+    let median = fixed(cell.measured, cell.decimals);
+    match cell.interval.map(|ends| ends.map(|end| fixed(end, cell.decimals))) {
+        Some([low, high]) if low != median || high != median => format!("{median} [{low}, {high}]"),
+        _ => median,
+    }
 }
 
 /// One line per row.
@@ -193,7 +221,7 @@ mod tests {
             unit: "Mibit/s".to_owned(),
             published,
             measured: Some(measured),
-            half: None,
+            interval: None,
             decimals: 2,
         }
     }

@@ -1,0 +1,66 @@
+//! The median of some values, and an interval for it that assumes nothing about how they are distributed.
+
+/// The median and its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Median {
+    /// The median; of an even number of values, the mean of the middle two.
+    pub median: f64,
+    /// The narrowest pair of values around the middle that holds the true median with at least 95 %, or, of fewer than
+    /// six values, the least and the largest (five: 93.75 %); `None` for one value.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// The median of values; `None` if there are none.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<Median> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let high = *sorted.get(n / 2)?;
+    let median = if n % 2 == 0 { f64::midpoint(sorted[n / 2 - 1], high) } else { high };
+    let interval = (n > 1).then(|| {
+        let outside = left_out(n);
+        [sorted[outside], sorted[n - 1 - outside]]
+    });
+    Some(Median { median, interval })
+}
+
+/// How many values at either end lie outside the interval: the true median lies beyond the k-th value from an end if fewer
+/// than k of n fair coins show that side.
+fn left_out(n: usize) -> usize {
+    let coins = i32::try_from(n).unwrap_or(i32::MAX);
+    let mut term = 0.5_f64.powi(coins);
+    let mut beyond = term;
+    let mut k = 0;
+    loop {
+        #[expect(clippy::cast_precision_loss, reason = "a number of seeds")]
+        let next = term * (n - k) as f64 / (k + 1) as f64;
+        if 2.0 * (beyond + next) > 0.05 {
+            return k;
+        }
+        term = next;
+        beyond += next;
+        k += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{left_out, median};
+
+    #[test]
+    fn the_middle_and_the_ends_of_five() {
+        let found = median(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
+        assert_eq!((found.median, found.interval), (3.0, Some([1.0, 5.0])));
+        let two = median(&[1.0, 2.0]).unwrap();
+        assert_eq!((two.median, two.interval), (1.5, Some([1.0, 2.0])));
+        assert_eq!(median(&[7.0]).unwrap().interval, None);
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn textbook_ranks_of_the_interval() {
+        // Conover, Practical Nonparametric Statistics, table of the sign test: of 20 values the 6th and the 15th.
+        assert_eq!([1, 5, 6, 9, 10, 20].map(left_out), [0, 0, 0, 1, 1, 5]);
+    }
+}
