@@ -1,6 +1,6 @@
 //! A run's parameters under the papers' own names.
 
-use bbrlab_link::Link;
+use bbrlab_link::{Buffer, Link};
 use bbrlab_run::{Algorithm, ParamValue, Run};
 
 use super::rows::Key;
@@ -63,6 +63,22 @@ pub(super) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());
     let bdp = in_unit("bdp").map(|bdp| ("buffer_bdp", Key::Number(bdp)));
     bdp.or_else(|| Some(("buffer_packets", Key::Number(in_unit("pkt")?))))
+}
+
+/// The buffer in packets.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(super) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
+    match bottleneck(run)?.buffer {
+        Buffer::Packets(packets) => Some(("buffer_packets", Key::Number(packets.0 as f64))),
+        _ => None,
+    }
+}
+
+/// The second flow's base RTT.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(super) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
+    let second = run.flows.get(1).map(|flow| &run.classes[flow.class as usize])?;
+    Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
 }
 
 /// The random loss, if it is swept.
