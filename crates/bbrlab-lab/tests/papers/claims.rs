@@ -102,7 +102,7 @@ fn short_rows(id: &str) -> Vec<Row> {
             force: false,
             jobs: 2,
             pictures: false,
-            leave_out: None,
+            only: None,
             stop: Stop::new(),
         };
         let batch = run_batch(&scenario, &options, |_| {}).unwrap();
