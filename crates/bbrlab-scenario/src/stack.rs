@@ -439,11 +439,10 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "pacing_counts_headers",
         "0.1.0",
         Form::Bool,
-        "the time that a paced segment takes includes its headers",
-        |spec: &mut StackSpec, given| spec.stack.pacing.counts_headers = given.value(Reader::boolean),
-        |spec: &StackSpec| spec.stack.pacing.counts_headers.map(|value| value.to_string()),
-    )
-    .without("`true` with `sender_qdisc = \"fq\"`, else `false`"),
+        "the time that a paced segment takes includes its headers; in neither Linux nor ns-3 it does",
+        |spec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.pacing.counts_headers.to_string()),
+    ),
     key(
         "pace_initial_window",
         "0.1.0",

@@ -130,7 +130,7 @@ fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
          rto = \"mark_all_keep_sack\"\nrto_impatient = true\nrto_estimate = \"rfc6298\"\n\
          exit_sets_ssthresh = true\ncwnd_validation = \"last_sent\"\nrate_ack_interval = \"previous\"\n\
          rate_sample_sticky = true\nrate_loss_abs = true\nrate_invalid = \"reuse\"\nrate_min_rtt = \"srtt\"\n\
-         pacing = \"timer\"\npacing_counts_headers = false\npace_initial_window = true\napp_write = \"512B\"\n",
+         pacing = \"timer\"\npacing_counts_headers = true\npace_initial_window = true\napp_write = \"512B\"\n",
     );
     assert_eq!(ns3.recovery, Recovery::PrrSsrb);
     let loss = LossSwitches {
@@ -158,7 +158,7 @@ fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
     assert_eq!(ns3.rate, rate);
     let pacing = PacingSwitches {
         pacing: Pacing::Timer,
-        counts_headers: Some(false),
+        counts_headers: true,
         pace_initial_window: true,
         app_write: Some(Bytes(512)),
     };

@@ -85,7 +85,7 @@ pub enum Rto {
     /// With RACK, the head and what was sent long enough ago. The pacing of later packets goes on.
     #[default]
     Linux,
-    /// All that is not SACKed, retransmissions included; the pacing timer is cancelled (ns-3).
+    /// All that is not SACKed, retransmissions included; with `Pacing::Timer` the timer is cancelled (ns-3).
     MarkAllKeepSack,
 }
 
@@ -163,8 +163,9 @@ pub enum SampleBound {
 pub struct PacingSwitches {
     /// Which timer paces.
     pub pacing: Pacing,
-    /// Whether a packet takes the time of its headers too. `None`: with `sender_qdisc = "fq"` only, as in Linux.
-    pub counts_headers: Option<bool>,
+    /// Whether a packet takes the time of its headers too. In neither Linux (`tcp_update_skb_after_send`, whose
+    /// departure times `fq` keeps) nor ns-3 it does.
+    pub counts_headers: bool,
     /// Whether the initial window is paced.
     pub pace_initial_window: bool,
     /// An application without end writes so much at a time, and each write is checked for being application-limited

@@ -12,12 +12,19 @@
 //! the data runs out     check_app_limited  the application-limited period is marked
 //! ```
 //!
+//! A stack whose switches differ from Linux goes through [`switched`].
+//!
 //! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and packets in
 //! flight recorded per packet); [delivery-rate].
 //! Deviations: none.
 
+mod switched;
+
 use bbrlab_cc::linux_int::{after, stamp_us_delta, trunc_u32};
 use bbrlab_cc::{Conn, RateSample};
+use bbrlab_stack::RateSwitches;
+
+use switched::Switched;
 
 /// Largest number of packets in flight that a packet's record can hold. Linux: `TCPCB_IN_FLIGHT_MAX`, 20 bits.
 const IN_FLIGHT_MAX: u32 = (1 << 20) - 1;
@@ -218,9 +225,23 @@ pub struct RateSampler {
     pub rate_interval_us: u32,
     /// Whether the reported delivery rate was application-limited.
     pub rate_app_limited: bool,
+    /// Whether a switch differs from Linux.
+    is_switched: bool,
+    switched: Switched,
 }
 
 impl RateSampler {
+    /// A sampler that has seen nothing.
+    #[must_use]
+    pub fn new(form: Form, switches: RateSwitches) -> Self {
+        Self {
+            form,
+            is_switched: switches != RateSwitches::default(),
+            switched: Switched::new(switches),
+            ..Self::default()
+        }
+    }
+
     /// Stamps a packet of `pcount` segments that departs at `tx_mstamp` microseconds; `packets_out` does not
     /// include it yet. Linux: `tcp_rate_skb_sent`.
     #[inline]
@@ -259,25 +280,38 @@ impl RateSampler {
         if stamps.delivered_mstamp == 0 {
             return;
         }
-        let is_newest = skb.tx_mstamp > self.first_tx_mstamp
-            || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq));
         // As in the kernel, zero means "no packet yet", even when the count has wrapped to zero.
-        if ack.rs.prior_delivered == 0 || is_newest {
-            ack.prior_delivered_ce = stamps.delivered_ce();
-            ack.rs.prior_delivered = stamps.delivered;
-            ack.prior_mstamp = stamps.delivered_mstamp;
-            ack.prior_lost = stamps.lost;
-            ack.rs.is_app_limited = stamps.is_app_limited();
-            ack.is_retrans = skb.is_retrans;
-            ack.rs.tx_in_flight = stamps.in_flight;
-            ack.last_end_seq = skb.end_seq;
-            self.first_tx_mstamp = skb.tx_mstamp;
-            ack.rs.interval_us = i64::from(self.form.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
+        if self.is_switched {
+            self.take_switched(ack, stamps, skb);
+        } else if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
+            self.take(ack, stamps, skb);
         }
         // Used up: the cumulative ACK that covers a SACKed packet must not sample it again.
         if skb.is_sacked {
             stamps.delivered_mstamp = 0;
         }
+    }
+
+    /// Whether a packet was sent after the one sampled so far.
+    #[inline]
+    fn is_newest(&self, ack: &AckRate, skb: DeliveredSkb) -> bool {
+        skb.tx_mstamp > self.first_tx_mstamp
+            || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq))
+    }
+
+    /// Makes a packet the one that the sample is of.
+    #[inline]
+    fn take(&mut self, ack: &mut AckRate, stamps: &SkbStamps, skb: DeliveredSkb) {
+        ack.prior_delivered_ce = stamps.delivered_ce();
+        ack.rs.prior_delivered = stamps.delivered;
+        ack.prior_mstamp = stamps.delivered_mstamp;
+        ack.prior_lost = stamps.lost;
+        ack.rs.is_app_limited = stamps.is_app_limited();
+        ack.is_retrans = skb.is_retrans;
+        ack.rs.tx_in_flight = stamps.in_flight;
+        ack.last_end_seq = skb.end_seq;
+        self.first_tx_mstamp = skb.tx_mstamp;
+        ack.rs.interval_us = i64::from(self.form.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
     }
 
     /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or by SACK) and
@@ -301,11 +335,24 @@ impl RateSampler {
         }
         ack.rs.acked_sacked = delivered;
         ack.rs.losses = lost.cast_signed();
+        if self.is_switched {
+            self.generate_switched(conn, ack, is_sack_reneg);
+            return;
+        }
         if ack.prior_mstamp == 0 || is_sack_reneg {
             ack.rs.delivered = -1;
             ack.rs.interval_us = -1;
             return;
         }
+        self.count(conn, ack);
+        let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
+        let ack_us = self.form.delta(now, ack.prior_mstamp);
+        self.complete(ack, snd_us, ack_us, conn.min_rtt_us);
+    }
+
+    /// What was delivered, lost and marked since the sampled packet was sent.
+    #[inline]
+    fn count(&self, conn: &Conn, ack: &mut AckRate) {
         ack.rs.delivered = conn.delivered.wrapping_sub(ack.rs.prior_delivered).cast_signed();
         if self.form == Form::V3 {
             ack.rs.lost = conn.lost.wrapping_sub(ack.prior_lost).cast_signed();
@@ -313,16 +360,18 @@ impl RateSampler {
         let delivered_ce =
             conn.delivered_ce.wrapping_sub(ack.prior_delivered_ce) & DELIVERED_CE_MASK;
         ack.rs.delivered_ce = delivered_ce.cast_signed();
+    }
 
-        let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
-        let ack_us = self.form.delta(now, ack.prior_mstamp);
+    /// Sets the interval, the longer of the two phases; a sample below `bound_us` is unusable.
+    #[inline]
+    fn complete(&mut self, ack: &mut AckRate, snd_us: u32, ack_us: u32, bound_us: u32) {
         let interval_us = snd_us.max(ack_us);
         ack.snd_interval_us = snd_us;
         ack.rcv_interval_us = ack_us;
         ack.rs.interval_us = i64::from(interval_us);
 
         // Shorter than the minimum RTT: the ACK of an original was probably attributed to its retransmission.
-        if interval_us < conn.min_rtt_us {
+        if interval_us < bound_us {
             ack.rs.interval_us = -1;
             return;
         }

@@ -125,6 +125,37 @@ impl RttEstimator {
     }
 }
 
+/// The timeout of RFC 6298 in nanoseconds: srtt + max(1 ms, 4 rttvar), with a lower bound. Sources: [ns3]
+/// `rtt-estimator.cc`: `RttMeanDeviation`; `tcp-socket-base.cc`: `EstimateRtt`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rfc6298 {
+    srtt_ns: u64,
+    rttvar_ns: u64,
+}
+
+impl Rfc6298 {
+    /// The clock's granularity in nanoseconds. ns-3: `ClockGranularity`.
+    const GRANULARITY_NS: u64 = 1_000_000;
+
+    /// Takes a sample of `rtt_ns` nanoseconds.
+    pub fn sample(&mut self, rtt_ns: u64) {
+        if self.srtt_ns == 0 {
+            self.srtt_ns = rtt_ns;
+            self.rttvar_ns = rtt_ns / 2;
+            return;
+        }
+        let error_ns = rtt_ns.abs_diff(self.srtt_ns);
+        self.srtt_ns = (7 * self.srtt_ns + rtt_ns) >> 3;
+        self.rttvar_ns = (3 * self.rttvar_ns + error_ns) >> 2;
+    }
+
+    /// The timeout in nanoseconds, at least `min_ns`.
+    #[must_use]
+    pub fn rto_ns(self, min_ns: u64) -> u64 {
+        (self.srtt_ns + Self::GRANULARITY_NS.max(4 * self.rttvar_ns)).max(min_ns)
+    }
+}
+
 /// The timeout after one more expiry, in jiffies. Linux: `tcp_retransmit_timer`.
 #[must_use]
 pub const fn backed_off(rto_jiffies: u32, hz: u32) -> u32 {
@@ -139,7 +170,7 @@ fn low_u32(value: i64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{RTO_MIN_US, RttEstimator, backed_off};
+    use super::{RTO_MIN_US, Rfc6298, RttEstimator, backed_off};
 
     #[test]
     fn timeout_is_one_second_before_the_first_sample() {
@@ -155,6 +186,20 @@ mod tests {
         assert_eq!(rtt.srtt_us, 50_000 << 3);
         assert_eq!(rtt.rto_jiffies(1000), 250);
         assert_eq!(rtt.rto_jiffies(250), 63);
+    }
+
+    #[test]
+    fn rfc6298_bounds_the_whole_timeout_from_below() {
+        let mut rtt = Rfc6298::default();
+        rtt.sample(400_000_000);
+        assert_eq!(rtt.rto_ns(1_000_000_000), 1_200_000_000);
+        for _ in 0..100 {
+            rtt.sample(400_000_000);
+        }
+        assert_eq!(rtt.rto_ns(200_000_000), 401_000_000);
+        assert_eq!(rtt.rto_ns(1_000_000_000), 1_000_000_000);
+        rtt.sample(480_000_000);
+        assert_eq!(rtt.rto_ns(0), 410_000_000 + 4 * 20_000_000);
     }
 
     #[test]

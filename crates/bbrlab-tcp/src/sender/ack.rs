@@ -99,6 +99,7 @@ impl Sender {
         let prior_packets = self.board.packets_out();
         let prior_delivered = self.conn.delivered;
         let prior_lost = self.conn.lost;
+        let prior_lost_out = self.board.lost_out();
         if after(ack, prior_snd_una) {
             flag |= flags::SND_UNA_ADVANCED;
             self.timer.note_progress();
@@ -146,15 +147,23 @@ impl Sender {
             || flag & flags::CA_ALERT != 0
             || self.conn.ca_state != CaState::Open
         {
-            let is_dup =
-                flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DSACKING_ACK) == 0;
-            rexmit = self.fastretrans_alert(prior_snd_una, u32::from(is_dup), &mut flag, host);
+            if self.mechanisms.is_ns3 {
+                let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
+                rexmit = self.ns3_alert(prior_snd_una, delivered, &mut flag, host);
+            } else {
+                let is_dup =
+                    flag & (flags::SND_UNA_ADVANCED | flags::NOT_DUP | flags::DSACKING_ACK) == 0;
+                rexmit = self.fastretrans_alert(prior_snd_una, u32::from(is_dup), &mut flag, host);
+            }
         }
-        if flag & flags::SET_XMIT_TIMER != 0 && self.may_restart_timer() {
+        if flag & flags::SET_XMIT_TIMER != 0 && self.may_restart_timer(flag) {
             self.set_xmit_timer(host);
         }
         let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
-        let lost = self.conn.lost.wrapping_sub(prior_lost);
+        let mut lost = self.conn.lost.wrapping_sub(prior_lost);
+        if self.mechanisms.is_loss_abs {
+            lost = self.board.lost_out().abs_diff(prior_lost_out);
+        }
         state.rate.rs.is_ack_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
         state.rate.rs.is_ece = flag & flags::ECE != 0;
         self.refresh_conn();
@@ -167,7 +176,7 @@ impl Sender {
     fn ack_without_queue(&mut self, prior_snd_una: u32, ack: u32, flag: u32, host: &mut impl Host) {
         let mut flag = flag;
         self.in_ack_event(flag);
-        if flag & flags::DSACKING_ACK != 0 {
+        if flag & flags::DSACKING_ACK != 0 && !self.mechanisms.is_ns3 {
             self.fastretrans_alert(prior_snd_una, 0, &mut flag, host);
         }
         self.ack_zero_window_probe(host);
@@ -189,7 +198,12 @@ impl Sender {
             return;
         }
         let mut flag = flag | self.sacktag_write_queue(segment, prior_snd_una, state);
-        let rexmit = self.fastretrans_alert(prior_snd_una, 0, &mut flag, host);
+        let rexmit = if self.mechanisms.is_ns3 {
+            self.ns3_mark_lost(&mut flag, host);
+            Rexmit::Lost
+        } else {
+            self.fastretrans_alert(prior_snd_una, 0, &mut flag, host)
+        };
         self.xmit_recovery(rexmit, host);
     }
 
@@ -439,8 +453,14 @@ impl Sender {
         self.rtt_sample_us = Some(ca_rtt_us);
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
-        self.timer.restart_rto(self.rtt.rto_jiffies(self.conn.hz));
+        let rto = if self.mechanisms.has_rfc6298_rto {
+            self.rfc6298_rto(rtt_us)
+        } else {
+            self.rtt.rto_jiffies(self.conn.hz)
+        };
+        self.timer.restart_rto(rto);
         self.update_probe_timeout();
+        self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
     /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux: `tcp_rtt_tsopt_us`.

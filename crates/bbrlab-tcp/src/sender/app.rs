@@ -121,7 +121,7 @@ impl Sender {
         while self.app_is_ready() {
             let asked = match self.app.calls.front() {
                 Some(&bytes) => bytes,
-                None if self.app.is_unlimited => UNLIMITED_SEND,
+                None if self.app.is_unlimited => self.unlimited_send(),
                 None => {
                     self.app.is_fin_queued = true;
                     self.send_fin(host);
@@ -137,7 +137,8 @@ impl Sender {
                     break;
                 }
                 if self.app.calls.is_empty() {
-                    left = if copied < UNLIMITED_SEND { UNLIMITED_SEND } else { 0 };
+                    let whole = self.unlimited_send();
+                    left = if copied < whole { whole } else { 0 };
                 }
             }
             if let Some(front) = self.app.calls.front_mut() {
@@ -147,12 +148,21 @@ impl Sender {
                 }
             }
         }
+        self.send_by_rule3(host);
         self.account_limit(now);
+    }
+
+    /// Bytes of one `send()` of an application that never runs out of data.
+    fn unlimited_send(&self) -> u64 {
+        self.config.stack.pacing.app_write.map_or(UNLIMITED_SEND, |bytes| bytes.0)
     }
 
     /// One `send()`; returns the bytes written, 0 if the buffer is full. Linux: `tcp_sendmsg_locked`.
     fn sendmsg(&mut self, bytes: u64, host: &mut impl Host) -> u64 {
-        self.check_app_limited();
+        let is_checked_after = self.config.stack.pacing.app_write.is_some();
+        if !is_checked_after {
+            self.check_app_limited();
+        }
         let size_goal = self.size_goal();
         let mut left = bytes;
         while left > 0 {
@@ -187,6 +197,9 @@ impl Sender {
             }
         }
         if left < bytes {
+            if is_checked_after {
+                self.check_app_limited();
+            }
             self.push(self.nonagle(), size_goal, host);
         }
         bytes - left

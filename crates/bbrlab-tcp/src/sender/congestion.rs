@@ -14,7 +14,7 @@ use bbrlab_cc::reno::current_ssthresh;
 use bbrlab_cc::{
     AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, ack_flags,
 };
-use bbrlab_stack::{CcRtt, Recovery};
+use bbrlab_stack::{CcRtt, CwndValidation};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
@@ -72,6 +72,7 @@ impl Sender {
     /// Enters a recovery state. Linux: `tcp_set_ca_state`.
     pub(super) fn set_ca_state(&mut self, state: CaState, host: &mut impl Host) {
         self.with_cc(|cc, conn| cc.set_state(conn, state, host));
+        self.note_exit(state);
         self.conn.ca_state = state;
     }
 
@@ -118,10 +119,18 @@ impl Sender {
     ) {
         let rs = &state.rate.rs;
         if self.hooks.cong_control {
+            if self.mechanisms.exit_sets_ssthresh {
+                self.bound_exit(rs.acked_sacked, |sender| {
+                    sender.with_cc(|cc, conn| cc.cong_control(conn, rs, host));
+                });
+                return;
+            }
             self.with_cc(|cc, conn| cc.cong_control(conn, rs, host));
             return;
         }
-        if self.is_in_cwnd_reduction() {
+        if self.mechanisms.is_ns3 {
+            self.ns3_raise_cwnd(flag, |cc, conn| cc.cong_avoid(conn, ack, rs.acked_sacked));
+        } else if self.is_in_cwnd_reduction() {
             self.cwnd_reduction(rs.acked_sacked, rs.losses.cast_unsigned(), flag);
         } else if self.may_raise_cwnd(flag) {
             self.with_cc(|cc, conn| cc.cong_avoid(conn, ack, rs.acked_sacked));
@@ -176,10 +185,6 @@ impl Sender {
     /// Linux: `tcp_cwnd_reduction`.
     pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
         self.refresh_conn();
-        if self.config.stack.recovery == Recovery::Classic {
-            self.conn.ctl.cwnd = self.conn.ctl.ssthresh;
-            return;
-        }
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
         let cwnd = self.episode.reduce(&self.conn, newly_delivered, newly_lost, has_advanced);
         if let Some(cwnd) = cwnd {
@@ -192,7 +197,7 @@ impl Sender {
         if self.hooks.cong_control {
             return;
         }
-        let can_undo = self.episode.undo.is_possible() || !self.is_rack;
+        let can_undo = self.episode.undo.is_possible() || !self.mechanisms.has_undo;
         if let Some(cwnd) = Prr::leave(&self.conn, can_undo) {
             self.conn.ctl.cwnd = cwnd;
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
@@ -230,6 +235,10 @@ impl Sender {
     /// Data was sent: checks whether cwnd was fully used. Linux: `tcp_cwnd_validate`.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
+        if self.mechanisms.cwnd_validation != CwndValidation::Linux {
+            self.validate_cwnd_simply();
+            return;
+        }
         let starving = UnderuseInput {
             rto_jiffies: self.timer.rto(),
             init_cwnd: self.config.stack.initial_cwnd,
@@ -245,7 +254,10 @@ impl Sender {
 
     /// Reduces cwnd after an idle time longer than the RTO. Linux: `tcp_slow_start_after_idle_check`.
     pub(super) fn check_idle_restart(&mut self, host: &mut impl Host) {
-        if self.board.packets_out() != 0 || self.hooks.cong_control {
+        if self.board.packets_out() != 0
+            || self.hooks.cong_control
+            || self.mechanisms.cwnd_validation != CwndValidation::Linux
+        {
             return;
         }
         let idle = self.conn.jiffies.wrapping_sub(self.conn.lsndtime).cast_signed();

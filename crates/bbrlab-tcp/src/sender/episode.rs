@@ -80,6 +80,11 @@ impl Episode {
         self.prr.on_ack(conn, delivered, lost, has_advanced)
     }
 
+    /// The counts of the reduction, for ns-3's forms of it.
+    pub(super) fn prr_mut(&mut self) -> &mut Prr {
+        &mut self.prr
+    }
+
     /// Counts packets sent during a reduction.
     pub(super) fn note_sent(&mut self, packets: u32) {
         self.prr.out = self.prr.out.wrapping_add(packets);

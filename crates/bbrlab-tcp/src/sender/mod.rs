@@ -18,7 +18,8 @@
 //!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
 //!             limits.rs ─ what limits the sender now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
-//! dupthresh.rs: recovery by duplicate ACKs, instead of RACK-TLP and undo
+//! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
+//! mechanisms.rs: which of this the stack's switches leave on; ns3/: what ns-3 does instead
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
 //! connect ─── handshake.rs
 //! ```
@@ -43,6 +44,8 @@ mod fq;
 mod handshake;
 mod info;
 mod limits;
+mod mechanisms;
+mod ns3;
 mod output;
 mod probe;
 mod rack;
@@ -71,7 +74,7 @@ pub use timers::Pending;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
-use bbrlab_stack::{Recovery, RttClock, SenderQdisc};
+use bbrlab_stack::{PacingSwitches, RttClock, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
@@ -82,10 +85,11 @@ use crate::{Host, Segment, TimerId};
 
 use ack_state::flags;
 use app::App;
-use dupthresh::DupThresh;
 use episode::Episode;
 use fq::Fq;
 use limits::Stop;
+use mechanisms::Mechanisms;
+use ns3::Ns3;
 use rack::Rack;
 use reordering::Reordering;
 use scoreboard::Scoreboard;
@@ -179,9 +183,10 @@ pub struct Sender {
     ts_offset: u32,
     rtt_sample_us: Option<u32>,
     state: State,
-    /// Whether losses are detected and recovered as in Linux, by RACK-TLP; if not, by counting duplicate ACKs.
-    is_rack: bool,
+    mechanisms: Mechanisms,
     is_pacing_armed: bool,
+    /// Whether a switch of pacing differs from Linux.
+    is_pacing_switched: bool,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
     hooks: Hooks,
@@ -199,10 +204,10 @@ pub struct Sender {
     counts: Counts,
     // Changed when the application writes.
     app: App,
-    // Used only with `fq` or with recovery by duplicate ACKs.
+    // Used only with `fq` or with switches of ns-3.
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    dup_thresh: DupThresh,
+    ns3: Ns3,
     config: SenderConfig,
 }
 
@@ -218,12 +223,19 @@ impl Sender {
     pub fn new(config: &SenderConfig, cc: Cc) -> Self {
         let hooks = cc.hooks();
         let hz = config.tick.hz();
+        let mechanisms = Mechanisms::of(&config.stack);
+        let counting = mechanisms.counting(&config.stack);
+        let max_pacing_rate = if mechanisms.is_paced_by_timer {
+            config.max_pacing_rate.min(ns3::MAX_PACING_RATE)
+        } else {
+            config.max_pacing_rate
+        };
         let conn = Conn {
             ctl: Control {
                 cwnd: config.stack.initial_cwnd,
                 cwnd_clamp: u32::MAX,
                 ssthresh: Control::INFINITE_SSTHRESH,
-                pacing_rate: u64::MAX,
+                pacing_rate: if mechanisms.is_paced_by_timer { max_pacing_rate } else { u64::MAX },
                 pacing_status: match config.stack.sender_qdisc {
                     SenderQdisc::None => PacingStatus::None,
                     SenderQdisc::Fq => PacingStatus::Fq,
@@ -231,7 +243,7 @@ impl Sender {
                 app_limited: u32::MAX,
                 ..Control::default()
             },
-            max_pacing_rate: config.max_pacing_rate,
+            max_pacing_rate,
             hz,
             mss: config.mss,
             min_rtt_us: u32::MAX,
@@ -245,7 +257,7 @@ impl Sender {
         Self {
             conn,
             clock: Clock::new(hz),
-            board: Scoreboard::new(config.stack.sack, hooks.notes_in_flight),
+            board: Scoreboard::new(config.stack.sack, hooks.notes_in_flight, counting),
             window: PeerWindow::default(),
             episode: Episode::new(config.isn),
             reordering: Reordering::NONE,
@@ -254,13 +266,14 @@ impl Sender {
             ts_offset: config.ts_offset,
             rtt_sample_us: None,
             state: State::Closed,
-            is_rack: config.stack.recovery == Recovery::Linux,
+            mechanisms,
             is_pacing_armed: false,
+            is_pacing_switched: config.stack.pacing != PacingSwitches::default(),
             measures_by_echo: config.stack.socket.rtt_clock != RttClock::Exact,
             hooks,
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),
-            sampler: RateSampler { form, ..RateSampler::default() },
+            sampler: RateSampler::new(form, config.stack.rate),
             rack: Rack::new(),
             tlp: Tlp::default(),
             usage: CwndUsage::default(),
@@ -272,7 +285,7 @@ impl Sender {
             counts: Counts::default(),
             app: App::new(config.isn),
             fq: (config.stack.sender_qdisc == SenderQdisc::Fq).then(Box::default),
-            dup_thresh: DupThresh::default(),
+            ns3: Ns3::default(),
             config: *config,
         }
     }
@@ -379,6 +392,7 @@ impl Sender {
         } else {
             self.limits.note_stop(Stop::Limited(Limit::App));
         }
+        self.send_by_rule3(host);
         self.check_space();
     }
 
@@ -400,7 +414,7 @@ impl Sender {
             Limit::Cwnd
         } else if self.board.has_unsent() {
             self.limits.last_stop()
-        } else if self.board.lost_out() > self.board.retrans_out() {
+        } else if self.board.is_repair_due() {
             if self.is_pacing_armed { Limit::Pacing } else { Limit::Cwnd }
         } else if !self.app.has_more() {
             Limit::App

@@ -28,6 +28,8 @@ pub(super) enum Push {
     One,
     /// One segment, even beyond cwnd.
     LossProbe,
+    /// One segment, even beyond cwnd and pacing.
+    AtOnce,
 }
 
 /// Why the first unsent skb is not sent now.
@@ -51,7 +53,19 @@ impl Sender {
     /// Right edge of the peer's window. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
+        if !self.mechanisms.rwnd_bounds_edge {
+            return self.pipe_window_end();
+        }
         self.conn.snd_una.wrapping_add(self.window.size())
+    }
+
+    /// cwnd, or what is less of it and the peer's window if that bounds the packets in flight.
+    #[inline]
+    pub(super) fn usable_cwnd(&self) -> u32 {
+        if self.mechanisms.rwnd_bounds_pipe {
+            return self.conn.ctl.cwnd.min(self.window.size() / self.conn.mss);
+        }
+        self.conn.ctl.cwnd
     }
 
     /// Whether the first segment of an skb fits into the peer's window. Linux: `tcp_snd_wnd_test`.
@@ -65,7 +79,7 @@ impl Sender {
     /// Number of segments that cwnd allows, at most half of cwnd at a time. Linux: `tcp_cwnd_test`.
     #[inline]
     fn cwnd_test(&self) -> u32 {
-        let cwnd = self.conn.ctl.cwnd;
+        let cwnd = self.usable_cwnd();
         let in_flight = self.board.in_flight();
         if in_flight >= cwnd {
             return 0;
@@ -100,12 +114,11 @@ impl Sender {
 
     /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
     pub(super) fn send_what_waits(&mut self, host: &mut impl Host) {
-        if self.board.lost_out() > self.board.retrans_out()
-            && self.conn.ctl.cwnd > self.board.in_flight()
-        {
+        if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
             self.retransmit_lost(host);
         }
         self.send_new(self.nonagle(), Push::All, host);
+        self.send_by_rule3(host);
     }
 
     /// Linux: `__tcp_push_pending_frames`.
@@ -135,12 +148,12 @@ impl Sender {
             let Some(first) = self.board.first_unsent() else {
                 break Stop::Limited(Limit::App);
             };
-            if self.is_held_by_pacing(host) {
+            if self.is_held_by_pacing(host) && push != Push::AtOnce {
                 break Stop::Limited(Limit::Pacing);
             }
             let mut quota = self.cwnd_test();
             if quota == 0 {
-                if push != Push::LossProbe {
+                if !matches!(push, Push::LossProbe | Push::AtOnce) {
                     break Stop::Limited(Limit::Cwnd);
                 }
                 quota = 1;
@@ -268,8 +281,11 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
     fn transmit_skb_inline(&mut self, at: Cursor, host: &mut impl Host) {
         let prior_wstamp_ns = self.conn.wstamp_ns;
-        self.conn.wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
-        let wstamp_ns = self.conn.wstamp_ns;
+        let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
+        self.conn.wstamp_ns = wstamp_ns;
+        if self.mechanisms.is_paced_by_timer {
+            wstamp_ns = self.conn.clock_ns;
+        }
         if self.board.in_flight() == 0 && self.board.sent(at).len > 0 {
             self.ca_event(CwndEvent::TxStart, host);
         }
@@ -282,13 +298,17 @@ impl Sender {
             self.stats.sent_bytes += u64::from(skb.len);
         }
         if self.conn.ctl.pacing_status != PacingStatus::None {
-            let sent_before = u32::try_from(self.stats.sent).unwrap_or(u32::MAX);
-            self.conn.wstamp_ns += departure_step_ns(
-                skb.len,
-                self.conn.ctl.pacing_rate,
-                wstamp_ns - prior_wstamp_ns,
-                sent_before,
-            );
+            if self.is_pacing_switched {
+                self.pace_switched(&skb, prior_wstamp_ns);
+            } else {
+                let sent_before = u32::try_from(self.stats.sent).unwrap_or(u32::MAX);
+                self.conn.wstamp_ns += departure_step_ns(
+                    skb.len,
+                    self.conn.ctl.pacing_rate,
+                    wstamp_ns - prior_wstamp_ns,
+                    sent_before,
+                );
+            }
         }
         self.refresh_in_flight();
         let tx_mstamp = wstamp_ns / 1000;

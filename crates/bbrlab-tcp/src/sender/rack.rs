@@ -205,7 +205,7 @@ impl Sender {
             self.newreno_mark_lost(*flag & flags::SND_UNA_ADVANCED != 0, host);
             return;
         }
-        if !self.is_rack {
+        if !self.mechanisms.has_rack {
             return;
         }
         let retrans_out = self.board.retrans_out();
@@ -223,7 +223,9 @@ impl Sender {
         let in_flight = self.board.in_flight();
         self.rack_detect_loss(host);
         if in_flight != self.board.in_flight() {
-            if self.conn.ca_state != CaState::Recovery {
+            if self.conn.ca_state != CaState::Recovery && self.mechanisms.is_ns3 {
+                self.ns3_enter_recovery(1, host);
+            } else if self.conn.ca_state != CaState::Recovery {
                 self.enter_recovery(false, host);
                 if !self.hooks.cong_control {
                     let newly_lost = self.conn.lost.wrapping_sub(lost);

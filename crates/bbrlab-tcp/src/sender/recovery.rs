@@ -90,11 +90,11 @@ impl Sender {
                     self.try_to_open(flag, host);
                 }
                 self.identify_packet_loss(ack_flag, host);
-                if !self.is_rack {
+                if !self.mechanisms.has_rack {
                     self.dup_thresh_mark_lost(false, host);
-                    if flag & flags::SND_UNA_ADVANCED != 0 {
-                        self.dup_thresh.force_send();
-                    }
+                }
+                if self.mechanisms.partial_ack_sends && flag & flags::SND_UNA_ADVANCED != 0 {
+                    self.send_for_partial_ack(host);
                 }
                 if self.conn.ca_state != CaState::Recovery {
                     if self.board.lost_out() == 0 {
@@ -142,7 +142,7 @@ impl Sender {
             return rexmit;
         }
         self.enter_recovery(flag & flags::ECE != 0, host);
-        if !self.is_rack {
+        if !self.mechanisms.has_rack {
             self.dup_thresh_mark_lost(true, host);
         }
         Rexmit::Lost
@@ -150,7 +150,7 @@ impl Sender {
 
     /// After an ACK that leaves a SACKed packet at the head of the queue (reneging), sets a short RTO.
     /// Linux: `tcp_check_sack_reneging`.
-    fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
+    pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;
         if *flag & reneging != reneging {
             return false;
@@ -175,9 +175,7 @@ impl Sender {
             self.init_cwnd_reduction();
         }
         self.set_ca_state(CaState::Recovery, host);
-        if !self.is_rack {
-            self.start_dup_thresh();
-        }
+        self.ns3.start_recovery(self.conn.snd_una);
     }
 
     /// Starts a reduction because of ECN. Linux: `tcp_enter_cwr`.
@@ -253,7 +251,7 @@ impl Sender {
     }
 
     /// Without SACK: a duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
-    fn add_reno_sack(&mut self, num_dupack: u32, flag: u32) {
+    pub(super) fn add_reno_sack(&mut self, num_dupack: u32, flag: u32) {
         if num_dupack != 0 {
             let dup_acks = self.board.add_dup_acks(num_dupack);
             self.take_dup_acks(dup_acks, flag);
@@ -267,7 +265,9 @@ impl Sender {
     }
 
     fn take_dup_acks(&mut self, dup_acks: DupAcks, flag: u32) {
-        if let Some(metric) = dup_acks.reordering {
+        if let Some(metric) = dup_acks.reordering
+            && self.mechanisms.has_undo
+        {
             self.reordering.see_packets(metric);
         }
         self.count_delivered(dup_acks.delivered, flag);

@@ -34,20 +34,20 @@ impl Sender {
             if !has_hole {
                 self.board.retransmit_from(at);
             }
-            let mut room = self.conn.ctl.cwnd.wrapping_sub(self.board.in_flight()).cast_signed();
-            if self.dup_thresh.is_send_forced() {
-                room = room.max(1);
-            }
+            let room = self.usable_cwnd().wrapping_sub(self.board.in_flight()).cast_signed();
             if room <= 0 {
                 break Stop::Limited(Limit::Cwnd);
             }
-            if self.board.retrans_out() >= self.board.lost_out() {
+            if !self.board.is_repair_due() {
                 break Stop::Done;
             }
             let skb = self.board.sent(at);
             if !skb.has(tag::LOST) {
                 has_hole |= !skb.has(tag::RETRANS | tag::SACKED);
             } else if !skb.has(tag::SACKED | tag::RETRANS) {
+                if self.waits_above_high_sack(skb.seq) {
+                    break Stop::Done;
+                }
                 if self.is_small_queue_full(skb.len, 1) {
                     break Stop::Limited(Limit::Pacing);
                 }
@@ -57,12 +57,11 @@ impl Sender {
                 if self.is_in_cwnd_reduction() {
                     self.episode.note_sent(self.board.sent(at).pcount);
                 }
-                self.dup_thresh.note_sent();
                 is_head_sent |= next == head && self.timer.pending() != Pending::Reordering;
             }
             next = self.board.next(at);
         };
-        if is_head_sent {
+        if is_head_sent && !self.mechanisms.is_rto_impatient {
             let rto = self.timer.rto();
             self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
         }

@@ -36,7 +36,7 @@ impl Sender {
             Handshake::Ns3 => 0,
         };
         if self.state != State::SynSent || self.stats.rto_count > linear {
-            self.timer.back_off(self.conn.hz);
+            self.timer.back_off(self.conn.hz, self.longest_rto_s());
         }
         let rto = self.timer.rto();
         self.reset_timer(Pending::Retransmit, rto, host);
@@ -50,11 +50,16 @@ impl Sender {
         if state <= CaState::Disorder
             || self.episode.is_acked(self.conn.snd_una)
             || (state == CaState::Loss && self.timer.retransmits() == 0)
+            || self.mechanisms.is_ns3
         {
             self.reduce_ssthresh_for_loss(host);
             self.init_undo();
         }
         self.collapse_cwnd();
+        if self.mechanisms.rto_marks_all && self.mechanisms.is_paced_by_timer {
+            self.conn.wstamp_ns = self.conn.wstamp_ns.min(self.conn.clock_ns);
+        }
+        self.ns3.note_timeout();
         if state <= CaState::Disorder {
             self.reordering.narrow(self.board.sacked_out());
         }
@@ -62,7 +67,8 @@ impl Sender {
         self.episode.reach_to(self.conn.snd_nxt);
         self.tlp.forget();
         self.queue_cwr();
-        self.episode.set_frto(self.is_rack && (is_new || self.timer.retransmits() != 0));
+        self.episode
+            .set_frto(self.mechanisms.has_undo && (is_new || self.timer.retransmits() != 0));
     }
 
     /// Marks the head lost and, with RACK, the packets that were sent long enough ago. Without RACK, or if a SACKed
@@ -83,11 +89,15 @@ impl Sender {
             next = self.board.next(at);
             if is_reneg {
                 self.board.unsack(at);
-            } else if self.is_rack
+            } else if self.mechanisms.has_rack
+                && !self.mechanisms.rto_marks_all
                 && !is_head
                 && self.rack.timeout_us(now_us, self.board.sent(at).sent_us(), 0) > 0
             {
                 continue;
+            }
+            if self.mechanisms.rto_marks_all {
+                self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);
             // Otherwise RACK would visit it on every ACK until it is retransmitted.

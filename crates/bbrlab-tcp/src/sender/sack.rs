@@ -164,7 +164,7 @@ impl Sender {
     /// Linux: `tcp_check_sack_reordering`.
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         let highest = self.board.highest_sack_seq(&self.conn);
-        if !before(low_seq, highest) || !self.is_rack {
+        if !before(low_seq, highest) || !self.mechanisms.has_undo {
             return;
         }
         self.reordering.see_bytes(highest.wrapping_sub(low_seq), self.conn.mss);

@@ -3,7 +3,11 @@
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{Algorithm, Draw};
-use bbrlab_stack::{EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_stack::{
+    AckInterval, CwndValidation, EcnMode, InvalidSample, LossSwitches, Pacing, PacingSwitches,
+    RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound, SenderQdisc,
+    SocketBuffer, Stack, Tso,
+};
 use bbrlab_units::{Bytes, Span, Time};
 
 use super::{Sender, SenderConfig};
@@ -24,6 +28,50 @@ impl Dice {
 
     fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(u32::try_from(values.len()).expect("a few")) as usize]
+    }
+
+    /// `stack` with every switch between Linux and ns-3 at any of its values.
+    fn switch(&mut self, stack: Stack) -> Stack {
+        let recoveries = [Recovery::Linux, Recovery::Classic, Recovery::Prr, Recovery::PrrSsrb];
+        Stack {
+            recovery: self.pick(&recoveries),
+            loss: LossSwitches {
+                rack: self.pick(&[None, Some(false), Some(true)]),
+                tlp: self.pick(&[None, Some(false), Some(true)]),
+                undo: self.pick(&[None, Some(false), Some(true)]),
+                rule3: self.pick(&[Rule3::Off, Rule3::BelowHighSack, Rule3::Any]),
+                rwnd_bounds: self.pick(&[RwndBounds::Edge, RwndBounds::Pipe, RwndBounds::Both]),
+                pipe_keeps_sacked_retrans: self.one_in(2),
+                partial_ack_sends: self.one_in(2),
+                rto: self.pick(&[Rto::Linux, Rto::MarkAllKeepSack]),
+                rto_impatient: self.one_in(2),
+                rto_estimate: self.pick(&[RtoEstimate::Linux, RtoEstimate::Rfc6298]),
+                exit_sets_ssthresh: self.one_in(2),
+                cwnd_validation: self.pick(&[
+                    CwndValidation::Linux,
+                    CwndValidation::LastSent,
+                    CwndValidation::Off,
+                ]),
+            },
+            rate: RateSwitches {
+                ack_interval: self.pick(&[AckInterval::This, AckInterval::Previous]),
+                is_sticky: self.one_in(2),
+                is_loss_abs: self.one_in(2),
+                invalid: self.pick(&[InvalidSample::Drop, InvalidSample::Reuse]),
+                min_rtt: self.pick(&[SampleBound::Sample, SampleBound::Srtt]),
+            },
+            pacing: PacingSwitches {
+                pacing: self.pick(&[Pacing::Linux, Pacing::Timer]),
+                counts_headers: self.one_in(2),
+                pace_initial_window: self.one_in(2),
+                app_write: self.pick(&[None, Some(Bytes(512)), Some(Bytes(5000))]),
+            },
+            ..stack
+        }
     }
 }
 
@@ -241,6 +289,32 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig) {
 }
 
 #[test]
+fn every_byte_arrives_with_any_of_the_switches() {
+    for seed in 1000..1300 {
+        let mut dice = Dice(seed);
+        let stack = Stack {
+            tso: dice.pick(&[Tso::Cut, Tso::Off]),
+            sack: !dice.one_in(5),
+            sender_qdisc: dice.pick(&[SenderQdisc::None, SenderQdisc::None, SenderQdisc::Fq]),
+            initial_cwnd: dice.pick(&[1, 10]),
+            sndbuf: dice.pick(&[SocketBuffer::Auto, SocketBuffer::Fixed(Bytes(20_000))]),
+            ..Stack::default()
+        };
+        let config = SenderConfig {
+            mss: dice.pick(&[1448, 536]),
+            tick: Tick::new(1000, dice.below(5_000), Span::ZERO),
+            stack: dice.switch(stack),
+            timestamps: !dice.one_in(3),
+            ecn: dice.pick(&[EcnMode::Off, EcnMode::Off, EcnMode::On]),
+            nodelay: dice.one_in(2),
+            isn: dice.pick(&[u32::MAX - 100_000, 0]),
+            ..SenderConfig::default()
+        };
+        transfer(seed, dice.pick(&["reno", "cubic", "bbr1", "bbr3", "vegas"]), &config);
+    }
+}
+
+#[test]
 fn counts_hold_and_every_byte_arrives_through_a_bad_path() {
     let algorithms = ["reno", "cubic", "bbr1", "bbr3", "vegas"];
     for seed in 0..150 {
@@ -314,11 +388,13 @@ fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
         let mut dice = Dice(seed);
         let config = SenderConfig {
             mss: 1000,
-            stack: Stack {
-                sack: !dice.one_in(4),
-                tso: [Tso::Cut, Tso::Off][dice.below(2) as usize],
-                recovery: [Recovery::Linux, Recovery::Classic][dice.below(2) as usize],
-                ..Stack::default()
+            stack: {
+                let stack = Stack {
+                    sack: !dice.one_in(4),
+                    tso: [Tso::Cut, Tso::Off][dice.below(2) as usize],
+                    ..Stack::default()
+                };
+                if dice.one_in(2) { stack } else { dice.switch(stack) }
             },
             timestamps: dice.one_in(2),
             ecn: if dice.one_in(2) { EcnMode::On } else { EcnMode::Off },

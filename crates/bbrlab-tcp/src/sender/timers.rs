@@ -130,9 +130,9 @@ impl XmitTimer {
     }
 
     /// Doubles the timeout.
-    pub(super) fn back_off(&mut self, hz: u32) {
+    pub(super) fn back_off(&mut self, hz: u32, longest_s: u32) {
         self.backoff += 1;
-        self.rto = crate::rtt::backed_off(self.rto, hz);
+        self.rto = crate::rtt::backed_off(self.rto, hz).min(longest_s * hz);
     }
 
     /// Number of doublings of the timeout.

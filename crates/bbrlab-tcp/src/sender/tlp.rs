@@ -9,6 +9,7 @@ use bbrlab_cc::{CaState, CwndEvent};
 
 use super::ack_state::flags;
 use super::output::Push;
+use super::scoreboard::tag;
 use super::timers::{Pending, TIMEOUT_MIN_US};
 use super::{Nonagle, Sender};
 use crate::Host;
@@ -49,7 +50,7 @@ impl Sender {
     pub(super) fn may_schedule_loss_probe(&self) -> bool {
         self.board.packets_out() != 0
             && self.board.is_sack()
-            && self.is_rack
+            && self.mechanisms.has_tlp
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
@@ -134,6 +135,10 @@ impl Sender {
         }
         let mss = self.conn.mss;
         let skb = self.board.sent(at);
+        // Without RACK, or in ns-3's state machine, packets can be SACKed in the Open state.
+        if (self.mechanisms.is_ns3 || !self.mechanisms.has_rack) && skb.has(tag::SACKED) {
+            return false;
+        }
         if skb.pcount > 1 && skb.len > (skb.pcount - 1) * mss {
             at = self.board.split(at, (skb.pcount - 1) * mss, mss);
         }

@@ -89,7 +89,7 @@ impl Undo {
 impl Sender {
     /// Linux: `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
-        if self.is_rack {
+        if self.mechanisms.has_undo {
             let probe = u32::from(self.tlp.is_retransmission_out());
             self.episode.undo.start(self.conn.snd_una, self.board.retrans_out() + probe);
         } else {
@@ -121,7 +121,7 @@ impl Sender {
     }
 
     /// Restores cwnd and ssthresh. Linux: `tcp_undo_cwnd_reduction`.
-    fn undo_cwnd_reduction(&mut self, is_loss_unmarked: bool) {
+    pub(super) fn undo_cwnd_reduction(&mut self, is_loss_unmarked: bool) {
         if is_loss_unmarked {
             self.board.unmark_losses();
         }
@@ -132,7 +132,7 @@ impl Sender {
     }
 
     /// Linux: `tcp_may_undo`.
-    fn may_undo(&self) -> bool {
+    pub(super) fn may_undo(&self) -> bool {
         let undo = &self.episode.undo;
         undo.is_all_duplicate() || (undo.is_possible() && self.is_packet_delayed())
     }

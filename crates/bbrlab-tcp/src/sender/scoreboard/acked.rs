@@ -132,6 +132,9 @@ impl Scoreboard {
         if acked.has(tag::LOST) {
             self.lost_out -= acked.pcount;
         }
+        if self.is_spare(acked.tags) {
+            self.spare_out -= acked.pcount;
+        }
         self.packets_out -= acked.pcount;
         if acked.is_whole {
             self.wmem_queued -= self.queue[id].len() + OVERHEAD;

@@ -190,8 +190,14 @@ impl Scoreboard {
     /// An skb was retransmitted: the retransmission counts as in flight.
     pub(crate) fn retransmitted(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
+        let (tags, pcount) = (skb.tags, u32::from(skb.pcount));
         skb.tags |= tag::ANY_RETRANS;
-        self.retrans_out += u32::from(skb.pcount);
+        if tags & tag::RETRANS == 0 {
+            self.retrans_out += pcount;
+            if self.is_spare(tags | tag::RETRANS) {
+                self.spare_out += pcount;
+            }
+        }
     }
 
     /// An skb was retransmitted, possibly only as a loss probe.

@@ -11,7 +11,7 @@ use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
 
 use super::skb::{NIL, SkbId, tag};
-use super::{Cursor, Scoreboard};
+use super::{Counting, Cursor, Scoreboard};
 
 /// The position of a search that counts SACKed packets from the head on.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        if (hint == NIL && self.retrans_out >= self.lost_out)
+        if (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
         {
             self.retransmit_hint = id;
@@ -49,6 +49,9 @@ impl Scoreboard {
         if tags & tag::LOST == 0 {
             self.lost_out += pcount;
             self.queue[id].tags |= tag::LOST;
+            if self.is_spare(tags) {
+                self.spare_out -= pcount;
+            }
         } else if tags & tag::RETRANS != 0 {
             self.queue[id].tags &= !tag::RETRANS;
             self.retrans_out -= pcount;
@@ -117,8 +120,11 @@ impl Scoreboard {
             skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
             let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
             if is_unsorted {
-                // The skbs come in order of sequence number, and each was sent once, so they are also in
-                // order of time: one pass over both lists suffices.
+                // The skbs come in order of sequence number. Those sent once are also in order of time, so that
+                // one pass over both lists suffices; for one that was sent again the pass starts over.
+                if at != NIL && self.queue[at].tstamp_ns > tstamp_ns {
+                    at = NIL;
+                }
                 let mut after =
                     if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
                 while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
@@ -131,7 +137,33 @@ impl Scoreboard {
             id = next;
         }
         self.lost_out = 0;
+        if self.count != Counting::Linux {
+            self.spare_out = self.retrans_out;
+        }
         self.forget_hints();
+    }
+
+    /// Forgets that a retransmission of an skb is in flight. ns-3: `TcpTxBuffer::SetSentListLost`, `MarkHeadAsLost`.
+    pub(crate) fn forget_retransmission(&mut self, at: Cursor) {
+        let skb = &mut self.queue[at.0];
+        let (tags, pcount) = (skb.tags, u32::from(skb.pcount));
+        if tags & tag::RETRANS != 0 {
+            skb.tags &= !tag::RETRANS;
+            self.retrans_out -= pcount;
+            if self.is_spare(tags) {
+                self.spare_out -= pcount;
+            }
+        }
+    }
+
+    /// The first skb in flight from `seq` on, which is not below the head, that is neither SACKed, nor lost, nor
+    /// retransmitted.
+    pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
+        let mut id = self.queue.find_sent(seq);
+        while id != NIL && self.queue[id].has(tag::ALL) {
+            id = self.queue[id].next;
+        }
+        Cursor::at(id)
     }
 
     /// Adjusts the search before the first skb is removed from the queue.
@@ -147,11 +179,6 @@ impl Scoreboard {
             let pcount = u32::from(self.queue[id].pcount);
             self.search.sacked_below = self.search.sacked_below.saturating_sub(pcount);
         }
-    }
-
-    /// Restarts the search at the head.
-    pub(crate) fn restart_search(&mut self) {
-        self.search.restart();
     }
 
     /// The position of the search.

@@ -60,11 +60,14 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
+    /// Retransmissions in flight of packets that are not marked lost. Not counted under Linux's rules, so 0.
+    spare_out: u32,
     /// The first skb above everything SACKed, `NIL` if there is none.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
     wmem_queued: u32,
     is_sack: bool,
+    count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
     queue: Queue,
@@ -74,14 +77,28 @@ pub(super) struct Scoreboard {
     search: Search,
 }
 
+/// How retransmissions in flight are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counting {
+    /// As Linux does.
+    Linux,
+    /// Those of packets that are not marked lost are known apart, because there are rules that send such.
+    Spare,
+    /// So, and a retransmission that is SACKed counts until it is acknowledged cumulatively. ns-3:
+    /// `TcpTxBuffer::Update`, `BytesInFlight`.
+    SpareKept,
+}
+
 impl Scoreboard {
     /// An empty scoreboard.
-    pub(super) fn new(is_sack: bool, notes_in_flight: bool) -> Self {
+    pub(super) fn new(is_sack: bool, notes_in_flight: bool, count: Counting) -> Self {
         Self {
             packets_out: 0,
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
+            spare_out: 0,
+            count,
             highest_sack: NIL,
             retransmit_hint: NIL,
             wmem_queued: 0,
@@ -123,6 +140,12 @@ impl Scoreboard {
         self.retrans_out
     }
 
+    /// Whether a packet is marked lost and not retransmitted.
+    #[inline]
+    pub(super) const fn is_repair_due(&self) -> bool {
+        self.lost_out + self.spare_out > self.retrans_out
+    }
+
     /// Packets in flight. Linux: `tcp_packets_in_flight`.
     #[inline]
     pub(super) const fn in_flight(&self) -> u32 {
@@ -149,6 +172,11 @@ impl Scoreboard {
         }
     }
 
+    /// Whether an skb with `tags` is counted as retransmitted but not lost.
+    const fn is_spare(&self, tags: u8) -> bool {
+        tags & (tag::RETRANS | tag::LOST) == tag::RETRANS && !matches!(self.count, Counting::Linux)
+    }
+
     /// Adjusts the counts after the number of segments of an skb with `tags` fell by `decrease`.
     /// Linux: `tcp_adjust_pcount`.
     fn adjust_pcount(&mut self, tags: u8, decrease: i32) {
@@ -165,6 +193,9 @@ impl Scoreboard {
         }
         if tags & tag::LOST != 0 {
             adjust(&mut self.lost_out);
+        }
+        if self.is_spare(tags) {
+            adjust(&mut self.spare_out);
         }
         if !self.is_sack && decrease > 0 {
             self.sacked_out = self.sacked_out.saturating_sub(decrease.cast_unsigned());

@@ -13,7 +13,7 @@ use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use super::{Cursor, Scoreboard};
+use super::{Counting, Cursor, Scoreboard};
 use crate::rate::{DeliveredSkb, PackedStamps};
 use crate::segment::SackBlock;
 
@@ -315,9 +315,17 @@ impl Scoreboard {
                         self.lost_out -= pcount;
                     }
                     if tags & tag::RETRANS != 0 {
-                        self.retrans_out -= pcount;
+                        if self.count == Counting::SpareKept {
+                            self.spare_out += pcount;
+                        } else {
+                            self.retrans_out -= pcount;
+                        }
                     }
-                    tags &= !(tag::LOST | tag::RETRANS);
+                    tags &= if self.count == Counting::SpareKept {
+                        !tag::LOST
+                    } else {
+                        !(tag::LOST | tag::RETRANS)
+                    };
                 }
                 tags |= tag::SACKED;
                 tags &= !tag::UNSORTED_BY_RTO;
@@ -328,6 +336,9 @@ impl Scoreboard {
                 }
             }
             if is_dup && tags & tag::RETRANS != 0 {
+                if self.is_spare(tags) {
+                    self.spare_out -= pcount;
+                }
                 tags &= !tag::RETRANS;
                 self.retrans_out -= pcount;
             }
@@ -364,7 +375,9 @@ impl Scoreboard {
     ) -> Shift {
         let skb = &self.queue[id];
         let prev = skb.prev;
-        let is_retrans_only = skb.tags & (tag::LOST | tag::RETRANS) == tag::RETRANS;
+        let kept =
+            if self.count == Counting::SpareKept { tag::RETRANS } else { tag::LOST | tag::RETRANS };
+        let is_retrans_only = skb.tags & kept == tag::RETRANS;
         if (!is_dup && is_retrans_only)
             || skb.len() == 0
             || !after(skb.end_seq, conn.snd_una)

@@ -1,13 +1,14 @@
 //! A check of the scoreboard's counts against a walk over its skbs.
 
-use super::Scoreboard;
 use super::skb::{NIL, OVERHEAD, tag};
+use super::{Counting, Scoreboard};
 
 impl Scoreboard {
     /// Panics unless counts, hints and orders agree with a walk over the skbs.
     pub(crate) fn check(&self, snd_nxt: u32) {
         let queue = &self.queue;
         let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);
+        let mut spare = 0;
         let mut expected_seq = None;
         let mut id = queue.head();
         let mut has_hint = self.retransmit_hint == NIL;
@@ -21,6 +22,7 @@ impl Scoreboard {
             sacked += if skb.has(tag::SACKED) { pcount } else { 0 };
             lost += if skb.has(tag::LOST) { pcount } else { 0 };
             retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
+            spare += if skb.has(tag::RETRANS) && !skb.has(tag::LOST) { pcount } else { 0 };
             wmem += skb.len() + OVERHEAD;
             assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
             assert!(
@@ -43,6 +45,8 @@ impl Scoreboard {
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.lost_out, lost, "lost_out");
         assert_eq!(self.retrans_out, retrans, "retrans_out");
+        let spare = if self.count == Counting::Linux { 0 } else { spare };
+        assert_eq!(self.spare_out, spare, "spare_out");
         if self.is_sack {
             assert_eq!(self.sacked_out, sacked, "sacked_out");
         }

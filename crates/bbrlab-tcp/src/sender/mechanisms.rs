@@ -1,0 +1,82 @@
+//! Which mechanisms a sender has: the switches of its stack, resolved once.
+//!
+//! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in `ns3/`.
+
+use bbrlab_stack::{
+    CwndValidation, Pacing, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SenderQdisc, Stack,
+};
+
+use super::scoreboard::Counting;
+
+/// The switches that the sender asks while it runs.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mechanisms {
+    /// Recovery follows ns-3's state machine, not Linux's.
+    pub(super) is_ns3: bool,
+    /// RACK finds losses.
+    pub(super) has_rack: bool,
+    /// Tail loss probes are sent.
+    pub(super) has_tlp: bool,
+    /// Reductions can be undone, and reordering is learnt.
+    pub(super) has_undo: bool,
+    /// The peer's window bounds the packets in flight.
+    pub(super) rwnd_bounds_pipe: bool,
+    /// The peer's window bounds the right edge.
+    pub(super) rwnd_bounds_edge: bool,
+    /// One timer paces, as in ns-3.
+    pub(super) is_paced_by_timer: bool,
+    /// Recovery also retransmits packets that are not marked lost.
+    pub(super) rule3: Rule3,
+    /// A partial ACK sends a segment at once.
+    pub(super) partial_ack_sends: bool,
+    /// Only the first partial ACK restarts the timeout.
+    pub(super) is_rto_impatient: bool,
+    /// A timeout marks all that is not SACKed.
+    pub(super) rto_marks_all: bool,
+    /// The timeout is that of RFC 6298.
+    pub(super) has_rfc6298_rto: bool,
+    /// Leaving recovery or the Loss state overrules what the algorithm makes of cwnd.
+    pub(super) exit_sets_ssthresh: bool,
+    /// When cwnd may grow, and decays.
+    pub(super) cwnd_validation: CwndValidation,
+    /// Losses of a rate sample are the absolute change of `lost_out`.
+    pub(super) is_loss_abs: bool,
+}
+
+impl Mechanisms {
+    /// Resolves the switches of `stack`.
+    pub(super) fn of(stack: &Stack) -> Self {
+        let loss = &stack.loss;
+        let is_linux = stack.recovery == Recovery::Linux;
+        Self {
+            is_ns3: !is_linux,
+            has_rack: loss.rack.unwrap_or(is_linux),
+            has_tlp: loss.tlp.unwrap_or(is_linux),
+            has_undo: loss.undo.unwrap_or(is_linux),
+            rwnd_bounds_pipe: loss.rwnd_bounds != RwndBounds::Edge,
+            rwnd_bounds_edge: loss.rwnd_bounds != RwndBounds::Pipe,
+            is_paced_by_timer: stack.pacing.pacing == Pacing::Timer
+                && stack.sender_qdisc == SenderQdisc::None,
+            rule3: loss.rule3,
+            partial_ack_sends: loss.partial_ack_sends,
+            is_rto_impatient: loss.rto_impatient,
+            rto_marks_all: loss.rto == Rto::MarkAllKeepSack,
+            has_rfc6298_rto: loss.rto_estimate == RtoEstimate::Rfc6298,
+            exit_sets_ssthresh: loss.exit_sets_ssthresh,
+            cwnd_validation: loss.cwnd_validation,
+            is_loss_abs: stack.rate.is_loss_abs,
+        }
+    }
+
+    /// How the scoreboard counts retransmissions with these switches.
+    pub(super) fn counting(&self, stack: &Stack) -> Counting {
+        if stack.loss.pipe_keeps_sacked_retrans {
+            Counting::SpareKept
+        } else if self.is_ns3 || self.rule3 != Rule3::Off || self.partial_ack_sends {
+            Counting::Spare
+        } else {
+            Counting::Linux
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What ns-3's sender does differently from Linux's, each behind a switch of the stack.
+//!
+//! | file | what |
+//! |---|---|
+//! | `alert.rs` | the state machine of recovery (`recovery = "classic"`, `"prr"`, `"prr_ssrb"`) |
+//! | `prr.rs` | ns-3's forms of proportional rate reduction |
+//! | `next_seg.rs` | what is sent beyond Linux's rules: rule 3 of `NextSeg`, on partial ACKs, above the highest SACK |
+//! | `exit.rs` | cwnd at the end of recovery |
+//! | `pacing.rs` | the pacing timer |
+//! | `timeout.rs` | the timeout by RFC 6298 |
+//!
+//! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission means the same in both.
+//!
+//! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`, `tcp-prr-recovery.cc`.
+//! Deviations:
+//! 1. Windows are counted in packets, not in bytes.
+//! 2. Timeouts end at jiffies; ns-3's are exact.
+
+mod alert;
+mod exit;
+mod next_seg;
+mod pacing;
+mod prr;
+mod timeout;
+
+use bbrlab_cc::CaState;
+
+use crate::rtt::Rfc6298;
+
+pub(super) use pacing::MAX_PACING_RATE;
+
+/// The state that these rules need besides Linux's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ns3 {
+    /// Duplicate ACKs since the last other one. ns-3: `m_dupAckCount`.
+    dup_acks: u32,
+    /// A partial ACK of this recovery has restarted the timeout. ns-3: not `m_isFirstPartialAck`.
+    is_rto_restarted: bool,
+    /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of PRR.
+    /// ns-3: `m_recoveryFlightSize`.
+    flight: u32,
+    /// Rule 3 has retransmitted what it could below this sequence number.
+    rule3_seq: u32,
+    /// The state that the ACK being processed has left, if it ended a recovery.
+    left: Option<CaState>,
+    /// The estimator of the timeout, if it is RFC 6298's.
+    rtt: Rfc6298,
+}
+
+impl Ns3 {
+    /// A recovery begins at `snd_una`.
+    pub(super) fn start_recovery(&mut self, snd_una: u32) {
+        self.is_rto_restarted = false;
+        self.rule3_seq = snd_una;
+    }
+
+    /// The timeout expired.
+    pub(super) fn note_timeout(&mut self) {
+        self.dup_acks = 0;
+    }
+}

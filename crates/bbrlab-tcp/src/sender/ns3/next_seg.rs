@@ -1,0 +1,135 @@
+//! What ns-3 sends that Linux does not: segments beyond cwnd on partial ACKs, and in recovery segments that are not
+//! marked lost; and what it holds back: losses above the highest SACK.
+//!
+//! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`, `ProcessAck`,
+//! `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
+//! Deviations: none.
+
+use bbrlab_cc::CaState;
+use bbrlab_cc::linux_int::before;
+use bbrlab_stack::Rule3;
+
+use super::super::ack_state::flags;
+use super::super::limits::{Limit, Stop};
+use super::super::output::Push;
+use super::super::scoreboard::{Cursor, tag};
+use super::super::{Nonagle, Sender};
+use crate::Host;
+
+impl Sender {
+    /// Right edge up to which new data may be sent if the peer's window bounds only the packets in flight.
+    pub(in super::super) fn pipe_window_end(&self) -> u32 {
+        let in_flight = self.board.in_flight().saturating_mul(self.conn.mss);
+        self.conn.snd_nxt.wrapping_add(self.window.size().saturating_sub(in_flight))
+    }
+
+    /// Whether a lost packet at `seq` waits because it is above the highest SACKed one. ns-3: rule 1 of `NextSeg`,
+    /// since 3.43.
+    #[inline]
+    pub(in super::super) fn waits_above_high_sack(&self, seq: u32) -> bool {
+        self.mechanisms.rule3 == Rule3::BelowHighSack && self.is_above_high_sack(seq)
+    }
+
+    fn is_above_high_sack(&self, seq: u32) -> bool {
+        self.board.is_sack()
+            && self.board.sacked_out() != 0
+            && !before(seq, self.board.highest_sack_seq(&self.conn))
+    }
+
+    /// Retransmits one segment at once, beyond cwnd and pacing; not one that is SACKed, which the head can be if the
+    /// receiver has reneged.
+    pub(super) fn send_again_now(&mut self, at: Cursor, host: &mut impl Host) {
+        if self.board.sent(at).has(tag::SACKED) {
+            return;
+        }
+        if self.retransmit_skb(at, 1, host) && self.is_in_cwnd_reduction() {
+            self.episode.note_sent(1);
+        }
+    }
+
+    /// A partial ACK: unless the head is retransmitted already, sends one segment at once, beyond cwnd and pacing: the
+    /// first lost one, else new data, else the head again.
+    pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
+        let Some(head) = self.board.head() else { return };
+        if self.board.sent(head).has(tag::RETRANS) {
+            return;
+        }
+        if let Some(lost) = self.first_repair() {
+            self.send_again_now(lost, host);
+            return;
+        }
+        let packets_out = self.board.packets_out();
+        self.send_new(Nonagle::Off, Push::AtOnce, host);
+        if self.board.packets_out() == packets_out {
+            self.send_again_now(head, host);
+        }
+    }
+
+    /// The first lost packet that is not retransmitted and may be.
+    fn first_repair(&self) -> Option<Cursor> {
+        if !self.board.is_repair_due() {
+            return None;
+        }
+        let mut next = self.board.retransmit_next();
+        while let Some(at) = next {
+            let skb = self.board.sent(at);
+            if skb.has(tag::LOST) && !skb.has(tag::SACKED | tag::RETRANS) {
+                return (!self.waits_above_high_sack(skb.seq)).then_some(at);
+            }
+            next = self.board.next(at);
+        }
+        None
+    }
+
+    /// Rule 3: in recovery, with no new data to send, retransmits packets not marked lost, each once.
+    #[inline]
+    pub(in super::super) fn send_by_rule3(&mut self, host: &mut impl Host) {
+        if self.mechanisms.rule3 != Rule3::Off {
+            self.retransmit_unmarked(host);
+        }
+    }
+
+    fn retransmit_unmarked(&mut self, host: &mut impl Host) {
+        // What the application is about to write goes first.
+        while self.conn.ca_state == CaState::Recovery
+            && self.board.is_sack()
+            && !self.board.has_unsent()
+            && !self.app_is_ready()
+        {
+            if before(self.ns3.rule3_seq, self.conn.snd_una) {
+                self.ns3.rule3_seq = self.conn.snd_una;
+            }
+            let Some(at) = self.board.first_unmarked(self.ns3.rule3_seq) else { return };
+            let skb = self.board.sent(at);
+            if self.mechanisms.rule3 == Rule3::BelowHighSack && self.is_above_high_sack(skb.seq) {
+                return;
+            }
+            if self.is_held_by_pacing(host) {
+                self.limits.note_stop(Stop::Limited(Limit::Pacing));
+                return;
+            }
+            if self.board.in_flight() >= self.usable_cwnd() {
+                self.limits.note_stop(Stop::Limited(Limit::Cwnd));
+                return;
+            }
+            if !self.retransmit_skb(at, 1, host) {
+                return;
+            }
+            self.episode.note_sent(1);
+            self.ns3.rule3_seq = self.board.sent(at).end_seq;
+        }
+    }
+
+    /// Whether an ACK restarts the timeout: with `rto_impatient`, in recovery only the first of new data does, unless
+    /// no packet is out.
+    pub(in super::super) fn may_restart_timer(&mut self, flag: u32) -> bool {
+        if !self.mechanisms.is_rto_impatient
+            || self.conn.ca_state != CaState::Recovery
+            || self.board.packets_out() == 0
+        {
+            return true;
+        }
+        flag & flags::SND_UNA_ADVANCED != 0
+            && !std::mem::replace(&mut self.ns3.is_rto_restarted, true)
+    }
+}

@@ -1,0 +1,54 @@
+//! ns-3's pacing: one timer, which each packet starts for its own time, unless it runs.
+//!
+//! Sources: [ns3] `tcp-socket-base.cc`: `SendDataPacket`, `SendPendingData`, `IsPacingEnabled`; `tcp-socket-state.cc`
+//! for the largest rate.
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::after;
+
+use super::super::Sender;
+use super::super::scoreboard::Sent;
+use crate::pacing::departure_step_ns;
+
+/// The largest and the initial pacing rate in bytes per second: 4 Gbit/s. ns-3: `MaxPacingRate`.
+pub(in super::super) const MAX_PACING_RATE: u64 = 500_000_000;
+
+/// Bytes of the headers of a segment: IP, TCP and its timestamps.
+const HEADERS: u32 = 52;
+
+/// A count of segments that is beyond any initial window.
+const NOT_INITIAL: u32 = u32::MAX;
+
+impl Sender {
+    /// Sets the time of the next departure after the transmission of `skb`, if a switch of pacing differs from Linux.
+    /// `prior_wstamp_ns` is the time that was set before.
+    pub(in super::super) fn pace_switched(&mut self, skb: &Sent, prior_wstamp_ns: u64) {
+        let pacing = self.config.stack.pacing;
+        let headers = if pacing.counts_headers { HEADERS * skb.pcount } else { 0 };
+        let len = skb.len + headers;
+        let rate = self.conn.ctl.pacing_rate;
+        let now_ns = self.conn.clock_ns;
+        if !self.mechanisms.is_paced_by_timer {
+            let sent = u32::try_from(self.stats.sent).unwrap_or(u32::MAX);
+            let sent = if pacing.pace_initial_window { NOT_INITIAL } else { sent };
+            let lag_ns = self.conn.wstamp_ns - prior_wstamp_ns;
+            self.conn.wstamp_ns += departure_step_ns(len, rate, lag_ns, sent);
+            return;
+        }
+        if prior_wstamp_ns > now_ns
+            || !(pacing.pace_initial_window || self.is_initial_window_sent(skb))
+        {
+            return;
+        }
+        self.conn.wstamp_ns = now_ns + departure_step_ns(len, rate, 0, NOT_INITIAL);
+    }
+
+    /// Whether `skb` completes the initial window, or comes after it. ns-3: `IsPacingEnabled`.
+    fn is_initial_window_sent(&self, skb: &Sent) -> bool {
+        let end_seq =
+            if after(skb.end_seq, self.conn.snd_nxt) { skb.end_seq } else { self.conn.snd_nxt };
+        let sent = u64::from(end_seq.wrapping_sub(self.config.isn).wrapping_sub(1));
+        let initial = u64::from(self.config.stack.initial_cwnd) * u64::from(self.conn.mss);
+        sent >= initial || self.counts.acked_bytes > initial
+    }
+}

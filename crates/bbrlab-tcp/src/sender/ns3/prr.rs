@@ -1,0 +1,125 @@
+//! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of its two forms of proportional rate reduction.
+//!
+//! Not used with algorithms that implement `cong_control`.
+//!
+//! Sources: [ns3] `tcp-recovery-ops.cc`, `tcp-prr-recovery.cc` of 3.40 and 3.44.
+//! Deviations:
+//! 1. In packets: a part of a segment that a byte count would allow is not kept for the next ACK.
+
+use bbrlab_stack::Recovery;
+
+use super::super::Sender;
+use crate::prr::Prr;
+
+/// What an ACK in a reduction tells.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    ssthresh: u32,
+    in_flight: u32,
+    flight: u32,
+    delivered: u32,
+    is_dup: bool,
+    is_repaired: bool,
+}
+
+impl Step {
+    /// cwnd after the ACK, if it changes. ns-3: `TcpPrrRecovery::DoRecovery`.
+    fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
+        let mut delivered = self.delivered;
+        if form == Recovery::Prr {
+            // ns-3 adds a segment for the duplicate ACK itself, though with SACK it is among the delivered.
+            if self.is_dup && prr.delivered < self.flight {
+                delivered += 1;
+            }
+            if delivered == 0 {
+                return None;
+            }
+        }
+        prr.delivered = prr.delivered.wrapping_add(delivered);
+        let unsent = prr.delivered.wrapping_sub(prr.out).cast_signed();
+        let room = self.ssthresh.wrapping_sub(self.in_flight).cast_signed();
+        let send = if room < 0 {
+            let due = u64::from(prr.delivered) * u64::from(self.ssthresh);
+            let due = due / u64::from(self.flight.max(1));
+            i32::try_from(due).unwrap_or(i32::MAX).saturating_sub_unsigned(prr.out)
+        } else {
+            let delivered = delivered.cast_signed();
+            let limit = match (form, self.is_repaired) {
+                (Recovery::Prr, is_repaired) => unsent.max(delivered) + i32::from(is_repaired),
+                (_, true) => unsent.max(delivered) + 1,
+                (_, false) => delivered,
+            };
+            limit.min(room)
+        };
+        let send = send.max(i32::from(prr.out == 0));
+        Some(self.in_flight.saturating_add_signed(send))
+    }
+}
+
+impl Sender {
+    /// A reduction begins with `sent_packets` sent and not acknowledged.
+    pub(super) fn ns3_start_reduction(&mut self, sent_packets: u32) {
+        self.ns3.flight = match self.config.stack.recovery {
+            Recovery::PrrSsrb => sent_packets,
+            _ => self.board.in_flight(),
+        };
+    }
+
+    /// An ACK during a reduction: sets cwnd.
+    pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
+        if self.hooks.cong_control {
+            return;
+        }
+        let form = self.config.stack.recovery;
+        let ssthresh = self.conn.ctl.ssthresh;
+        if form == Recovery::Classic {
+            self.conn.ctl.cwnd = ssthresh;
+            return;
+        }
+        let in_flight = self.board.in_flight();
+        let flight = self.ns3.flight;
+        let step = Step { ssthresh, in_flight, flight, delivered, is_dup, is_repaired };
+        if let Some(cwnd) = step.cwnd(form, self.episode.prr_mut()) {
+            self.conn.ctl.cwnd = cwnd;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Prr, Recovery, Step};
+
+    /// cwnd beyond the packets in flight, for reductions from 20 to 10 packets.
+    fn room(
+        form: Recovery,
+        prr: (u32, u32),
+        in_flight: u32,
+        is_dup: bool,
+        is_repaired: bool,
+    ) -> u32 {
+        let mut prr = Prr { delivered: prr.0, out: prr.1 };
+        let step = Step { ssthresh: 10, in_flight, flight: 20, delivered: 1, is_dup, is_repaired };
+        step.cwnd(form, &mut prr).expect("something was delivered") - in_flight
+    }
+
+    #[test]
+    fn first_duplicate_lets_the_fast_retransmission_go() {
+        assert_eq!(room(Recovery::Prr, (0, 0), 16, true, false), 1);
+        assert_eq!(room(Recovery::PrrSsrb, (0, 0), 16, true, false), 1);
+    }
+
+    #[test]
+    fn duplicate_counts_twice_in_the_newer_form() {
+        // Half of what was delivered, 8 + 2 or 8 + 1 packets, less the four sent.
+        assert_eq!(room(Recovery::Prr, (8, 4), 16, true, false), 1);
+        assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
+    }
+
+    #[test]
+    fn below_ssthresh_a_repair_allows_one_packet_more() {
+        assert_eq!(room(Recovery::Prr, (8, 8), 5, false, false), 1);
+        assert_eq!(room(Recovery::Prr, (8, 8), 5, false, true), 2);
+        assert_eq!(room(Recovery::PrrSsrb, (8, 4), 5, false, false), 1);
+        assert_eq!(room(Recovery::PrrSsrb, (8, 4), 2, false, true), 6);
+    }
+}

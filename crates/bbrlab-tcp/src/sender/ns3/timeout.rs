@@ -1,0 +1,25 @@
+//! The timeout of RFC 6298, as ns-3 has it.
+//!
+//! Sources: [ns3] `tcp-socket-base.cc`: `EstimateRtt`, `ReTxTimeout`; RFC 6298.
+//! Deviations: that of `mod.rs`.
+
+use super::super::Sender;
+use super::super::timers::RTO_MAX_S;
+
+/// The longest timeout in seconds. ns-3: in `ReTxTimeout`.
+const LONGEST_S: u32 = 60;
+
+impl Sender {
+    /// Longest timeout in seconds.
+    pub(in super::super) const fn longest_rto_s(&self) -> u32 {
+        if self.mechanisms.has_rfc6298_rto { LONGEST_S } else { RTO_MAX_S }
+    }
+
+    /// The timeout in jiffies after a sample of `rtt_us`.
+    pub(in super::super) fn rfc6298_rto(&mut self, rtt_us: u32) -> u32 {
+        self.ns3.rtt.sample(u64::from(rtt_us) * 1000);
+        let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
+        let us = u32::try_from(rto_ns.div_ceil(1000)).unwrap_or(u32::MAX);
+        self.us_to_jiffies(us).min(LONGEST_S * self.conn.hz)
+    }
+}
