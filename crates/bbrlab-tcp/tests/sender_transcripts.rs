@@ -9,7 +9,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use bbrlab_cc::{Algorithm, Draw};
-use bbrlab_stack::{EcnMode, Handshake, Recovery, SenderQdisc, Sockbuf, SocketBuffer, Tso};
+use bbrlab_stack::{
+    EcnMode, Handshake, Pacing, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SenderQdisc, Sockbuf,
+    SocketBuffer, Tso,
+};
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{Pending, SenderInfo};
 use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
@@ -176,6 +179,25 @@ impl Play {
                 ("fq", "on") => config.stack.sender_qdisc = SenderQdisc::Fq,
                 ("recovery", "classic") => config.stack.recovery = Recovery::Classic,
                 ("recovery", "prr") => config.stack.recovery = Recovery::Prr,
+                ("recovery", "prr_ssrb") => config.stack.recovery = Recovery::PrrSsrb,
+                ("rule3", "any") => config.stack.loss.rule3 = Rule3::Any,
+                ("rule3", "below_high_sack") => config.stack.loss.rule3 = Rule3::BelowHighSack,
+                ("rwnd_bounds", "pipe") => config.stack.loss.rwnd_bounds = RwndBounds::Pipe,
+                ("rwnd_bounds", "both") => config.stack.loss.rwnd_bounds = RwndBounds::Both,
+                ("pipe_keeps_sacked_retrans", "on") => {
+                    config.stack.loss.pipe_keeps_sacked_retrans = true;
+                }
+                ("partial_ack_sends", "on") => config.stack.loss.partial_ack_sends = true,
+                ("rto", "mark_all") => config.stack.loss.rto = Rto::MarkAllKeepSack,
+                ("rto_impatient", "on") => config.stack.loss.rto_impatient = true,
+                ("rto_estimate", "rfc6298") => {
+                    config.stack.loss.rto_estimate = RtoEstimate::Rfc6298;
+                }
+                ("exit_sets_ssthresh", "on") => config.stack.loss.exit_sets_ssthresh = true,
+                ("rack", value) => config.stack.loss.rack = Some(value == "on"),
+                ("tlp", value) => config.stack.loss.tlp = Some(value == "on"),
+                ("undo", value) => config.stack.loss.undo = Some(value == "on"),
+                ("pacing", "timer") => config.stack.pacing.pacing = Pacing::Timer,
                 ("tso", "off") => config.stack.tso = Tso::Off,
                 ("tso", "whole") => config.stack.tso = Tso::Whole,
                 (key, value) => panic!("setting {key}={value}"),
