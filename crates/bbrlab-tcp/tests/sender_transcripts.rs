@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_cc::{Algorithm, Draw};
 use bbrlab_stack::{
-    EcnMode, Handshake, Pacing, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SenderQdisc, Sockbuf,
-    SocketBuffer, Tso,
+    EcnMode, Handshake, Pacing, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SenderQdisc,
+    Sockbuf, SocketBuffer, Tso,
 };
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{Pending, SenderInfo};
