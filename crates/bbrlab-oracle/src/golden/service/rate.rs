@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bbrlab_cc::Conn;
+use bbrlab_stack::RateSwitches;
 use bbrlab_tcp::rate::{
     AckRate, Backlog, DeliveredSkb, Form, RateSampler, SkbStamps, check_app_limited,
 };
@@ -32,7 +33,7 @@ impl Rate {
     }
 
     fn new(form: Form) -> Self {
-        let sampler = RateSampler { form, ..RateSampler::default() };
+        let sampler = RateSampler::new(form, RateSwitches::default());
         Self { sampler, ack: AckRate::default(), stamps: BTreeMap::new() }
     }
 }
