@@ -18,7 +18,7 @@ pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers first, then ECN, then examples.
+        /// The built-in scenarios: papers first, then what they contradict each other in, then ECN, then examples.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),
@@ -62,6 +62,20 @@ builtins! {
     "piotrowska2024.rtt-ratio": "piotrowska2024/rtt-ratio.toml",
     "piotrowska2024.access-link": "piotrowska2024/access-link.toml",
     "piotrowska2024.vs-cubic": "piotrowska2024/vs-cubic.toml",
+    "contradictions.x01": "contradictions/x01.toml",
+    "contradictions.x02": "contradictions/x02.toml",
+    "contradictions.x03": "contradictions/x03.toml",
+    "contradictions.x04": "contradictions/x04.toml",
+    "contradictions.x05": "contradictions/x05.toml",
+    "contradictions.x06": "contradictions/x06.toml",
+    "contradictions.x07": "contradictions/x07.toml",
+    "contradictions.x09": "contradictions/x09.toml",
+    "contradictions.x10": "contradictions/x10.toml",
+    "contradictions.x11": "contradictions/x11.toml",
+    "contradictions.x12": "contradictions/x12.toml",
+    "contradictions.x12-vs-vegas": "contradictions/x12-vs-vegas.toml",
+    "contradictions.x13": "contradictions/x13.toml",
+    "contradictions.x16": "contradictions/x16.toml",
     "ecn.bbr2": "ecn/bbr2.toml",
     "ecn.bbr3": "ecn/bbr3.toml",
     "ecn.dctcp": "ecn/dctcp.toml",

@@ -12,6 +12,7 @@ mod explain;
 mod judging;
 mod locate;
 mod metrics;
+mod notes;
 mod published;
 mod quick;
 mod report;
@@ -27,6 +28,7 @@ use bbrlab_scenario::Scenario;
 pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderArtifact, Verdict};
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::judge_claims;
+use self::notes::note;
 pub use self::published::NO_KEY;
 use self::published::published_rows;
 pub use self::report::{Told, check_reports, write_replication};
@@ -266,38 +268,6 @@ fn draw_first_seeds(
         .collect();
     let work = |folder: &&PathBuf, _: &Worker<'_>| plot(folder, None);
     Pool { jobs, stop }.each(&undrawn, |_| 1, work, |_| {}).map(drop)
-}
-
-/// What a reader should know before comparing: how the paper's runs differ from ours.
-fn note(id: &str) -> &'static str {
-    match id {
-        id if id.starts_with("lanigan2020") && id.ends_with(".as-run") => {
-            "Units and formulas are the thesis's, over the flows that it reports: throughput in Mibit/s of IP packets \
-             over each flow's own time, goodput in Mbit/s of all flows over the duration plus 1 s."
-        }
-        id if id.starts_with("lanigan2020") => {
-            "Units are the thesis's: throughput in Mibit/s of IP packets, goodput in Mbit/s over the duration plus 1 s. \
-             paper_… are averages over each flow's own time, as in the thesis; the others are of the time in which all \
-             flows are settled. The thesis ran something else than it describes, which is the form `as-run`; so cells \
-             differ."
-        }
-        "song2021.single-buffer" | "song2021.random-loss" | "song2021.vs-cubic" => {
-            "The paper shows these in figures only. Throughput is what iperf reports, payload; utilisation \
-             allows for the headers."
-        }
-        id if id.starts_with("mahmud2020.testbed") => {
-            "Throughput and goodput are the paper's: frames sent, and frames sent less retransmissions, times their size \
-             over 300 s. The paper gives no RTT; ours is 120 ms."
-        }
-        id if id.starts_with("mahmud2020") => {
-            "Throughput and goodput are the paper's: packets sent, and packets received as new, times 477 bytes over \
-             300 s. Lost and retransmitted are packets sent less those received as new, so duplicates count as well."
-        }
-        id if id.starts_with("kato2025") => {
-            "The slides give neither RTT nor duration nor start times; ours are 20 ms, 30 s, and random within 0.1 s."
-        }
-        _ => "",
-    }
 }
 
 #[cfg(test)]

@@ -63,10 +63,14 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// The tables of an experiment: rows with the same metrics in one.
+/// The tables of an experiment: rows with the same metrics in one; a single metric of several flows over several buffers with
+/// a column for each buffer.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
-    let tables: Vec<String> = blocks(rows).iter().map(|block| published_table(block)).collect();
+    let tables: Vec<String> = blocks(rows)
+        .iter()
+        .map(|block| grid(block).unwrap_or_else(|| published_table(block)))
+        .collect();
     tables.join("\n")
 }
 
@@ -97,6 +101,62 @@ pub(crate) fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
         }
     }
     blocks
+}
+
+/// The table of a single metric with a column, as printed and as measured, for each buffer: the shape in which papers
+/// print the throughput of several flows. The mean has one decimal more than the print. `None` for other tables, and where
+/// that is too wide.
+fn grid(rows: &[PublishedRow]) -> Option<String> {
+    let first = rows.first()?;
+    let across = "buffer_bdp";
+    let has = |key: &str| first.keys.iter().any(|(name, _)| name == key);
+    if first.cells.len() != 1 || !has(across) || !has("flow") {
+        return None;
+    }
+    let value_of = |row: &PublishedRow| {
+        row.keys.iter().find(|(key, _)| key == across).map(|(_, value)| value.clone())
+    };
+    let mut values: Vec<String> = Vec::new();
+    let mut lines: Vec<(Vec<String>, Vec<Option<&PublishedCell>>)> = Vec::new();
+    for row in rows {
+        let value = value_of(row)?;
+        let column = values.iter().position(|known| *known == value).unwrap_or_else(|| {
+            values.push(value);
+            values.len() - 1
+        });
+        let keys = row.keys.iter().filter(|(key, _)| key != across);
+        let keys: Vec<String> = keys.map(|(_, value)| value.clone()).collect();
+        let line = lines.iter().position(|(known, _)| *known == keys).unwrap_or_else(|| {
+            lines.push((keys, Vec::new()));
+            lines.len() - 1
+        });
+        let cells = &mut lines[line].1;
+        cells.resize(cells.len().max(column + 1), None);
+        cells[column] = Some(row.cells.first().expect("a row has cells"));
+    }
+    let mut table = Table::new();
+    for (key, _) in first.keys.iter().filter(|(key, _)| key != across) {
+        let (title, unit) = split_unit(key);
+        table = table.column(title, unit, Align::Left);
+    }
+    let (title, unit) = split_unit(across);
+    for value in &values {
+        table = table.column(&format!("{title} {value}"), "paper", Align::Right);
+        table = table.column(unit, "measured", Align::Right);
+    }
+    for (mut line, cells) in lines {
+        for column in 0..values.len() {
+            let cell = cells.get(column).copied().flatten();
+            line.push(cell.map_or_else(String::new, |cell| fixed(cell.published, cell.decimals)));
+            let finer =
+                cell.map(|cell| PublishedCell { decimals: cell.decimals + 1, ..cell.clone() });
+            line.push(finer.map_or_else(String::new, |cell| measured_text(&cell)));
+        }
+        table.row(line);
+    }
+    let (metric, _) = split_unit(&first.cells[0].metric);
+    let heading = format!("{metric}, {}:\n", first.cells[0].unit);
+    (!table.is_too_wide()).then(|| heading + &table.render())
 }
 
 /// One line per figure.
@@ -212,7 +272,7 @@ fn difference(published: Option<f64>, measured: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PublishedCell, PublishedRow, published_table};
+    use super::{PublishedCell, PublishedRow, grid, published_table};
     use expect_test::expect;
 
     fn cell(metric: &str, published: Option<f64>, measured: f64) -> PublishedCell {
@@ -258,5 +318,23 @@ mod tests {
             bbr1           10        8.99      9.21    +2.4        –      8.30       –
         "#]]
         .assert_eq(&published_table(&rows));
+    }
+    #[test]
+    fn a_metric_over_two_parameters_is_a_grid() {
+        let row = |rtt: &str, buffer: &str, published: Option<f64>, measured: f64| PublishedRow {
+            keys: vec![
+                ("buffer_bdp".to_owned(), buffer.to_owned()),
+                ("flow".to_owned(), format!("to {rtt}")),
+                ("rtt_ms".to_owned(), rtt.to_owned()),
+            ],
+            cells: vec![cell("throughput_mbps", published, measured)],
+        };
+        let rows = [
+            row("8", "0.5", Some(19.0), 20.5),
+            row("32", "0.5", Some(14.0), 13.0),
+            row("8", "1", Some(15.0), 15.0),
+            row("32", "1", None, 12.25),
+        ];
+        expect![[r#""#]].assert_eq(&grid(&rows).unwrap());
     }
 }
