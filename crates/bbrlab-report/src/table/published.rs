@@ -335,6 +335,14 @@ mod tests {
             row("8", "1", Some(15.0), 15.0),
             row("32", "1", None, 12.25),
         ];
-        expect![[r#""#]].assert_eq(&grid(&rows).unwrap());
+        expect![[r#"
+            throughput, Mibit/s:
+            flow   rtt  buffer 0.5       BDP  buffer 1       BDP
+                   ms        paper  measured     paper  measured
+            ────────────────────────────────────────────────────
+            to 8   8         19.00    20.500     15.00    15.000
+            to 32  32        14.00    13.000         –    12.250
+        "#]]
+        .assert_eq(&grid(&rows).unwrap());
     }
 }
