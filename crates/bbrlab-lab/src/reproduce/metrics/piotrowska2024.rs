@@ -1,4 +1,4 @@
-//! Piotrowska 2024. Throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to what 1000-byte
+//! Piotrowska 2024. Overall throughput is all payload over the time that anything is sent; throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to what 1000-byte
 //! packets carry of it. Drops are those of router A's queue, of all data packets sent. What the paper shows in figures only
 //! is measured as `papers/piotrowska2024.toml` proposes.
 
@@ -130,7 +130,7 @@ fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
 fn two_flows(of: &Measured<'_>) -> Vec<RunRow> {
     let rates = rates(of.summary);
     let mut rows = vec![RunRow::of_run(vec![
-        ("overall_mbps", Some(rates.iter().sum())),
+        ("overall_mbps", of.summary.goodput_mbps),
         ("utilisation", utilisation(of)),
         ("jain", jain(&rates)),
         ("drop_pct", drop_pct(of.summary)),
@@ -164,7 +164,7 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         .collect();
     rows.push(RunRow::of_run(vec![
         ("jain", jain(&rates)),
-        ("overall_mbps", sum(&rates)),
+        ("overall_mbps", of.summary.goodput_mbps),
         ("utilisation", utilisation(of)),
         ("drop_pct", drop_pct(of.summary)),
         ("queue_mean_packets", queue.and_then(|queue| queue.mean)),
@@ -203,7 +203,7 @@ fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let rates = rates(of.summary);
     let total: f64 = rates.iter().sum();
     let mut rows = vec![RunRow::of_run(vec![
-        ("overall_mbps", Some(total)),
+        ("overall_mbps", of.summary.goodput_mbps),
         ("utilisation", utilisation(of)),
         ("jain", jain(&rates)),
         ("drop_pct", drop_pct(of.summary)),
@@ -240,12 +240,11 @@ fn rates(summary: &RunSummary) -> Vec<f64> {
     summary.flows.iter().filter_map(|flow| flow.goodput_mbps).collect()
 }
 
-/// All flows' payload over the payload that the link can carry.
+/// All flows' payload over what the link can carry of it from the first start on.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let mss = f64::from(of.run.class(0).mss);
     let rate = bottleneck(of.summary)?.rate_mbps?;
-    let total: f64 = rates(of.summary).iter().sum();
-    Some(total * (mss + HEADERS + framing(of.run)) / mss / rate)
+    Some(of.summary.goodput_mbps? * (mss + HEADERS + framing(of.run)) / mss / rate)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]

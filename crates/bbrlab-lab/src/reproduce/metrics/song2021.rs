@@ -67,10 +67,11 @@ pub(super) fn rows(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, L
     })
 }
 
-/// Sums of the flows' payload rates, with the headers that they crossed the link with, over its rate.
+/// Payload of all flows, with the headers that it crossed the link with, over what the link carries from the first start
+/// on. Where flows are active at different times, a sum of their own rates would exceed the link's.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let rate = bottleneck(of.summary).and_then(|link| link.rate_mbps)?;
-    Some(total_mbps(of.summary) / payload_share(of.run) / rate)
+    Some(of.summary.goodput_mbps? / payload_share(of.run) / rate)
 }
 
 fn total_mbps(summary: &RunSummary) -> f64 {
