@@ -72,7 +72,7 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
 }
 
 /// The algorithms under test of an experiment: CUBIC is one where nothing else plays against it.
-fn subjects<'a>(table: &'a Table) -> Vec<&'a str> {
+fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();
     let mut subjects = words(table, "algorithms");
@@ -158,7 +158,7 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
                     let at_s = run.flows[number].start.0 as f64 / NS;
                     match word(flow, "algorithm") {
                         "subject" => {
-                            assert_eq!(key("algorithm"), Some(Key::word(class.cc.name())), "{id}")
+                            assert_eq!(key("algorithm"), Some(Key::word(class.cc.name())), "{id}");
                         }
                         fixed => assert_eq!(class.cc.name(), fixed, "{id}"),
                     }

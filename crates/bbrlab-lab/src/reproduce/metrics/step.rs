@@ -50,7 +50,7 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
 
 /// From the step until the mean of the last second first is 95 % of the new rate, in wire bytes that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
-    let mbps = |series: &Series, row: usize| series.throughput_bps[row].map(|bps| mega(bps));
+    let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
     let full = means.into_iter().find(|(_, mean)| *mean >= FULL * level.rate_mbps)?;
     Some(full.0 - level.from_s)
@@ -168,11 +168,10 @@ fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item 
 fn window_means(
     flow: &OverTime<'_>,
     level: &Level,
-    figure: impl Fn(&Series, usize) -> Option<f64>,
+    figure: impl Fn(&Series, usize) -> f64,
 ) -> Vec<(f64, f64)> {
     let rows: Vec<usize> = rows_within(flow, level).collect();
-    let values: Vec<f64> =
-        rows.iter().map(|&row| figure(flow.series, row).unwrap_or_default()).collect();
+    let values: Vec<f64> = rows.iter().map(|&row| figure(flow.series, row)).collect();
     let mut means = Vec::new();
     let (mut first, mut sum) = (0, 0.0);
     for (place, &row) in rows.iter().enumerate() {
@@ -189,8 +188,8 @@ fn window_means(
     means
 }
 
-fn inflight(series: &Series, row: usize) -> Option<f64> {
-    Some(f64::from(series.inflight_packets[row]))
+fn inflight(series: &Series, row: usize) -> f64 {
+    f64::from(series.inflight_packets[row])
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates below 2^52")]
