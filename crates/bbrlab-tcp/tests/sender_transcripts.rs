@@ -2,7 +2,7 @@
 //!
 //! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in milliseconds is an
 //! input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `90 close`. The test runs the inputs
-//! and the timers between them, and writes below each the segments sent (`>`) and the resulting state (`=`). The
+//! and the timers between them, and writes below each the segments sent (`>`), the resulting state (`=`) and what else has changed inside (`~`). The
 //! output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the difference like code.
 
 use std::fmt::Write as _;
@@ -145,7 +145,44 @@ struct Play {
     bench: Bench,
     config: SenderConfig,
     wnd: u32,
+    /// What was shown last of the inner state.
+    shown: Vec<(&'static str, i64)>,
     text: String,
+}
+
+/// What a connection knows beside its `=` line.
+fn inner(info: &SenderInfo, sender: &Sender) -> Vec<(&'static str, i64)> {
+    let or_none = |value: Option<u32>| value.map_or(-1, i64::from);
+    vec![
+        ("srtt", (info.srtt_us >> 3).into()),
+        ("mdev", (info.mdev_us >> 2).into()),
+        ("rttvar", (info.rttvar_us >> 2).into()),
+        ("min_rtt", sender.conn().min_rtt_us.into()),
+        ("rto", info.rto_us.into()),
+        ("una", info.snd_una.into()),
+        ("nxt", info.snd_nxt.into()),
+        ("write", info.write_seq.into()),
+        ("wnd", info.snd_wnd.into()),
+        ("high", info.high_seq.into()),
+        ("prior_cwnd", info.prior_cwnd.into()),
+        ("prr_delivered", info.prr_delivered.into()),
+        ("prr_out", info.prr_out.into()),
+        ("undo_marker", or_none(info.undo_marker)),
+        ("undo_retrans", info.undo_retrans.into()),
+        ("reordering", info.reordering.into()),
+        ("rack_rtt", info.rack_rtt_us.into()),
+        ("rack_steps", info.rack_steps.into()),
+        ("tlp_high", or_none(info.tlp_high_seq)),
+        ("delivered", sender.conn().delivered.into()),
+        ("marked_lost", info.lost.into()),
+        ("retransmitted", info.total_retrans.into()),
+        ("backoff", info.backoff.into()),
+        ("timeouts", info.retransmits.into()),
+        ("probes", info.probes_out.into()),
+        ("dsacked", info.dsack_dups.into()),
+        ("queued", info.wmem_queued.into()),
+        ("sndbuf", info.sndbuf.into()),
+    ]
 }
 
 impl Play {
@@ -206,7 +243,9 @@ impl Play {
         let cc = Algorithm::from_name(cc).expect("a known algorithm");
         let cc = cc.build(&Vec::new()).expect("the defaults are in range");
         let sender = Sender::new(&config, cc);
-        Self { sender, bench: Bench::default(), config, wnd: 65_535, text: String::new() }
+        let shown = inner(&sender.info(), &sender);
+        let bench = Bench::default();
+        Self { sender, bench, config, wnd: 65_535, shown, text: String::new() }
     }
 
     /// Runs the timers due up to `until`.
@@ -289,6 +328,17 @@ impl Play {
             self.sender.limits().current(),
         )
         .expect("a string");
+        let now = inner(&info, &self.sender);
+        let mut changes = String::new();
+        for ((name, value), (_, before)) in now.iter().zip(&self.shown) {
+            if value != before {
+                write!(changes, " {name} {value}").expect("a string");
+            }
+        }
+        if !changes.is_empty() {
+            writeln!(self.text, "    ~{changes}").expect("a string");
+        }
+        self.shown = now;
     }
 }
 
