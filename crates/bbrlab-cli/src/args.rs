@@ -160,6 +160,9 @@ pub(crate) struct ReproduceArgs {
     /// For each claim that is thought an artifact: which switch makes it (first seed, outside any time limit)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) explain: bool,
+    /// Which verdicts hang on what the papers leave unstated (first seed, unless --seeds is given)
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) sensitivity: bool,
     /// Write the report as one self-contained page, with pictures
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use bbrlab_lab::{
     COMMIT, ClaimFigure, Expected, Experiment, Explained, Judged, Key, LabError, Looked, NO_KEY,
-    ReproduceOptions, Reproduced, Row, Told, VERSION, Verdict as Outcome, check_reports, explain,
-    judge_claims, select, write_replication,
+    ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION, Verdict as Outcome,
+    check_reports, explain, judge_claims, select, sensitivity, sensitivity_table,
+    write_replication,
 };
 use bbrlab_report::{
     Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
@@ -41,7 +42,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     let mut done: Vec<Told> = Vec::new();
     let mut ended: Option<LabError> = None;
     for experiment in experiments {
-        match one(experiment, &options, args.explain, running.quiet) {
+        match one(experiment, &options, args) {
             Ok(one) => {
                 if !running.json {
                     let gap = if done.is_empty() { "" } else { "\n" };
@@ -52,6 +53,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                     }
                     for explained in &one.explained {
                         output.text(&format!("\n{}", explained_words(explained)))?;
+                    }
+                    if !one.sensitivity.is_empty() {
+                        output.text(&format!("\n{}", sensitivity_table(&one.sensitivity)))?;
                     }
                 }
                 if !running.quiet {
@@ -94,22 +98,26 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
 fn one(
     experiment: &'static Experiment,
     options: &ReproduceOptions,
-    with_causes: bool,
-    quiet: bool,
+    args: &ReproduceArgs,
 ) -> Result<Told, LabError> {
-    let bar = Bar::new(&experiment.id, quiet);
+    let bar = Bar::new(&experiment.id, args.running.quiet);
     let reproduced = bbrlab_lab::reproduce(experiment, options, |progress| bar.show(progress));
     let done = reproduced.and_then(|reproduced| {
         let claims = judge_claims(experiment, &reproduced, options, |progress| bar.show(progress))?;
         let mut explained = Vec::new();
         for judged in claims
             .iter()
-            .filter(|judged| with_causes && judged.claim.expected == Expected::Artifact)
+            .filter(|judged| args.explain && judged.claim.expected == Expected::Artifact)
         {
             let found = explain(experiment, judged.claim, options, |progress| bar.show(progress))?;
             explained.extend(found);
         }
-        Ok(Told { reproduced, claims, explained })
+        let sensitivity = if args.sensitivity {
+            sensitivity(experiment, options, |progress| bar.show(progress))?
+        } else {
+            Vec::new()
+        };
+        Ok(Told { reproduced, claims, explained, sensitivity })
     });
     bar.end();
     done
@@ -191,6 +199,8 @@ struct Document<'a> {
     experiments: Vec<OfExperiment<'a>>,
     /// With `--explain`.
     explanations: Vec<OfExplained<'a>>,
+    /// With `--sensitivity`.
+    sensitivity: Vec<OfSensitivity<'a>>,
     cpu_s: f64,
 }
 
@@ -291,6 +301,28 @@ struct OfExplained<'a> {
 }
 
 #[derive(Serialize)]
+struct OfSensitivity<'a> {
+    experiment: &'a str,
+    choice: &'a str,
+    instead: &'a str,
+    /// Claims that are true one way and false the other.
+    decides: Vec<&'a str>,
+    looked_at: u64,
+    missing: Option<&'a str>,
+}
+
+fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
+    OfSensitivity {
+        experiment: &of.experiment,
+        choice: &of.choice,
+        instead: &of.instead,
+        decides: of.decides.iter().map(|(claim, _)| claim.as_str()).collect(),
+        looked_at: of.looked_at,
+        missing: of.missing.as_deref(),
+    }
+}
+
+#[derive(Serialize)]
 struct OfSwitch<'a> {
     switch: &'a str,
     alone_on: Option<bool>,
@@ -346,6 +378,7 @@ fn document(done: &[Told]) -> Document<'_> {
         commit: COMMIT,
         claims: done.iter().flat_map(|one| &one.claims).map(of_claim).collect(),
         experiments: done.iter().map(|one| of_experiment(&one.reproduced)).collect(),
+        sensitivity: done.iter().flat_map(|one| &one.sensitivity).map(of_sensitivity).collect(),
         explanations: done.iter().flat_map(|one| &one.explained).map(of_explained).collect(),
         cpu_s: done.iter().map(|one| one.reproduced.cpu_s).sum(),
     }

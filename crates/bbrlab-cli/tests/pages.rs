@@ -11,6 +11,7 @@ use shell::{Shell, told};
 const PAGES: &[(&str, &str)] = &[
     ("scenario-files.md", include_str!("../../../docs/scenario-files.md")),
     ("results.md", include_str!("../../../docs/results.md")),
+    ("reproduce.md", include_str!("../../../docs/reproduce.md")),
 ];
 
 /// The README shows commands with their answers, in blocks of `console`.

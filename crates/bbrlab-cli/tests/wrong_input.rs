@@ -222,6 +222,11 @@ fn command_lines() {
                 error: this takes about 1.2e8 data packets, more than the limit of 1e6; raise it with --limit 1.3e8
             bbrlab reproduce nobody2020 | exit 2
                 error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce lanigan2020.single-flo | exit 2
+            bbrlab reproduce mahmud2020.sim-congested --seeds 0 | exit 2
+            bbrlab reproduce mahmud2020.sim-congested --quick --seeds 2 | exit 2
+            mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
+            : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1
             bbrlab completions tcsh | exit 2
                 error: invalid value 'tcsh' for '<SHELL>'
                 [possible values: bash, elvish, fish, powershell, zsh]

@@ -25,6 +25,8 @@ pub struct ReplicationSection {
     pub claims: Vec<ClaimLine>,
     /// What makes its artifacts, a paragraph each.
     pub causes: Vec<String>,
+    /// What hangs on choices that the paper leaves open, as a table; or nothing.
+    pub sensitivity: String,
     /// The command that computes it again.
     pub command: String,
 }
@@ -106,6 +108,9 @@ impl Replication {
             for cause in &section.causes {
                 out.push_str(&format!("\n{cause}\n"));
             }
+            if !section.sensitivity.is_empty() {
+                out.push_str(&format!("\n```text\n{}```\n", section.sensitivity));
+            }
         }
         out
     }
@@ -128,6 +133,9 @@ fn body(html: &mut String, section: &ReplicationSection) {
     }
     for cause in &section.causes {
         line(html, &format!("<p>{}</p>", escaped(cause)));
+    }
+    if !section.sensitivity.is_empty() {
+        line(html, &format!("<pre class=\"table\">{}</pre>", escaped(&section.sensitivity)));
     }
 }
 

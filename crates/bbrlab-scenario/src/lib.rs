@@ -31,6 +31,7 @@ mod whole;
 pub use builtin::{BUILTINS, Builtin, STARTER};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use estimate::{AtMost, Estimate};
+pub use nearest::nearest;
 pub use profile::profiles_to_markdown;
 pub use quantity::read_span;
 pub use reference::{KeyReference, Section, schema, sections};

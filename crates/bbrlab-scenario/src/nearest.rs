@@ -2,10 +2,8 @@
 
 /// The candidate that `typed` probably stands for, if one is near enough: at most a third of its letters are wrong,
 /// missing, extra or swapped. Case and the difference between `-` and `_` are ignored.
-pub(crate) fn nearest<'a>(
-    typed: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Longer than any name: a longer text is not a misspelt one.
     const TYPED_MAX: usize = 64;
     if typed.len() > TYPED_MAX {

@@ -91,7 +91,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
 }
 
 /// A way to run an experiment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     /// The form; `None` for the first.
     pub(crate) form: Option<&'static str>,

@@ -17,13 +17,14 @@ mod published;
 mod quick;
 mod report;
 mod rows;
+mod sensitivity;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
 use bbrlab_run::Run;
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, nearest};
 
 pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderArtifact, Verdict};
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
@@ -31,8 +32,9 @@ pub use self::judging::judge_claims;
 use self::notes::note;
 pub use self::published::NO_KEY;
 use self::published::published_rows;
-pub use self::report::{Told, check_reports, write_replication};
+pub use self::report::{Told, check_reports, sensitivity_table, write_replication};
 pub use self::rows::{Finished, Key, Row, Rows, measured_rows};
+pub use self::sensitivity::{Sensitivity, sensitivity};
 use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
@@ -126,8 +128,9 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
             None => {
                 let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
                 return Err(LabError::Usage(format!(
-                    "`{name}`: no such paper or experiment; the papers are {}, and `bbrlab list papers` lists \
+                    "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists \
                      their experiments",
+                    did_you_mean(name),
                     keys.join(", ")
                 )));
             }
@@ -139,6 +142,15 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
         }
     }
     Ok(selected)
+}
+
+/// The paper or experiment whose name is nearest to a wrong one, as a question.
+fn did_you_mean(name: &str) -> String {
+    let ids = papers().iter().flat_map(|paper| {
+        let experiments = paper.experiments.iter().map(|experiment| experiment.id.as_str());
+        std::iter::once(paper.key.as_str()).chain(experiments)
+    });
+    nearest(name, ids).map_or_else(String::new, |it| format!(" (did you mean `{it}`?)"))
 }
 
 /// Runs an experiment and compares.

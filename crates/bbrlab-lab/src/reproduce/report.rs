@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_report::{Picture, Replication, ReplicationSection, published_pictures};
+use bbrlab_report::{Align, Picture, Replication, ReplicationSection, Table, published_pictures};
 
 use super::claims::{Judged, Verdict};
 use super::explain::Explained;
+use super::sensitivity::Sensitivity;
 use super::{ReproduceOptions, Reproduced};
 use crate::atomic_file::{make_folder, refuse_unwritable, write};
 use crate::error::LabError;
@@ -25,6 +26,8 @@ pub struct Told {
     pub claims: Vec<Judged>,
     /// What makes its artifacts.
     pub explained: Vec<Explained>,
+    /// What hangs on choices that the paper leaves open.
+    pub sensitivity: Vec<Sensitivity>,
 }
 
 impl Reproduced {
@@ -68,6 +71,22 @@ impl Explained {
             self.cause.words()
         )
     }
+}
+
+/// What hangs on choices that a paper leaves open, as a table; empty without one.
+#[must_use]
+pub fn sensitivity_table(found: &[Sensitivity]) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new()
+        .column("unstated, and chosen", "", Align::Left)
+        .column("instead", "", Align::Left)
+        .column("decides", "", Align::Left);
+    for one in found {
+        table.row(vec![one.choice.clone(), one.instead.clone(), one.words()]);
+    }
+    table.render()
 }
 
 /// Refuses files that cannot be written, before anything is run.
@@ -133,6 +152,7 @@ fn section(one: &Told, options: &ReproduceOptions) -> ReplicationSection {
         pictures: Vec::new(),
         claims: one.claims.iter().map(Judged::line).collect(),
         causes: one.explained.iter().map(Explained::words).collect(),
+        sensitivity: sensitivity_table(&one.sensitivity),
         command,
     }
 }

@@ -168,3 +168,79 @@ fn words(fault: &Fault) -> String {
         Fault::Wrong(reason) => reason.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::look;
+    use crate::papers::{Claim, Key, papers};
+    use crate::reproduce::rows::{Row, Rows};
+
+    fn claim(id: &str) -> &'static Claim {
+        let mut claims = papers().iter().flat_map(|paper| &paper.claims);
+        claims.find(|claim| claim.id == id).expect("it is in the data")
+    }
+
+    /// Utilisation of BBRv1 by buffer, one value a seed.
+    fn rows(of: &[(f64, f64, &[Option<f64>])]) -> Rows {
+        let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| Row {
+            keys: vec![
+                ("algorithm".to_owned(), Key::word("bbr1")),
+                ("bandwidth_mbps".to_owned(), Key::Number(rate)),
+                ("buffer_packets".to_owned(), Key::Number(buffer)),
+            ],
+            metrics: vec![
+                ("utilisation".to_owned(), values.to_vec()),
+                ("jain".to_owned(), values.to_vec()),
+            ],
+            seeds_run: values.iter().flatten().count() as u64,
+            scenario_hash: String::new(),
+        };
+        Rows {
+            experiment: "kato2025.sixteen-340".to_owned(),
+            seeds: vec![1, 2, 3],
+            rows: of.iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn medians_decide_and_each_seed_is_looked_at_alone() {
+        // 0.57 <= utilisation <= 0.64 at 100, 500 and 1000 packets.
+        let values: &[Option<f64>] = &[Some(0.6), Some(0.9), Some(0.58)];
+        let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, values)).to_vec();
+        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert!(looked.is_true);
+        assert_eq!((looked.points_true, looked.points), (3, 3));
+        assert_eq!((looked.seeds_true, looked.seeds), (2, 3));
+        assert_eq!(looked.figures[0].value, 0.6);
+    }
+
+    #[test]
+    fn an_axis_left_open_is_looped_over() {
+        // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at whatever rate.
+        let full: &[Option<f64>] = &[Some(0.995)];
+        let idle: &[Option<f64>] = &[Some(0.5)];
+        let looked =
+            look(claim("kato2025.c03"), &rows(&[(1000.0, 5000.0, full), (100.0, 5000.0, idle)]));
+        let looked = looked.unwrap();
+        assert_eq!((looked.is_true, looked.points_true, looked.points), (false, 1, 2));
+        assert_eq!(looked.seeds, 1, "as many as the point with the fewest");
+        let at = &looked.false_points[0].at;
+        assert!(at.contains(&("bandwidth_mbps".to_owned(), Key::Number(100.0))), "{at:?}");
+    }
+
+    #[test]
+    fn a_point_that_was_not_run_and_one_without_a_figure_are_told_apart() {
+        let full: &[Option<f64>] = &[Some(0.6)];
+        let missing = look(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();
+        assert_eq!(
+            missing,
+            "there is no measured utilisation at buffer_packets 500, algorithm bbr1"
+        );
+        let none: &[Option<f64>] = &[None];
+        let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, none)).to_vec();
+        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert_eq!((looked.points_true, looked.points), (0, 3));
+        let fault = looked.false_points[0].fault.as_deref();
+        assert_eq!(fault, Some("no seed has a utilisation at buffer_packets 100, algorithm bbr1"));
+    }
+}

@@ -97,51 +97,48 @@ pub(crate) fn judge(
 ) -> Judged {
     let interval =
         looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
-    let judged = |verdict, looked, reason| Judged {
-        claim,
-        verdict,
-        looked,
-        under: under.clone(),
-        interval,
-        reason,
+    let (verdict, looked, reason) = match (why_undecidable(&claim.id), looked) {
+        (Some(reason), _) => (Some(Verdict::Undecidable), None, reason.to_owned()),
+        (None, Err(reason)) => (None, None, format!("not judged: {reason}")),
+        (None, Ok(found)) => {
+            let (verdict, reason) = verdict_on(claim, &found, &under);
+            (Some(verdict), Some(found), reason)
+        }
     };
-    if let Some(reason) = why_undecidable(&claim.id) {
-        return judged(Some(Verdict::Undecidable), None, reason.to_owned());
-    }
-    let found = match looked {
-        Ok(found) => found,
-        Err(reason) => return judged(None, None, format!("not judged: {reason}")),
-    };
+    Judged { claim, verdict, looked, under, interval, reason }
+}
+
+fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderArtifact]) -> (Verdict, String) {
     let why = claim.reason.trim_end_matches('.');
-    let (verdict, reason) = match (claim.expected, found.is_true) {
+    match (claim.expected, found.is_true) {
         (Expected::Holds, true) => (Verdict::Holds, String::new()),
         (Expected::Holds, false) => {
-            (Verdict::Fails, format!("{}; expected to hold: {why}", told(&found)))
+            (Verdict::Fails, format!("{}; expected to hold: {why}", told(found)))
         }
         (Expected::Unsure, true) => {
-            (Verdict::Holds, format!("{}; the data file is unsure: {why}", shares(&found)))
+            (Verdict::Holds, format!("{}; the data file is unsure: {why}", shares(found)))
         }
         (Expected::Unsure, false) => {
-            (Verdict::Fails, format!("{}; the data file is unsure: {why}", told(&found)))
+            (Verdict::Fails, format!("{}; the data file is unsure: {why}", told(found)))
         }
         (Expected::Artifact, true) => {
-            let reason = format!("{}, though thought an artifact: {why}", shares(&found));
-            (Verdict::Holds, reason)
+            (Verdict::Holds, format!("{}, though thought an artifact: {why}", shares(found)))
         }
         (Expected::Artifact, false) => {
-            let shown = under.iter().find(|it| it.looked.as_ref().is_ok_and(|it| it.is_true));
+            let shown = under.iter().find_map(|it| {
+                let there = it.looked.as_ref().ok().filter(|there| there.is_true)?;
+                Some((it, there))
+            });
             match shown {
-                Some(it) => {
-                    let there = it.looked.as_ref().map_or_else(|_| String::new(), shares);
-                    let reason =
-                        format!("{}; {there} as in {} ({})", told(&found), it.artifact, it.setting);
+                Some((it, there)) => {
+                    let (here, there) = (told(found), shares(there));
+                    let reason = format!("{here}; {there} as in {} ({})", it.artifact, it.setting);
                     (Verdict::ArtifactShown, reason)
                 }
-                None => (Verdict::ArtifactNotShown, not_shown(&found, &under)),
+                None => (Verdict::ArtifactNotShown, not_shown(found, under)),
             }
         }
-    };
-    judged(Some(verdict), Some(found), reason)
+    }
 }
 
 fn not_shown(found: &Looked, under: &[UnderArtifact]) -> String {
@@ -223,5 +220,96 @@ pub(crate) fn key_text(key: &Key) -> String {
     match key {
         Key::Word(word) => word.clone(),
         Key::Number(number) => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{FalsePoint, Looked, UnderArtifact, Verdict, judge};
+    use crate::papers::{Claim, Key, papers};
+    use crate::reproduce::claims::ClaimFigure;
+
+    fn claim(id: &str) -> &'static Claim {
+        let mut claims = papers().iter().flat_map(|paper| &paper.claims);
+        claims.find(|claim| claim.id == id).expect("it is in the data")
+    }
+
+    fn looked(is_true: bool) -> Looked {
+        let at = vec![("delay_ms".to_owned(), Key::Number(40.0))];
+        let mut of = at.clone();
+        of.push(("algorithm".to_owned(), Key::word("bbr1")));
+        let figure = ClaimFigure { metric: "jain".to_owned(), at: of, value: 0.912 };
+        let point = FalsePoint { at, figures: vec![figure], fault: None };
+        Looked {
+            is_true,
+            points_true: if is_true { 2 } else { 1 },
+            points: 2,
+            seeds_true: if is_true { 4 } else { 0 },
+            seeds: 5,
+            figures: Vec::new(),
+            false_points: if is_true { Vec::new() } else { vec![point] },
+        }
+    }
+
+    fn check(id: &str, here: bool, there: Option<bool>, expected: &Expect) {
+        let under = there.map(|is_true| UnderArtifact {
+            artifact: "a01".to_owned(),
+            setting: "small buffers".to_owned(),
+            looked: Ok(looked(is_true)),
+        });
+        let judged = judge(claim(id), Ok(looked(here)), under.into_iter().collect());
+        let reason = judged.reason.replace(claim(id).reason.trim_end_matches('.'), "…");
+        let name = judged.verdict.map_or("none", Verdict::name);
+        expected.assert_eq(&format!("{name} {:.3?} {reason}", judged.interval.unwrap()));
+    }
+
+    #[test]
+    fn a_claim_expected_to_hold_needs_a_reason_only_if_it_fails() {
+        check("lanigan2020.c01", true, None, &expect!["holds [0.284, 0.995] "]);
+        check(
+            "lanigan2020.c01",
+            false,
+            None,
+            &expect![
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+            ],
+        );
+    }
+
+    #[test]
+    fn an_artifact_is_shown_where_its_setting_makes_it_true() {
+        check(
+            "lanigan2020.c03",
+            false,
+            Some(true),
+            &expect![
+                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds as in a01 (small buffers)"
+            ],
+        );
+        check(
+            "lanigan2020.c03",
+            false,
+            Some(false),
+            &expect![
+                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912)"
+            ],
+        );
+        check(
+            "lanigan2020.c03",
+            true,
+            None,
+            &expect![
+                "holds [0.284, 0.995] true at 2 of 2 points, in 4 of 5 seeds, though thought an artifact: …"
+            ],
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_gets_no_verdict() {
+        let judged = judge(claim("kato2025.c01"), Err("nothing there".to_owned()), Vec::new());
+        assert_eq!((judged.verdict, judged.interval), (None, None));
+        assert_eq!(judged.reason, "not judged: nothing there");
     }
 }
