@@ -211,7 +211,7 @@ mod tests {
         assert!(looked.is_true);
         assert_eq!((looked.points_true, looked.points), (3, 3));
         assert_eq!((looked.seeds_true, looked.seeds), (2, 3));
-        assert_eq!(looked.figures[0].value, 0.6);
+        assert!((looked.figures[0].value - 0.6).abs() < 1e-12);
     }
 
     #[test]
