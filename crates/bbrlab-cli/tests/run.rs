@@ -289,43 +289,30 @@ fn a_report_is_one_page_with_everything_in_it() {
 }
 
 #[test]
-fn an_experiment_is_told_published_beside_measured() {
+fn an_experiment_is_told_published_beside_measured_with_a_verdict_on_each_claim() {
     let shell = Shell::new("reproduce");
-    let args = ["reproduce", "mahmud2020.sim-congested", "--seeds", "1", "--out", "r"];
-    check_shape(
-        &shell,
-        &args,
-        &expect![[r#"
-            mahmud2020.sim-congested: Seven simultaneous flows on a # Mbps bottleneck, ns# (Table #, Figure #,
-            Figure #, Figure #, prose of #, # and #)
-
-            algorithm metric unit paper measured diff %
-            ─
-            bbr# transmitted_packets packets # # #
-            bbr# received_packets packets # # #
-            bbr# lost_packets packets # # #
-            bbr# loss_pct_published % # # #
-            bbr# throughput_mbps Mbit/s # # #
-            bbr# goodput_mbps Mbit/s # # #
-            bbr# rtt_peak_startup_ms ms # # #
-            bbr# rtt_min_ms ms # # #
-            bbr_acd transmitted_packets packets # # #
-            bbr_acd received_packets packets # # #
-            bbr_acd lost_packets packets # # #
-            bbr_acd loss_pct_published % # # #
-            bbr_acd throughput_mbps Mbit/s # # #
-            bbr_acd goodput_mbps Mbit/s # # #
-            bbr_acd rtt_peak_startup_ms ms # # #
-            bbr_acd rtt_min_ms ms # # #
-            Measured: one seed. Throughput and goodput are the paper's: packets times a constant size over #
-            s, here our segments of # bytes; the paper's had #, so its packets count about three times as
-            many.
-            --- stderr
-            mahmud2020.sim-congested: # runs computed, # found complete, # s of CPU; results and pictures in r/mahmud2020.sim-congested-HASH
-            --- exit 0
-        "#]],
-    );
-    let mut args = args.to_vec();
+    let mut args = vec![
+        "reproduce",
+        "mahmud2020.sim-congested",
+        "--seeds",
+        "1",
+        "--out",
+        "r",
+        "--no-pictures",
+    ];
+    let text = shell.transcript(&args);
+    for wanted in [
+        "mahmud2020.sim-congested: Seven simultaneous flows",
+        "transmitted_packets",
+        "68420",
+        "Measured: one seed.",
+        "mahmud2020.c10",
+        "no verdict",
+        "runs computed",
+        "--- exit 0",
+    ] {
+        assert!(text.contains(wanted), "{wanted} is missing:\n{text}");
+    }
     args.extend(["--json", "--quiet"]);
     let output = shell.output(&args);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -334,7 +321,19 @@ fn an_experiment_is_told_published_beside_measured() {
     let sent = &experiment["rows"][0]["metrics"]["transmitted_packets"];
     assert_eq!(sent["published"], 68420.0);
     assert!(sent["measured"].as_f64().unwrap() > 20_000.0);
-    assert!(document["claims"].is_array() && document["cpu_s"].as_f64().unwrap() > 0.0);
+    assert!(document["cpu_s"].as_f64().unwrap() > 0.0);
+    let claims = document["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 6);
+    for claim in claims {
+        let (expected, verdict) = (claim["expected"].as_str(), claim["verdict"].as_str());
+        let verdicts = ["holds", "fails", "artifact_shown", "artifact_not_shown"];
+        assert!(verdict.is_some_and(|verdict| verdicts.contains(&verdict)), "{claim}");
+        let is_as_expected = expected == Some("holds") && verdict == Some("holds");
+        assert_eq!(claim["reason"] == "", is_as_expected, "{claim}");
+        assert_eq!(claim["measured"]["seeds"], 1, "{claim}");
+        assert_eq!(claim["interval"].as_array().unwrap().len(), 2, "{claim}");
+        assert!(!claim["measured"]["values"].as_array().unwrap().is_empty(), "{claim}");
+    }
 }
 
 #[test]

@@ -223,10 +223,13 @@ fn command_lines() {
             bbrlab reproduce nobody2020 | exit 2
                 error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single-flo | exit 2
+                error: `lanigan2020.single-flo`: no such paper or experiment (did you mean `lanigan2020.single-flow`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce mahmud2020.sim-congested --seeds 0 | exit 2
-            bbrlab reproduce mahmud2020.sim-congested --quick --seeds 2 | exit 2
+                error: invalid value '0' for '--seeds <N>': 0 is not in 1..=100000
             mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
+                error: report.html is a folder; name a file
             : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1
+                error: cannot make the folder notes.txt: a file is in the way
             bbrlab completions tcsh | exit 2
                 error: invalid value 'tcsh' for '<SHELL>'
                 [possible values: bash, elvish, fish, powershell, zsh]
