@@ -43,6 +43,20 @@ const PRESETS: &[Preset] = &[
             cc_rtt = "srtt"
             min_rto = "1s"
             initial_cwnd = 10
+            nextseg_rule3 = "below_high_sack"
+            rwnd_bounds = "both"
+            pipe_keeps_sacked_retrans = true
+            partial_ack_sends = true
+            rto = "mark_all_keep_sack"
+            rto_impatient = true
+            rto_estimate = "rfc6298"
+            exit_sets_ssthresh = true
+            cwnd_validation = "last_sent"
+            rate_sample_sticky = true
+            rate_loss_abs = true
+            rate_min_rtt = "srtt"
+            pacing = "timer"
+            app_write = "512B"
 
             [bottleneck]
             device_queue = "100pkt"
@@ -60,6 +74,11 @@ const PRESETS: &[Preset] = &[
         toml: r#"
             [stack]
             rtt_retrans = false
+            recovery = "prr_ssrb"
+            nextseg_rule3 = "any"
+            cwnd_validation = "off"
+            rate_ack_interval = "previous"
+            rate_invalid = "reuse"
         "#,
     },
     Preset {
@@ -68,6 +87,7 @@ const PRESETS: &[Preset] = &[
         toml: r#"
             [stack]
             recovery = "classic"
+            rwnd_bounds = "pipe"
             initial_cwnd = 1
             rtt_clock = "1ms-positive"
 
@@ -91,6 +111,7 @@ const PRESETS: &[Preset] = &[
         toml: r#"
             [stack]
             mss = "1000B"
+            rate_ack_interval = "this"
             sndbuf = "16MiB"
             rcvbuf = "16MiB"
 

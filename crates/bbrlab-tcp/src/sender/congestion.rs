@@ -279,7 +279,7 @@ impl Sender {
     pub(super) fn check_app_limited(&mut self) {
         self.refresh_in_flight();
         let backlog = Backlog {
-            unsent_bytes: self.app.write_seq.wrapping_sub(self.conn.snd_nxt),
+            unsent_bytes: self.app.write_seq.wrapping_sub(self.next_tx_seq()),
             wmem_alloc: self.wmem_alloc(),
             lost_out: self.board.lost_out(),
             retrans_out: self.board.retrans_out(),

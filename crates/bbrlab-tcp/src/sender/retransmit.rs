@@ -127,6 +127,7 @@ impl Sender {
         }
         self.transmit_skb(at, host);
         self.board.retransmitted_once(at);
+        self.ns3.note_repair(self.board.sent(at).end_seq, self.conn.snd_nxt);
         true
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Ns3 {
     flight: u32,
     /// Rule 3 has retransmitted what it could below this sequence number.
     rule3_seq: u32,
+    /// End of the latest retransmission, and `snd_nxt` at the time.
+    latest_repair: Option<(u32, u32)>,
     /// The state that the ACK being processed has left, if it ended a recovery.
     left: Option<CaState>,
     /// The estimator of the timeout, if it is RFC 6298's.
@@ -52,6 +54,11 @@ impl Ns3 {
     pub(super) fn start_recovery(&mut self, snd_una: u32) {
         self.is_rto_restarted = false;
         self.rule3_seq = snd_una;
+    }
+
+    /// A segment that ends at `end_seq` was retransmitted.
+    pub(super) fn note_repair(&mut self, end_seq: u32, snd_nxt: u32) {
+        self.latest_repair = Some((end_seq, snd_nxt));
     }
 
     /// The timeout expired.

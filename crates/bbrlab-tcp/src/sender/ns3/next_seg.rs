@@ -6,7 +6,7 @@
 //! Deviations: none.
 
 use bbrlab_cc::CaState;
-use bbrlab_cc::linux_int::before;
+use bbrlab_cc::linux_int::{after, before};
 use bbrlab_stack::Rule3;
 
 use super::super::ack_state::flags;
@@ -34,6 +34,20 @@ impl Sender {
         self.board.is_sack()
             && self.board.sacked_out() != 0
             && !before(seq, self.board.highest_sack_seq(&self.conn))
+    }
+
+    /// Where what was sent last ends. With `app_write` that may be a retransmission, so that a sender is not judged
+    /// application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
+    #[inline]
+    pub(in super::super) fn next_tx_seq(&self) -> u32 {
+        if self.config.stack.pacing.app_write.is_some()
+            && let Some((end_seq, snd_nxt)) = self.ns3.latest_repair
+            && snd_nxt == self.conn.snd_nxt
+        {
+            let snd_una = self.conn.snd_una;
+            return if after(end_seq, snd_una) { end_seq } else { snd_una };
+        }
+        self.conn.snd_nxt
     }
 
     /// Retransmits one segment at once, beyond cwnd and pacing; not one that is SACKed, which the head can be if the

@@ -1,0 +1,105 @@
+// One flow of ns-3's own TCP over a point-to-point bottleneck; prints each data packet that the sender hands to IP, as
+// time in nanoseconds, first byte, payload bytes, cwnd in bytes.
+//
+// Usage: one-flow TYPE RATE DELAY_MS QUEUE_PACKETS SEGMENT BUFFER_BYTES SECONDS DELACK SEND_SIZE PACKETS_PRINTED
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/traffic-control-module.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+using namespace ns3;
+
+static uint32_t g_left;
+static uint32_t g_cwnd;
+static uint64_t g_received;
+
+static void
+OnTx(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
+{
+    if (packet->GetSize() > 0 && g_left > 0)
+    {
+        --g_left;
+        std::printf("%ld %u %u %u\n",
+                    Simulator::Now().GetNanoSeconds(),
+                    header.GetSequenceNumber().GetValue(),
+                    packet->GetSize(),
+                    g_cwnd);
+    }
+}
+
+static void
+OnCwnd(uint32_t, uint32_t cwnd)
+{
+    g_cwnd = cwnd;
+}
+
+static void
+OnRx(Ptr<const Packet> packet, const Address&)
+{
+    g_received += packet->GetSize();
+}
+
+static void
+Connect()
+{
+    const std::string socket = "/NodeList/0/$ns3::TcpL4Protocol/SocketList/0/";
+    Config::ConnectWithoutContext(socket + "Tx", MakeCallback(&OnTx));
+    Config::ConnectWithoutContext(socket + "CongestionWindow", MakeCallback(&OnCwnd));
+}
+
+static void
+EachSecond()
+{
+    std::fprintf(stderr, "%.0f s: %lu bytes\n", Simulator::Now().GetSeconds(), g_received);
+    Simulator::Schedule(Seconds(1), &EachSecond);
+}
+
+int
+main(int argc, char** argv)
+{
+    if (argc != 11)
+    {
+        return 2;
+    }
+    const std::string type = argv[1];
+    const uint32_t segment = std::atoi(argv[5]);
+    const uint32_t buffer = std::atoi(argv[6]);
+    const double seconds = std::atof(argv[7]);
+    g_left = std::atoi(argv[10]);
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + type)));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(buffer));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(std::atoi(argv[8])));
+    NodeContainer nodes;
+    nodes.Create(2);
+    PointToPointHelper link;
+    link.SetDeviceAttribute("DataRate", StringValue(argv[2]));
+    link.SetChannelAttribute("Delay", TimeValue(MicroSeconds(std::atof(argv[3]) * 1000)));
+    link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(std::string(argv[4]) + "p"));
+    link.DisableFlowControl();
+    NetDeviceContainer devices = link.Install(nodes);
+    InternetStackHelper().Install(nodes);
+    Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
+    Ipv4InterfaceContainer interfaces = address.Assign(devices);
+    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(1), 5000));
+    source.SetAttribute("SendSize", UintegerValue(std::atoi(argv[9])));
+    source.Install(nodes.Get(0)).Start(Seconds(0));
+    PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5000));
+    ApplicationContainer sinks = sink.Install(nodes.Get(1));
+    sinks.Start(Seconds(0));
+    sinks.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&OnRx));
+    Simulator::Schedule(NanoSeconds(1), &Connect);
+    Simulator::Schedule(Seconds(1), &EachSecond);
+    Simulator::Stop(Seconds(seconds));
+    Simulator::Run();
+    std::fprintf(stderr, "%lu bytes, %.3f Mbit/s\n", g_received, g_received * 8e-6 / seconds);
+    Simulator::Destroy();
+    return 0;
+}
