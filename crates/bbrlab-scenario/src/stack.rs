@@ -6,7 +6,7 @@ use bbrlab_stack::{
     RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound, SenderQdisc, Sockbuf, SocketBuffer,
     Stack, TcpOptions, Tso,
 };
-use bbrlab_units::Span;
+use bbrlab_units::{Bytes, Span};
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Table, Value};
@@ -335,7 +335,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Bool,
         "a retransmitted segment that is SACKed counts as in flight until it is acknowledged",
-        |spec, given| set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean)),
+        |spec, given| {
+            set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean))
+        },
         |spec| Some(spec.stack.loss.pipe_keeps_sacked_retrans.to_string()),
     ),
     key(
@@ -454,12 +456,15 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     key(
         "app_write",
         "0.1.0",
-        Form::Bytes,
-        "an unlimited flow writes so much at a time, and is checked for being application-limited after each write",
-        |spec: &mut StackSpec, given| spec.stack.pacing.app_write = given.value(Reader::positive_bytes),
-        |spec: &StackSpec| spec.stack.pacing.app_write.and_then(|bytes| show_bytes(bytes.0)),
-    )
-    .without("1 MiB, checked before each write"),
+        Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
+        "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
+         Linux; or so much at a time, checked after it",
+        |spec, given| set(&mut spec.stack.pacing.app_write, given.value(read_app_write)),
+        |spec| match spec.stack.pacing.app_write {
+            None => show_text("linux"),
+            Some(bytes) => show_bytes(bytes.0),
+        },
+    ),
 ];
 
 impl StackSpec {
@@ -543,6 +548,13 @@ fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
         return None;
     }
     reader.positive_bytes(node, name).map(SocketBuffer::Fixed)
+}
+
+fn read_app_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Option<Bytes>> {
+    if matches!(&node.value, Value::Text(text) if text == "linux") {
+        return Some(None);
+    }
+    reader.positive_bytes(node, name).map(Some)
 }
 
 fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {

@@ -32,10 +32,10 @@ fn presets_are_those_of_the_list() {
     let of = |profile: &str| run(profile, "", "buffer = \"38pkt\"");
     for (profile, mss, sndbuf, initial_cwnd, min_rto_ms, packets, recovery) in [
         ("ns3-3.27", 536, 131_072, 1, 1000, 138, Recovery::Classic),
-        ("ns3-3.40", 536, 131_072, 10, 1000, 138, Recovery::Prr),
+        ("ns3-3.40", 536, 131_072, 10, 1000, 138, Recovery::PrrSsrb),
         ("ns3", 536, 131_072, 10, 1000, 138, Recovery::Prr),
         ("lanigan", 476, 131_072, 10, 200, 138, Recovery::Classic),
-        ("piotrowska", 1000, 16 << 20, 10, 1000, 38, Recovery::Prr),
+        ("piotrowska", 1000, 16 << 20, 10, 1000, 38, Recovery::PrrSsrb),
     ] {
         let run = of(profile);
         let stack = &run.stack;
