@@ -10,8 +10,9 @@ use bbrlab_units::{Span, Time};
 use toml::{Table, Value};
 
 use super::metrics::{Measured, place_of, rows_of_run, with_compared};
-use super::rows::{Key, Row, keys_of};
-use crate::papers::{Experiment, papers};
+use super::row::Row;
+use super::rows::keys_of;
+use crate::papers::{Experiment, Key, papers};
 
 /// The papers that are checked here.
 const PAPERS: [(&str, &str); 2] = [

@@ -5,7 +5,8 @@ use bbrlab_scenario::Scenario;
 
 use super::claims::{Judged, Needed, Setting, UnderArtifact, judge, look, settings_of};
 use super::quick::SHORT_S;
-use super::rows::{Finished, Rows, measured_rows};
+use super::row::Rows;
+use super::rows::{Finished, measured_rows};
 use super::{ReproduceOptions, Reproduced, run_scenario};
 use crate::error::LabError;
 use crate::papers::{Claim, Expected, Experiment, papers};

@@ -3,7 +3,7 @@
 use bbrlab_link::{Buffer, Link};
 use bbrlab_run::{Algorithm, ParamValue, Run};
 
-use super::rows::Key;
+use crate::papers::Key;
 
 /// Keys in the order in which tables show them.
 pub(super) type Keys = Vec<(&'static str, Key)>;

@@ -3,8 +3,8 @@
 use bbrlab_report::{PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
 
-use super::rows::{Key, Row, Rows};
-use crate::papers::{Experiment, unit_of};
+use super::row::{Row, Rows};
+use crate::papers::{Experiment, Key, unit_of};
 
 /// Shown for a key that a row does not have, such as the lambda of anything but BBR+.
 pub const NO_KEY: &str = "–";

@@ -5,7 +5,7 @@ use super::parse::{Expr, parse};
 use super::points::{metrics_in, points, split};
 use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
-use crate::reproduce::rows::Rows;
+use crate::reproduce::row::Rows;
 
 /// How a claim fares on some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,7 +173,7 @@ fn words(fault: &Fault) -> String {
 mod tests {
     use super::look;
     use crate::papers::{Claim, Key, papers};
-    use crate::reproduce::rows::{Row, Rows};
+    use crate::reproduce::row::{Row, Rows};
 
     fn claim(id: &str) -> &'static Claim {
         let mut claims = papers().iter().flat_map(|paper| &paper.claims);

@@ -4,7 +4,7 @@ use toml::{Table, Value as Toml};
 
 use super::evaluate::{LOCATING_KEYS, Point, Row, Value};
 use crate::papers::{Claim, Experiment, Key};
-use crate::reproduce::rows::{Row as MeasuredRow, Rows};
+use crate::reproduce::row::{Row as MeasuredRow, Rows};
 
 impl From<&Key> for Value {
     fn from(key: &Key) -> Self {

@@ -4,9 +4,8 @@
 use bbrlab_run::{FlowSummary, Run, jain, mean, squares};
 
 use super::{Measured, RunRow};
-use crate::papers::Experiment;
+use crate::papers::{Experiment, Key};
 use crate::reproduce::locate::{self, Keys};
-use crate::reproduce::rows::Key;
 
 /// Half of the fair share of sixteen flows at 1 Gbit/s.
 const LOW_FLOW_MBPS: f64 = 31.0;

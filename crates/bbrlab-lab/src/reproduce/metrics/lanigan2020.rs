@@ -12,9 +12,8 @@ use bbrlab_units::Time;
 use super::over_time::OverTime;
 use super::{HEADERS, Measured, RunRow, framing};
 use crate::error::LabError;
-use crate::papers::Experiment;
+use crate::papers::{Experiment, Key};
 use crate::reproduce::locate::{self, Keys};
-use crate::reproduce::rows::Key;
 
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;

@@ -9,9 +9,8 @@ use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
 use super::over_time::OverTime;
 use super::{HEADERS, Measured, RunRow, framing};
 use crate::error::LabError;
-use crate::papers::Experiment;
+use crate::papers::{Experiment, Key};
 use crate::reproduce::locate::{self, Keys};
-use crate::reproduce::rows::Key;
 
 /// Seconds that count as start-up; the paper speaks of it without giving a time, the data file of 5 s for drops.
 const STARTUP_S: f64 = 5.0;

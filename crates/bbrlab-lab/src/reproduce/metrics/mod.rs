@@ -17,9 +17,9 @@ use std::path::Path;
 use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 
 use super::locate::{self, Keys};
-use super::rows::{Key, Row};
+use super::row::Row;
 use crate::error::LabError;
-use crate::papers::Experiment;
+use crate::papers::{Experiment, Key};
 use crate::picture_files::{read_columns, read_series};
 use crate::run_folder::QUEUE_PARQUET;
 

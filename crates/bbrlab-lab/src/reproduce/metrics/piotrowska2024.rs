@@ -9,8 +9,9 @@ use super::over_time::OverTime;
 use super::step::{self, median};
 use super::{HEADERS, Measured, RunRow, bottleneck, framing};
 use crate::error::LabError;
+use crate::papers::Key;
 use crate::reproduce::locate::{self, Keys};
-use crate::reproduce::rows::{Key, Row};
+use crate::reproduce::row::Row;
 
 /// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
 const BDP_PACKETS: f64 = 500.0;

@@ -8,8 +8,8 @@ use super::step::{self, Level};
 use super::together::{convergence_time_s, inflight_packets, oscillation};
 use super::{HEADERS, Measured, RunRow, bottleneck, framing};
 use crate::error::LabError;
+use crate::papers::Key;
 use crate::reproduce::locate::{self, Keys};
-use crate::reproduce::rows::Key;
 
 /// The rate at which the paper draws single flows over time.
 const DRAWN_MBPS: f64 = 50.0;

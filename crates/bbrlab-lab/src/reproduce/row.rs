@@ -1,0 +1,46 @@
+//! Measured rows: what an experiment's runs say, under the names that the paper's data file uses.
+//!
+//! A row stands for one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...) are those that
+//! locate the printed rows, and a claim looks a metric up by the same keys. A run yields at least one row; a row for
+//! each flow, time or phase carries `flow`, `time_s` or `phase` beside the keys of the run.
+
+use crate::papers::Key;
+
+/// The measured rows of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The seeds, in order.
+    pub seeds: Vec<u64>,
+    /// The rows: as in the papers grouped by algorithm, otherwise in the order of the sweep.
+    pub rows: Vec<Row>,
+}
+
+/// One measured row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The keys that locate it, in the order in which tables show them.
+    pub keys: Vec<(String, Key)>,
+    /// The metrics by their names in the data file. One value for each of [`Rows::seeds`], in that order: `None` where the
+    /// figure has no meaning in a run, or where that seed was not run (above 1 Gbit/s there is one seed by default).
+    pub metrics: Vec<(String, Vec<Option<f64>>)>,
+    /// The seeds that were run, out of [`Rows::seeds`].
+    pub seeds_run: u64,
+    /// The scenario hash of the runs behind the row.
+    pub scenario_hash: String,
+}
+
+impl Row {
+    /// The value of a key.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// A metric's values, one for each seed.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&[Option<f64>]> {
+        self.metrics.iter().find(|(metric, _)| metric == name).map(|(_, values)| values.as_slice())
+    }
+}
