@@ -123,6 +123,16 @@ pub(crate) const CHOICES: &[Choice] = &[
         &[&["flows.start_jitter=100ms"], &["flows.start_jitter=10s"]],
     ),
     choice(
+        "piotrowska2024.rtt-ratio",
+        "access buffers of 100 packets",
+        &[&["access.buffer=unlimited"], &["access.buffer=1000pkt"]],
+    ),
+    choice(
+        "piotrowska2024.access-link",
+        "access buffers of 100 packets",
+        &[&["links.N1.buffer=unlimited", "links.N2.buffer=unlimited", "links.N3.buffer=unlimited"]],
+    ),
+    choice(
         "piotrowska2024.vs-cubic",
         "starts within 1 s",
         &[&["flows.start_jitter=100ms"], &["flows.start_jitter=10s"]],
