@@ -216,10 +216,13 @@ fn run_scenario(
     watch: impl FnMut(Progress),
 ) -> Result<Option<(Scenario, Batch)>, LabError> {
     let seeds = options.seeds.unwrap_or(if options.quick { 1 } else { DEFAULT_SEEDS });
-    let mut sets = sets.to_vec();
-    sets.push(format!("repeat={seeds}"));
-    sets.extend(options.seed.map(|seed| format!("seed={seed}")));
-    let scenario = Scenario::builtin(id, &sets)?;
+    let with_seeds = |seeds: u64, first: Option<u64>| {
+        let mut sets = sets.to_vec();
+        sets.push(format!("repeat={seeds}"));
+        sets.extend(first.map(|seed| format!("seed={seed}")));
+        Scenario::builtin(id, &sets)
+    };
+    let scenario = with_seeds(seeds, options.seed)?;
     let mut only = BTreeSet::new();
     for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {
         if is_left_out(&scenario, first) {
@@ -233,7 +236,12 @@ fn run_scenario(
         return Ok(None);
     }
     check_limit(&scenario.estimate(), options.jobs, options.limit)?;
-    let own = default_out(&scenario);
+    // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
+    let own = if scenario.runs() == 1 {
+        default_out(&scenario)
+    } else {
+        default_out(&with_seeds(DEFAULT_SEEDS, None)?)
+    };
     let out = match &options.out {
         Some(out) => out.join(own.file_name().expect("the default has a name")),
         None => own,
