@@ -151,3 +151,25 @@ impl Sender {
         self.sndbuf.counts_payload().then(room)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SenderConfig, bytes_per_segment};
+
+    /// Headers and the kernel's own data behind the payload decide where the next power of two begins.
+    #[test]
+    fn a_segment_takes_a_power_of_two_and_an_skb() {
+        for (mss, timestamps, bytes) in [
+            (448, false, 1024),
+            (449, false, 2048),
+            (436, true, 1024),
+            (437, true, 2048),
+            (1448, true, 2048),
+            (1473, false, 4096),
+            (8948, true, 16_384),
+        ] {
+            let config = SenderConfig { mss, timestamps, ..SenderConfig::default() };
+            assert_eq!(bytes_per_segment(&config) - super::SK_BUFF, bytes, "{mss}");
+        }
+    }
+}
