@@ -11,7 +11,7 @@ use bbrlab_units::{Bytes, Span};
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Table, Value};
 use crate::key::{
-    Form, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
+    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
 use crate::not_built;
 use crate::quantity::show_span;
@@ -459,7 +459,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
         "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
          Linux; or so much at a time, checked after it",
-        |spec, given| set(&mut spec.stack.pacing.app_write, given.value(read_app_write)),
+        |spec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
         |spec| match spec.stack.pacing.app_write {
             None => show_text("linux"),
             Some(bytes) => show_bytes(bytes.0),
@@ -550,11 +550,12 @@ fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader.positive_bytes(node, name).map(SocketBuffer::Fixed)
 }
 
-fn read_app_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Option<Bytes>> {
-    if matches!(&node.value, Value::Text(text) if text == "linux") {
-        return Some(None);
+fn read_app_write(place: &mut Option<Bytes>, given: &mut Given<'_, '_>) {
+    if matches!(&given.node.value, Value::Text(text) if text == "linux") {
+        *place = None;
+    } else if let Some(bytes) = given.value(Reader::positive_bytes) {
+        *place = Some(bytes);
     }
-    reader.positive_bytes(node, name).map(Some)
 }
 
 fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
