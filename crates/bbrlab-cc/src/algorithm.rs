@@ -1,8 +1,8 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
-use crate::bbr1::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
+use crate::bbr1::{self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
-use crate::bbr3::Bbr3;
+use crate::bbr3::{self, Bbr3};
 use crate::bbr3_ietf::Bbr3Ietf;
 use crate::bic::Bic;
 use crate::cubic::CubicParams;
@@ -64,48 +64,48 @@ algorithms! {
         title: "BBR v1",
         summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
         source: "Linux 6.1 and 6.12 tcp_bbr.c",
-        params: &[],
-        new: |_| Ok(Cc::Bbr1(Bbr::new(Plain))),
+        params: bbr1::BBR1_PARAMS,
+        new: |p| Ok(Cc::Bbr1(Bbr::with_steps(Plain, p)?)),
     }
     BbrPrime {
         name: "bbr_prime",
         title: "BBR'",
         summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
         source: "Lanigan 2020, 2.2.5.1",
-        params: &[],
-        new: |_| Ok(Cc::BbrPrime(Bbr::new(BbrPrime))),
+        params: bbr1::STEPS,
+        new: |p| Ok(Cc::BbrPrime(Bbr::with_steps(BbrPrime, p)?)),
     }
     BbrHsr {
         name: "bbr_hsr",
         title: "BBR+",
         summary: "BBR v1 for high-speed rail: gains 1.5/0.5, RTprop = min RTT + lambda sqrt(Var(RTT))",
         source: "Lanigan 2020, 3.3.2",
-        params: BbrHsr::PARAMS,
-        new: |p| Ok(Cc::BbrHsr(Bbr::new(BbrHsr::from_params(p)?))),
+        params: bbr1::BBR_HSR_PARAMS,
+        new: |p| Ok(Cc::BbrHsr(Bbr::with_steps(BbrHsr::from_params(p)?, p)?)),
     }
     BbrPlus {
         name: "bbrplus",
         title: "BBRPlus",
         summary: "BBR v1 with a random cycle length of 2 to 8 minimum RTTs and a drain on loss",
         source: "Lanigan 2020, 2.2.5.2",
-        params: &[],
-        new: |_| Ok(Cc::BbrPlus(Bbr::new(BbrPlus::default()))),
+        params: bbr1::BBRPLUS_PARAMS,
+        new: |p| Ok(Cc::BbrPlus(Bbr::with_steps(BbrPlus::from_params(p)?, p)?)),
     }
     DelayBbr {
         name: "delay_bbr",
         title: "Delay-BBR",
         summary: "BBR v1 with gains 1.11/0.9 and a congestion signal from the smoothed RTT",
         source: "Lanigan 2020, 3.3.4",
-        params: DelayBbr::PARAMS,
-        new: |p| Ok(Cc::DelayBbr(Bbr::new(DelayBbr::from_params(p)?))),
+        params: bbr1::DELAY_BBR_PARAMS,
+        new: |p| Ok(Cc::DelayBbr(Bbr::with_steps(DelayBbr::from_params(p)?, p)?)),
     }
     BbrAcd {
         name: "bbr_acd",
         title: "BBR-ACD",
         summary: "BBR v1 that judges by the RTT whether a loss means congestion, and if so halves cwnd",
         source: "Mahmud et al. 2020, 4",
-        params: BbrAcd::PARAMS,
-        new: |p| Ok(Cc::BbrAcd(Bbr::new(BbrAcd::from_params(p)?))),
+        params: bbr1::BBR_ACD_PARAMS,
+        new: |p| Ok(Cc::BbrAcd(Bbr::with_steps(BbrAcd::from_params(p)?, p)?)),
     }
     Bbr2 {
         name: "bbr2",
@@ -134,8 +134,8 @@ algorithms! {
         title: "BBRv3",
         summary: "BBRv2 with repaired probing, as in Linux",
         source: "google/bbr v3 tcp_bbr.c @001a430b",
-        params: &[],
-        new: |_| Ok(Cc::Bbr3(Bbr3::default())),
+        params: bbr3::PARAMS,
+        new: |p| Ok(Cc::Bbr3(Bbr3::new(p)?)),
     }
     Bbr3Ietf {
         name: "bbr3_ietf",

@@ -30,6 +30,24 @@ pub struct ParamSpec {
     pub summary: &'static str,
 }
 
+impl ParamSpec {
+    /// Its default.
+    #[must_use]
+    pub fn default_value(&self) -> ParamValue {
+        let text = self.default;
+        if let Ok(int) = text.parse() {
+            return ParamValue::Int(int);
+        }
+        if let Ok(float) = text.parse() {
+            return ParamValue::Float(float);
+        }
+        if let Ok(switch) = text.parse() {
+            return ParamValue::Bool(switch);
+        }
+        ParamValue::Text(text.trim_matches('"').to_owned())
+    }
+}
+
 /// Why a table of parameters was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamError {
@@ -93,6 +111,25 @@ impl<'a> ParamTable<'a> {
         Ok((value * 65536.0).round() as u32)
     }
 
+    /// A ratio in millionths, at most `most`.
+    pub(crate) fn ratio_ppm(&self, name: &str, most: u32) -> Result<u32, ParamError> {
+        let value = match self.value(name) {
+            ParamValue::Int(value @ 0..=1) => f64::from(i32::try_from(value).expect("0 or 1")),
+            ParamValue::Float(value) => value,
+            other => return Err(refused(name, &other, &ppm_range(most))),
+        };
+        let ppm = (value * 1e6).round();
+        if !(0.0..=f64::from(most)).contains(&ppm) {
+            return Err(refused(name, &ParamValue::Float(value), &ppm_range(most)));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range was checked"
+        )]
+        Ok(ppm as u32)
+    }
+
     /// A whole number.
     pub(crate) fn integer(
         &self,
@@ -116,6 +153,11 @@ impl<'a> ParamTable<'a> {
             ParamValue::Int(int @ (0 | 1)) => Ok(int == 1),
             other => Err(refused(name, &other, "true or false")),
         }
+    }
+
+    /// Whether the value is this name.
+    pub(crate) fn is_text(&self, name: &str, text: &str) -> bool {
+        matches!(self.value(name), ParamValue::Text(value) if value == text)
     }
 
     /// One of several named values.
@@ -143,18 +185,12 @@ impl<'a> ParamTable<'a> {
 
     fn default_of(&self, name: &str) -> ParamValue {
         let spec = self.specs.iter().find(|spec| spec.name == name);
-        let text = spec.expect("an algorithm asks for the parameters of its own list").default;
-        if let Ok(int) = text.parse() {
-            return ParamValue::Int(int);
-        }
-        if let Ok(float) = text.parse() {
-            return ParamValue::Float(float);
-        }
-        if let Ok(switch) = text.parse() {
-            return ParamValue::Bool(switch);
-        }
-        ParamValue::Text(text.trim_matches('"').to_owned())
+        spec.expect("an algorithm asks for the parameters of its own list").default_value()
     }
+}
+
+fn ppm_range(most: u32) -> String {
+    format!("a number from 0 to {}", f64::from(most) / 1e6)
 }
 
 fn number_in<T: fmt::Display>(kind: &str, range: &RangeInclusive<T>) -> String {

@@ -37,6 +37,11 @@ pub const PARAMS: &[ParamSpec] = &[
         default: "1",
         summary: "slow start ends above this many packets queued",
     },
+    ParamSpec {
+        name: "diff",
+        default: "\"base\"",
+        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": the same over rtt (ns-3)",
+    },
 ];
 
 /// No RTT sample yet.
@@ -129,6 +134,8 @@ pub struct Vegas {
     alpha: u32,
     beta: u32,
     gamma: u32,
+    /// Whether the queue is estimated over the RTT, not over its minimum.
+    is_over_rtt: bool,
     round: RttRound,
 }
 
@@ -140,10 +147,12 @@ impl Vegas {
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let packets = 0..=i32::MAX.cast_unsigned();
+        let is_over_rtt = params.choice("diff", &[("base", false), ("rtt", true)])?;
         Ok(Self {
             alpha: params.integer("alpha", packets.clone())?,
             beta: params.integer("beta", packets.clone())?,
             gamma: params.integer("gamma", packets)?,
+            is_over_rtt,
             round: RttRound::default(),
         })
     }
@@ -155,8 +164,12 @@ impl Vegas {
         let cwnd = ctl.cwnd;
         let target = (u64::from(cwnd) * u64::from(base_rtt_us)).checked_div(u64::from(min_rtt_us));
         let target = trunc_u32(target.unwrap_or(0));
-        let diff = cwnd.wrapping_mul(min_rtt_us.wrapping_sub(base_rtt_us));
-        let diff = diff.checked_div(base_rtt_us).unwrap_or(0);
+        let diff = if self.is_over_rtt {
+            cwnd.saturating_sub(target)
+        } else {
+            let queued = cwnd.wrapping_mul(min_rtt_us.wrapping_sub(base_rtt_us));
+            queued.checked_div(base_rtt_us).unwrap_or(0)
+        };
 
         if conn.in_slow_start() {
             if diff > self.gamma {
@@ -245,11 +258,15 @@ impl CongestionControl for Vegas {
 mod tests {
     use super::Vegas;
     use crate::no_draw::NoDraw;
-    use crate::{AckSample, CongestionControl as _, Conn, Params};
+    use crate::{AckSample, CongestionControl as _, Conn, ParamValue, Params};
 
     /// cwnd after a round trip of `rtt_us`, where `base_us` was the lowest.
     fn cwnd_after(cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {
-        let mut vegas = Vegas::new(&Params::new()).unwrap();
+        cwnd_with(&Params::new(), cwnd, ssthresh, base_us, rtt_us)
+    }
+
+    fn cwnd_with(params: &Params, cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {
+        let mut vegas = Vegas::new(params).unwrap();
         let mut conn = Conn { is_cwnd_limited: true, ..Conn::default() };
         conn.ctl.cwnd = cwnd;
         conn.ctl.cwnd_clamp = u32::MAX;
@@ -268,6 +285,15 @@ mod tests {
         assert_eq!(cwnd_after(50, 10, 100_000, 102_000), 51, "one packet queued: grow");
         assert_eq!(cwnd_after(50, 10, 100_000, 106_100), 50, "three: hold");
         assert_eq!(cwnd_after(50, 10, 100_000, 110_100), 49, "five: shrink");
+    }
+
+    #[test]
+    fn the_queue_over_the_rtt_is_smaller_than_over_its_minimum() {
+        let diff = vec![("diff".to_owned(), ParamValue::Text("rtt".to_owned()))];
+        // Where the RTT has doubled, half of the window is queued, not all of it.
+        assert_eq!(cwnd_after(8, 2, 100_000, 200_100), 7);
+        assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 200_000), 8);
+        assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 300_000), 7);
     }
 
     #[test]

@@ -538,22 +538,7 @@ fn read_cc_params(
     let table = reader.table(node, name, "a table such as { lambda = 0.125 }")?;
     let mut params = Params::new();
     for entry in &table.entries {
-        let value = match &entry.value.value {
-            Value::Integer(value) => {
-                value.and_then(|value| i64::try_from(value).ok()).map(ParamValue::Int)
-            }
-            Value::Float(text) => {
-                text.parse().ok().filter(|value: &f64| value.is_finite()).map(ParamValue::Float)
-            }
-            Value::Bool(value) => Some(ParamValue::Bool(*value)),
-            Value::Text(text) => Some(ParamValue::Text(text.clone())),
-            _ => None,
-        };
-        let Some(value) = value else {
-            let shown = format!("{name}.{}", entry.key);
-            reader.wrong(&entry.value, &shown, "a number, true or false, or a string");
-            return None;
-        };
+        let value = read_param(reader, &entry.value, &format!("{name}.{}", entry.key))?;
         params.push((entry.key.to_string(), value));
     }
     // Sorted, since the canonical text has a single order.
@@ -578,7 +563,26 @@ fn read_cc_params(
     Some(params)
 }
 
-fn show_params(params: &Params) -> String {
+/// The value of an algorithm's parameter.
+pub(crate) fn read_param(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<ParamValue> {
+    let value = match &node.value {
+        Value::Integer(value) => {
+            value.and_then(|value| i64::try_from(value).ok()).map(ParamValue::Int)
+        }
+        Value::Float(text) => {
+            text.parse().ok().filter(|value: &f64| value.is_finite()).map(ParamValue::Float)
+        }
+        Value::Bool(value) => Some(ParamValue::Bool(*value)),
+        Value::Text(text) => Some(ParamValue::Text(text.clone())),
+        _ => None,
+    };
+    if value.is_none() {
+        reader.wrong(node, name, "a number, true or false, or a string");
+    }
+    value
+}
+
+pub(crate) fn show_params(params: &Params) -> String {
     let shown: Vec<String> = params
         .iter()
         .map(|(name, value)| format!("{} = {}", toml_key(name), show_param(value)))

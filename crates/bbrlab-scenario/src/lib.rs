@@ -9,6 +9,7 @@ mod demand;
 mod document;
 mod error;
 mod estimate;
+mod family;
 mod flow;
 mod fluid;
 mod key;

@@ -10,7 +10,7 @@ use crate::reader::{Keys, Reader, found};
 pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
 
 /// Switches of the `ns3` profile in `[stack]`.
-pub(crate) const STACK_KEYS: &[&str] = &["bbr", "cubic", "metrics", "vegas"];
+pub(crate) const STACK_KEYS: &[&str] = &["metrics"];
 
 /// Reports each of `keys` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {

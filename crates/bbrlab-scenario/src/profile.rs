@@ -58,6 +58,24 @@ const PRESETS: &[Preset] = &[
             pacing = "timer"
             app_write = "512B"
 
+            [stack.bbr]
+            min_rtt_renew = true
+            seed_bw = true
+            cycle_rand = 6
+            extra_acked = "ns3"
+            probertt_app_limited = false
+            quantum = "segment"
+            edt = false
+            policer = false
+            rto_resets_full_bw = false
+
+            [stack.cubic]
+            hystart = "ns3"
+            wmax_on_rto = true
+
+            [stack.vegas]
+            diff = "rtt"
+
             [bottleneck]
             device_queue = "100pkt"
             framing = "2B"
@@ -79,6 +97,8 @@ const PRESETS: &[Preset] = &[
             cwnd_validation = "off"
             rate_ack_interval = "previous"
             rate_invalid = "reuse"
+            bbr = { min_rtt = "srtt", margin = 0.0 }
+            cubic = { friendly = false, wmax_on_rto = false }
         "#,
     },
     Preset {
@@ -103,6 +123,14 @@ const PRESETS: &[Preset] = &[
             mss = "476B"
             min_rto = "200ms"
             initial_cwnd = 10
+
+            [stack.bbr]
+            seed_bw = false
+            cycle_rand = 8
+            extra_acked = "off"
+            probertt_app_limited = true
+            probe_extra = 0
+            drain_phase = "full"
         "#,
     },
     Preset {

@@ -135,7 +135,7 @@ impl<'s> Router<'s> {
             // The default needs all classes.
             group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
-            cc_params: flow.cc_params.clone(),
+            cc_params: self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
             mss: flow.mss.unwrap_or(self.spec.stack.mss),
             ecn: flow.ecn,
             source: flow.source.source(),

@@ -10,6 +10,7 @@ use bbrlab_units::{Bytes, Span};
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Table, Value};
+use crate::family::{Family, FamilyParams};
 use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
@@ -27,11 +28,12 @@ pub(crate) const MSS_MAX: u64 = 65_535 - 52;
 const CLOCK_STEP_MAX: Span = Span::from_millis(1);
 
 /// `[stack]` with the defaults filled in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StackSpec {
     pub(crate) profile: Profile,
     pub(crate) mss: u32,
     pub(crate) stack: Stack,
+    pub(crate) families: FamilyParams,
 }
 
 const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
@@ -78,7 +80,12 @@ const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {
     fn default() -> Self {
-        Self { profile: Profile::Linux, mss: MSS, stack: Stack::default() }
+        Self {
+            profile: Profile::Linux,
+            mss: MSS,
+            stack: Stack::default(),
+            families: FamilyParams::default(),
+        }
     }
 }
 
@@ -464,6 +471,36 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             None => show_text("linux"),
             Some(bytes) => show_bytes(bytes.0),
         },
+    ),
+    key(
+        "bbr",
+        "0.1.0",
+        Form::Params,
+        "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)",
+        |spec: &mut StackSpec, given| {
+            spec.families.read(Family::Bbr, given.reader, given.node, given.name);
+        },
+        |spec| Some(spec.families.show(Family::Bbr)),
+    ),
+    key(
+        "cubic",
+        "0.1.0",
+        Form::Params,
+        "the same of `cubic`: `friendly` (its `tcp_friendliness`), `hystart`, `wmax_on_rto`",
+        |spec: &mut StackSpec, given| {
+            spec.families.read(Family::Cubic, given.reader, given.node, given.name);
+        },
+        |spec| Some(spec.families.show(Family::Cubic)),
+    ),
+    key(
+        "vegas",
+        "0.1.0",
+        Form::Params,
+        "the same of `vegas`: `diff`",
+        |spec: &mut StackSpec, given| {
+            spec.families.read(Family::Vegas, given.reader, given.node, given.name);
+        },
+        |spec| Some(spec.families.show(Family::Vegas)),
     ),
 ];
 

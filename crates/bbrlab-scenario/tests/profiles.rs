@@ -133,6 +133,41 @@ fn the_canonical_text_says_every_effective_value() {
     }
 }
 
+/// The parameters of a flow's algorithm, as a scenario would write them.
+fn params_of(profile: &str, stack: &str, flow: &str) -> String {
+    let text = format!(
+        "duration = \"1s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n[bottleneck]\nrate = \"1Mbit/s\"\n\
+         [[flows]]\nrtt = \"30ms\"\n{flow}\n"
+    );
+    let params = &parse(&text).run(0).classes[0].cc_params;
+    let shown: Vec<String> =
+        params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    shown.join(", ")
+}
+
+#[test]
+fn parameters_of_algorithms_come_from_the_flow_then_from_the_stack_then_from_the_profile() {
+    let vegas = "cc = \"vegas\"";
+    assert_eq!(params_of("linux", "", vegas), "");
+    assert_eq!(params_of("ns3", "", vegas), "diff = \"rtt\"");
+    assert_eq!(params_of("ns3", "vegas = { diff = \"base\" }", vegas), "");
+    assert_eq!(params_of("linux", "vegas = { diff = \"rtt\" }", vegas), "diff = \"rtt\"");
+    let own = "cc = \"vegas\"\ncc_params = { diff = \"base\", alpha = 3 }";
+    assert_eq!(params_of("ns3", "", own), "alpha = 3, diff = \"base\"");
+    assert_eq!(params_of("linux", "vegas = { diff = \"rtt\" }", "cc = \"reno\""), "");
+
+    let bbr = |profile| params_of(profile, "", "cc = \"bbr1\"");
+    assert!(bbr("ns3").contains("cycle_rand = 6") && !bbr("ns3").contains("margin"));
+    assert!(bbr("ns3-3.40").contains("margin = 0, min_rtt = \"srtt\""), "{}", bbr("ns3-3.40"));
+    assert!(bbr("lanigan").contains("drain_phase = \"full\""));
+    // The other variants drain early, and `drain_phase` is not theirs.
+    let hsr = params_of("lanigan", "", "cc = \"bbr_hsr\"");
+    assert!(hsr.contains("cycle_rand = 8") && !hsr.contains("drain_phase"), "{hsr}");
+    let cubic = |profile| params_of(profile, "", "cc = \"cubic\"");
+    assert_eq!(cubic("ns3"), "hystart = \"ns3\", wmax_on_rto = true");
+    assert_eq!(cubic("ns3-3.40"), "hystart = \"ns3\", tcp_friendliness = false");
+}
+
 #[test]
 fn a_profile_can_be_swept_and_set() {
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n\

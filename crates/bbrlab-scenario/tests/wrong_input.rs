@@ -183,7 +183,7 @@ fn algorithms_and_their_parameters() {
             "reno" -> 7       | 9:6-6 | found the number 7
         `flows[0].cc_params.lambda`: `reno` has no parameters
             "reno" -> "reno"; cc_params = { lambda = 0.5 } | 10:15-20 | found the number 0.5
-        `flows[0].cc_params.lamda`: `bbr_hsr` has no such parameter; it has lambda
+        `flows[0].cc_params.lamda`: `bbr_hsr` has no such parameter; it has lambda, integer_lambda, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, rto_resets_full_bw
             "reno" -> "bbr_hsr"; cc_params = { lamda = 0.5 } | 10:15-19 | found the number 0.5
                 help: did you mean `lambda`?
         `flows[0].cc_params.lambda`: found "much", expected a number from 0 to 16
@@ -266,6 +266,21 @@ fn the_stack() {
                 help: did you mean "1ms"?
         `stack.delack.timer`: expected a time above zero such as "30ms"
             + [stack]; delack = { every = 2, timer = "0s" } | 12:31-34 | found "0s", which is zero
+        `stack.bbr.margn`: expected a key of `stack.bbr`
+        note: keys of `stack.bbr`: drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, rto_resets_full_bw
+            + [stack]; bbr = { margn = 0.0 } | 12:9-13 | found an unknown key
+                help: did you mean `margin`?
+        `stack.bbr.margin`: found 2, expected a number from 0 to 0.5
+            + [stack]; bbr = { margin = 2 } | 12:18-18 | found the number 2
+        `stack.bbr.quantum`: expected a number, true or false, or a string
+            + [stack]; bbr = { quantum = [1] } | 12:19-21 | found a list
+        `stack.bbr`: expected a table of parameters such as { margin = 0.01 }
+            + [stack]; bbr = true | 12:7-10 | found true
+        `stack.vegas.diff`: found "cwnd", expected "base" or "rtt"
+            + [stack]; vegas = { diff = "cwnd" } | 12:18-23 | found "cwnd"
+        `stack.cubic.beta`: expected a key of `stack.cubic`
+        note: keys of `stack.cubic`: friendly, hystart, wmax_on_rto
+            + [stack]; cubic = { beta = 717 } | 12:11-14 | found an unknown key
         `stack.metrics`: `metrics` is known but not built yet
             + [stack]; metrics = "flowmon" | 12:1-7 | found a key that has no effect yet
     "#]]);

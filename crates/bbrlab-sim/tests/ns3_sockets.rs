@@ -111,3 +111,19 @@ fn sack_blocks_take_less_where_options_are_packed() {
     };
     assert!(bytes("packed") < bytes("aligned"));
 }
+
+/// [lanigan]'s code multiplies lambda as an integer, so that its two values are one.
+#[test]
+fn both_lambdas_as_run_give_identical_packets() {
+    let digest = |lambda: f64, of: bool| {
+        let result = result(&format!(
+            "duration = \"12s\"\nsample = \"off\"\n[stack]\nprofile = \"lanigan\"\n\
+             [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"76pkt\"\n\
+             [access]\nrate = \"40Mbit/s\"\ndelay = \"1ms\"\n[[flows]]\ncc = \"bbr_hsr\"\n\
+             cc_params = {{ lambda = {lambda}, integer_lambda = {of} }}\n"
+        ));
+        result.summary.digest.unwrap()
+    };
+    assert_eq!(digest(0.5, true), digest(0.125, true));
+    assert_ne!(digest(0.5, false), digest(0.125, false));
+}

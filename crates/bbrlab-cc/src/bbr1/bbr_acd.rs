@@ -137,7 +137,7 @@ impl Variant for BbrAcd {
     }
 
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
-        bbr.cycle.start(conn, draw);
+        bbr.cycle.start(conn, bbr.steps.cycle_rand, draw);
         bbr.variant.is_gain_one = false;
     }
 

@@ -12,7 +12,7 @@
 //!    The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's random first phase
 //!    does.
 
-use crate::{Conn, Control, Draw, RateSample};
+use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
@@ -33,9 +33,28 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
+    /// Whether the tests are those of the thesis's code.
+    is_code: bool,
 }
 
 impl BbrPlus {
+    /// Its parameters.
+    pub const PARAMS: &'static [ParamSpec] = &[ParamSpec {
+        name: "form",
+        default: "\"listing\"",
+        summary: "\"listing\": the published listing; \"code\": the thesis's code, which leaves the 1.25 phase after a minimum RTT if inflight is at most 1.25 BDP",
+    }];
+
+    /// With the parameters of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub fn from_params(params: &Params) -> Result<Self, ParamError> {
+        let table = ParamTable::new(Self::PARAMS, params);
+        let is_code = table.choice("form", &[("listing", false), ("code", true)])?;
+        Ok(Self { cycle_len: 0, is_code })
+    }
+
     fn draw_cycle_len(&mut self, draw: &mut impl Draw) {
         let shorter = u8::try_from(draw.below(CYCLE_LEN_RAND)).expect("a draw is below its bound");
         self.cycle_len = CYCLE_LEN_MAX - shorter;
@@ -54,6 +73,10 @@ impl Variant for BbrPlus {
         ctl: &Control,
         draw: &mut impl Draw,
     ) {
+        if bbr.variant.is_code {
+            bbr.update_phase_as_in_code(conn, rs, ctl, draw);
+            return;
+        }
         let elapsed_us = bbr.cycle.elapsed_us(conn);
         let min_rtt_us = bbr.min_rtt.us;
         if u64::from(elapsed_us) > u64::from(bbr.variant.cycle_len) * u64::from(min_rtt_us) {
@@ -81,6 +104,38 @@ impl Variant for BbrPlus {
         bbr.cycle.mstamp = conn.delivered_mstamp;
         bbr.cycle.idx = CRUISE;
         bbr.variant.draw_cycle_len(draw);
+    }
+}
+
+impl Bbr<BbrPlus> {
+    /// [lanigan-code] `DrainToTargetCycling`: one test at an ACK, and the comparison that ends the 1.25 phase the other
+    /// way round.
+    #[cold]
+    fn update_phase_as_in_code(
+        &mut self,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+        draw: &mut impl Draw,
+    ) {
+        let elapsed_us = self.cycle.elapsed_us(conn);
+        let min_rtt_us = self.min_rtt.us;
+        if u64::from(elapsed_us) > u64::from(self.variant.cycle_len) * u64::from(min_rtt_us) {
+            self.cycle.mstamp = conn.delivered_mstamp;
+            self.variant.draw_cycle_len(draw);
+            self.cycle.idx = UP;
+        } else if self.cycle.idx == DOWN {
+            if self.is_drained(conn, rs.prior_in_flight, ctl) {
+                self.cycle.idx = CRUISE;
+            }
+        } else if self.cycle.idx == UP && elapsed_us > min_rtt_us {
+            let up_gain_q8 = BbrPlus::GAIN_CYCLE_Q8[usize::from(UP)];
+            let is_small = self.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight)
+                <= self.inflight(conn, ctl, self.model.max_bw(), up_gain_q8);
+            if is_small || rs.losses > 0 || rs.is_app_limited {
+                self.cycle.idx = DOWN;
+            }
+        }
     }
 }
 

@@ -9,12 +9,13 @@ use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, RateSample};
 
 use super::model::{BW_SCALE, MinRtt};
+use super::steps::ExtraAcked;
 use super::variant::{Recovered, Variant};
 use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
 
-/// The pacing rate stays 1 % below the estimate, so that the queue shrinks on average.
-/// Linux: `bbr_pacing_margin_percent`.
-const PACED_US_PER_SEC: u64 = 1_000_000 / 100 * (100 - 1);
+/// Pacing stays 1 % below the estimate, so that the queue shrinks on average; in millionths. Linux:
+/// `bbr_pacing_margin_percent`.
+pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
 
 /// The nominal RTT for the initial pacing rate, where none was measured.
 const DEFAULT_RTT_US: u32 = 1000;
@@ -31,11 +32,12 @@ const TSO_SEGS_MAX: u32 = 127;
 /// Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// The pacing rate, in bytes per second, for a bandwidth and a gain. Linux: `bbr_rate_bytes_per_sec`.
+/// The pacing rate, in bytes per second, for a bandwidth and a gain, of which `paced_ppm` millionths are used.
+/// Linux: `bbr_rate_bytes_per_sec`.
 #[inline]
-pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32) -> u64 {
+pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32) -> u64 {
     let rate = u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain_q8)) >> 8;
-    rate.wrapping_mul(PACED_US_PER_SEC) >> BW_SCALE
+    rate.wrapping_mul(u64::from(paced_ppm)) >> BW_SCALE
 }
 
 /// The smallest burst in packets. Linux: `bbr_min_tso_segs`.
@@ -68,7 +70,11 @@ impl<V: Variant> Bbr<V> {
             (conn.srtt_us >> 3).max(1)
         };
         let bw = trunc_u32((u64::from(ctl.cwnd) << BW_SCALE) / u64::from(rtt_us));
-        ctl.pacing_rate = rate_bytes_per_sec(bw, HIGH_GAIN_Q8, conn.mss).min(conn.max_pacing_rate);
+        let rate = rate_bytes_per_sec(bw, HIGH_GAIN_Q8, conn.mss, self.steps.paced_ppm);
+        ctl.pacing_rate = rate.min(conn.max_pacing_rate);
+        if self.steps.seeds_bw {
+            self.model.seed_max_bw(bw);
+        }
     }
 
     /// Until the pipe is full, the rate only goes up. Linux: `bbr_set_pacing_rate`.
@@ -80,7 +86,8 @@ impl<V: Variant> Bbr<V> {
         bw: u32,
         gain_q8: u32,
     ) {
-        let rate = rate_bytes_per_sec(bw, gain_q8, conn.mss).min(conn.max_pacing_rate);
+        let rate = rate_bytes_per_sec(bw, gain_q8, conn.mss, self.steps.paced_ppm)
+            .min(conn.max_pacing_rate);
         if !self.has_seen_rtt && conn.srtt_us != 0 {
             self.init_pacing_rate_from_rtt(conn, ctl);
         }
@@ -104,10 +111,14 @@ impl<V: Variant> Bbr<V> {
     /// sum even for receivers that acknowledge every other packet. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
-        let cwnd = cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1;
+        let cwnd = if self.steps.plans_segments {
+            cwnd.wrapping_add(3)
+        } else {
+            cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
+        };
         // Where the BDP is small, the gain alone would not lift inflight above it.
         if self.state == State::ProbeBw && self.is_probing_phase() {
-            cwnd.wrapping_add(2)
+            cwnd.wrapping_add(u32::from(self.steps.probe_extra))
         } else {
             cwnd
         }
@@ -135,6 +146,9 @@ impl<V: Variant> Bbr<V> {
         ctl: &Control,
         inflight_now: u32,
     ) -> u32 {
+        if !self.steps.looks_ahead {
+            return inflight_now;
+        }
         let interval_us = conn.wstamp_ns.saturating_sub(conn.clock_ns) / 1000;
         let delivered = u64::from(self.current_bw()).wrapping_mul(interval_us) >> BW_SCALE;
         let is_growing = self.pacing_gain_q8 > super::GAIN_UNIT;
@@ -163,7 +177,13 @@ impl<V: Variant> Bbr<V> {
     fn grown(&self, conn: &Conn, ctl: &Control, cwnd: u32, acked: u32, bw: u32) -> u32 {
         let bdp = self.bdp(bw, self.cwnd_gain_q8);
         let cwnd = if self.full_pipe.is_full() {
-            let target = bdp.wrapping_add(self.aggregation.allowance(bw));
+            let in_bytes = self.steps.extra_acked == ExtraAcked::Ns3;
+            let extra = if in_bytes {
+                self.aggregation.allowance_in_ns3(conn, bw)
+            } else {
+                self.aggregation.allowance(bw)
+            };
+            let target = bdp.wrapping_add(extra);
             cwnd.wrapping_add(acked).min(self.quantization_budget(conn, ctl, target))
         } else if cwnd < self.quantization_budget(conn, ctl, bdp) || conn.delivered < INIT_CWND {
             cwnd.wrapping_add(acked)

@@ -14,9 +14,6 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{CYCLE_LEN, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// The cycle starts at a random phase, but never at the draining one. Linux: `bbr_cycle_rand`.
-const CYCLE_RAND: u32 = 7;
-
 /// Where in the cycle we are, and since when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GainCycle {
@@ -27,9 +24,10 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts at a random phase, but never the second, which drains. Linux: `bbr_reset_probe_bw_mode`.
-    pub(super) fn start(&mut self, conn: &Conn, draw: &mut impl Draw) {
-        let back = u8::try_from(draw.below(CYCLE_RAND)).expect("a draw is below its bound");
+    /// Starts at a random phase of the last `rand`: with 7, never the second, which drains. Linux:
+    /// `bbr_reset_probe_bw_mode`, `bbr_cycle_rand`.
+    pub(super) fn start(&mut self, conn: &Conn, rand: u8, draw: &mut impl Draw) {
+        let back = u8::try_from(draw.below(rand.into())).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;
         self.advance(conn);
     }
@@ -69,7 +67,9 @@ impl<V: Variant> Bbr<V> {
             is_full_length
                 && (rs.losses != 0 || self.is_gain_reached(conn, rs.prior_in_flight, ctl))
         } else {
-            is_full_length || self.is_drained(conn, rs.prior_in_flight, ctl)
+            is_full_length
+                || (!self.steps.has_full_drain_phase
+                    && self.is_drained(conn, rs.prior_in_flight, ctl))
         }
     }
 

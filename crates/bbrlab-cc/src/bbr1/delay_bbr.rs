@@ -28,7 +28,6 @@ use crate::linux_int::before;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::model::{MinRtt, is_valid};
-use super::probe_rtt::mark_app_limited;
 use super::variant::Variant;
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
@@ -183,7 +182,7 @@ impl Bbr<DelayBbr> {
         if self.state != State::ProbeRtt {
             return;
         }
-        mark_app_limited(conn, ctl);
+        self.mark_probe_rtt(conn, ctl);
         if self.probe_rtt.done_stamp != 0 {
             if self.is_probe_rtt_over(conn) {
                 self.leave_probe_rtt(conn, ctl, draw);
@@ -215,7 +214,7 @@ impl Variant for DelayBbr {
     }
 
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
-        bbr.cycle.start(conn, draw);
+        bbr.cycle.start(conn, bbr.steps.cycle_rand, draw);
         bbr.variant.restart_samples(conn);
     }
 
@@ -228,21 +227,22 @@ impl Variant for DelayBbr {
         draw: &mut impl Draw,
     ) {
         let is_expired = bbr.min_rtt.is_expired(conn);
+        let renews = bbr.steps.renews_min_rtt;
         if bbr.variant.form == Form::Code {
-            bbr.min_rtt.on_sample(conn, rs, is_expired);
+            bbr.min_rtt.on_sample(conn, rs, is_expired, renews);
             bbr.visit_as_in_code(conn, is_expired, ctl, draw);
             return;
         }
-        bbr.min_rtt.on_sample(conn, rs, false);
+        bbr.min_rtt.on_sample(conn, rs, false, renews);
         if bbr.state == State::ProbeRtt {
-            mark_app_limited(conn, ctl);
+            bbr.mark_probe_rtt(conn, ctl);
             bbr.hold_back_off(conn, ctl, draw);
             return;
         }
         let is_congested = bbr.state == State::ProbeBw && bbr.variant.is_congested();
         if (is_expired || is_congested) && !bbr.idle_restart {
             bbr.enter_probe_rtt(ctl);
-            mark_app_limited(conn, ctl);
+            bbr.mark_probe_rtt(conn, ctl);
             bbr.start_probe_rtt_timer(conn);
             bbr.variant.start_back_off(conn, is_expired);
         }

@@ -50,6 +50,7 @@ mod model;
 mod policer;
 mod probe_rtt;
 mod recovery;
+mod steps;
 mod variant;
 
 #[cfg(test)]
@@ -68,9 +69,16 @@ use model::{MinRtt, Model};
 use policer::{Policer, Verdict};
 use probe_rtt::ProbeRtt;
 use recovery::Recovery;
+pub use steps::{
+    BBR_ACD_PARAMS, BBR_HSR_PARAMS, BBR1_PARAMS, BBRPLUS_PARAMS, DELAY_BBR_PARAMS, STEPS,
+};
+use steps::{ExtraAcked, Steps};
 pub use variant::{Plain, Recovered, Variant};
 
-use crate::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, RateSample};
+use crate::{
+    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, ParamError, Params,
+    RateSample,
+};
 
 /// 1.0 as a gain. Linux: `BBR_UNIT`.
 const GAIN_UNIT: u32 = 1 << 8;
@@ -135,6 +143,7 @@ pub struct Bbr<V> {
     idle_restart: bool,
     /// Whether the initial pacing rate came from a measured RTT.
     has_seen_rtt: bool,
+    steps: Steps,
     variant: V,
 }
 
@@ -155,8 +164,17 @@ impl<V: Variant> Bbr<V> {
             aggregation: Aggregation::default(),
             idle_restart: false,
             has_seen_rtt: false,
+            steps: Steps::default(),
             variant,
         }
+    }
+
+    /// The same with the steps of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
+        Ok(Self { steps: Steps::from_params(params)?, ..Self::new(variant) })
     }
 
     /// What an ACK says about the path, in the kernel's order. Linux: `bbr_update_model`.
@@ -170,7 +188,12 @@ impl<V: Variant> Bbr<V> {
     ) {
         if self.model.update_round(conn, rs) {
             self.update_bw(conn, rs, draw);
-            self.aggregation.on_ack(conn, rs, self.model.is_round_start(), self.current_bw());
+            let (starts, bw) = (self.model.is_round_start(), self.current_bw());
+            match self.steps.extra_acked {
+                ExtraAcked::Linux => self.aggregation.on_ack(conn, rs, starts, bw),
+                ExtraAcked::Ns3 => self.aggregation.on_ack_in_ns3(conn, rs, starts, bw),
+                ExtraAcked::Off => {}
+            }
         }
         V::observe(self, conn, rs);
         if self.state == State::ProbeBw {
@@ -194,7 +217,9 @@ impl<V: Variant> Bbr<V> {
         if self.model.is_round_start() {
             self.recovery.packet_conservation = false;
         }
-        self.police(conn, rs, draw);
+        if self.steps.polices {
+            self.police(conn, rs, draw);
+        }
         self.model.update_max_bw(rs);
     }
 
@@ -334,10 +359,14 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
         if new == CaState::Loss {
             self.recovery.prev_ca_state = CaState::Loss;
-            self.full_pipe = self.full_pipe.after_rto();
+            if self.steps.rto_resets_full_bw {
+                self.full_pipe = self.full_pipe.after_rto();
+            }
             self.model.start_round();
-            let rs = RateSample { losses: 1, ..RateSample::default() };
-            self.police(conn, &rs, draw);
+            if self.steps.polices {
+                let rs = RateSample { losses: 1, ..RateSample::default() };
+                self.police(conn, &rs, draw);
+            }
         }
         conn.ctl
     }
@@ -358,6 +387,13 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     /// Linux: `bbr_main`.
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
+        let smoothed;
+        let rs = if self.steps.takes_srtt && conn.srtt_us != 0 {
+            smoothed = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
+            &smoothed
+        } else {
+            rs
+        };
         self.update_model(conn, rs, &mut ctl, draw);
         let bw = self.current_bw();
         self.set_pacing_rate(conn, &mut ctl, bw, self.pacing_gain_q8);

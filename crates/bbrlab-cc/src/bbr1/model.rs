@@ -80,6 +80,11 @@ impl Model {
         true
     }
 
+    /// Forgets all samples but `bw`, which counts as measured now. ns-3: `InitPacingRate`.
+    pub(super) fn seed_max_bw(&mut self, bw: u32) {
+        self.max_bw.reset(self.rtt_cnt, bw);
+    }
+
     /// Adds a valid sample to the bandwidth filter.
     #[inline]
     pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
@@ -124,10 +129,20 @@ impl MinRtt {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
     }
 
-    /// Takes a sample if it is smaller or, once the minimum has expired, if its ACK was not delayed.
+    /// Takes a sample if it is smaller or, once the minimum has expired, if its ACK was not delayed. With `renews`,
+    /// an equal one is enough, and a delayed ACK no obstacle. ns-3: `UpdateRTprop`.
     #[inline]
-    pub(super) fn on_sample(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
-        let is_new = rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed);
+    pub(super) fn on_sample(
+        &mut self,
+        conn: &Conn,
+        rs: &RateSample,
+        is_expired: bool,
+        renews: bool,
+    ) {
+        let min_us = i64::from(self.us);
+        let is_new = rs.rtt_us < min_us
+            || (is_expired && !rs.is_ack_delayed)
+            || (renews && (is_expired || rs.rtt_us == min_us));
         if rs.rtt_us >= 0 && is_new {
             self.us = trunc_u32(rs.rtt_us.cast_unsigned());
             self.stamp = conn.jiffies;

@@ -16,7 +16,7 @@ use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
 
 use super::GAIN_UNIT;
-use super::control::rate_bytes_per_sec;
+use super::control::{PACED_PPM, rate_bytes_per_sec};
 use super::model::BW_SCALE;
 
 /// Shortest interval in rounds. Linux: `bbr_lt_intvl_min_rtts`.
@@ -195,7 +195,7 @@ impl Policer {
 fn is_similar(conn: &Conn, bw: u32, before: u32) -> bool {
     let difference = bw.wrapping_sub(before).cast_signed().wrapping_abs().cast_unsigned();
     difference.wrapping_mul(GAIN_UNIT) <= BW_RATIO_Q8.wrapping_mul(before)
-        || rate_bytes_per_sec(difference, GAIN_UNIT, conn.mss) <= BW_DIFF_BYTES_PER_SEC
+        || rate_bytes_per_sec(difference, GAIN_UNIT, conn.mss, PACED_PPM) <= BW_DIFF_BYTES_PER_SEC
 }
 
 fn now_ms(conn: &Conn) -> u32 {

@@ -57,13 +57,20 @@ impl<V: Variant> Bbr<V> {
 
     #[inline(never)]
     fn hold_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
-        mark_app_limited(conn, ctl);
+        self.mark_probe_rtt(conn, ctl);
         if self.probe_rtt.done_stamp != 0 {
             if self.is_probe_rtt_over(conn) {
                 self.leave_probe_rtt(conn, ctl, draw);
             }
         } else if conn.inflight <= CWND_MIN_TARGET {
             self.start_probe_rtt_timer(conn);
+        }
+    }
+
+    /// The dip itself causes its low rates, which must not count as what the path can carry.
+    pub(super) fn mark_probe_rtt(&self, conn: &Conn, ctl: &mut Control) {
+        if self.steps.marks_probe_rtt {
+            ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
         }
     }
 
@@ -92,9 +99,4 @@ impl<V: Variant> Bbr<V> {
             self.leave_probe_rtt(conn, ctl, draw);
         }
     }
-}
-
-/// The dip itself causes its low rates, which must not count as what the path can carry.
-pub(super) fn mark_app_limited(conn: &Conn, ctl: &mut Control) {
-    ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
 }

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
+use super::steps::Steps;
 use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, State, Variant};
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
@@ -69,13 +70,26 @@ impl<V: Variant> Flow<V> {
         flow
     }
 
+    /// The same with other steps than Linux's.
+    fn with_steps(variant: V, params: &Params, draws: &[u32]) -> Self {
+        let mut flow = Self::new(variant, draws);
+        flow.bbr.steps = Steps::from_params(params).unwrap();
+        flow.conn.ctl.cwnd = 10;
+        flow.conn.ctl = flow.bbr.init(&flow.conn, &mut flow.draws);
+        flow
+    }
+
     /// A flow that has found its pipe full and has just entered `PROBE_BW`.
     fn in_probe_bw(variant: V, draws: &[u32]) -> Self {
-        let mut flow = Self::new(variant, draws);
-        while flow.bbr.state != State::ProbeBw {
-            flow.ack(CALM);
+        Self::new(variant, draws).filled()
+    }
+
+    /// The flow when it has found its pipe full and has just entered `PROBE_BW`.
+    fn filled(mut self) -> Self {
+        while self.bbr.state != State::ProbeBw {
+            self.ack(CALM);
         }
-        flow
+        self
     }
 
     fn ack(&mut self, ack: Ack) {
@@ -151,7 +165,8 @@ fn check_phases<V: Variant>(variant: V, ack: Ack, phases: usize, expected: &Expe
 
 #[test]
 fn state_is_small() {
-    assert!(size_of::<Bbr1>() <= 144, "{}", size_of::<Bbr1>());
+    // The kernel's state, and the steps.
+    assert!(size_of::<Bbr1>() <= 144 + size_of::<Steps>(), "{}", size_of::<Bbr1>());
 }
 
 #[test]
@@ -521,4 +536,164 @@ fn wrong_parameters_are_refused_with_the_values_accepted() {
         parameter `alpha_us`: found -1, expected a whole number from 0 to 1000000
         parameter `halving`: found "twice", expected "once" or "round" or "recovery""#]]
     .assert_eq(&lines.join("\n"));
+}
+
+/// The cwnd that a flow settles at in a phase with gain 1, with a step other than Linux's.
+fn settled_cwnd(params: &Params) -> u32 {
+    let mut flow = Flow::with_steps(Plain, params, &[4]).filled();
+    flow.acks(15, QUEUED);
+    flow.conn.ctl.cwnd
+}
+
+#[test]
+fn the_window_holds_three_bursts_or_three_segments() {
+    // Two BDP of 20 packets, three bursts of two; one packet of aggregation, rounded up to an even number.
+    assert_eq!(settled_cwnd(&Params::new()), 48);
+    let plain = param("extra_acked", text("off"));
+    assert_eq!(settled_cwnd(&plain), 46);
+    let mut segments = plain.clone();
+    segments.extend(param("quantum", text("segment")));
+    assert_eq!(settled_cwnd(&segments), 43);
+    // An epoch of 4096 bytes ends with the third segment of 1448 bytes, so it never has more than two.
+    let mut broken = param("extra_acked", text("ns3"));
+    broken.extend(param("quantum", text("segment")));
+    assert_eq!(settled_cwnd(&broken), 45);
+}
+
+#[test]
+fn pacing_stays_below_the_bandwidth_by_the_margin() {
+    let rate = |params: &Params| {
+        let mut flow = Flow::with_steps(Plain, params, &[4]).filled();
+        flow.acks(2, CALM);
+        flow.conn.ctl.pacing_rate
+    };
+    // One packet of 1448 bytes per millisecond, cut to 24 bits of packets per microsecond.
+    let whole = rate(&param("margin", ParamValue::Int(0)));
+    assert!((1_447_900..=1_448_000).contains(&whole), "{whole}");
+    assert!(rate(&Params::new()).abs_diff(whole * 99 / 100) <= 1);
+    assert_eq!(rate(&param("margin", ParamValue::Float(0.01))), rate(&Params::new()));
+}
+
+#[test]
+fn the_bandwidth_filter_can_start_with_a_window_per_rtt() {
+    let bw = |params: &Params| Flow::with_steps(Plain, params, &[]).bbr.model.max_bw();
+    assert_eq!(bw(&Params::new()), 0);
+    // Ten packets in 20 ms.
+    assert_eq!(bw(&param("seed_bw", ParamValue::Bool(true))), (10 << 24) / 20_000);
+}
+
+#[test]
+fn the_minimum_is_of_samples_or_of_the_smoothed_rtt_and_ages_or_is_renewed() {
+    let min = |params: &Params, srtt_us: u32, rtts: &[i64]| {
+        let mut flow = Flow::with_steps(Plain, params, &[]);
+        flow.conn.srtt_us = srtt_us << 3;
+        for &rtt_us in rtts {
+            flow.ack(Ack { rtt_us, ..CALM });
+        }
+        (flow.bbr.min_rtt.us, flow.bbr.min_rtt.stamp - 1000)
+    };
+    assert_eq!(min(&Params::new(), 19_000, &[18_000, 21_000, 18_000]), (18_000, 1));
+    let renewed = param("min_rtt_renew", ParamValue::Bool(true));
+    assert_eq!(min(&renewed, 19_000, &[18_000, 21_000, 18_000]), (18_000, 3));
+    let smoothed = param("min_rtt", text("srtt"));
+    assert_eq!(min(&smoothed, 19_000, &[18_000, -1, 18_000]), (19_000, 1));
+}
+
+#[test]
+fn a_cycle_of_ns3_never_starts_at_the_probe_before_the_last_six() {
+    let start = |rand: i64, draw: u32| {
+        let params = param("cycle_rand", ParamValue::Int(rand));
+        Flow::with_steps(Plain, &params, &[draw]).filled().bbr.cycle.idx
+    };
+    assert_eq!([0, 1, 2, 3, 4, 5].map(|draw| start(6, draw)), [0, 7, 6, 5, 4, 3]);
+    assert_eq!(start(8, 7), 1, "the port of 2018 may start with the draining phase");
+}
+
+#[test]
+fn the_draining_phase_may_last_its_full_time() {
+    let phases = |params: &Params| {
+        let mut flow = Flow::with_steps(Plain, params, &[0]).filled();
+        flow.phase(Ack { inflight: 40, ..CALM });
+        flow.phase(CALM)
+    };
+    assert_eq!(phases(&Params::new()), "192/256 for 1 ms\n");
+    assert_eq!(phases(&param("drain_phase", text("full"))), "192/256 for 21 ms\n");
+}
+
+#[test]
+fn samples_of_probe_rtt_count_where_they_are_not_marked() {
+    let app_limited = |params: &Params| {
+        let mut flow = Flow::with_steps(Plain, params, &[0]).filled();
+        flow.acks(10_100, QUEUED);
+        assert_eq!(flow.bbr.state, State::ProbeRtt);
+        flow.conn.ctl.app_limited
+    };
+    assert!(app_limited(&Params::new()) > 0);
+    assert_eq!(app_limited(&param("probertt_app_limited", ParamValue::Bool(false))), 0);
+}
+
+#[test]
+fn a_timeout_leaves_the_plateau_and_a_policer_is_not_looked_for() {
+    let full_bw = |params: &Params| {
+        let mut flow = Flow::with_steps(Plain, params, &[]);
+        flow.acks(60, CALM);
+        flow.bbr.set_state(&flow.conn, CaState::Loss, &mut flow.draws);
+        let mut fields = Vec::new();
+        flow.bbr.snapshot(&mut |name, value| fields.push((name, value)));
+        let of = |wanted| fields.iter().find(|(name, _)| *name == wanted).unwrap().1;
+        (of("full_bw") != 0, of("lt_is_sampling"))
+    };
+    assert_eq!(full_bw(&Params::new()), (false, 1));
+    let mut as_ns3 = param("rto_resets_full_bw", ParamValue::Bool(false));
+    as_ns3.extend(param("policer", ParamValue::Bool(false)));
+    assert_eq!(full_bw(&as_ns3), (true, 0));
+}
+
+#[test]
+fn an_integer_lambda_below_one_is_nothing() {
+    let rtprop = |lambda: f64, of: bool| {
+        let mut params = param("lambda", ParamValue::Float(lambda));
+        params.extend(param("integer_lambda", ParamValue::Bool(of)));
+        let mut flow = Flow::new(BbrHsr::from_params(&params).unwrap(), &[]);
+        for ms in 0..200 {
+            flow.ack(Ack { rtt_us: 20_000 + ms % 40 * 1000, ..CALM });
+        }
+        BbrHsr::rtprop_us(&flow.bbr)
+    };
+    assert!(rtprop(0.5, false) > rtprop(0.125, false) && rtprop(0.125, false) > 20_000);
+    assert_eq!([0.5, 0.125, 0.0].map(|lambda| rtprop(lambda, true)), [20_000; 3]);
+    assert!(rtprop(1.0, true) > 20_000);
+}
+
+#[test]
+fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
+    let phase = |form: &str| {
+        let params = param("form", text(form));
+        let mut flow = Flow::in_probe_bw(BbrPlus::from_params(&params).unwrap(), &[6, 6, 6]);
+        // Two minimum RTTs of cruising, then the probe.
+        flow.acks(45, CALM);
+        assert_eq!(flow.bbr.pacing_gain_q8, 320, "{form}");
+        flow.phase(CALM)
+    };
+    assert_eq!(phase("code"), "320/256 for 17 ms\n");
+    // The listing waits for more than 1.25 BDP in flight, and the cycle ends first.
+    assert_eq!(phase("listing"), "320/256 for 37 ms\n");
+}
+
+#[test]
+fn delay_bbr_with_zero_constants_never_sees_a_delay() {
+    let visits = |form: &str| {
+        let params = param("form", text(form));
+        let mut flow = Flow::in_probe_bw(DelayBbr::from_params(&params).unwrap(), &[0, 0, 0, 0]);
+        let mut visits = 0;
+        let mut before = flow.bbr.state;
+        for ms in 0..9_000 {
+            flow.ack(Ack { rtt_us: 20_000 + ms % 3000 * 10, inflight: 30, losses: 0 });
+            visits += u32::from(flow.bbr.state == State::ProbeRtt && before != State::ProbeRtt);
+            before = flow.bbr.state;
+        }
+        visits
+    };
+    assert!(visits("text") > 2);
+    assert_eq!(visits("code"), 0);
 }

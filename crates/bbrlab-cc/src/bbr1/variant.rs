@@ -57,7 +57,7 @@ pub trait Variant: Clone + Debug + Sized {
 
     /// PROBE_BW begins or restarts.
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
-        bbr.cycle.start(conn, draw);
+        bbr.cycle.start(conn, bbr.steps.cycle_rand, draw);
     }
 
     /// Tracks the minimum RTT; enters, holds and leaves PROBE_RTT. Linux: `bbr_update_min_rtt`.
@@ -70,7 +70,7 @@ pub trait Variant: Clone + Debug + Sized {
         draw: &mut impl Draw,
     ) {
         let is_expired = bbr.min_rtt.is_expired(conn);
-        bbr.min_rtt.on_sample(conn, rs, is_expired);
+        bbr.min_rtt.on_sample(conn, rs, is_expired, bbr.steps.renews_min_rtt);
         bbr.update_probe_rtt(conn, is_expired, ctl, draw);
     }
 

@@ -205,7 +205,8 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
         // Only packets of a probe show its excess, and each only once.
-        if self.model.probing.bw_probe_samples && skb.delivered_mstamp != 0 {
+        let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
+        if self.model.probing.bw_probe_samples && is_judged {
             let flight = Flight::of_lost(skb, conn.lost);
             if self.model.is_inflight_too_high(flight, ECN_EXCESS) {
                 let flight = flight.up_to_excess(skb.pcount, self.model.params.loss_thresh);

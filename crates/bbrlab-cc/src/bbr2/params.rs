@@ -91,6 +91,10 @@ impl Module {
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),
             refill_add_inc: byte("refill_add_inc", 3)?,
+            probes_each_min_rtt: table
+                .choice("bw_probe_wait", &[("time", false), ("min_rtt", true)])?,
+            is_inflight_hi_frozen: !table.switch("inflight_hi_grows")?,
+            ignores_lost_packets: !table.switch("loss_hook")?,
             drain_to_target: table.switch("drain_to_target")?,
 
             min_tso_rate: MIN_TSO_RATE,
@@ -229,5 +233,16 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec("bw_probe_max_rounds", "63", "largest number of rounds between probes"),
     spec("bw_probe_rand_rounds", "2", "the count of rounds starts at a random number below this"),
     spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
+    spec(
+        "bw_probe_wait",
+        "\"time\"",
+        "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (thesis of 2020)",
+    ),
+    spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in the thesis of 2020"),
+    spec(
+        "loss_hook",
+        "true",
+        "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
+    ),
     spec("bw_probe_rand_us", "1000000", "a random time below this is added, in microseconds"),
 ];

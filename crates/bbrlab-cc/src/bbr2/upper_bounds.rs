@@ -68,6 +68,9 @@ impl<V: Variant> Bbr2<V> {
     /// each round. Linux: `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
+        if model.params.is_inflight_hi_frozen {
+            return;
+        }
         if !sk.conn.is_cwnd_limited || sk.ctl.cwnd < model.inflight_hi {
             // Unused growth is not saved up.
             model.probing.bw_probe_up_acks = 0;

@@ -60,10 +60,13 @@ mod full_pipe;
 mod params;
 mod upper_bounds;
 
+pub use params::PARAMS;
+use params::Settings;
+
 use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, UNSET, sample_bw};
 use crate::{
-    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, RateSample,
-    ecn_flags,
+    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, ParamError,
+    Params, RateSample, ecn_flags,
 };
 
 /// Marks on more than half of the packets are too many.
@@ -75,12 +78,13 @@ pub struct Bbr3 {
     model: Model,
     /// Whether the bandwidth is on a plateau now; UP restarts the search for it.
     full_bw_now: bool,
+    /// What differs from the kernel's constants.
+    settings: Settings,
 }
 
 impl Default for Bbr3 {
     fn default() -> Self {
-        let model = Model::before_init(params::LINUX, UNSET);
-        Self { model, full_bw_now: false }
+        Self::with(Settings::default())
     }
 }
 
@@ -91,6 +95,19 @@ fn can_use_ecn(conn: &Conn) -> bool {
 }
 
 impl Bbr3 {
+    fn with(settings: Settings) -> Self {
+        let model = Model::before_init(settings.constants(), UNSET);
+        Self { model, full_bw_now: false, settings }
+    }
+
+    /// An instance before `init`, with the parameters of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub(crate) fn new(given: &Params) -> Result<Self, ParamError> {
+        Settings::from_params(given).map(Self::with)
+    }
+
     /// The model, updated by this ACK. Linux: `bbr_update_model`.
     fn update_model(
         &mut self,
@@ -185,7 +202,7 @@ impl CongestionControl for Bbr3 {
 
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
-        self.model = Model::init(params::LINUX, &mut sk);
+        self.model = Model::init(self.settings.constants(), &mut sk);
         self.model.round.restart(conn.delivered);
         self.full_bw_now = false;
         if can_use_ecn(conn) {
@@ -226,7 +243,8 @@ impl CongestionControl for Bbr3 {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
         // Only packets of a probe show its excess, and each only once.
-        if self.model.probing.bw_probe_samples && skb.delivered_mstamp != 0 {
+        let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
+        if self.model.probing.bw_probe_samples && is_judged {
             let loss_thresh = self.model.params.loss_thresh;
             let flight = Flight::of_lost(skb, conn.lost);
             self.check_probe_flight(&sk, flight, draw, |flight| {

@@ -1,6 +1,71 @@
 //! The kernel's constants, in its units: gains and ratios in 1/256.
 
 use crate::bbr_bounded::Params;
+use crate::{ParamError, ParamSpec, ParamTable, Params as Given};
+
+/// What a scenario may set; the kernel has no parameters.
+pub const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "loss_thresh",
+        default: "5",
+        summary: "a flight has too much loss above this share, in 1/256 (2 %); 3: 1 %",
+    },
+    ParamSpec {
+        name: "probe_rtt_win_ms",
+        default: "5000",
+        summary: "interval between visits to PROBE_RTT in milliseconds",
+    },
+    ParamSpec {
+        name: "loss_hook",
+        default: "true",
+        summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
+    },
+];
+
+/// What a scenario may set, where the kernel has constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    probe_rtt_win_ms: u16,
+    loss_thresh: u8,
+    ignores_lost_packets: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            probe_rtt_win_ms: LINUX.probe_rtt_win_ms,
+            loss_thresh: LINUX.loss_thresh,
+            ignores_lost_packets: LINUX.ignores_lost_packets,
+        }
+    }
+}
+
+impl Settings {
+    /// The values of a scenario.
+    ///
+    /// # Errors
+    /// If one is out of range.
+    pub(super) fn from_params(given: &Given) -> Result<Self, ParamError> {
+        let table = ParamTable::new(PARAMS, given);
+        let loss_thresh = table.integer("loss_thresh", 0..=255)?;
+        let window_ms = table.integer("probe_rtt_win_ms", 0..=10_000)?;
+        Ok(Self {
+            probe_rtt_win_ms: u16::try_from(window_ms).expect("the range is within two bytes"),
+            loss_thresh: u8::try_from(loss_thresh).expect("the range is within a byte"),
+            ignores_lost_packets: !table.switch("loss_hook")?,
+        })
+    }
+
+    /// The constants of a connection.
+    pub(super) const fn constants(self) -> Params {
+        Params {
+            probe_rtt_win_ms: self.probe_rtt_win_ms,
+            loss_thresh: self.loss_thresh,
+            ignores_lost_packets: self.ignores_lost_packets,
+            ..LINUX
+        }
+    }
+}
 
 /// 1.25: the gain of UP, and the smallest factor that counts as growth.
 const FIVE_QUARTERS: u16 = 320;
@@ -55,6 +120,9 @@ pub(super) const LINUX: Params = Params {
     bw_probe_base_us: 2_000_000,
     bw_probe_rand_us: 1_000_000,
     refill_add_inc: 0,
+    probes_each_min_rtt: false,
+    is_inflight_hi_frozen: false,
+    ignores_lost_packets: false,
     drain_to_target: true,
 
     // Bursts have at least the sysctl's two packets, however low the rate.

@@ -85,6 +85,12 @@ pub(crate) struct Params {
     pub(crate) bw_probe_rand_us: u32,
     /// What REFILL adds to a set `inflight_hi`, in packets.
     pub(crate) refill_add_inc: u8,
+    /// Whether probes follow each other after a minimum RTT, not after a time. Not in the kernel.
+    pub(crate) probes_each_min_rtt: bool,
+    /// Whether UP leaves `inflight_hi` as it is. Not in the kernel.
+    pub(crate) is_inflight_hi_frozen: bool,
+    /// Whether packets marked lost are not judged one by one. Not in the kernel.
+    pub(crate) ignores_lost_packets: bool,
     /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).
     pub(crate) drain_to_target: bool,
 

@@ -176,8 +176,13 @@ impl Model {
             // The kernel's field has five bits, and its logarithm of 0 is -1.
             return Some((growth.checked_ilog2().unwrap_or(31) & 31) as u8);
         }
-        let is_due = self.has_elapsed_in_phase(sk, self.probing.probe_wait_us)
-            || self.is_reno_coexistence_probe_time(sk);
+        let wait_us = if self.params.probes_each_min_rtt {
+            self.min_rtt.min_rtt_us
+        } else {
+            self.probing.probe_wait_us
+        };
+        let is_due =
+            self.has_elapsed_in_phase(sk, wait_us) || self.is_reno_coexistence_probe_time(sk);
         is_due.then_some(0)
     }
 

@@ -50,6 +50,16 @@ impl Epoch {
         self.cnt
     }
 
+    /// Wmax in packets, 0 for none.
+    pub(super) fn wmax(&self) -> u32 {
+        self.last_max_cwnd
+    }
+
+    /// Sets Wmax.
+    pub(super) fn set_wmax(&mut self, wmax: u32) {
+        self.last_max_cwnd = wmax;
+    }
+
     /// Whether the epoch began less than a second ago.
     pub(super) fn is_younger_than_a_second(&self, conn: &Conn) -> bool {
         let age = conn.jiffies.wrapping_sub(self.epoch_start).cast_signed();

@@ -18,6 +18,9 @@ const MIN_SAMPLES: u8 = 8;
 /// Bounds of the delay that counts as a queue, in microseconds. Linux: `HYSTART_DELAY_MIN`, `_MAX`.
 const DELAY_US: (u32, u32) = (4_000, 16_000);
 
+/// The same in ns-3, where the whole minimum is added. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
+const NS3_DELAY_US: (u32, u32) = (4_000, 1_000_000);
+
 /// What segmentation offload may add to an ACK train, at most, in microseconds.
 const ACK_DELAY_US_MAX: u64 = 1_000;
 
@@ -67,7 +70,7 @@ impl HyStart {
         if params.hystart_ack_train && self.is_train_long(conn, delay_min_us, params) {
             self.found = true;
         }
-        if params.hystart_delay && self.is_delay_high(delay_us, delay_min_us) {
+        if params.hystart_delay && self.is_delay_high(delay_us, delay_min_us, params) {
             self.found = true;
         }
         self.found
@@ -79,6 +82,9 @@ impl HyStart {
             return false;
         }
         self.last_ack_us = now_us;
+        if params.is_hystart_of_ns3 {
+            return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
+        }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
         // Without pacing, a window leaves as a burst and its ACKs take half the time.
         if conn.ctl.pacing_status == PacingStatus::None {
@@ -87,13 +93,21 @@ impl HyStart {
         now_us.wrapping_sub(self.round_start_us) > threshold_us
     }
 
-    fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32) -> bool {
-        self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
+    fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32, params: &CubicParams) -> bool {
+        let is_ns3 = params.is_hystart_of_ns3;
+        // In ns-3 only the first samples of a round count.
+        if !is_ns3 || self.sample_cnt < MIN_SAMPLES {
+            self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
+        }
         if self.sample_cnt < MIN_SAMPLES {
             self.sample_cnt += 1;
             return false;
         }
-        let queue_us = (delay_min_us >> 3).clamp(DELAY_US.0, DELAY_US.1);
+        let queue_us = if is_ns3 {
+            delay_min_us.clamp(NS3_DELAY_US.0, NS3_DELAY_US.1)
+        } else {
+            (delay_min_us >> 3).clamp(DELAY_US.0, DELAY_US.1)
+        };
         self.curr_rtt_us > delay_min_us.wrapping_add(queue_us)
     }
 

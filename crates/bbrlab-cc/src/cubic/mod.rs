@@ -84,7 +84,9 @@ impl CongestionControl for Cubic {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         if new == CaState::Loss {
+            let wmax = self.params.keeps_wmax_on_rto.then(|| self.epoch.wmax());
             self.reset();
+            self.epoch.set_wmax(wmax.unwrap_or(0));
             self.hystart.begin_round(conn);
         }
         conn.ctl

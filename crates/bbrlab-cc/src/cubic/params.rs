@@ -32,7 +32,12 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "hystart",
         default: "true",
-        summary: "leave slow start before the first loss",
+        summary: "leave slow start before the first loss; \"ns3\": by ns-3's thresholds, twice the lowest RTT (4 ms to 1 s more than it) or ACKs for all of it",
+    },
+    ParamSpec {
+        name: "wmax_on_rto",
+        default: "false",
+        summary: "whether Wmax survives a timeout (ns-3 since 3.42)",
     },
     ParamSpec {
         name: "hystart_detect",
@@ -69,6 +74,10 @@ pub struct CubicParams {
     pub tcp_friendliness: bool,
     /// Whether HyStart is on.
     pub hystart: bool,
+    /// Whether HyStart's thresholds are ns-3's.
+    pub is_hystart_of_ns3: bool,
+    /// Whether Wmax survives a timeout.
+    pub keeps_wmax_on_rto: bool,
     /// Whether HyStart looks at ACK trains.
     pub hystart_ack_train: bool,
     /// Whether HyStart looks at delays.
@@ -105,12 +114,15 @@ impl CubicParams {
         let beta = params.integer("beta", 1..=BETA_SCALE - 1)?;
         let bic_scale = params.integer("bic_scale", 1..=1 << 20)?;
         let detect = params.integer("hystart_detect", 0..=3)?;
+        let is_hystart_of_ns3 = params.is_text("hystart", "ns3");
         let cube_rtt_scale = u64::from(bic_scale * 10);
         Ok(Self {
             beta,
             fast_convergence: params.switch("fast_convergence")?,
             tcp_friendliness: params.switch("tcp_friendliness")?,
-            hystart: params.switch("hystart")?,
+            hystart: is_hystart_of_ns3 || params.switch("hystart")?,
+            is_hystart_of_ns3,
+            keeps_wmax_on_rto: params.switch("wmax_on_rto")?,
             hystart_ack_train: detect & 1 != 0,
             hystart_delay: detect & 2 != 0,
             hystart_low_window: params.integer("hystart_low_window", positive.clone())?,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Cubic, CubicParams};
 use crate::no_draw::NoDraw;
-use crate::{CaState, CongestionControl as _, Conn, CwndEvent, ParamValue};
+use crate::{AckSample, CaState, CongestionControl as _, Conn, CwndEvent, ParamValue};
 use expect_test::{Expect, expect};
 
 /// A connection in congestion avoidance that is always limited by cwnd.
@@ -98,4 +98,41 @@ fn parameters_out_of_range_are_refused() {
     let error = CubicParams::from_params(&params).unwrap_err().to_string();
     expect!["parameter `beta`: found 1024, expected a whole number from 1 to 1023"]
         .assert_eq(&error);
+}
+
+#[test]
+fn wmax_may_survive_a_timeout() {
+    let params = vec![("wmax_on_rto".to_owned(), ParamValue::Bool(true))];
+    let mut cubic = Cubic::new(CubicParams::from_params(&params).unwrap());
+    cubic.ssthresh(&conn(100));
+    cubic.set_state(&conn(100), CaState::Loss, &mut NoDraw);
+    assert_eq!(cubic.epoch.wmax(), 100);
+}
+
+#[test]
+fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
+    // Slow start with a minimum of 20 ms: at which RTT of a round it ends.
+    let end_ms = |hystart: ParamValue| {
+        let params = vec![
+            ("hystart".to_owned(), hystart),
+            ("hystart_detect".to_owned(), ParamValue::Int(2)),
+        ];
+        let mut cubic = Cubic::new(CubicParams::from_params(&params).unwrap());
+        let mut conn = conn(100);
+        conn.ctl.ssthresh = u32::MAX;
+        cubic.init(&conn, &mut NoDraw);
+        for rtt_ms in 20..60 {
+            conn.snd_una = conn.snd_nxt + 1;
+            conn.snd_nxt += 100;
+            for _ in 0..10 {
+                let sample = AckSample { rtt_us: rtt_ms * 1000, ..AckSample::default() };
+                if cubic.pkts_acked(&conn, &sample).ssthresh == conn.ctl.cwnd {
+                    return rtt_ms;
+                }
+            }
+        }
+        60
+    };
+    assert_eq!(end_ms(ParamValue::Bool(true)), 25, "an eighth, but at least 4 ms");
+    assert_eq!(end_ms(ParamValue::Text("ns3".to_owned())), 41);
 }

@@ -1,0 +1,140 @@
+//! `bbr`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows that do not set them in `cc_params`.
+//!
+//! A profile sets them to what the algorithm does there. They apply to the algorithms that have them, so that `bbr` is
+//! for BBR v1 and its variants, and the rest of `cc_params` stays with the flow.
+
+use bbrlab_cc::{Algorithm, ParamValue, Params};
+
+use crate::document::Node;
+use crate::flow::{read_param, show_params};
+use crate::nearest::nearest;
+use crate::reader::Reader;
+
+/// A group of algorithms that share parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Bbr,
+    Cubic,
+    Vegas,
+}
+
+const FAMILIES: [Family; 3] = [Family::Bbr, Family::Cubic, Family::Vegas];
+
+impl Family {
+    const fn algorithms(self) -> &'static [Algorithm] {
+        match self {
+            Self::Bbr => &[
+                Algorithm::Bbr1,
+                Algorithm::BbrPrime,
+                Algorithm::BbrHsr,
+                Algorithm::BbrPlus,
+                Algorithm::DelayBbr,
+                Algorithm::BbrAcd,
+            ],
+            Self::Cubic => &[Algorithm::Cubic],
+            Self::Vegas => &[Algorithm::Vegas],
+        }
+    }
+
+    /// The names in `[stack]` with those of the parameters.
+    fn names(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::Bbr => Algorithm::Bbr1.params().iter().map(|p| (p.name, p.name)).collect(),
+            Self::Cubic => vec![
+                ("friendly", "tcp_friendliness"),
+                ("hystart", "hystart"),
+                ("wmax_on_rto", "wmax_on_rto"),
+            ],
+            Self::Vegas => vec![("diff", "diff")],
+        }
+    }
+
+    /// The default of a parameter.
+    fn default_of(self, param: &str) -> ParamValue {
+        let specs = self.algorithms()[0].params();
+        let spec = specs.iter().find(|spec| spec.name == param);
+        spec.expect("a family's names are its algorithm's parameters").default_value()
+    }
+}
+
+/// The values of all families, each under its name in `[stack]`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FamilyParams([Params; FAMILIES.len()]);
+
+impl Default for FamilyParams {
+    fn default() -> Self {
+        Self(FAMILIES.map(|family| {
+            let value = |(name, param): (&str, &str)| (name.to_owned(), family.default_of(param));
+            let mut values: Params = family.names().into_iter().map(value).collect();
+            values.sort_by(|(a, _), (b, _)| a.cmp(b));
+            values
+        }))
+    }
+}
+
+impl FamilyParams {
+    /// Reads a table; names that it does not have keep their values.
+    pub(crate) fn read(
+        &mut self,
+        family: Family,
+        reader: &mut Reader<'_>,
+        node: &Node,
+        name: &str,
+    ) {
+        let expected = "a table of parameters such as { margin = 0.01 }";
+        let Some(table) = reader.table(node, name, expected) else { return };
+        let names = family.names();
+        for entry in &table.entries {
+            let shown = format!("{name}.{}", entry.key);
+            let Some(&(known, param)) = names.iter().find(|(known, _)| *known == &*entry.key)
+            else {
+                let right = nearest(&entry.key, names.iter().map(|&(known, _)| known));
+                let help = right.map(|right| format!("did you mean `{right}`?"));
+                let title = format!("`{shown}`: expected a key of `{name}`");
+                reader.problem(
+                    entry.key_at,
+                    title,
+                    "found an unknown key",
+                    help.into_iter().collect(),
+                );
+                let known: Vec<&str> = names.iter().map(|&(known, _)| known).collect();
+                reader.note(format!("keys of `{name}`: {}", known.join(", ")));
+                continue;
+            };
+            let Some(value) = read_param(reader, &entry.value, &shown) else { continue };
+            let alone = vec![(param.to_owned(), value.clone())];
+            if let Err(error) = family.algorithms()[0].build(&alone) {
+                let title = format!("`{shown}`: {}", error.reason);
+                let found = format!("found {}", crate::reader::found(&entry.value.value));
+                reader.problem(entry.value.at, title, found, Vec::new());
+                continue;
+            }
+            let mut values = self.0[family as usize].iter_mut();
+            let place = values.find(|(name, _)| name == known).expect("all names are there");
+            place.1 = value;
+        }
+    }
+
+    /// All values of a family, as TOML.
+    pub(crate) fn show(&self, family: Family) -> String {
+        show_params(&self.0[family as usize])
+    }
+
+    /// The parameters of a flow: its own, and those of the family that differ from the algorithm's defaults.
+    pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
+        let mut params = own.clone();
+        for family in FAMILIES.into_iter().filter(|family| family.algorithms().contains(&cc)) {
+            for (name, value) in &self.0[family as usize] {
+                let names = family.names();
+                let (_, param) = names.iter().find(|(known, _)| known == name).expect("a name");
+                let has_it = cc.params().iter().any(|spec| spec.name == *param);
+                let is_own = own.iter().any(|(own, _)| own == param);
+                if has_it && !is_own && *value != family.default_of(param) {
+                    params.push(((*param).to_owned(), value.clone()));
+                }
+            }
+        }
+        params.sort_by(|(a, _), (b, _)| a.cmp(b));
+        params
+    }
+}
