@@ -59,15 +59,15 @@ fn every_built_in_scenario_can_be_run() {
     }
     expect![[r#"
         lanigan2020.single-flow: 48 runs, 1 flows, 7439152 packets
-        lanigan2020.single-flow.as-run: 48 runs, 2 flows, 8148432 packets
+        lanigan2020.single-flow.as-run: 48 runs, 2 flows, 8088632 packets
         lanigan2020.bandwidth-step: 21 runs, 1 flows, 13081404 packets
-        lanigan2020.bandwidth-step.as-run: 21 runs, 2 flows, 13514445 packets
+        lanigan2020.bandwidth-step.as-run: 21 runs, 2 flows, 12984174 packets
         lanigan2020.intra-protocol: 72 runs, 4 flows, 29900304 packets
-        lanigan2020.intra-protocol.as-run: 72 runs, 5 flows, 32858952 packets
+        lanigan2020.intra-protocol.as-run: 72 runs, 5 flows, 32676168 packets
         lanigan2020.vs-vegas: 24 runs, 2 flows, 9966768 packets
-        lanigan2020.vs-vegas.as-run: 24 runs, 3 flows, 10938376 packets
+        lanigan2020.vs-vegas.as-run: 24 runs, 3 flows, 10879696 packets
         lanigan2020.vs-cubic: 24 runs, 2 flows, 9966768 packets
-        lanigan2020.vs-cubic.as-run: 24 runs, 3 flows, 10938376 packets
+        lanigan2020.vs-cubic.as-run: 24 runs, 3 flows, 10879696 packets
         song2021.single-buffer: 16 runs, 1 flows, 3295008 packets
         song2021.bandwidth-step: 2 runs, 1 flows, 1585204 packets
         song2021.random-loss: 300 runs, 1 flows, 53285980 packets
