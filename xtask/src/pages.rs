@@ -171,7 +171,10 @@ impl Repository {
         // A type and what belongs to it; a module of any crate; or something of the standard library.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
-        !begins_type || (is_ours(first) && parts.iter().all(|part| is_ours(part)))
+        // ns-3's classes begin with `Tcp`, and its methods with a capital letter.
+        let is_ns3 = first.starts_with("Tcp")
+            && parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
+        !begins_type || is_ns3 || (is_ours(first) && parts.iter().all(|part| is_ours(part)))
     }
 
     fn complaint(&self, at: At<'_>, what: &str) -> String {

@@ -6,8 +6,8 @@
 use bbrlab_cc::{Algorithm, ParamValue, Params};
 
 use crate::document::Node;
-use crate::flow::{read_param, show_params};
 use crate::nearest::nearest;
+use crate::params::{read_param, show_params};
 use crate::reader::Reader;
 
 /// A group of algorithms that share parameters.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use bbrlab_cc::{Algorithm, ParamValue, Params};
+use bbrlab_cc::{Algorithm, Params};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
-use crate::canonical::{Writer, show_bytes, show_text, toml_key, toml_string};
+use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{At, Node, Value};
 use crate::key::{Form, Given, Key, key, needed, read_keys, set, write_keys};
 use crate::nearest::nearest;
+use crate::params::{read_param, show_params};
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::stack::read_mss;
@@ -561,42 +562,6 @@ fn read_cc_params(
         return None;
     }
     Some(params)
-}
-
-/// The value of an algorithm's parameter.
-pub(crate) fn read_param(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<ParamValue> {
-    let value = match &node.value {
-        Value::Integer(value) => {
-            value.and_then(|value| i64::try_from(value).ok()).map(ParamValue::Int)
-        }
-        Value::Float(text) => {
-            text.parse().ok().filter(|value: &f64| value.is_finite()).map(ParamValue::Float)
-        }
-        Value::Bool(value) => Some(ParamValue::Bool(*value)),
-        Value::Text(text) => Some(ParamValue::Text(text.clone())),
-        _ => None,
-    };
-    if value.is_none() {
-        reader.wrong(node, name, "a number, true or false, or a string");
-    }
-    value
-}
-
-pub(crate) fn show_params(params: &Params) -> String {
-    let shown: Vec<String> = params
-        .iter()
-        .map(|(name, value)| format!("{} = {}", toml_key(name), show_param(value)))
-        .collect();
-    format!("{{ {} }}", shown.join(", "))
-}
-
-fn show_param(value: &ParamValue) -> String {
-    match value {
-        ParamValue::Int(value) => value.to_string(),
-        ParamValue::Float(value) => format!("{value:?}"),
-        ParamValue::Bool(value) => value.to_string(),
-        ParamValue::Text(text) => toml_string(text),
-    }
 }
 
 fn read_path(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Vec<Placed<Arc<str>>>> {

@@ -17,6 +17,7 @@ mod link;
 mod lower;
 mod nearest;
 mod not_built;
+mod params;
 mod profile;
 mod quantity;
 mod reader;

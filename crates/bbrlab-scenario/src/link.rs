@@ -454,6 +454,10 @@ fn show_reverse_rate(reverse: &Reverse) -> Option<String> {
     }
 }
 
+#[expect(
+    clippy::option_option,
+    reason = "a value that cannot be read, or one that is none or a number"
+)]
 fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Option<u64>> {
     if matches!(&node.value, Value::Text(text) if text == "none") {
         return Some(None);

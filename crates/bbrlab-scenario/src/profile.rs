@@ -201,8 +201,9 @@ fn set_keys<S>(rows: &'static [Key<S>], values: &mut S, table: &Table, reader: &
 pub fn profiles_to_markdown() -> String {
     let of: Vec<ProfileValues> =
         Profile::NAMED.iter().map(|&(_, profile)| ProfileValues::of(profile)).collect();
-    let names: String = Profile::NAMED.iter().map(|(name, _)| format!(" `{name}` |")).collect();
-    let mut out = format!("| key |{names}\n| --- |{}\n", " --- |".repeat(of.len()));
+    let names: Vec<String> = Profile::NAMED.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let mut out =
+        format!("| key | {} |\n| --- |{}\n", names.join(" | "), " --- |".repeat(of.len()));
     out += &lines("stack", STACK_KEYS, &of.iter().map(|values| &values.stack).collect::<Vec<_>>());
     out += &lines("bottleneck", LINK_KEYS, &of.iter().map(|it| &it.link).collect::<Vec<_>>());
     out + &lines("access", ACCESS_KEYS, &of.iter().map(|it| &it.access).collect::<Vec<_>>())

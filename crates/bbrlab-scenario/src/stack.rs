@@ -343,7 +343,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         Form::Bool,
         "a retransmitted segment that is SACKed counts as in flight until it is acknowledged",
         |spec, given| {
-            set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean))
+            set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean));
         },
         |spec| Some(spec.stack.loss.pipe_keeps_sacked_retrans.to_string()),
     ),

@@ -13,10 +13,6 @@ use super::steps::ExtraAcked;
 use super::variant::{Recovered, Variant};
 use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
 
-/// Pacing stays 1 % below the estimate, so that the queue shrinks on average; in millionths. Linux:
-/// `bbr_pacing_margin_percent`.
-pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
-
 /// The nominal RTT for the initial pacing rate, where none was measured.
 const DEFAULT_RTT_US: u32 = 1000;
 

@@ -16,8 +16,9 @@ use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
 
 use super::GAIN_UNIT;
-use super::control::{PACED_PPM, rate_bytes_per_sec};
+use super::control::rate_bytes_per_sec;
 use super::model::BW_SCALE;
+use super::steps::PACED_PPM;
 
 /// Shortest interval in rounds. Linux: `bbr_lt_intvl_min_rtts`.
 const INTERVAL_MIN_ROUNDS: u8 = 4;

@@ -9,7 +9,9 @@
 
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 
-use super::control::PACED_PPM;
+/// Pacing stays 1 % below the estimate, so that the queue shrinks on average; in millionths. Linux:
+/// `bbr_pacing_margin_percent`.
+pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
 
 /// Parts of a million, as which the margin of pacing is kept.
 const MILLION: u32 = 1_000_000;
