@@ -17,7 +17,7 @@ pub fn median(values: &[f64]) -> Option<Median> {
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let high = *sorted.get(n / 2)?;
-    let median = if n % 2 == 0 { f64::midpoint(sorted[n / 2 - 1], high) } else { high };
+    let median = if n.is_multiple_of(2) { f64::midpoint(sorted[n / 2 - 1], high) } else { high };
     let interval = (n > 1).then(|| {
         let outside = left_out(n);
         [sorted[outside], sorted[n - 1 - outside]]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 
-/// TextLook are not cut off to fewer characters than this.
+/// Words are not cut off to fewer characters than this.
 const READABLE: usize = 14;
 
 /// The alignment of a column's cells.

@@ -154,6 +154,7 @@ impl Row {
     }
 
     /// The figure: outer `None` if the row has no such column.
+    #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
     }

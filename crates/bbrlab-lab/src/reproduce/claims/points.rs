@@ -95,11 +95,15 @@ pub(crate) fn metrics_in<'a>(expr: &'a Expr, metrics: &[&str], calls: &mut Vec<&
             metrics_in(right, metrics, calls);
         }
         Expr::All(parts) | Expr::Any(parts) => {
-            parts.iter().for_each(|part| metrics_in(part, metrics, calls));
+            for part in parts {
+                metrics_in(part, metrics, calls);
+            }
         }
         Expr::Compare(first, rest) => {
             metrics_in(first, metrics, calls);
-            rest.iter().for_each(|(_, part)| metrics_in(part, metrics, calls));
+            for (_, part) in rest {
+                metrics_in(part, metrics, calls);
+            }
         }
         Expr::Call(call) => {
             if metrics.contains(&call.name.as_str()) {
