@@ -219,7 +219,7 @@ fn command_lines() {
             bbrlab run examples.dumbbell --limit 1000 | exit 2
                 error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
             bbrlab reproduce kato2025 --limit 1e6 | exit 2
-                error: this takes about 1.2e8 data packets, more than the limit of 1e6; raise it with --limit 1.3e8
+                error: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
             bbrlab reproduce nobody2020 | exit 2
                 error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single-flo | exit 2

@@ -13,6 +13,10 @@ use crate::linux_int::{after, before, trunc_u32};
 use crate::windowed_filter::WindowedFilter;
 use crate::{Conn, RateSample};
 
+/// Pacing stays 1 % below the estimate, so that the queue shrinks on average; in millionths. Linux:
+/// `bbr_pacing_margin_percent`.
+pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
+
 /// Bandwidth is in packets per microsecond, shifted by this. Linux: `BW_SCALE`.
 pub(super) const BW_SCALE: u32 = 24;
 

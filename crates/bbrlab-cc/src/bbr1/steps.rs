@@ -7,11 +7,8 @@
 //! 1. ns-3 counts bytes and nanoseconds and computes in floating point; here the units stay Linux's: packets,
 //!    microseconds, gains in 1/256.
 
+use super::model::PACED_PPM;
 use crate::{ParamError, ParamSpec, ParamTable, Params};
-
-/// Pacing stays 1 % below the estimate, so that the queue shrinks on average; in millionths. Linux:
-/// `bbr_pacing_margin_percent`.
-pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
 
 /// Parts of a million, as which the margin of pacing is kept.
 const MILLION: u32 = 1_000_000;

@@ -24,7 +24,11 @@ fn every_release_has_sixteen_flows_at_every_buffer() {
         assert_eq!(runs.iter().map(buffer).collect::<Vec<_>>(), printed, "{id}");
         for (run, point) in runs.iter().zip(tables(&of, "points")) {
             assert!((mbps(run) - number(point, "bandwidth_mbps")).abs() < 1e-9);
-            assert!((run.flows.len() as f64 - number(point, "n_flows")).abs() < 1e-9);
+            assert!(
+                (f64::from(u32::try_from(run.flows.len()).unwrap()) - number(point, "n_flows"))
+                    .abs()
+                    < 1e-9
+            );
         }
     }
 }

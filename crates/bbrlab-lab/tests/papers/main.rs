@@ -53,7 +53,10 @@ fn algorithms(experiment: &Table) -> Vec<String> {
 /// One run of each point of a built-in.
 fn runs(id: &str) -> Vec<Run> {
     let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{id}: {errors}"));
-    (0..scenario.runs()).step_by(scenario.repeat() as usize).map(|run| scenario.run(run)).collect()
+    (0..scenario.runs())
+        .step_by(usize::try_from(scenario.repeat()).unwrap())
+        .map(|run| scenario.run(run))
+        .collect()
 }
 
 /// The distinct algorithms under test of some runs, in order.

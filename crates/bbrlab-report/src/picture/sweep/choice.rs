@@ -176,8 +176,10 @@ fn unknown(wanted: &str) -> String {
         }
     }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
-    let near: Vec<&str> =
-        names.iter().map(String::as_str).filter(|name| name.contains(&first)).collect();
+    // As misspellings go, the beginning is right.
+    let beginning: String = first.chars().take(4).collect();
+    let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
+    let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();
     if near.is_empty() || first.is_empty() {
         format!("unknown metric `{wanted}`; known are {}", names.join(", "))
     } else {
