@@ -44,8 +44,8 @@ pub struct Replication {
 
 const TITLE: &str = "What stands of the papers";
 
-const HOW_TO_READ: &str = "Figures are means over the seeds with their 95 % intervals; verdicts are on medians over the \
-     seeds under the linux profile. A claim that is thought an artifact is shown to be one if it is false there and true \
+const HOW_TO_READ: &str = "Figures are medians over the seeds with an interval around each; verdicts are on the same \
+     medians, under the linux profile. A claim that is thought an artifact is shown to be one if it is false there and true \
      in the setting that is said to make it.";
 
 impl ReplicationSection {
