@@ -25,6 +25,8 @@ mod token;
 mod undecidable;
 mod verdict;
 
+#[cfg(test)]
+pub(super) use self::evaluate::LOCATING_KEYS;
 pub(super) use self::look::look;
 pub use self::look::{ClaimFigure, FalsePoint, Looked};
 pub(super) use self::needed::Needed;
