@@ -19,6 +19,7 @@
 //! | `timers.rs` | lazy timers |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
+//! | `link/plain.rs` | the short way of a link that only queues and serves |
 //! | `link/server.rs` | when a packet departs |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |

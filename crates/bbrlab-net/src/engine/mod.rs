@@ -30,6 +30,10 @@ const SOLO: u32 = 1 << 31;
 /// The most timers that one end of a flow can have.
 pub const TIMERS_MAX: u8 = 16;
 
+/// The heads of this many lanes are compared with the event queue's top, in place of being in the queue. The first lanes
+/// are those of the first flow, and where flows share a path, of all.
+const LANES_BESIDE: usize = 2;
+
 /// Whether events are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
@@ -61,6 +65,8 @@ pub struct Network<P> {
     /// Kind of the current event.
     kind: Kind,
     heap: Heap,
+    /// The heads of the first lanes; `Key::NEVER` for one that is empty.
+    heads: [Key; LANES_BESIDE],
     lanes: Vec<Lane>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
@@ -93,6 +99,7 @@ impl<P: Copy> Network<P> {
             due: Time::ZERO,
             kind: Kind::Application,
             heap: Heap::new(),
+            heads: [Key::NEVER; LANES_BESIDE],
             lanes: Vec::new(),
             legs: Vec::new(),
             flows: Vec::new(),
@@ -205,18 +212,29 @@ impl<P: Copy> Network<P> {
     /// If `until` is [`Time::NEVER`], which comes after every event.
     pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Activity {
         assert!(until < Time::NEVER, "a run ends");
-        while let Some((key, index)) = self.heap.peek() {
+        loop {
+            let in_heap = self.heap.peek().unwrap_or((Key::NEVER, 0));
+            let (head, lane) = self.least_head();
+            let is_beside = head < in_heap.0;
+            let (key, index) = if is_beside { (head, lane) } else { in_heap };
             if key.time() > until {
                 self.rest_until(until);
                 return if key.time() == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
-            self.heap.pop_peeked();
+            if !is_beside {
+                self.heap.pop_peeked();
+            }
             self.due = key.time();
             self.now = self.step_at(self.due);
             self.handle(key, index, handler);
         }
-        self.rest_until(until);
-        Activity::Quiet
+    }
+
+    /// The least of the heads beside the event queue, and its lane.
+    #[inline]
+    fn least_head(&self) -> (Key, u32) {
+        let [first, second] = self.heads;
+        if second < first { (second, 1) } else { (first, 0) }
     }
 
     /// The first step of the clock at or after `at`.
@@ -290,7 +308,7 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// The packet of an event-queue entry, `None` if the entry is stale. Pushes the entry of the next packet in its lane.
+    /// The packet of an event, `None` if the event queue's entry is stale. The next packet of its lane becomes its head.
     #[inline]
     fn take(&mut self, key: Key, index: u32) -> Option<Handle> {
         if index & SOLO != 0 {
@@ -299,7 +317,9 @@ impl<P: Copy> Network<P> {
         }
         let lane = &mut self.lanes[index as usize];
         let packet = lane.pop(key)?;
-        if let Some(next) = lane.head() {
+        if let Some(beside) = self.heads.get_mut(index as usize) {
+            *beside = lane.head().unwrap_or(Key::NEVER);
+        } else if let Some(next) = lane.head() {
             self.heap.push(next, index);
         }
         self.events += 1;

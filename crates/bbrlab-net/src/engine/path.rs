@@ -9,7 +9,7 @@ use crate::event::{self, Key, Kind, id_of, id_tie, tie};
 use crate::lane::UnderWay;
 use crate::link::discipline::{Cause, Rule as _};
 use crate::link::stats::LinkStats;
-use crate::link::{InService, Line, Shadow, marks_on_arrival, marks_on_wait};
+use crate::link::{Admission, InService, Line, Shadow, marks_on_arrival, marks_on_wait};
 use crate::packet::{FlowId, Handle, InNetwork, LinkId, Outgoing, Packets, Queued, Side};
 use crate::route::{Leg, NO_LANE, Target};
 
@@ -22,29 +22,54 @@ impl<P: Copy> Network<P> {
         let id_tie = id_tie(flow.0, sender.next_sequence);
         sender.next_sequence = sender.next_sequence.wrapping_add(1);
         self.sent += 1;
-        let handle = self.packets.insert(InNetwork {
+        let identity = digest::identity(flow, packet.seq, packet.retransmission);
+        let stored = |leg| InNetwork {
             tie: id_tie,
-            identity: digest::identity(flow, packet.seq, packet.retransmission),
+            identity,
             leg,
             wire_bytes: packet.wire_bytes,
             ecn: packet.ecn,
             is_data: packet.is_data,
             payload: packet.payload,
-        });
-        let &Leg { lane, delay, tie_base, sent_by_mask, .. } = &self.legs[leg as usize];
-        if lane == NO_LANE {
-            // Handled at once: as an arrival at the current time it would be the next event in any case.
-            self.arrive_at_link(handle, leg);
-        } else {
+        };
+        let &Leg {
+            lane, delay, tie_base, sent_by_mask, target, last_rated: counts_for_flow, ..
+        } = &self.legs[leg as usize];
+        if lane != NO_LANE {
+            let handle = self.packets.insert(stored(leg));
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
             self.enter_lane(lane, UnderWay::new(self.now + delay, tie, handle));
+            return;
         }
+        // Handled at once: as an arrival at the current time it would be the next event in any case.
+        let Target::Link(id) = target else { unreachable!("only a link is reached at once") };
+        let link = &mut self.links[id.0 as usize];
+        if !link.is_plain {
+            let handle = self.packets.insert(stored(leg));
+            self.arrive_at_link(handle, leg);
+            return;
+        }
+        let Outgoing { wire_bytes, is_data, .. } = packet;
+        let admission = Admission { identity, flow, wire_bytes, is_data, counts_for_flow };
+        let times = (self.due, self.now);
+        let Some(departs) = link.admit_plainly(id, times, &admission, &mut self.accounts) else {
+            return;
+        };
+        // It is stored only now, on its next leg.
+        let handle = self.packets.insert(stored(leg + 1));
+        let &Leg { delay, tie_base, lane, .. } = &self.legs[leg as usize + 1];
+        let at = self.step_at(departs) + delay;
+        self.enter_lane(lane, UnderWay::new(at, tie_base | id_tie, handle));
     }
 
     #[inline]
     pub(super) fn enter_lane(&mut self, lane: u32, packet: UnderWay) {
         if self.lanes[lane as usize].push(packet) {
-            self.heap.push(packet.key(), lane);
+            if let Some(beside) = self.heads.get_mut(lane as usize) {
+                *beside = packet.key();
+            } else {
+                self.heap.push(packet.key(), lane);
+            }
         }
     }
 
@@ -53,6 +78,10 @@ impl<P: Copy> Network<P> {
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let counts_for_flow = leg.last_rated;
         let (due, now) = (self.due, self.now);
+        if self.links[id.0 as usize].is_plain {
+            self.arrive_at_plain_link(id, handle, counts_for_flow);
+            return;
+        }
         if let Line::Events { in_service: Some(served), .. } = &self.links[id.0 as usize].line
             && served.departs <= due
         {
@@ -143,6 +172,24 @@ impl<P: Copy> Network<P> {
                 };
                 self.enqueue(id, queued);
             }
+        }
+    }
+
+    fn arrive_at_plain_link(&mut self, id: LinkId, handle: Handle, counts_for_flow: bool) {
+        let packet = self.packets.get(handle);
+        let admission = Admission {
+            identity: packet.identity,
+            flow: FlowId(id_of(packet.tie)),
+            wire_bytes: packet.wire_bytes,
+            is_data: packet.is_data,
+            counts_for_flow,
+        };
+        let link = &mut self.links[id.0 as usize];
+        let times = (self.due, self.now);
+        if let Some(departs) = link.admit_plainly(id, times, &admission, &mut self.accounts) {
+            self.forward(id, handle, departs);
+        } else {
+            self.packets.remove(handle);
         }
     }
 

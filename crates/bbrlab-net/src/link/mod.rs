@@ -7,6 +7,7 @@
 
 pub(crate) mod delay_histogram;
 pub(crate) mod discipline;
+mod plain;
 pub(crate) mod queue_length;
 mod serialiser;
 pub(crate) mod server;
@@ -24,6 +25,7 @@ use crate::packet::{FlowId, LinkId, Queued};
 use crate::ring::Ring;
 use crate::rng::Rng;
 use discipline::Discipline;
+pub(crate) use plain::Admission;
 use server::Server;
 use stats::LinkStats;
 
@@ -43,6 +45,9 @@ pub enum LinkMode {
 pub(crate) struct Link {
     pub(crate) line: Line,
     pub(crate) server: Server,
+    /// Whether the link only queues and serves: drop-tail by virtual clock at a constant rate, without marks, losses,
+    /// jitter or reordering. Most links are; [`Self::admit_plainly`] is their short way.
+    pub(crate) is_plain: bool,
     pub(crate) rated: bool,
     /// Propagation delay after the departure.
     pub(crate) delay: Span,
@@ -109,19 +114,26 @@ impl Link {
         };
         let jitter = link.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
         let reorder = link.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
-        Self {
-            line: match (link.queue, mode) {
-                (Queue::DropTail, LinkMode::VirtualClock) => {
-                    Line::Virtual { buffer: link.buffer, shadows: Ring::default() }
-                }
-                (queue, _) => Line::Events {
-                    queue: Discipline::new(queue, link.buffer),
-                    rng: rng("queue"),
-                    in_service: None,
-                    served: 0,
-                },
+        let line = match (link.queue, mode) {
+            (Queue::DropTail, LinkMode::VirtualClock) => {
+                Line::Virtual { buffer: link.buffer, shadows: Ring::default() }
+            }
+            (queue, _) => Line::Events {
+                queue: Discipline::new(queue, link.buffer),
+                rng: rng("queue"),
+                in_service: None,
+                served: 0,
             },
-            server: Server::new(&link.rate, link.rate_change, link.burst),
+        };
+        let server = Server::new(&link.rate, link.rate_change, link.burst);
+        Self {
+            is_plain: matches!((&line, &server), (Line::Virtual { .. }, Server::Constant(_)))
+                && link.ecn_threshold.is_none()
+                && link.loss.is_none()
+                && jitter.is_none()
+                && reorder.is_none(),
+            line,
+            server,
             rated: link.rate.is_limited(),
             delay: link.delay,
             ecn_threshold: link.ecn_threshold,
@@ -140,6 +152,14 @@ impl Link {
     /// Settles a link by virtual clock: accounts for all departures up to `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
+        if self.is_plain {
+            self.settle_plainly(now, id, accounts);
+        } else {
+            self.settle_any(now, id, accounts);
+        }
+    }
+
+    fn settle_any(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
         while let Some(shadow) = shadows.front() {
             if shadow.departs > now {

@@ -1,0 +1,91 @@
+//! The short way of a plain link: what `engine/path.rs` and `settle` do at any link, without the questions that a plain
+//! link answers with no. `Link::is_plain` says which links these are.
+
+use bbrlab_units::Time;
+
+use super::server::Server;
+use super::{Line, Link, Shadow};
+use crate::accounts::Accounts;
+use crate::digest::Record;
+use crate::packet::{FlowId, LinkId};
+
+/// What a plain link asks of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission {
+    pub(crate) identity: u64,
+    pub(crate) flow: FlowId,
+    pub(crate) wire_bytes: u32,
+    pub(crate) is_data: bool,
+    pub(crate) counts_for_flow: bool,
+}
+
+impl Link {
+    /// Admits a packet to a plain link. Returns when the packet departs; `None` if the buffer is full.
+    #[inline]
+    pub(crate) fn admit_plainly(
+        &mut self,
+        id: LinkId,
+        (due, now): (Time, Time),
+        packet: &Admission,
+        accounts: &mut Accounts,
+    ) -> Option<Time> {
+        self.settle_plainly(due, id, accounts);
+        let (Line::Virtual { buffer, shadows }, Server::Constant(serialiser)) =
+            (&mut self.line, &mut self.server)
+        else {
+            unreachable!("the link is plain")
+        };
+        self.stats.arrivals += 1;
+        if packet.is_data {
+            accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
+        }
+        if let Some(in_service) = shadows.front() {
+            let waiting_packets = shadows.len() as u64 - 1;
+            let waiting_bytes = self.stats.backlog_bytes - u64::from(in_service.wire_bytes);
+            if !buffer.admits(waiting_packets, waiting_bytes, packet.wire_bytes) {
+                self.stats.drops_full += 1;
+                if packet.is_data {
+                    accounts.losses(packet.flow).drops += 1;
+                    accounts.digest.add(Record::DropFull, id, packet.identity, due);
+                }
+                return None;
+            }
+        }
+        let waited = serialiser.free_at().since(now);
+        let departs = serialiser.begin_and_serve(now, packet.wire_bytes);
+        self.stats.enters(due, packet.wire_bytes);
+        shadows.push_back(Shadow {
+            departs,
+            waited,
+            identity: packet.identity,
+            flow: packet.flow.0,
+            wire_bytes: packet.wire_bytes,
+            is_data: packet.is_data,
+            lost: false,
+            marked: false,
+            counts_for_flow: packet.counts_for_flow,
+        });
+        Some(departs)
+    }
+
+    /// Accounts for all departures up to `now`.
+    #[inline]
+    pub(super) fn settle_plainly(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
+        let Line::Virtual { shadows, .. } = &mut self.line else { return };
+        while let Some(shadow) = shadows.front() {
+            if shadow.departs > now {
+                break;
+            }
+            self.stats.leaves(shadow.departs, shadow.wire_bytes);
+            self.stats.sent(shadow.wire_bytes, shadow.waited);
+            if shadow.counts_for_flow {
+                accounts.wire_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
+            }
+            if shadow.is_data {
+                self.stats.sent_data_packets += 1;
+                accounts.digest.add(Record::Departure, id, shadow.identity, shadow.departs);
+            }
+            shadows.drop_front();
+        }
+    }
+}
