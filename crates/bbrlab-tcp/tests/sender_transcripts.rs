@@ -1,17 +1,17 @@
 //! Transcripts of the sender in the manner of packetdrill: its input and its output.
 //!
 //! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in milliseconds is an
-//! input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `90 close`. The test runs the inputs
-//! and the timers between them, and writes below each the segments sent (`>`), the resulting state (`=`) and what else has changed inside (`~`). The
-//! output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the difference like code.
+//! input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `70 cc FIELD` (of its state), `90 close`.
+//! The test runs the inputs and the timers between them, and writes below each the segments sent (`>`), the resulting
+//! state (`=`) and what else has changed inside (`~`). The output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the difference like code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bbrlab_cc::{Algorithm, Draw};
+use bbrlab_cc::{Algorithm, CongestionControl, Draw};
 use bbrlab_stack::{
-    EcnMode, Handshake, Pacing, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SenderQdisc,
-    Sockbuf, SocketBuffer, Tso,
+    EcnMode, Handshake, Pacing, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds,
+    SenderQdisc, Sockbuf, SocketBuffer, Tso,
 };
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{Pending, SenderInfo};
@@ -213,6 +213,11 @@ impl Play {
                 }
                 ("sockbuf", "payload") => config.stack.socket.sockbuf = Sockbuf::Payload,
                 ("handshake", "ns3") => config.stack.socket.handshake = Handshake::Ns3,
+                ("rtt_clock", "ms") => config.stack.socket.rtt_clock = RttClock::Milliseconds,
+                ("rtt_clock", "positive_ms") => {
+                    config.stack.socket.rtt_clock = RttClock::PositiveMilliseconds;
+                }
+                ("rtt_retrans", value) => config.stack.socket.rtt_retrans = value == "on",
                 ("fq", "on") => config.stack.sender_qdisc = SenderQdisc::Fq,
                 ("recovery", "classic") => config.stack.recovery = Recovery::Classic,
                 ("recovery", "prr") => config.stack.recovery = Recovery::Prr,
@@ -292,6 +297,15 @@ impl Play {
                     _ => writeln!(self.text, "    app-limited until {until} are delivered")
                         .expect("a string"),
                 }
+                return;
+            }
+            "cc" => {
+                let text = &mut self.text;
+                self.sender.cc().snapshot(&mut |name, value| {
+                    if name == words[1] {
+                        writeln!(text, "    {name} {value}").expect("a string");
+                    }
+                });
                 return;
             }
             "<" => {

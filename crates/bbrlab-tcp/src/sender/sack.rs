@@ -35,11 +35,17 @@ impl Sender {
 
         let mut blocks = [SackBlock::default(); NUM_SACKS];
         let mut used = 0;
+        let window = SackWindow {
+            snd_una: self.conn.snd_una,
+            snd_nxt: self.conn.snd_nxt,
+            undo_marker: self.episode.undo.marker(),
+            max_window: self.window.max(),
+        };
         let mut first_index: Option<usize> = Some(0);
         for (i, &block) in wire.iter().enumerate() {
             let is_dup = i == 0 && is_dsack;
             let is_known = !after(block.end, prior_snd_una);
-            if !self.is_sack_block_valid(is_dup, block) || is_known {
+            if !window.allows(block, is_dup) || is_known {
                 if i == 0 {
                     first_index = None;
                 }
@@ -86,26 +92,6 @@ impl Sender {
                 sampler.skb_delivered(&mut state.rate, &mut stamps, skb.delivered);
             }
         });
-    }
-
-    /// Whether a block is valid. Linux: `tcp_is_sackblock_valid`.
-    fn is_sack_block_valid(&self, is_dsack: bool, block: SackBlock) -> bool {
-        let SackBlock { start, end } = block;
-        let (snd_una, snd_nxt) = (self.conn.snd_una, self.conn.snd_nxt);
-        if after(end, snd_nxt) || !before(start, end) || !before(start, snd_nxt) {
-            return false;
-        }
-        if after(start, snd_una) {
-            return true;
-        }
-        let Some(marker) = self.episode.undo.marker() else { return false };
-        if !is_dsack || after(end, snd_una) {
-            return false;
-        }
-        if !before(start, marker) {
-            return true;
-        }
-        after(end, marker) && !before(start, end.wrapping_sub(self.window.max()))
     }
 
     /// Whether the first block reports a duplicate. Linux: `tcp_check_dsack`.
@@ -171,6 +157,38 @@ impl Sender {
     }
 }
 
+/// Which sequence numbers a SACK block may cover.
+#[derive(Clone, Copy)]
+struct SackWindow {
+    snd_una: u32,
+    snd_nxt: u32,
+    undo_marker: Option<u32>,
+    /// The largest window that the peer has advertised.
+    max_window: u32,
+}
+
+impl SackWindow {
+    /// Whether a block is valid. Linux: `tcp_is_sackblock_valid`.
+    #[inline]
+    fn allows(&self, block: SackBlock, is_dsack: bool) -> bool {
+        let SackBlock { start, end } = block;
+        if after(end, self.snd_nxt) || !before(start, end) || !before(start, self.snd_nxt) {
+            return false;
+        }
+        if after(start, self.snd_una) {
+            return true;
+        }
+        let Some(marker) = self.undo_marker else { return false };
+        if !is_dsack || after(end, self.snd_una) {
+            return false;
+        }
+        if !before(start, marker) {
+            return true;
+        }
+        after(end, marker) && !before(start, end.wrapping_sub(self.max_window))
+    }
+}
+
 /// Sorts blocks by start, stably, as the kernel does; `first_index` keeps pointing to the ACK's first block.
 fn sort_blocks(blocks: &mut [SackBlock], first_index: &mut Option<usize>) {
     for i in (1..blocks.len()).rev() {
@@ -182,5 +200,60 @@ fn sort_blocks(blocks: &mut [SackBlock], first_index: &mut Option<usize>) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SackBlock, SackWindow};
+
+    const WINDOW: SackWindow =
+        SackWindow { snd_una: 5000, snd_nxt: 9000, undo_marker: Some(3000), max_window: 2000 };
+
+    fn check(block: (u32, u32), is_dsack: bool, is_valid: bool) {
+        // The position in the space of sequence numbers does not matter.
+        for isn in [0, 4000_u32.wrapping_neg()] {
+            let block =
+                SackBlock { start: isn.wrapping_add(block.0), end: isn.wrapping_add(block.1) };
+            let window = SackWindow {
+                snd_una: isn.wrapping_add(WINDOW.snd_una),
+                snd_nxt: isn.wrapping_add(WINDOW.snd_nxt),
+                undo_marker: WINDOW.undo_marker.map(|marker| isn.wrapping_add(marker)),
+                ..WINDOW
+            };
+            assert_eq!(window.allows(block, is_dsack), is_valid, "{block:?} from {isn}");
+        }
+    }
+
+    /// The cases that the comment above the kernel's `tcp_is_sackblock_valid` lists.
+    #[test]
+    fn blocks_lie_between_what_is_acknowledged_and_what_was_sent() {
+        for is_dsack in [false, true] {
+            check((6000, 7000), is_dsack, true);
+            check((5001, 9000), is_dsack, true);
+            // Beyond what was sent, empty, reversed.
+            check((8000, 9001), is_dsack, false);
+            check((9000, 9000), is_dsack, false);
+            check((6000, 6000), is_dsack, false);
+            check((7000, 6000), is_dsack, false);
+            // What begins at or below `snd_una` and ends above it.
+            check((5000, 6000), is_dsack, false);
+            check((4000, 5001), is_dsack, false);
+        }
+    }
+
+    #[test]
+    fn below_what_is_acknowledged_only_duplicates_of_the_episode_are_valid() {
+        check((4000, 5000), false, false);
+        check((4000, 5000), true, true);
+        check((3000, 3001), true, true);
+        // They may begin below the marker if they end above it and are no longer than the largest window.
+        check((2000, 3000), true, false);
+        check((2999, 3001), true, true);
+        check((1001, 3001), true, true);
+        check((1000, 3001), true, false);
+        let no_episode = SackWindow { undo_marker: None, ..WINDOW };
+        assert!(!no_episode.allows(SackBlock { start: 4000, end: 5000 }, true));
+        assert!(no_episode.allows(SackBlock { start: 6000, end: 7000 }, false));
     }
 }

@@ -304,3 +304,51 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_cc::{Algorithm, Draw};
+    use bbrlab_units::{NS_PER_S, Span, Time};
+
+    use crate::{Host, Segment, Sender, SenderConfig, Tick, TimerId};
+
+    #[derive(Default)]
+    struct Counter {
+        sent: u32,
+        armed: u32,
+    }
+
+    impl Draw for Counter {
+        fn below(&mut self, _bound: u32) -> u32 {
+            0
+        }
+    }
+
+    impl Host for Counter {
+        fn transmit(&mut self, _segment: Segment) {
+            self.sent += 1;
+        }
+        fn arm(&mut self, _timer: TimerId, _at: Time) {
+            self.armed += 1;
+        }
+        fn disarm(&mut self, _timer: TimerId) {}
+    }
+
+    /// A host may call before the slot of its wheel. Then the timer is set again until its jiffy has come, and does its
+    /// work in that jiffy. Linux: `tcp_write_timer_handler`.
+    #[test]
+    fn a_timer_that_is_called_early_waits_for_its_jiffy() {
+        let config =
+            SenderConfig { tick: Tick::new(1000, 0, Span::ZERO), ..SenderConfig::default() };
+        let reno = Algorithm::from_name("reno").expect("a known algorithm");
+        let reno = reno.build(&Vec::new()).expect("the defaults are in range");
+        let mut host = Counter::default();
+        let mut sender = Sender::new(&config, reno);
+        sender.connect(Time(NS_PER_S), &mut host);
+        assert_eq!((host.sent, host.armed), (1, 1), "the SYN, and its timeout of 1000 jiffies");
+        sender.on_timer(Time(NS_PER_S / 1000 * 1999), TimerId::Retransmit, &mut host);
+        assert_eq!((host.sent, host.armed), (1, 2));
+        sender.on_timer(Time(NS_PER_S * 2), TimerId::Retransmit, &mut host);
+        assert_eq!((host.sent, host.armed), (2, 3));
+    }
+}

@@ -163,9 +163,7 @@ impl Scoreboard {
         let before = u32::from(skb.pcount);
         let cut = snd_una.wrapping_sub(skb.seq);
         skb.seq = snd_una;
-        if skb.pcount > 1 {
-            skb.count_segments(u32::from(skb.gso_size));
-        }
+        skb.count_segments(u32::from(skb.gso_size));
         let acked = before - u32::from(skb.pcount);
         self.wmem_queued -= cut;
         acked

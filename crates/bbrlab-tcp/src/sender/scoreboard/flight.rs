@@ -235,17 +235,16 @@ impl Scoreboard {
         Cursor(rest)
     }
 
-    /// Removes the acknowledged head of an skb. Linux: `tcp_trim_head`.
+    /// Removes the acknowledged head of an skb. It is one segment: of more, the ACK itself has removed the head.
+    /// Linux: `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
         if !before(skb.seq, snd_una) || skb.flags & flag::SYN != 0 {
             return;
         }
+        debug_assert_eq!(skb.pcount, 1, "an ACK removes what it covers of several segments");
         let cut = snd_una.wrapping_sub(skb.seq);
         skb.seq = snd_una;
-        if skb.pcount > 1 {
-            skb.count_segments(u32::from(skb.gso_size));
-        }
         self.wmem_queued -= cut;
     }
 

@@ -310,22 +310,18 @@ impl Scoreboard {
         let mut tags = old_tags;
         if after(end, conn.snd_una) {
             if tags & tag::SACKED == 0 {
-                if tags & tag::RETRANS == 0 || tags & tag::LOST != 0 {
-                    if tags & tag::LOST != 0 {
-                        self.lost_out -= pcount;
-                    }
+                // A retransmission that is not lost is believed to be still in flight.
+                if tags & tag::LOST != 0 {
+                    self.lost_out -= pcount;
+                    tags &= !tag::LOST;
                     if tags & tag::RETRANS != 0 {
                         if self.count == Counting::SpareKept {
                             self.spare_out += pcount;
                         } else {
                             self.retrans_out -= pcount;
+                            tags &= !tag::RETRANS;
                         }
                     }
-                    tags &= if self.count == Counting::SpareKept {
-                        !tag::LOST
-                    } else {
-                        !(tag::LOST | tag::RETRANS)
-                    };
                 }
                 tags |= tag::SACKED;
                 tags &= !tag::UNSORTED_BY_RTO;
