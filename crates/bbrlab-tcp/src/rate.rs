@@ -446,6 +446,26 @@ mod tests {
     }
 
     #[test]
+    fn the_later_trees_keep_stamps_of_32_bits_and_the_packets_in_flight() {
+        let late = (1 << 32) + 500;
+        assert_eq!((Form::V1.stamp(late), Form::V3.stamp(late)), (late, 500));
+        for form in [Form::V1, Form::V3] {
+            assert_eq!(form.delta(late, form.stamp(late - 1_000)), 1_000, "across the wrap");
+            assert_eq!(form.delta(100, 200), 0, "never negative");
+        }
+        for (form, in_flight, lost) in [(Form::V1, 0, 0), (Form::V3, 0xf_ffff, 7)] {
+            let mut sampler = RateSampler { form, ..RateSampler::default() };
+            let mut conn = Conn { inflight: 0xf_fffe, lost: 7, ..conn(1_000, 1) };
+            conn.delivered_ce = 0x1f_ffff;
+            let stamps = sampler.skb_sent(&mut conn, 1, 2, 1_000);
+            assert_eq!((stamps.in_flight, stamps.lost), (in_flight, lost), "20 bits of them");
+            assert_eq!((stamps.delivered_ce(), stamps.is_app_limited()), (0xf_ffff, false));
+            conn.ctl.app_limited = 5;
+            assert!(sampler.skb_sent(&mut conn, 1, 2, 1_000).is_app_limited());
+        }
+    }
+
+    #[test]
     fn packed_stamps_keep_the_application_limited_mark() {
         for limited in [false, true] {
             let ce_and_mark = if limited { SkbStamps::MARK | 5 } else { 5 };

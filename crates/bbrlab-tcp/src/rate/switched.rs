@@ -140,3 +140,160 @@ impl RateSampler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREVIOUS: RateSwitches = RateSwitches { ack_interval: AckInterval::Previous, ..LINUX };
+    const STICKY: RateSwitches = RateSwitches { is_sticky: true, ..LINUX };
+    const REUSE: RateSwitches = RateSwitches { invalid: InvalidSample::Reuse, ..LINUX };
+    const SRTT: RateSwitches = RateSwitches { min_rtt: SampleBound::Srtt, ..LINUX };
+    const LINUX: RateSwitches = RateSwitches {
+        ack_interval: AckInterval::This,
+        is_sticky: false,
+        is_loss_abs: false,
+        invalid: InvalidSample::Drop,
+        min_rtt: SampleBound::Sample,
+    };
+
+    type Packet = (SkbStamps, DeliveredSkb);
+
+    /// A connection whose SYN is acknowledged; times in microseconds.
+    struct Flow {
+        sampler: RateSampler,
+        conn: Conn,
+        packets_out: u32,
+        end_seq: u32,
+    }
+
+    impl Flow {
+        fn new(switches: RateSwitches) -> Self {
+            Self {
+                sampler: RateSampler::new(super::super::Form::V1, switches),
+                conn: Conn { delivered: 1, min_rtt_us: 10, ..Conn::default() },
+                packets_out: 0,
+                end_seq: 1,
+            }
+        }
+
+        fn send(&mut self, at_us: u64) -> Packet {
+            let stamps = self.sampler.skb_sent(&mut self.conn, self.packets_out, 1, at_us);
+            self.packets_out += 1;
+            self.end_seq += 1000;
+            let skb =
+                DeliveredSkb { tx_mstamp: at_us, end_seq: self.end_seq, ..Default::default() };
+            (stamps, skb)
+        }
+
+        /// Packets delivered and interval of the sample.
+        fn ack(&mut self, at_us: u64, packets: &mut [Packet]) -> (i32, i64) {
+            self.ack_all(at_us, packets, false)
+        }
+
+        fn ack_all(&mut self, at_us: u64, packets: &mut [Packet], is_reneg: bool) -> (i32, i64) {
+            let mut ack = AckRate::default();
+            let count = u32::try_from(packets.len()).expect("a few");
+            for (stamps, skb) in packets {
+                self.sampler.skb_delivered(&mut ack, stamps, *skb);
+            }
+            self.conn.clock_ns = at_us * 1000;
+            self.conn.delivered += count;
+            self.packets_out -= count;
+            self.sampler.generate(&mut self.conn, &mut ack, count, 0, is_reneg);
+            (ack.rs.delivered, ack.rs.interval_us)
+        }
+
+        /// Four packets, each of the last two sent after one of the first two was acknowledged; returns the last two.
+        fn two_acked(switches: RateSwitches) -> (Self, Packet, Packet) {
+            let mut flow = Self::new(switches);
+            let (a, b) = (flow.send(1_000), flow.send(1_500));
+            assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
+            let c = flow.send(2_100);
+            assert_eq!(flow.ack(2_500, &mut [b]), (2, 1_500));
+            let d = flow.send(2_600);
+            (flow, c, d)
+        }
+    }
+
+    /// ns-3: `SkbDelivered` takes the time since `m_priorTime` before it sets that for the new packet.
+    #[test]
+    fn the_ack_phase_begins_with_the_sample_before() {
+        let (mut flow, c, d) = Flow::two_acked(STICKY);
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "in Linux since the ACK of the first");
+        assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_100));
+        let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, 2_100));
+        assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_600));
+        let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
+        assert_eq!(flow.ack(3_600, &mut [c, d]), (2, 1_600), "of the same ACK too");
+    }
+
+    #[test]
+    fn after_an_invalid_sample_the_ack_phase_begins_with_the_connection() {
+        let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
+        flow.conn.min_rtt_us = 10_000;
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, -1));
+        flow.conn.min_rtt_us = 10;
+        assert_eq!(flow.ack(3_600, &mut [d]), (2, 2_600));
+    }
+
+    #[test]
+    fn a_sticky_sample_goes_on_without_a_newer_packet() {
+        let (mut flow, c, _) = Flow::two_acked(STICKY);
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100));
+        assert_eq!(flow.ack(3_200, &mut []), (2, 1_100));
+        let (mut flow, c, _) = Flow::two_acked(PREVIOUS);
+        flow.ack(3_100, &mut [c]);
+        assert_eq!(flow.ack(3_200, &mut []), (-1, -1));
+    }
+
+    /// In ns-3 newer is what was sent after more deliveries; in Linux every ACK begins anew.
+    #[test]
+    fn an_older_packet_does_not_end_a_sticky_sample() {
+        for (switches, late) in [(STICKY, (2, 1_100)), (REUSE, (3, 2_200))] {
+            let mut flow = Flow::new(switches);
+            let (a, b) = (flow.send(1_000), flow.send(1_500));
+            assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
+            let c = flow.send(2_100);
+            assert_eq!(flow.ack(3_100, &mut [c]), (1, 1_100));
+            assert_eq!(flow.ack(3_200, &mut [b]), late);
+        }
+        let mut flow = Flow::new(REUSE);
+        let (a, b) = (flow.send(1_000), flow.send(1_500));
+        flow.ack(2_000, &mut [a]);
+        let c = flow.send(2_100);
+        assert_eq!(flow.ack(3_100, &mut [c, b]), (2, 1_100), "within one ACK the newest counts");
+    }
+
+    #[test]
+    fn the_last_valid_rate_takes_the_place_of_an_invalid_sample() {
+        let mut flow = Flow::new(REUSE);
+        assert_eq!(flow.ack(900, &mut []), (-1, -1), "there is none yet");
+        let (a, b, c) = (flow.send(1_000), flow.send(1_000), flow.send(1_000));
+        assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
+        assert_eq!(flow.ack(2_100, &mut []), (1, 1_000), "nothing delivered");
+        assert_eq!(flow.ack_all(2_200, &mut [b], true), (1, 1_000), "SACKs were taken back");
+        flow.conn.min_rtt_us = 10_000;
+        assert_eq!(flow.ack(2_300, &mut [c]), (1, 1_000), "too short");
+        let mut flow = Flow::new(PREVIOUS);
+        let (a, b) = (flow.send(1_000), flow.send(1_000));
+        assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
+        assert_eq!(flow.ack_all(2_200, &mut [b], true), (-1, -1));
+    }
+
+    #[test]
+    fn the_minimum_of_the_smoothed_rtt_bounds_samples() {
+        let sample = |srtts: &[u32], interval_us: u64| {
+            let mut flow = Flow::new(SRTT);
+            let packet = flow.send(1_000);
+            for &srtt_us in srtts {
+                flow.sampler.note_srtt(srtt_us);
+            }
+            flow.ack(1_000 + interval_us, &mut [packet]).1
+        };
+        assert_eq!(sample(&[5_000, 3_000, 4_000], 3_000), 3_000);
+        assert_eq!(sample(&[5_000, 3_000, 4_000], 2_999), -1);
+        assert_eq!(sample(&[], 2_999), -1, "no RTT is known yet");
+    }
+}
