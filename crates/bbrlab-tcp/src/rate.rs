@@ -37,7 +37,7 @@ const SKB_TRUESIZE_1: u32 = 640;
 
 /// The kernel tree whose sampler this is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum SamplerVersion {
     /// Mainline Linux: stamps of 64 bits.
     #[default]
     V1,
@@ -45,7 +45,7 @@ pub enum Form {
     V3,
 }
 
-impl Form {
+impl SamplerVersion {
     /// A stamp as it is stored in a packet's record.
     #[inline]
     fn stamp(self, mstamp: u64) -> u64 {
@@ -216,7 +216,7 @@ pub struct AckRate {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSampler {
     /// The kernel tree that it follows.
-    pub form: Form,
+    pub version: SamplerVersion,
     /// Start of the current send phase in microseconds.
     pub first_tx_mstamp: u64,
     /// Packets of the reported delivery rate.
@@ -233,9 +233,9 @@ pub struct RateSampler {
 impl RateSampler {
     /// A sampler that has seen nothing.
     #[must_use]
-    pub fn new(form: Form, switches: RateSwitches) -> Self {
+    pub fn new(version: SamplerVersion, switches: RateSwitches) -> Self {
         Self {
-            form,
+            version,
             is_switched: switches != RateSwitches::default(),
             switched: Switched::new(switches),
             ..Self::default()
@@ -258,13 +258,15 @@ impl RateSampler {
             conn.delivered_mstamp = tx_mstamp;
         }
         let mark = if conn.ctl.app_limited == 0 { 0 } else { SkbStamps::MARK };
-        let (lost, in_flight) = match self.form {
-            Form::V1 => (0, 0),
-            Form::V3 => (conn.lost, conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX)),
+        let (lost, in_flight) = match self.version {
+            SamplerVersion::V1 => (0, 0),
+            SamplerVersion::V3 => {
+                (conn.lost, conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX))
+            }
         };
         SkbStamps {
-            first_tx_mstamp: self.form.stamp(self.first_tx_mstamp),
-            delivered_mstamp: self.form.stamp(conn.delivered_mstamp),
+            first_tx_mstamp: self.version.stamp(self.first_tx_mstamp),
+            delivered_mstamp: self.version.stamp(conn.delivered_mstamp),
             delivered: conn.delivered,
             lost,
             in_flight,
@@ -311,7 +313,7 @@ impl RateSampler {
         ack.rs.tx_in_flight = stamps.in_flight;
         ack.last_end_seq = skb.end_seq;
         self.first_tx_mstamp = skb.tx_mstamp;
-        ack.rs.interval_us = i64::from(self.form.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
+        ack.rs.interval_us = i64::from(self.version.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
     }
 
     /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or by SACK) and
@@ -346,7 +348,7 @@ impl RateSampler {
         }
         self.count(conn, ack);
         let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
-        let ack_us = self.form.delta(now, ack.prior_mstamp);
+        let ack_us = self.version.delta(now, ack.prior_mstamp);
         self.complete(ack, snd_us, ack_us, conn.min_rtt_us);
     }
 
@@ -354,7 +356,7 @@ impl RateSampler {
     #[inline]
     fn count(&self, conn: &Conn, ack: &mut AckRate) {
         ack.rs.delivered = conn.delivered.wrapping_sub(ack.rs.prior_delivered).cast_signed();
-        if self.form == Form::V3 {
+        if self.version == SamplerVersion::V3 {
             ack.rs.lost = conn.lost.wrapping_sub(ack.prior_lost).cast_signed();
         }
         let delivered_ce =
@@ -448,13 +450,15 @@ mod tests {
     #[test]
     fn the_later_trees_keep_stamps_of_32_bits_and_the_packets_in_flight() {
         let late = (1 << 32) + 500;
-        assert_eq!((Form::V1.stamp(late), Form::V3.stamp(late)), (late, 500));
-        for form in [Form::V1, Form::V3] {
-            assert_eq!(form.delta(late, form.stamp(late - 1_000)), 1_000, "across the wrap");
-            assert_eq!(form.delta(100, 200), 0, "never negative");
+        assert_eq!((SamplerVersion::V1.stamp(late), SamplerVersion::V3.stamp(late)), (late, 500));
+        for version in [SamplerVersion::V1, SamplerVersion::V3] {
+            assert_eq!(version.delta(late, version.stamp(late - 1_000)), 1_000, "across the wrap");
+            assert_eq!(version.delta(100, 200), 0, "never negative");
         }
-        for (form, in_flight, lost) in [(Form::V1, 0, 0), (Form::V3, 0xf_ffff, 7)] {
-            let mut sampler = RateSampler { form, ..RateSampler::default() };
+        for (version, in_flight, lost) in
+            [(SamplerVersion::V1, 0, 0), (SamplerVersion::V3, 0xf_ffff, 7)]
+        {
+            let mut sampler = RateSampler { version, ..RateSampler::default() };
             let mut conn = Conn { inflight: 0xf_fffe, lost: 7, ..conn(1_000, 1) };
             conn.delivered_ce = 0x1f_ffff;
             let stamps = sampler.skb_sent(&mut conn, 1, 2, 1_000);

@@ -116,7 +116,7 @@ impl RateSampler {
         self.count(conn, ack);
         let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
         let ack_us = if has_newer {
-            self.form.delta(conn.tcp_mstamp(), self.switched.phase_mstamp)
+            self.version.delta(conn.tcp_mstamp(), self.switched.phase_mstamp)
         } else {
             self.switched.last.rcv_interval_us
         };
@@ -170,7 +170,7 @@ mod tests {
     impl Flow {
         fn new(switches: RateSwitches) -> Self {
             Self {
-                sampler: RateSampler::new(super::super::Form::V1, switches),
+                sampler: RateSampler::new(super::super::SamplerVersion::V1, switches),
                 conn: Conn { delivered: 1, min_rtt_us: 10, ..Conn::default() },
                 packets_out: 0,
                 end_seq: 1,

@@ -78,7 +78,7 @@ use bbrlab_stack::{PacingSwitches, RttClock, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
-use crate::rate::{Form, RateSampler};
+use crate::rate::{RateSampler, SamplerVersion};
 use crate::rtt::RttEstimator;
 use crate::segment::flag;
 use crate::{Host, Segment, TimerId};
@@ -253,7 +253,7 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        let form = if hooks.notes_in_flight { Form::V3 } else { Form::V1 };
+        let version = if hooks.notes_in_flight { SamplerVersion::V3 } else { SamplerVersion::V1 };
         Self {
             conn,
             clock: Clock::new(hz),
@@ -273,7 +273,7 @@ impl Sender {
             hooks,
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),
-            sampler: RateSampler::new(form, config.stack.rate),
+            sampler: RateSampler::new(version, config.stack.rate),
             rack: Rack::new(),
             tlp: Tlp::default(),
             usage: CwndUsage::default(),

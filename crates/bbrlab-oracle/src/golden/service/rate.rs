@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bbrlab_cc::Conn;
 use bbrlab_stack::RateSwitches;
 use bbrlab_tcp::rate::{
-    AckRate, Backlog, DeliveredSkb, Form, RateSampler, SkbStamps, check_app_limited,
+    AckRate, Backlog, DeliveredSkb, RateSampler, SamplerVersion, SkbStamps, check_app_limited,
 };
 
 use super::{Service, named, u32_of};
@@ -25,15 +25,15 @@ pub(super) struct Rate {
 
 impl Rate {
     pub(super) fn v1() -> Self {
-        Self::new(Form::V1)
+        Self::new(SamplerVersion::V1)
     }
 
     pub(super) fn v3() -> Self {
-        Self::new(Form::V3)
+        Self::new(SamplerVersion::V3)
     }
 
-    fn new(form: Form) -> Self {
-        let sampler = RateSampler::new(form, RateSwitches::default());
+    fn new(version: SamplerVersion) -> Self {
+        let sampler = RateSampler::new(version, RateSwitches::default());
         Self { sampler, ack: AckRate::default(), stamps: BTreeMap::new() }
     }
 }
