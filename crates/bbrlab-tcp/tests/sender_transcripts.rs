@@ -14,7 +14,7 @@ use bbrlab_stack::{
     SenderQdisc, Sockbuf, SocketBuffer, Tso,
 };
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::sender::{Pending, SenderInfo};
+use bbrlab_tcp::sender::{SenderInfo, TimerPurpose};
 use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 
@@ -266,8 +266,9 @@ impl Play {
                 continue;
             }
             let name = if id == TimerId::Pacing { "pacing timer" } else { "timer" };
-            let what = if id == TimerId::Pacing { Pending::None } else { before.timer };
-            let what = if what == Pending::None { String::new() } else { format!(" {what:?}") };
+            let what = if id == TimerId::Pacing { TimerPurpose::None } else { before.timer };
+            let what =
+                if what == TimerPurpose::None { String::new() } else { format!(" {what:?}") };
             writeln!(self.text, "# {} {name}{what}", show_ms(at)).expect("a string");
             self.show();
         }
@@ -325,7 +326,7 @@ impl Play {
         }
         let info = self.sender.info();
         let ssthresh = info.ssthresh.map_or(String::from("inf"), |s| s.to_string());
-        let timer = if info.timer == Pending::None {
+        let timer = if info.timer == TimerPurpose::None {
             String::from("no timer")
         } else {
             format!("{:?} in {}", info.timer, info.timer_jiffies)

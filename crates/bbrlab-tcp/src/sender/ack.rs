@@ -16,7 +16,7 @@ use bbrlab_stack::RttClock;
 use super::ack_state::{AckState, flags};
 use super::recovery::Rexmit;
 use super::scoreboard::{Acked, tag};
-use super::timers::Pending;
+use super::timers::TimerPurpose;
 use super::{Nonagle, Sender, State};
 use crate::Host;
 use crate::rate::DeliveredSkb;
@@ -490,7 +490,7 @@ impl Sender {
         let Some(first) = self.board.first_unsent() else { return };
         if after(first.end_seq, self.window_end()) {
             let when = self.probe0_when();
-            self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
+            self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);
         } else {
             self.timer.end_backoff();
             self.timer.clear();

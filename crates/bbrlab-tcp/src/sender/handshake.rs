@@ -11,7 +11,7 @@ use bbrlab_stack::Handshake;
 use bbrlab_units::Time;
 
 use super::ack_state::flags;
-use super::timers::Pending;
+use super::timers::TimerPurpose;
 use super::{Sender, State, timestamp_ms};
 use crate::Host;
 use crate::segment::{Segment, flag};
@@ -45,7 +45,7 @@ impl Sender {
             self.timer.set_rto(NS3_SYN_TIMEOUT_S * self.conn.hz);
         }
         let rto = self.timer.rto();
-        self.reset_timer(Pending::Retransmit, rto, host);
+        self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
     /// The answer to the SYN. Linux: `tcp_rcv_synsent_state_process`.

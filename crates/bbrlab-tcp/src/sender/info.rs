@@ -5,7 +5,7 @@
 
 use bbrlab_cc::CaState;
 
-use super::{Pending, Sender};
+use super::{Sender, TimerPurpose};
 
 /// The sender's state under the kernel's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct SenderInfo {
     /// Retransmissions so far, those of the SYN included.
     pub total_retrans: u32,
     /// What the retransmission timer is set for.
-    pub timer: Pending,
+    pub timer: TimerPurpose,
     /// Jiffies until the retransmission timer is due.
     pub timer_jiffies: u32,
     /// Doublings of the timeout.

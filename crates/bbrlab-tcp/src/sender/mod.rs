@@ -70,7 +70,7 @@ pub use config::SenderConfig;
 pub(crate) use handshake::NS3_SYN_TIMEOUT_S;
 pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
-pub use timers::Pending;
+pub use timers::TimerPurpose;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};

@@ -12,7 +12,7 @@ use bbrlab_units::{Ecn, Time};
 use super::fq::transmit_burst;
 use super::limits::{Limit, Stop};
 use super::scoreboard::{Cursor, Sent, Unsent};
-use super::timers::Pending;
+use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
 use crate::pacing::departure_step_ns;
 use crate::rate::PackedStamps;
@@ -246,7 +246,7 @@ impl Sender {
         let skb = self.board.add_to_flight(at);
         self.conn.snd_nxt = skb.end_seq;
         self.check_space();
-        *is_rto_due |= prior_packets == 0 || self.timer.pending() == Pending::LossProbe;
+        *is_rto_due |= prior_packets == 0 || self.timer.pending() == TimerPurpose::LossProbe;
         skb
     }
 

@@ -9,7 +9,7 @@
 use bbrlab_cc::linux_int::before;
 
 use super::Sender;
-use super::timers::{Pending, RTO_MAX_S};
+use super::timers::{RTO_MAX_S, TimerPurpose};
 use crate::Host;
 
 /// Largest useful number of doublings of the probe timeout. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
@@ -32,9 +32,9 @@ impl Sender {
 
     /// Sets the probe timer if no packet is out and no timer is set. Linux: `tcp_check_probe_timer`.
     pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
-        if self.board.packets_out() == 0 && self.timer.pending() == Pending::None {
+        if self.board.packets_out() == 0 && self.timer.pending() == TimerPurpose::None {
             let when = self.probe0_base();
-            self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
+            self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);
         }
     }
 
@@ -53,7 +53,7 @@ impl Sender {
         debug_assert!(is_sent, "no local congestion");
         self.timer.back_off_probes(RETRIES_2);
         let when = self.probe0_when();
-        self.reset_timer_after_pacing(Pending::ZeroWindowProbe, when, host);
+        self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);
     }
 
     /// Sends what fits into the window, or a segment below the window that provokes an ACK.

@@ -9,7 +9,7 @@ use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use super::Sender;
 use super::ack_state::flags;
 use super::scoreboard::{Sent, tag};
-use super::timers::{Pending, TIMEOUT_MIN_US};
+use super::timers::{TIMEOUT_MIN_US, TimerPurpose};
 use crate::Host;
 
 /// Number of recoveries after which a widened reordering window is reset. Linux: `TCP_RACK_RECOVERY_THRESH`.
@@ -192,7 +192,7 @@ impl Sender {
         }
         let timeout =
             self.us_to_jiffies(timeout_us.wrapping_add(TIMEOUT_MIN_US)).min(self.timer.rto());
-        self.reset_timer(Pending::Reordering, timeout, host);
+        self.reset_timer(TimerPurpose::Reordering, timeout, host);
         true
     }
 
@@ -234,7 +234,7 @@ impl Sender {
             }
             self.retransmit_lost(host);
         }
-        if self.timer.pending() != Pending::Retransmit {
+        if self.timer.pending() != TimerPurpose::Retransmit {
             self.rearm_rto(host);
         }
     }

@@ -14,7 +14,7 @@ use bbrlab_cc::reno::current_ssthresh;
 use super::Sender;
 use super::ack_state::flags;
 use super::scoreboard::{Cursor, DupAcks};
-use super::timers::Pending;
+use super::timers::TimerPurpose;
 use crate::Host;
 
 /// What recovery sends once cwnd is set. Linux: `REXMIT_*`.
@@ -156,7 +156,7 @@ impl Sender {
             return false;
         }
         let delay = self.us_to_jiffies(self.rtt.srtt_us >> 4).max(self.us_to_jiffies(10_000));
-        self.reset_timer(Pending::Retransmit, delay, host);
+        self.reset_timer(TimerPurpose::Retransmit, delay, host);
         *flag &= !flags::SET_XMIT_TIMER;
         true
     }

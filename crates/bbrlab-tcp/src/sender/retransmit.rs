@@ -6,7 +6,7 @@
 
 use super::limits::{Limit, Stop};
 use super::scoreboard::{Cursor, tag};
-use super::timers::Pending;
+use super::timers::TimerPurpose;
 use super::{Sender, timestamp_ms};
 use crate::Host;
 
@@ -57,13 +57,13 @@ impl Sender {
                 if self.is_in_cwnd_reduction() {
                     self.episode.note_sent(self.board.sent(at).pcount);
                 }
-                is_head_sent |= next == head && self.timer.pending() != Pending::Reordering;
+                is_head_sent |= next == head && self.timer.pending() != TimerPurpose::Reordering;
             }
             next = self.board.next(at);
         };
         if is_head_sent && !self.mechanisms.is_rto_impatient {
             let rto = self.timer.rto();
-            self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
+            self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
         }
         stop
     }

@@ -9,7 +9,7 @@
 use bbrlab_cc::CaState;
 use bbrlab_stack::Handshake;
 
-use super::timers::Pending;
+use super::timers::TimerPurpose;
 use super::{Sender, State};
 use crate::Host;
 
@@ -39,7 +39,7 @@ impl Sender {
             self.timer.back_off(self.conn.hz, self.longest_rto_s());
         }
         let rto = self.timer.rto();
-        self.reset_timer(Pending::Retransmit, rto, host);
+        self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
     /// Linux: `tcp_enter_loss`.

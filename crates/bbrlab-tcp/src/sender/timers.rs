@@ -15,7 +15,7 @@ use crate::{Host, TimerId};
 /// What the retransmission timer is set for. Linux: `ICSK_TIME_*`, same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Pending {
+pub enum TimerPurpose {
     /// Nothing: if the timer fires, nothing happens.
     #[default]
     None = 0,
@@ -67,7 +67,7 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct XmitTimer {
     /// Linux: `icsk_pending`.
-    pending: Pending,
+    pending: TimerPurpose,
     /// The jiffy at which the timer is due. Linux: `icsk_timeout`.
     timeout: u32,
     wheel: WheelTimer,
@@ -85,7 +85,7 @@ impl XmitTimer {
     /// A timer that is not set; the timeout is one second.
     pub(super) fn new(hz: u32) -> Self {
         Self {
-            pending: Pending::None,
+            pending: TimerPurpose::None,
             timeout: 0,
             wheel: WheelTimer::default(),
             rto: hz,
@@ -97,7 +97,7 @@ impl XmitTimer {
 
     /// What the timer is set for.
     #[inline]
-    pub(super) const fn pending(&self) -> Pending {
+    pub(super) const fn pending(&self) -> TimerPurpose {
         self.pending
     }
 
@@ -108,7 +108,7 @@ impl XmitTimer {
 
     /// Clears the timer's purpose; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
     pub(super) fn clear(&mut self) {
-        self.pending = Pending::None;
+        self.pending = TimerPurpose::None;
     }
 
     /// The retransmission timeout in jiffies.
@@ -208,7 +208,7 @@ impl Sender {
 
     /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
     #[inline]
-    pub(super) fn reset_timer(&mut self, what: Pending, when: u32, host: &mut impl Host) {
+    pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
         let timeout = jiffies.wrapping_add(when.min(RTO_MAX_S * self.conn.hz));
         self.timer.pending = what;
@@ -223,7 +223,7 @@ impl Sender {
     #[inline]
     pub(super) fn reset_timer_after_pacing(
         &mut self,
-        what: Pending,
+        what: TimerPurpose,
         when: u32,
         host: &mut impl Host,
     ) {
@@ -246,7 +246,7 @@ impl Sender {
     /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.
     pub(super) fn on_retransmit_timer(&mut self, host: &mut impl Host) {
         self.timer.wheel.fired();
-        if self.timer.pending == Pending::None {
+        if self.timer.pending == TimerPurpose::None {
             return;
         }
         let jiffies = self.conn.jiffies;
@@ -261,15 +261,15 @@ impl Sender {
             self.check_app_limited();
         }
         match self.timer.pending {
-            Pending::None => {}
-            Pending::Reordering => self.rack_reordering_timeout(host),
-            Pending::LossProbe => self.send_loss_probe(host),
-            Pending::Retransmit => {
-                self.timer.pending = Pending::None;
+            TimerPurpose::None => {}
+            TimerPurpose::Reordering => self.rack_reordering_timeout(host),
+            TimerPurpose::LossProbe => self.send_loss_probe(host),
+            TimerPurpose::Retransmit => {
+                self.timer.pending = TimerPurpose::None;
                 self.retransmit_timeout(host);
             }
-            Pending::ZeroWindowProbe => {
-                self.timer.pending = Pending::None;
+            TimerPurpose::ZeroWindowProbe => {
+                self.timer.pending = TimerPurpose::None;
                 self.zero_window_probe_timeout(host);
             }
         }
@@ -289,11 +289,11 @@ impl Sender {
             return;
         }
         let mut rto = self.timer.rto;
-        if matches!(self.timer.pending, Pending::Reordering | Pending::LossProbe) {
+        if matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe) {
             let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
             rto = self.us_to_jiffies(delta_us);
         }
-        self.reset_timer_after_pacing(Pending::Retransmit, rto, host);
+        self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
     }
 
     /// Sets the timer for a loss probe if allowed, else for the retransmission timeout. Linux: `tcp_set_xmit_timer`.

@@ -10,7 +10,7 @@ use bbrlab_cc::{CaState, CwndEvent};
 use super::ack_state::flags;
 use super::output::Push;
 use super::scoreboard::tag;
-use super::timers::{Pending, TIMEOUT_MIN_US};
+use super::timers::{TIMEOUT_MIN_US, TimerPurpose};
 use super::{Nonagle, Sender};
 use crate::Host;
 
@@ -84,7 +84,7 @@ impl Sender {
                 timeout = timeout.min(self.us_to_jiffies(delta_us));
             }
         }
-        self.reset_timer_after_pacing(Pending::LossProbe, timeout, host);
+        self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
 
     /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be delayed) or if there
