@@ -40,7 +40,7 @@ pub use cwnd::CwndAgreement;
 pub use difference::{Comparison, Metric, MetricSummary};
 pub use overlay::{Pictures, write_overlays};
 use reference::ReferencePoint;
-use tasks::Wanted;
+use tasks::PlannedPoint;
 
 use crate::pool::Progress;
 use crate::stop::Stop;
@@ -140,15 +140,15 @@ pub fn validate_linux(
     options: &LinuxOptions,
     watch: impl FnMut(Progress),
 ) -> Result<LinuxReport, LinuxError> {
-    let (wanted, skipped) = plan(dirs, options)?;
-    let ran = tasks::run_all(&wanted, options.seeds.unwrap_or(SEEDS).max(1), options, watch)?;
+    let (planned, skipped) = plan(dirs, options)?;
+    let ran = tasks::run_all(&planned, options.seeds.unwrap_or(SEEDS).max(1), options, watch)?;
     let mut points = Vec::new();
     let mut is_interrupted = false;
-    for (wanted, ran) in wanted.iter().zip(ran) {
+    for (planned, ran) in planned.iter().zip(ran) {
         match ran.complete() {
             Some((runs, shares)) => {
-                let mut point = compare::compare(&wanted.point, &runs);
-                point.cwnd = wanted.agreement(&shares);
+                let mut point = compare::compare(&planned.point, &runs);
+                point.cwnd = planned.agreement(&shares);
                 points.push(point);
             }
             None => is_interrupted = true,
@@ -182,8 +182,11 @@ pub fn summarise<'a>(
 type Skipped = Vec<(String, String)>;
 
 /// The points of the folders that are asked for.
-fn plan(dirs: &[PathBuf], options: &LinuxOptions) -> Result<(Vec<Wanted>, Skipped), LinuxError> {
-    let mut wanted = Vec::new();
+fn plan(
+    dirs: &[PathBuf],
+    options: &LinuxOptions,
+) -> Result<(Vec<PlannedPoint>, Skipped), LinuxError> {
+    let mut planned = Vec::new();
     let mut skipped = Vec::new();
     for (number, dir) in dirs.iter().enumerate() {
         for mut point in reference::read(dir)? {
@@ -192,15 +195,15 @@ fn plan(dirs: &[PathBuf], options: &LinuxOptions) -> Result<(Vec<Wanted>, Skippe
             if is_wanted && is_ours(dir, &point, &mut skipped)? {
                 scenario_text::name_runs(&mut point)?;
                 let cwnd = cwnd::series_of(dir, &point)?;
-                wanted.push(Wanted { point, cwnd, dir: number });
+                planned.push(PlannedPoint { point, cwnd, dir: number });
             }
         }
     }
-    if wanted.is_empty() && skipped.is_empty() {
+    if planned.is_empty() && skipped.is_empty() {
         let reason = format!("no scenario has {} in its name", options.only.join(" or "));
         return Err(LinuxError(reason));
     }
-    Ok((wanted, skipped))
+    Ok((planned, skipped))
 }
 
 /// Whether we can run a point. If we lack its congestion control by design, the point is added to `skipped`.

@@ -9,7 +9,7 @@ use crate::pool::{Pool, Progress, Worker};
 
 /// A point to run, and Linux's cwnd to compare with.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct PlannedPoint {
     pub(super) point: ReferencePoint,
     pub(super) cwnd: Option<CwndSeries>,
     /// Which of the folders it is from.
@@ -18,12 +18,12 @@ pub(super) struct Wanted {
 
 /// The results of a point's runs; those that did not happen because of an interrupt are missing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ran {
+pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
     cwnd: Vec<Option<f64>>,
 }
 
-impl Ran {
+impl PointRuns {
     /// All runs, if none is missing.
     pub(super) fn complete(self) -> Option<(Vec<RunSummary>, Vec<f64>)> {
         Some((
@@ -50,27 +50,27 @@ enum Done {
 
 /// Runs all points, each with that many seeds; `watch` is called with the progress.
 pub(super) fn run_all(
-    wanted: &[Wanted],
+    planned: &[PlannedPoint],
     seeds: u64,
     options: &LinuxOptions,
     watch: impl FnMut(Progress),
-) -> Result<Vec<Ran>, LinuxError> {
+) -> Result<Vec<PointRuns>, LinuxError> {
     let seeds = usize::try_from(seeds).unwrap_or(usize::MAX);
-    let cwnd_seeds = |wanted: &Wanted| {
-        wanted.cwnd.as_ref().map_or(0, |cwnd| usize::try_from(cwnd.seeds).unwrap_or(usize::MAX))
+    let cwnd_seeds = |planned: &PlannedPoint| {
+        planned.cwnd.as_ref().map_or(0, |cwnd| usize::try_from(cwnd.seeds).unwrap_or(usize::MAX))
     };
     let mut tasks: Vec<(usize, Task)> = Vec::new();
-    for (at, point) in wanted.iter().enumerate() {
+    for (at, point) in planned.iter().enumerate() {
         tasks.extend((0..seeds).map(|place| (at, Task::Run(place))));
         tasks.extend((0..cwnd_seeds(point)).map(|place| (at, Task::Cwnd(place))));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bits of a run")]
     let weight = |place: usize| {
-        let point = &wanted[tasks[place].0].point;
+        let point = &planned[tasks[place].0].point;
         (point.rate_mbps * point.duration_s * 1e6) as u64
     };
     let work = |&(at, task): &(usize, Task), _: &Worker<'_>| {
-        let Wanted { point, cwnd, .. } = &wanted[at];
+        let PlannedPoint { point, cwnd, .. } = &planned[at];
         match task {
             Task::Run(place) => run_one(point, place as u64).map(Box::new).map(Done::Run),
             Task::Cwnd(place) => cwnd
@@ -82,9 +82,11 @@ pub(super) fn run_all(
     };
     let pool = Pool { jobs: options.jobs, stop: &options.stop };
     let done = pool.each(&tasks, weight, work, watch)?;
-    let empty =
-        |point: &Wanted| Ran { runs: vec![None; seeds], cwnd: vec![None; cwnd_seeds(point)] };
-    let mut results: Vec<Ran> = wanted.iter().map(empty).collect();
+    let empty = |point: &PlannedPoint| PointRuns {
+        runs: vec![None; seeds],
+        cwnd: vec![None; cwnd_seeds(point)],
+    };
+    let mut results: Vec<PointRuns> = planned.iter().map(empty).collect();
     for ((at, task), done) in tasks.into_iter().zip(done) {
         match (task, done) {
             (Task::Run(place), Some(Done::Run(run))) => results[at].runs[place] = Some(*run),
@@ -95,7 +97,7 @@ pub(super) fn run_all(
     Ok(results)
 }
 
-impl Wanted {
+impl PlannedPoint {
     /// The agreement of cwnd, given the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
