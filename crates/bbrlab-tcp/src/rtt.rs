@@ -15,7 +15,7 @@ use bbrlab_cc::linux_int::{after, trunc_u32, usecs_to_jiffies};
 pub const RTO_MIN_US: u32 = 200_000;
 
 /// Longest timeout, in seconds. Linux: `TCP_RTO_MAX`.
-const RTO_MAX_S: u32 = 120;
+pub(crate) const RTO_MAX_S: u32 = 120;
 
 /// Timeout before the first sample, in seconds. Linux: `TCP_TIMEOUT_INIT`.
 const TIMEOUT_INIT_S: u32 = 1;

@@ -9,8 +9,9 @@
 use bbrlab_cc::linux_int::before;
 
 use super::Sender;
-use super::timers::{RTO_MAX_S, TimerPurpose};
+use super::timers::TimerPurpose;
 use crate::Host;
+use crate::rtt::RTO_MAX_S;
 
 /// Largest useful number of doublings of the probe timeout. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
 const BACKOFF_MAX: u32 = 10;

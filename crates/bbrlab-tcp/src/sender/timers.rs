@@ -9,6 +9,7 @@
 use bbrlab_units::Time;
 
 use super::Sender;
+use crate::rtt::RTO_MAX_S;
 use crate::wheel::WheelTimer;
 use crate::{Host, TimerId};
 
@@ -28,9 +29,6 @@ pub enum TimerPurpose {
     /// RACK's reordering timer.
     Reordering = 6,
 }
-
-/// Longest timeout in seconds. Linux: `TCP_RTO_MAX`.
-pub(super) const RTO_MAX_S: u32 = 120;
 
 /// Smallest timeout of a probe or of RACK's timer in microseconds: two ticks of HZ = 1000.
 /// Linux: `TCP_TIMEOUT_MIN_US`.

@@ -4,7 +4,7 @@
 //! Deviations: that of `mod.rs`.
 
 use super::super::Sender;
-use super::super::timers::RTO_MAX_S;
+use crate::rtt::RTO_MAX_S;
 
 /// The longest timeout in seconds. ns-3: in `ReTxTimeout`.
 const LONGEST_S: u32 = 60;
