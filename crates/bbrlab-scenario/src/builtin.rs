@@ -69,6 +69,7 @@ builtins! {
     "contradictions.x05": "contradictions/x05.toml",
     "contradictions.x06": "contradictions/x06.toml",
     "contradictions.x07": "contradictions/x07.toml",
+    "contradictions.x08": "contradictions/x08.toml",
     "contradictions.x09": "contradictions/x09.toml",
     "contradictions.x10": "contradictions/x10.toml",
     "contradictions.x11": "contradictions/x11.toml",

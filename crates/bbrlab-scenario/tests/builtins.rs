@@ -92,20 +92,21 @@ fn every_built_in_scenario_can_be_run() {
         piotrowska2024.rtt-ratio: 252 runs, 2 flows, 309097656 packets
         piotrowska2024.access-link: 16 runs, 9 flows, 19625248 packets
         piotrowska2024.vs-cubic: 12 runs, 4 flows, 14718936 packets
-        contradictions.x01: 360 runs, 2 flows, 222919380 packets
+        contradictions.x01: 720 runs, 2 flows, 445838760 packets
         contradictions.x02: 360 runs, 4 flows, 904213380 packets
         contradictions.x03: 200 runs, 16 flows, 82352250 packets
-        contradictions.x04: 90 runs, 4 flows, 37013940 packets
+        contradictions.x04: 360 runs, 4 flows, 148055760 packets
         contradictions.x05: 40 runs, 7 flows, 990760 packets
         contradictions.x06: 560 runs, 2 flows, 230020000 packets
         contradictions.x07: 60 runs, 1 flows, 10402890 packets
+        contradictions.x08: 48 runs, 16 flows, 105183856 packets
         contradictions.x09: 480 runs, 16 flows, 197907840 packets
-        contradictions.x10: 20 runs, 9 flows, 24531560 packets
+        contradictions.x10: 30 runs, 9 flows, 36797340 packets
         contradictions.x11: 140 runs, 7 flows, 57677520 packets
         contradictions.x12: 125 runs, 1 flows, 10285875 packets
         contradictions.x12-vs-vegas: 125 runs, 2 flows, 10320375 packets
         contradictions.x13: 50 runs, 10 flows, 12384400 packets
-        contradictions.x16: 160 runs, 1 flows, 32950080 packets
+        contradictions.x16: 320 runs, 1 flows, 65900160 packets
         ecn.bbr2: 2 runs, 2 flows, 247688 packets
         ecn.bbr3: 2 runs, 2 flows, 247688 packets
         ecn.dctcp: 2 runs, 2 flows, 247688 packets

@@ -67,7 +67,7 @@ impl Module {
             full_loss_cnt: byte("full_loss_cnt", 15)?,
             full_ecn_cnt: byte("full_ecn_cnt", 3)?,
 
-            extra_acked_gain: 256,
+            extra_acked_gain: word("extra_acked_gain", 1023)?,
             extra_acked_win_rtts: 5,
             extra_acked_in_startup: table.switch("extra_acked_in_startup")?,
 
@@ -223,6 +223,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "whether application-limited ACKs without new information skip the model",
     ),
     spec("fast_ack_mode", "1", "how quickly the receiver acknowledges; has no effect here"),
+    spec(
+        "extra_acked_gain",
+        "256",
+        "share of ACK aggregation that cwnd gets, in 1/256; 0: none, nor is it measured",
+    ),
     spec("extra_acked_in_startup", "true", "whether ACK aggregation counts in STARTUP"),
     spec(
         "bw_probe_reno_gain",
