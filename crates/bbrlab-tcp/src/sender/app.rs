@@ -19,7 +19,7 @@ use crate::Host;
 /// Bytes of one `send()` of an application that never runs out of data.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
-/// TimerPurpose calls that are kept separate; the bytes of further calls are added to the last one.
+/// Pending calls that are kept separate; the bytes of further calls are added to the last one.
 const CALLS_MAX: usize = 1024;
 
 /// What the application has written, and what it has yet to write.
