@@ -41,8 +41,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     check_reports(&files)?;
     let mut done: Vec<Told> = Vec::new();
     let mut ended: Option<LabError> = None;
-    for experiment in experiments {
-        match one(experiment, &options, args) {
+    let all = experiments.len();
+    for (number, experiment) in (1..).zip(experiments) {
+        let title = format!("{} ({number} of {all})", experiment.id);
+        match one(experiment, &title, &options, args) {
             Ok(one) => {
                 if !running.json {
                     let gap = if done.is_empty() { "" } else { "\n" };
@@ -79,7 +81,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     }
     let claims: Vec<&Judged> = done.iter().flat_map(|one| &one.claims).collect();
     if running.json && (ended.is_none() || matches!(ended, Some(LabError::Interrupted(_)))) {
-        output.json(&document(&done))?;
+        output.json(&document(&done, &options))?;
     } else if !claims.is_empty() {
         output.text(&format!("\n{}", counted(&claims)))?;
     }
@@ -97,10 +99,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
 
 fn one(
     experiment: &'static Experiment,
+    title: &str,
     options: &ReproduceOptions,
     args: &ReproduceArgs,
 ) -> Result<Told, LabError> {
-    let bar = Bar::new(&experiment.id, args.running.quiet);
+    let bar = Bar::new(title, args.running.quiet);
     let reproduced = bbrlab_lab::reproduce(experiment, options, |progress| bar.show(progress));
     let done = reproduced.and_then(|reproduced| {
         let claims = judge_claims(experiment, &reproduced, options, |progress| bar.show(progress))?;
@@ -195,6 +198,8 @@ fn wrapped(text: &str) -> String {
 struct Document<'a> {
     version: &'a str,
     commit: &'a str,
+    /// As asked for; null for the usual numbers.
+    seeds: Option<u64>,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
     /// With `--explain`.
@@ -216,6 +221,8 @@ struct OfClaim<'a> {
     interval: Option<[f64; 2]>,
     /// Under the settings of the artifacts that it names, where those were needed.
     artifacts: Vec<OfSetting<'a>>,
+    /// With what may be the cause of its failure switched.
+    causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }
 
@@ -238,7 +245,8 @@ struct OfFigure<'a> {
 
 #[derive(Serialize)]
 struct OfSetting<'a> {
-    artifact: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact: Option<&'a str>,
     setting: &'a str,
     measured: Option<OfLooked<'a>>,
     /// Why nothing was measured.
@@ -247,6 +255,14 @@ struct OfSetting<'a> {
 
 fn of_claim(judged: &Judged) -> OfClaim<'_> {
     let claim = judged.claim;
+    let is_artifact = claim.expected == Expected::Artifact;
+    let under = judged.under.iter().map(|under| OfSetting {
+        artifact: is_artifact.then_some(&under.of),
+        setting: &under.setting,
+        measured: under.looked.as_ref().ok().map(of_looked),
+        missing: under.looked.as_ref().err().map(String::as_str),
+    });
+    let (artifacts, causes) = under.partition(|_| is_artifact);
     OfClaim {
         id: &claim.id,
         paper: claim.id.split('.').next().unwrap_or_default(),
@@ -256,16 +272,8 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         verdict: judged.verdict.map(Outcome::name),
         measured: judged.looked.as_ref().map(of_looked),
         interval: judged.interval,
-        artifacts: judged
-            .under
-            .iter()
-            .map(|under| OfSetting {
-                artifact: &under.artifact,
-                setting: &under.setting,
-                measured: under.looked.as_ref().ok().map(of_looked),
-                missing: under.looked.as_ref().err().map(String::as_str),
-            })
-            .collect(),
+        artifacts,
+        causes,
         reason: &judged.reason,
     }
 }
@@ -372,10 +380,11 @@ struct OfCell<'a> {
     interval: Option<[f64; 2]>,
 }
 
-fn document(done: &[Told]) -> Document<'_> {
+fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
     Document {
         version: VERSION,
         commit: COMMIT,
+        seeds: options.seeds,
         claims: done.iter().flat_map(|one| &one.claims).map(of_claim).collect(),
         experiments: done.iter().map(|one| of_experiment(&one.reproduced)).collect(),
         sensitivity: done.iter().flat_map(|one| &one.sensitivity).map(of_sensitivity).collect(),

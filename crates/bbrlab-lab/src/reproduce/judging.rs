@@ -1,9 +1,9 @@
-//! The claims of an experiment, judged from its runs and, where an artifact is said to make one true, from runs in which
-//! the artifact is made on purpose.
+//! The claims of an experiment, judged from its runs and, where one is false, from runs in which the artifact that is said to
+//! make it true is made on purpose, or its cause is switched.
 
 use bbrlab_scenario::Scenario;
 
-use super::claims::{Judged, Needed, Setting, UnderArtifact, judge, look, settings_of};
+use super::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, look, settings_of};
 use super::quick::SHORT_S;
 use super::row::Rows;
 use super::rows::{Finished, measured_rows};
@@ -40,14 +40,12 @@ pub fn judge_claims(
         })
         .collect();
     let is_false = |place: usize| looked[place].as_ref().is_ok_and(|it| !it.is_true);
-    let open: Vec<usize> = (0..claims.len())
-        .filter(|&place| claims[place].expected == Expected::Artifact && is_false(place))
-        .collect();
-    let mut under: Vec<Vec<UnderArtifact>> = claims.iter().map(|_| Vec::new()).collect();
+    let open: Vec<usize> = (0..claims.len()).filter(|&place| is_false(place)).collect();
+    let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     // Claims that share a setting share its runs.
     let mut asked: Vec<(Config, Vec<(usize, &'static Setting)>)> = Vec::new();
     for &place in &open {
-        for setting in settings_of(claims[place]) {
+        for setting in ways_of(claims[place]) {
             let config = Config::of(setting);
             match asked.iter_mut().find(|(known, _)| *known == config) {
                 Some((_, places)) => places.push((place, setting)),
@@ -67,8 +65,8 @@ pub fn judge_claims(
         let of: Vec<&Claim> = places.iter().map(|&(place, _)| claims[place]).collect();
         let rows = rows_under(experiment, &config, &of, options, &mut watch)?;
         for (place, setting) in places {
-            under[place].push(UnderArtifact {
-                artifact: setting.of.to_owned(),
+            under[place].push(UnderSetting {
+                of: setting.of.to_owned(),
                 setting: setting.words.to_owned(),
                 looked: rows
                     .as_ref()
@@ -79,6 +77,14 @@ pub fn judge_claims(
     }
     let judged = claims.iter().zip(looked).zip(under);
     Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
+}
+
+/// In which settings a claim is looked at that is false: what is said to make it, or what may be the cause.
+fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
+    match claim.expected {
+        Expected::Artifact => settings_of(claim),
+        Expected::Holds | Expected::Unsure => causes_of(claim),
+    }
 }
 
 /// Why a claim gets no verdict from these runs, if it gets none.

@@ -25,9 +25,9 @@ use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
 use bbrlab_run::Run;
-use bbrlab_scenario::{Scenario, nearest};
+use bbrlab_scenario::{Scenario, ScenarioErrors, nearest};
 
-pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderArtifact, Verdict};
+pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderSetting, Verdict};
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::judge_claims;
 use self::notes::note;
@@ -42,8 +42,7 @@ use crate::error::LabError;
 use crate::limit::check_limit;
 pub use crate::papers::Key;
 use crate::papers::{Experiment, Paper, papers};
-use crate::picture_files::plot;
-use crate::pool::{Pool, Progress, Worker};
+use crate::pool::Progress;
 use crate::stop::Stop;
 
 /// Seeds of an experiment by default.
@@ -65,7 +64,7 @@ pub struct ReproduceOptions {
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs.
     pub force: bool,
-    /// Whether to draw pictures beside the data.
+    /// Whether to draw each experiment's own pictures beside its data (not one of each run: `bbrlab plot` draws those).
     pub pictures: bool,
     /// Runs at a time.
     pub jobs: usize,
@@ -206,8 +205,36 @@ pub fn reproduce(
     })
 }
 
-/// Runs a built-in scenario with the seeds asked for, leaves out the points that the caller names by the number of their
-/// first run, and draws the first seeds. Nothing if no run is left.
+/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`: the usual number), so
+/// that committed results can be compared with the scenarios of today.
+///
+/// # Errors
+/// If a scenario does not take that number of seeds.
+pub fn scenario_hashes(
+    experiment: &Experiment,
+    seeds: Option<u64>,
+) -> Result<Vec<String>, LabError> {
+    let scenario =
+        |id: &&str| seeded(id, &[], seeds.unwrap_or(DEFAULT_SEEDS), None).map_err(LabError::from);
+    let hash = |scenario: Scenario| scenario.hash().to_owned();
+    experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
+}
+
+/// A built-in scenario with so many seeds from `first` on.
+fn seeded(
+    id: &str,
+    sets: &[String],
+    seeds: u64,
+    first: Option<u64>,
+) -> Result<Scenario, ScenarioErrors> {
+    let mut sets = sets.to_vec();
+    sets.push(format!("repeat={seeds}"));
+    sets.extend(first.map(|seed| format!("seed={seed}")));
+    Scenario::builtin(id, &sets)
+}
+
+/// Runs a built-in scenario with the seeds asked for, and leaves out the points that the caller names by the number of their
+/// first run. Nothing if no run is left.
 fn run_scenario(
     id: &str,
     sets: &[String],
@@ -216,13 +243,7 @@ fn run_scenario(
     watch: impl FnMut(Progress),
 ) -> Result<Option<(Scenario, Batch)>, LabError> {
     let seeds = options.seeds.unwrap_or(if options.quick { 1 } else { DEFAULT_SEEDS });
-    let with_seeds = |seeds: u64, first: Option<u64>| {
-        let mut sets = sets.to_vec();
-        sets.push(format!("repeat={seeds}"));
-        sets.extend(first.map(|seed| format!("seed={seed}")));
-        Scenario::builtin(id, &sets)
-    };
-    let scenario = with_seeds(seeds, options.seed)?;
+    let scenario = seeded(id, sets, seeds, options.seed)?;
     let mut only = BTreeSet::new();
     for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {
         if is_left_out(&scenario, first) {
@@ -240,7 +261,7 @@ fn run_scenario(
     let own = if scenario.runs() == 1 {
         default_out(&scenario)
     } else {
-        default_out(&with_seeds(DEFAULT_SEEDS, None)?)
+        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?)
     };
     let out = match &options.out {
         Some(out) => out.join(own.file_name().expect("the default has a name")),
@@ -263,9 +284,6 @@ fn run_scenario(
             out.display()
         )));
     }
-    if options.pictures {
-        draw_first_seeds(&scenario, &batch, options.jobs, &options.stop)?;
-    }
     Ok(Some((scenario, batch)))
 }
 
@@ -274,23 +292,6 @@ fn is_fast(run: &Run) -> bool {
     run.bottleneck
         .and_then(|link| run.links.get(link as usize)?.rate.at_start())
         .is_some_and(|rate| rate.0 >= FAST_BPS)
-}
-
-/// Draws the first seed of every point over time, beside its data, on all cores.
-fn draw_first_seeds(
-    scenario: &Scenario,
-    batch: &Batch,
-    jobs: usize,
-    stop: &Stop,
-) -> Result<(), LabError> {
-    let folders = batch.numbers.iter().zip(&batch.folders);
-    let undrawn: Vec<&PathBuf> = folders
-        .filter(|(number, _)| number.is_multiple_of(scenario.repeat()))
-        .filter_map(|(_, folder)| folder.as_ref())
-        .filter(|folder| !(folder.join("run.svg").exists() && folder.join("run.png").exists()))
-        .collect();
-    let work = |folder: &&PathBuf, _: &Worker<'_>| plot(folder, None);
-    Pool { jobs, stop }.each(&undrawn, |_| 1, work, |_| {}).map(drop)
 }
 
 #[cfg(test)]

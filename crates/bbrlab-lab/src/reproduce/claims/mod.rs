@@ -9,9 +9,11 @@
 //! | `look.rs` | a claim on measured rows |
 //! | `needed.rs` | the runs that it needs |
 //! | `settings.rs` | how an artifact is made on purpose |
+//! | `causes.rs` | why a claim fails |
 //! | `verdict.rs` | the verdict, and its reason in words |
 //! | `undecidable.rs` | claims that no simulation can decide |
 
+mod causes;
 mod evaluate;
 mod look;
 mod needed;
@@ -25,6 +27,7 @@ mod token;
 mod undecidable;
 mod verdict;
 
+pub(super) use self::causes::causes_of;
 #[cfg(test)]
 pub(super) use self::evaluate::LOCATING_KEYS;
 pub(super) use self::look::look;
@@ -32,4 +35,4 @@ pub use self::look::{ClaimFigure, FalsePoint, Looked};
 pub(super) use self::needed::Needed;
 pub(super) use self::settings::{Setting, settings_of};
 pub(super) use self::verdict::judge;
-pub use self::verdict::{Judged, UnderArtifact, Verdict};
+pub use self::verdict::{Judged, UnderSetting, Verdict};

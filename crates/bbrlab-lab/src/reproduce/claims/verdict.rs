@@ -39,11 +39,11 @@ impl Verdict {
     }
 }
 
-/// A claim under the setting of an artifact.
+/// A claim under the setting of an artifact, or with its cause switched.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UnderArtifact {
-    /// The artifact's id.
-    pub artifact: String,
+pub struct UnderSetting {
+    /// What the setting is of: an artifact or, where it is said to be the cause of a failure, the claim; by id.
+    pub of: String,
     /// What the setting is.
     pub setting: String,
     /// How the claim fares there; in words, why nobody can tell.
@@ -59,8 +59,8 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// How it fares under `linux`.
     pub looked: Option<Looked>,
-    /// How it fares where an artifact is made on purpose.
-    pub under: Vec<UnderArtifact>,
+    /// How it fares where an artifact is made on purpose; for a claim that is not thought one, where its cause is switched.
+    pub under: Vec<UnderSetting>,
     /// Exact 95 % interval of the share of seeds in which it is true.
     pub interval: Option<[f64; 2]>,
     /// Why. Empty only for a claim that was expected to hold and does.
@@ -93,7 +93,7 @@ const POINTS_TOLD: usize = 3;
 pub(crate) fn judge(
     claim: &'static Claim,
     looked: Result<Looked, String>,
-    under: Vec<UnderArtifact>,
+    under: Vec<UnderSetting>,
 ) -> Judged {
     let interval =
         looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
@@ -108,19 +108,20 @@ pub(crate) fn judge(
     Judged { claim, verdict, looked, under, interval, reason }
 }
 
-fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderArtifact]) -> (Verdict, String) {
+fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (Verdict, String) {
     let why = claim.reason.trim_end_matches('.');
     match (claim.expected, found.is_true) {
         (Expected::Holds, true) => (Verdict::Holds, String::new()),
         (Expected::Holds, false) => {
-            (Verdict::Fails, format!("{}; expected to hold: {why}", told(found)))
+            (Verdict::Fails, format!("{}{}; expected to hold: {why}", told(found), cause(under)))
         }
         (Expected::Unsure, true) => {
             (Verdict::Holds, format!("{}; the data file is unsure: {why}", shares(found)))
         }
-        (Expected::Unsure, false) => {
-            (Verdict::Fails, format!("{}; the data file is unsure: {why}", told(found)))
-        }
+        (Expected::Unsure, false) => (
+            Verdict::Fails,
+            format!("{}{}; the data file is unsure: {why}", told(found), cause(under)),
+        ),
         (Expected::Artifact, true) => {
             (Verdict::Holds, format!("{}, though thought an artifact: {why}", shares(found)))
         }
@@ -132,7 +133,7 @@ fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderArtifact]) -> (Verdic
             match shown {
                 Some((it, there)) => {
                     let (here, there) = (told(found), shares(there));
-                    let reason = format!("{here}; {there} as in {} ({})", it.artifact, it.setting);
+                    let reason = format!("{here}; {there} as in {} ({})", it.of, it.setting);
                     (Verdict::ArtifactShown, reason)
                 }
                 None => (Verdict::ArtifactNotShown, not_shown(found, under)),
@@ -141,7 +142,16 @@ fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderArtifact]) -> (Verdic
     }
 }
 
-fn not_shown(found: &Looked, under: &[UnderArtifact]) -> String {
+/// What a claim that fails is true with.
+fn cause(under: &[UnderSetting]) -> String {
+    let there = under.iter().filter_map(|it| Some((it, it.looked.as_ref().ok()?)));
+    let found = there.into_iter().find(|(_, looked)| looked.is_true);
+    found.map_or_else(String::new, |(it, looked)| {
+        format!("; {} with its cause switched: {}", shares(looked), it.setting)
+    })
+}
+
+fn not_shown(found: &Looked, under: &[UnderSetting]) -> String {
     if under.is_empty() {
         return format!("{}; no setting is known that makes it true", told(found));
     }
@@ -152,7 +162,7 @@ fn not_shown(found: &Looked, under: &[UnderArtifact]) -> String {
                 Ok(looked) => told(looked),
                 Err(reason) => reason.clone(),
             };
-            format!("as in {} ({}): {fares}", it.artifact, it.setting)
+            format!("as in {} ({}): {fares}", it.of, it.setting)
         })
         .collect();
     format!("{}; {}", told(found), there.join("; "))
@@ -227,7 +237,7 @@ pub(crate) fn key_text(key: &Key) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::{FalsePoint, Looked, UnderArtifact, Verdict, judge};
+    use super::{FalsePoint, Looked, UnderSetting, Verdict, judge};
     use crate::papers::{Claim, Key, papers};
     use crate::reproduce::claims::ClaimFigure;
 
@@ -254,8 +264,8 @@ mod tests {
     }
 
     fn check(id: &str, here: bool, there: Option<bool>, expected: &Expect) {
-        let under = there.map(|is_true| UnderArtifact {
-            artifact: "a01".to_owned(),
+        let under = there.map(|is_true| UnderSetting {
+            of: "a01".to_owned(),
             setting: "small buffers".to_owned(),
             looked: Ok(looked(is_true)),
         });
@@ -272,6 +282,26 @@ mod tests {
             "lanigan2020.c01",
             false,
             None,
+            &expect![
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+            ],
+        );
+    }
+
+    #[test]
+    fn a_claim_that_fails_tells_its_cause_if_it_is_true_with_it() {
+        check(
+            "lanigan2020.c01",
+            false,
+            Some(true),
+            &expect![
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds with its cause switched: small buffers; expected to hold: …"
+            ],
+        );
+        check(
+            "lanigan2020.c01",
+            false,
+            Some(false),
             &expect![
                 "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
             ],

@@ -1,0 +1,49 @@
+//! Why a claim fails: one thing switched with which it is true, as an override of its experiment's scenario or another form.
+//!
+//! A cause is found by looking at runs; whether it is one is judged anew in every study: the claim must be true with it.
+
+use super::settings::Setting;
+use crate::papers::Claim;
+
+/// The causes, by claim.
+const CAUSES: &[Setting] = &[
+    Setting {
+        of: "lanigan2020.c20",
+        form: None,
+        sets: &["flows.start=20s"],
+        words: "the flow starts at 20 s, as the thesis's did: a mean from then on has less of the lower rate in it",
+    },
+    Setting {
+        of: "mahmud2020.c16",
+        form: Some("as-described"),
+        sets: &[],
+        words: "the algorithm of the text, whose detection acts; in the authors' program alpha has no effect",
+    },
+    Setting {
+        of: "mahmud2020.c18",
+        form: Some("as-described"),
+        sets: &[],
+        words: "the algorithm of the text; the authors' program halves cwnd once a round, which costs BBR's recovery more",
+    },
+];
+
+/// What may make a claim true that fails.
+pub(crate) fn causes_of(claim: &Claim) -> Vec<&'static Setting> {
+    CAUSES.iter().filter(|cause| cause.of == claim.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CAUSES;
+    use crate::papers::{Expected, FORMS, papers};
+
+    #[test]
+    fn causes_belong_to_claims_that_are_not_artifacts() {
+        let claims = || papers().iter().flat_map(|paper| &paper.claims);
+        for cause in CAUSES {
+            let claim = claims().find(|claim| claim.id == cause.of);
+            assert!(claim.is_some_and(|it| it.expected != Expected::Artifact), "{}", cause.of);
+            assert!(cause.form.is_none_or(|form| FORMS.contains(&form)), "{}", cause.of);
+        }
+    }
+}
