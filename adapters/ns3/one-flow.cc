@@ -1,7 +1,8 @@
-// One flow of ns-3's own TCP over a point-to-point bottleneck; prints each data packet that the sender hands to IP, as
-// time in nanoseconds, first byte, payload bytes, cwnd in bytes.
+// One flow of ns-3's own TCP over a point-to-point bottleneck, or with access links over a dumbbell; prints each data
+// packet that the sender hands to IP, as time in nanoseconds, first byte, payload bytes, cwnd in bytes.
 //
 // Usage: one-flow TYPE RATE DELAY_MS QUEUE_PACKETS SEGMENT BUFFER_BYTES SECONDS DELACK SEND_SIZE PACKETS_PRINTED
+//        [ACCESS_RATE ACCESS_DELAY_MS]
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -63,7 +64,7 @@ EachSecond()
 int
 main(int argc, char** argv)
 {
-    if (argc != 11)
+    if (argc != 11 && argc != 13)
     {
         return 2;
     }
@@ -77,22 +78,33 @@ main(int argc, char** argv)
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(buffer));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(std::atoi(argv[8])));
+    const bool isDumbbell = argc == 13;
     NodeContainer nodes;
-    nodes.Create(2);
-    PointToPointHelper link;
-    link.SetDeviceAttribute("DataRate", StringValue(argv[2]));
-    link.SetChannelAttribute("Delay", TimeValue(MicroSeconds(std::atof(argv[3]) * 1000)));
-    link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(std::string(argv[4]) + "p"));
-    link.DisableFlowControl();
-    NetDeviceContainer devices = link.Install(nodes);
+    nodes.Create(isDumbbell ? 4 : 2);
+    const uint32_t last = nodes.GetN() - 1;
     InternetStackHelper().Install(nodes);
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
-    Ipv4InterfaceContainer interfaces = address.Assign(devices);
-    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(1), 5000));
+    Ipv4Address receiver;
+    // From the sender to the receiver. Without flow control a device's queue is all the room that there is.
+    for (uint32_t left = 0; left < last; ++left)
+    {
+        const bool isAccess = isDumbbell && left != 1;
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue(isAccess ? argv[11] : argv[2]));
+        const double delay_ms = std::atof(isAccess ? argv[12] : argv[3]);
+        link.SetChannelAttribute("Delay", TimeValue(MicroSeconds(delay_ms * 1000)));
+        const std::string packets = isAccess ? "100000" : argv[4];
+        link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(packets + "p"));
+        link.DisableFlowControl();
+        receiver = address.Assign(link.Install(nodes.Get(left), nodes.Get(left + 1))).GetAddress(1);
+        address.NewNetwork();
+    }
+    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(receiver, 5000));
     source.SetAttribute("SendSize", UintegerValue(std::atoi(argv[9])));
     source.Install(nodes.Get(0)).Start(Seconds(0));
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5000));
-    ApplicationContainer sinks = sink.Install(nodes.Get(1));
+    ApplicationContainer sinks = sink.Install(nodes.Get(last));
     sinks.Start(Seconds(0));
     sinks.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&OnRx));
     Simulator::Schedule(NanoSeconds(1), &Connect);

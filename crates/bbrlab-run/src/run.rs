@@ -78,6 +78,8 @@ pub struct FlowClass {
     pub mss: u32,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// Whether the delivery rate is sampled; without, a model of the path learns nothing of its rate.
+    pub rate_samples: bool,
     /// What the application sends.
     pub source: Source,
     /// Access links with a rate. Each flow of the class has its own, in the order of the routes. Their names are `left`,

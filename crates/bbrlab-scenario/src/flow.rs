@@ -41,6 +41,7 @@ pub(crate) struct FlowSpec {
     pub(crate) stop: Option<Span>,
     pub(crate) ecn: EcnMode,
     pub(crate) mss: Option<u32>,
+    pub(crate) rate_samples: bool,
     pub(crate) source: SourceSpec,
 }
 
@@ -82,6 +83,7 @@ impl Default for FlowSpec {
             stop: None,
             ecn: EcnMode::Off,
             mss: None,
+            rate_samples: true,
             source: SourceSpec::default(),
         }
     }
@@ -266,6 +268,16 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
     )
     .without("that of `[stack]`"),
+    key(
+        "rate_samples",
+        "0.1.0",
+        Form::Bool,
+        "whether the delivery rate is sampled. `false`: no sample is valid, and an algorithm that models the path learns nothing \
+         of its rate, as the first flow of [lanigan] did (see [the `ns3` profile](ns3-profile.md))",
+        |flow: &mut FlowSpec, given| set(&mut flow.rate_samples, given.value(Reader::boolean)),
+        |flow| (!flow.rate_samples).then(|| false.to_string()),
+    )
+    .without("`true`"),
 ];
 
 /// What it sends.

@@ -107,6 +107,7 @@ const PRESETS: &[Preset] = &[
         toml: r#"
             [stack]
             recovery = "classic"
+            partial_ack_sends = "head"
             rwnd_bounds = "pipe"
             initial_cwnd = 1
             rtt_clock = "1ms-positive"
@@ -123,8 +124,14 @@ const PRESETS: &[Preset] = &[
             mss = "476B"
             min_rto = "200ms"
             initial_cwnd = 10
+            app_write = "476B"
+            pace_initial_window = true
+            rate_ack_interval = "this"
+            rate_loss_abs = "marked"
+            exit_sets_ssthresh = false
 
             [stack.bbr]
+            losses = "port"
             seed_bw = false
             cycle_rand = 8
             extra_acked = "off"

@@ -2,9 +2,9 @@
 
 use bbrlab_run::Profile;
 use bbrlab_stack::{
-    AckInterval, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, Pacing, Recovery, Rto,
-    RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound, SenderQdisc, Sockbuf, SocketBuffer,
-    Stack, TcpOptions, Tso,
+    AckInterval, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, LossCount, Pacing,
+    PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound, SenderQdisc,
+    Sockbuf, SocketBuffer, Stack, TcpOptions, Tso,
 };
 use bbrlab_units::{Bytes, Span};
 
@@ -73,6 +73,12 @@ const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
     [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
 const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
     [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
+/// Off, on, and a third value with a name.
+type Switch<T> = (T, T, (&'static str, T));
+const PARTIAL_ACKS: Switch<PartialAck> =
+    (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
+const LOSS_COUNTS: Switch<LossCount> =
+    (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
 const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
 
 /// What `rack`, `tlp` and `undo` are without a value.
@@ -350,10 +356,15 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     key(
         "partial_ack_sends",
         "0.1.0",
-        Form::Bool,
-        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing",
-        |spec, given| set(&mut spec.stack.loss.partial_ack_sends, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.loss.partial_ack_sends.to_string()),
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["head"])]),
+        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing: a lost one, new data or the head, unless \
+         that is retransmitted already; or in any case the head (ns-3 3.27)",
+        |spec, given| {
+            let value =
+                given.value(|reader, node, name| read_switch(reader, node, name, PARTIAL_ACKS));
+            set(&mut spec.stack.loss.partial_ack, value);
+        },
+        |spec| show_switch(PARTIAL_ACKS, spec.stack.loss.partial_ack),
     ),
     key(
         "rto",
@@ -415,10 +426,14 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     key(
         "rate_loss_abs",
         "0.1.0",
-        Form::Bool,
-        "losses of a rate sample are the absolute change of the segments marked lost",
-        |spec, given| set(&mut spec.stack.rate.is_loss_abs, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.rate.is_loss_abs.to_string()),
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
+        "losses of a rate sample are the absolute change of the segments marked lost, or all that are marked (port of 2018)",
+        |spec, given| {
+            let value =
+                given.value(|reader, node, name| read_switch(reader, node, name, LOSS_COUNTS));
+            set(&mut spec.stack.rate.loss, value);
+        },
+        |spec| show_switch(LOSS_COUNTS, spec.stack.rate.loss),
     ),
     key(
         "rate_invalid",
@@ -536,6 +551,26 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
         return None;
     }
     u32::try_from(hz).ok()
+}
+
+/// A switch that is off, on, or at its third value.
+fn read_switch<T: Copy + PartialEq>(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    (off, on, third): Switch<T>,
+) -> Option<T> {
+    match &node.value {
+        Value::Bool(is_on) => Some(if *is_on { on } else { off }),
+        _ => reader.choice(node, name, &[third], "true, false"),
+    }
+}
+
+fn show_switch<T: Copy + PartialEq>((off, on, (name, _)): Switch<T>, value: T) -> Option<String> {
+    if value == off || value == on {
+        return Some((value == on).to_string());
+    }
+    show_text(name)
 }
 
 /// `true` stands for the handshake of ns-3.

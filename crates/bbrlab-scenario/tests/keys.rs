@@ -8,9 +8,9 @@ use bbrlab_link::{
 use bbrlab_run::{Hop, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{
-    AckInterval, CwndValidation, DelAck, EcnMode, InvalidSample, LossSwitches, Pacing,
-    PacingSwitches, RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
-    SenderQdisc, SocketBuffer, Tso,
+    AckInterval, CwndValidation, DelAck, EcnMode, InvalidSample, LossCount, LossSwitches, Pacing,
+    PacingSwitches, PartialAck, RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
+    SampleBound, SenderQdisc, SocketBuffer, Tso,
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 
@@ -140,7 +140,7 @@ fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
         rule3: Rule3::Any,
         rwnd_bounds: RwndBounds::Both,
         pipe_keeps_sacked_retrans: true,
-        partial_ack_sends: true,
+        partial_ack: PartialAck::Segment,
         rto: Rto::MarkAllKeepSack,
         rto_impatient: true,
         rto_estimate: RtoEstimate::Rfc6298,
@@ -151,7 +151,7 @@ fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
     let rate = RateSwitches {
         ack_interval: AckInterval::Previous,
         is_sticky: true,
-        is_loss_abs: true,
+        loss: LossCount::Change,
         invalid: InvalidSample::Reuse,
         min_rtt: SampleBound::Srtt,
     };

@@ -183,7 +183,7 @@ fn algorithms_and_their_parameters() {
             "reno" -> 7       | 9:6-6 | found the number 7
         `flows[0].cc_params.lambda`: `reno` has no parameters
             "reno" -> "reno"; cc_params = { lambda = 0.5 } | 10:15-20 | found the number 0.5
-        `flows[0].cc_params.lamda`: `bbr_hsr` has no such parameter; it has lambda, integer_lambda, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, rto_resets_full_bw
+        `flows[0].cc_params.lamda`: `bbr_hsr` has no such parameter; it has lambda, integer_lambda, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw
             "reno" -> "bbr_hsr"; cc_params = { lamda = 0.5 } | 10:15-19 | found the number 0.5
                 help: did you mean `lambda`?
         `flows[0].cc_params.lambda`: found "much", expected a number from 0 to 16
@@ -267,7 +267,7 @@ fn the_stack() {
         `stack.delack.timer`: expected a time above zero such as "30ms"
             + [stack]; delack = { every = 2, timer = "0s" } | 12:31-34 | found "0s", which is zero
         `stack.bbr.margn`: expected a key of `stack.bbr`
-        note: keys of `stack.bbr`: drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, rto_resets_full_bw
+        note: keys of `stack.bbr`: drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw
             + [stack]; bbr = { margn = 0.0 } | 12:9-13 | found an unknown key
                 help: did you mean `margin`?
         `stack.bbr.margin`: found 2, expected a number from 0 to 0.5

@@ -2,7 +2,7 @@
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, ParamValue};
 use bbrlab_run::{FlowClass, Run};
-use bbrlab_stack::{EcnMode, Stack};
+use bbrlab_stack::{EcnMode, RateSwitches, Stack};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
 use bbrlab_tcp::{SenderConfig, Tick};
 use bbrlab_units::Span;
@@ -32,8 +32,9 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
 }
 
 fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
+    let rate = RateSwitches { is_blind: !class.rate_samples, ..stack.rate };
     SenderConfig {
-        stack: *stack,
+        stack: Stack { rate, ..*stack },
         mss: class.mss,
         tick,
         ecn: class.ecn,

@@ -10,8 +10,8 @@ use bbrlab_units::{Bytes, Span};
 
 pub use socket::{CcRtt, Handshake, RttClock, Sockbuf, SocketSwitches, TcpOptions};
 pub use switches::{
-    AckInterval, CwndValidation, InvalidSample, LossSwitches, Pacing, PacingSwitches, RateSwitches,
-    Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
+    AckInterval, CwndValidation, InvalidSample, LossCount, LossSwitches, Pacing, PacingSwitches,
+    PartialAck, RateSwitches, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
 };
 
 /// The settings that all hosts share: `[stack]`.

@@ -22,8 +22,8 @@ pub struct LossSwitches {
     pub rwnd_bounds: RwndBounds,
     /// A retransmitted packet that is then SACKed counts as in flight until it is acknowledged cumulatively.
     pub pipe_keeps_sacked_retrans: bool,
-    /// A partial ACK in recovery sends one segment at once, beyond cwnd and pacing.
-    pub partial_ack_sends: bool,
+    /// What a partial ACK in recovery sends at once, beyond cwnd and pacing.
+    pub partial_ack: PartialAck,
     /// What a timeout marks lost.
     pub rto: Rto,
     /// In recovery only the first partial ACK restarts the timeout.
@@ -45,7 +45,7 @@ impl Default for LossSwitches {
             rule3: Rule3::Off,
             rwnd_bounds: RwndBounds::Edge,
             pipe_keeps_sacked_retrans: false,
-            partial_ack_sends: false,
+            partial_ack: PartialAck::Nothing,
             rto: Rto::Linux,
             rto_impatient: false,
             rto_estimate: RtoEstimate::Linux,
@@ -66,6 +66,18 @@ pub enum Rule3 {
     BelowHighSack,
     /// Anything not SACKed (ns-3 up to 3.42): a sender whose buffer is the limit sends its whole flight again.
     Any,
+}
+
+/// What a partial ACK in recovery sends at once, beyond cwnd and pacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartialAck {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Unless the head is retransmitted already: the first lost segment, else new data, else the head (ns-3).
+    Segment,
+    /// The head, which counts as lost, even if it is retransmitted already (ns-3 3.27).
+    Head,
 }
 
 /// What the peer's window bounds.
@@ -120,12 +132,26 @@ pub struct RateSwitches {
     /// An ACK that delivers no packet newer than the last sample's keeps that sample's interval, while the count of
     /// what was delivered goes on.
     pub is_sticky: bool,
-    /// The loss of a sample is the absolute change of the packets marked lost: a repair that arrives counts again.
-    pub is_loss_abs: bool,
+    /// What the loss of a sample counts.
+    pub loss: LossCount,
     /// What a congestion control gets in place of an invalid sample.
     pub invalid: InvalidSample,
     /// The RTT below which an interval makes a sample invalid.
     pub min_rtt: SampleBound,
+    /// No sample is ever valid, so that an algorithm that models the path learns nothing of its rate.
+    pub is_blind: bool,
+}
+
+/// What the loss of a rate sample counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossCount {
+    /// The packets that the ACK marked lost.
+    #[default]
+    New,
+    /// The absolute change of the packets marked lost: a repair that arrives counts again (ns-3).
+    Change,
+    /// All packets that are marked lost, anew with each ACK ([lanigan-code]).
+    Marked,
 }
 
 /// Where the ACK phase of a rate sample begins.

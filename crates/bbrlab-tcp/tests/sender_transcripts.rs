@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_cc::{Algorithm, CongestionControl, Draw};
 use bbrlab_stack::{
-    EcnMode, Handshake, Pacing, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds,
+    EcnMode, Handshake, Pacing, PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds,
     SenderQdisc, Sockbuf, SocketBuffer, Tso,
 };
 use bbrlab_tcp::segment::flag;
@@ -229,7 +229,9 @@ impl Play {
                 ("pipe_keeps_sacked_retrans", "on") => {
                     config.stack.loss.pipe_keeps_sacked_retrans = true;
                 }
-                ("partial_ack_sends", "on") => config.stack.loss.partial_ack_sends = true,
+                ("partial_ack_sends", "on") => {
+                    config.stack.loss.partial_ack = PartialAck::Segment;
+                }
                 ("rto", "mark_all") => config.stack.loss.rto = Rto::MarkAllKeepSack,
                 ("rto_impatient", "on") => config.stack.loss.rto_impatient = true,
                 ("rto_estimate", "rfc6298") => {

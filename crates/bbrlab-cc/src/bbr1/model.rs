@@ -69,13 +69,15 @@ impl Model {
         self.next_rtt_delivered = delivered;
     }
 
-    /// Counts rounds; returns whether the sample is valid.
+    /// Counts rounds; returns whether the sample is valid. Without a valid one, the beginning of a round is over, or,
+    /// with `keeps_start`, goes on.
     #[inline]
-    pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample) -> bool {
-        self.round_start = false;
+    pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample, keeps_start: bool) -> bool {
+        self.round_start &= keeps_start;
         if !is_valid(rs) {
             return false;
         }
+        self.round_start = false;
         if !before(rs.prior_delivered, self.next_rtt_delivered) {
             self.next_rtt_delivered = conn.delivered;
             self.rtt_cnt = self.rtt_cnt.wrapping_add(1);

@@ -4,7 +4,8 @@
 //! many packets as are delivered, after that at most twice as many. The cwnd from before a recovery, a
 //! timeout or PROBE_RTT is remembered and restored.
 //!
-//! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
+//! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`; for `losses = "port"`
+//! [lanigan-code] `tcp-bbr.cc`, `ModulateCwndForRecovery`, `CongestionStateSet`, `SaveCwnd`.
 //! Deviations: none.
 
 use crate::{CaState, Conn, RateSample};
@@ -27,8 +28,10 @@ pub(super) struct Recovery {
 impl Recovery {
     /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
     /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
-    pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State) {
-        let is_cut = self.prev_ca_state >= CaState::Recovery || state == State::ProbeRtt;
+    pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State, is_port: bool) {
+        let is_cut = state == State::ProbeRtt
+            || self.prev_ca_state == CaState::Recovery
+            || (!is_port && self.prev_ca_state > CaState::Recovery);
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
@@ -68,6 +71,9 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
+        if self.steps.recovers_as_port {
+            return self.recover_as_port(conn, rs, cwnd);
+        }
         if !self.recovery.is_on(conn) {
             self.recovery.prev_ca_state = conn.ca_state;
             return Recovered::Grow(without_losses(cwnd, rs.losses));
@@ -94,6 +100,33 @@ impl<V: Variant> Bbr<V> {
         } else {
             Recovered::Grow(cwnd)
         }
+    }
+}
+
+impl<V: Variant> Bbr<V> {
+    /// The port of 2018: only the first ACK of a recovery conserves packets; each ACK of a recovery subtracts the losses
+    /// of its sample, and a window that is smaller than them becomes the largest; nothing is restored after a timeout.
+    #[cold]
+    fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
+        let is_starting = self.recovery.is_starting(conn);
+        let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
+        self.recovery.prev_ca_state = conn.ca_state;
+        if conn.ca_state != CaState::Recovery {
+            let restores = was_recovery && conn.ca_state < CaState::Recovery;
+            return Recovered::Grow(if restores {
+                cwnd.max(self.recovery.prior_cwnd)
+            } else {
+                cwnd
+            });
+        }
+        let losses = rs.losses.cast_unsigned();
+        if is_starting {
+            // The entry counts what was in flight before the first retransmission.
+            let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
+            let entry = conserved.saturating_sub(1);
+            return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));
+        }
+        Recovered::Grow(cwnd.wrapping_sub(losses).max(1))
     }
 }
 

@@ -63,6 +63,11 @@ pub const STEPS: &[ParamSpec] = &[
     ),
     spec("policer", "true", "whether a policed path is looked for; ns-3: false"),
     spec(
+        "losses",
+        "\"linux\"",
+        "what losses and timeouts do to window and rounds; \"linux\", or \"port\": as in a port of 2018 to ns-3",
+    ),
+    spec(
         "rto_resets_full_bw",
         "true",
         "whether a timeout makes STARTUP look for its plateau anew; ns-3: false",
@@ -134,6 +139,7 @@ pub(super) struct Steps {
     pub(super) polices: bool,
     pub(super) rto_resets_full_bw: bool,
     pub(super) has_full_drain_phase: bool,
+    pub(super) recovers_as_port: bool,
 }
 
 impl Default for Steps {
@@ -152,6 +158,7 @@ impl Default for Steps {
             polices: true,
             rto_resets_full_bw: true,
             has_full_drain_phase: false,
+            recovers_as_port: false,
         }
     }
 }
@@ -184,6 +191,7 @@ impl Steps {
             rto_resets_full_bw: table.switch("rto_resets_full_bw")?,
             has_full_drain_phase: table
                 .choice("drain_phase", &[("early", false), ("full", true)])?,
+            recovers_as_port: table.choice("losses", &[("linux", false), ("port", true)])?,
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Rate samples as ns-3 takes them, where a switch says so: the ACK phase from the sample before, a sample that goes on
-//! without a newer packet, the last rate in place of an invalid one, the smoothed RTT as the bound of a valid one.
+//! without a newer packet, the last rate in place of an invalid one, the smoothed RTT as the bound of a valid one; and
+//! a sampler that never has a valid one.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44; `tcp-bbr.cc` of 3.40:
-//! `UpdateBtlBw`.
+//! `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
 //! Deviations:
 //! 1. Microseconds and packets; ns-3 has nanoseconds and bytes.
 //! 2. "From time 0" is from the connection's first packet.
@@ -77,8 +78,7 @@ impl RateSampler {
         self.switched.resume(ack);
         let prior = ack.rs.prior_delivered;
         let is_newer = if switches.is_sticky {
-            // ns-3 counts from 0 without the SYN, and 0 is "no packet yet".
-            prior <= 1 || after(stamps.delivered, prior)
+            prior == 0 || after(stamps.delivered, prior)
         } else {
             prior == 0 || self.is_newest(ack, skb)
         };
@@ -107,6 +107,12 @@ impl RateSampler {
         let switches = self.switched.switches;
         let has_newer = std::mem::take(&mut self.switched.has_newer);
         self.switched.resume(ack);
+        if switches.is_blind {
+            // As below the bound: the count stays.
+            self.count(conn, ack);
+            ack.rs.interval_us = -1;
+            return;
+        }
         if ack.prior_mstamp == 0 || is_sack_reneg {
             ack.rs.delivered = -1;
             ack.rs.interval_us = -1;

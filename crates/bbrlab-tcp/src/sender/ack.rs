@@ -11,7 +11,7 @@
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
-use bbrlab_stack::RttClock;
+use bbrlab_stack::{LossCount, RttClock};
 
 use super::ack_state::{AckState, flags};
 use super::recovery::Rexmit;
@@ -160,10 +160,11 @@ impl Sender {
             self.set_xmit_timer(host);
         }
         let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
-        let mut lost = self.conn.lost.wrapping_sub(prior_lost);
-        if self.mechanisms.is_loss_abs {
-            lost = self.board.lost_out().abs_diff(prior_lost_out);
-        }
+        let lost = match self.mechanisms.loss_count {
+            LossCount::New => self.conn.lost.wrapping_sub(prior_lost),
+            LossCount::Change => self.board.lost_out().abs_diff(prior_lost_out),
+            LossCount::Marked => self.board.lost_out(),
+        };
         state.rate.rs.is_ack_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
         state.rate.rs.is_ece = flag & flags::ECE != 0;
         self.refresh_conn();

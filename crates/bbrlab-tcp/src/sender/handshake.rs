@@ -111,6 +111,10 @@ impl Sender {
         let is_twice_lost = self.counts.syn_retrans > 1 && self.episode.undo.is_possible();
         self.init_metrics();
         self.episode.undo.forget_ssthresh();
+        if self.config.stack.socket.handshake == Handshake::Ns3 {
+            // ns-3 counts data only.
+            self.conn.delivered = 0;
+        }
         self.init_congestion(is_twice_lost, host);
         self.expand_sndbuf();
         self.conn.lsndtime = self.conn.jiffies;

@@ -3,7 +3,8 @@
 //! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in `ns3/`.
 
 use bbrlab_stack::{
-    CwndValidation, Pacing, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SenderQdisc, Stack,
+    CwndValidation, LossCount, Pacing, PartialAck, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
+    SenderQdisc, Stack,
 };
 
 use super::scoreboard::Counting;
@@ -28,8 +29,8 @@ pub(super) struct Mechanisms {
     pub(super) is_paced_by_timer: bool,
     /// Recovery also retransmits packets that are not marked lost.
     pub(super) rule3: Rule3,
-    /// A partial ACK sends a segment at once.
-    pub(super) partial_ack_sends: bool,
+    /// What a partial ACK sends at once.
+    pub(super) partial_ack: PartialAck,
     /// Only the first partial ACK restarts the timeout.
     pub(super) is_rto_impatient: bool,
     /// A timeout marks all that is not SACKed.
@@ -40,8 +41,8 @@ pub(super) struct Mechanisms {
     pub(super) exit_sets_ssthresh: bool,
     /// When cwnd may grow, and decays.
     pub(super) cwnd_validation: CwndValidation,
-    /// Losses of a rate sample are the absolute change of `lost_out`.
-    pub(super) is_loss_abs: bool,
+    /// What the losses of a rate sample count.
+    pub(super) loss_count: LossCount,
 }
 
 impl Mechanisms {
@@ -59,13 +60,13 @@ impl Mechanisms {
             is_paced_by_timer: stack.pacing.pacing == Pacing::Timer
                 && stack.sender_qdisc == SenderQdisc::None,
             rule3: loss.rule3,
-            partial_ack_sends: loss.partial_ack_sends,
+            partial_ack: loss.partial_ack,
             is_rto_impatient: loss.rto_impatient,
             rto_marks_all: loss.rto == Rto::MarkAllKeepSack,
             has_rfc6298_rto: loss.rto_estimate == RtoEstimate::Rfc6298,
             exit_sets_ssthresh: loss.exit_sets_ssthresh,
             cwnd_validation: loss.cwnd_validation,
-            is_loss_abs: stack.rate.is_loss_abs,
+            loss_count: stack.rate.loss,
         }
     }
 
@@ -73,7 +74,8 @@ impl Mechanisms {
     pub(super) fn counting(&self, stack: &Stack) -> Counting {
         if stack.loss.pipe_keeps_sacked_retrans {
             Counting::SpareKept
-        } else if self.is_ns3 || self.rule3 != Rule3::Off || self.partial_ack_sends {
+        } else if self.is_ns3 || self.rule3 != Rule3::Off || self.partial_ack != PartialAck::Nothing
+        {
             Counting::Spare
         } else {
             Counting::Linux

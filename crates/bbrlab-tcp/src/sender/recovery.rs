@@ -93,7 +93,7 @@ impl Sender {
                 if !self.mechanisms.has_rack {
                     self.dup_thresh_mark_lost(false, host);
                 }
-                if self.mechanisms.partial_ack_sends && flag & flags::SND_UNA_ADVANCED != 0 {
+                if flag & flags::SND_UNA_ADVANCED != 0 {
                     self.send_for_partial_ack(host);
                 }
                 if self.conn.ca_state != CaState::Recovery {

@@ -4,9 +4,9 @@
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{Algorithm, Draw};
 use bbrlab_stack::{
-    AckInterval, CwndValidation, EcnMode, InvalidSample, LossSwitches, Pacing, PacingSwitches,
-    RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound, SenderQdisc,
-    SocketBuffer, Stack, Tso,
+    AckInterval, CwndValidation, EcnMode, InvalidSample, LossCount, LossSwitches, Pacing,
+    PacingSwitches, PartialAck, RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
+    SampleBound, SenderQdisc, SocketBuffer, Stack, Tso,
 };
 use bbrlab_units::{Bytes, Span, Time};
 
@@ -46,7 +46,11 @@ impl Dice {
                 rule3: self.pick(&[Rule3::Off, Rule3::BelowHighSack, Rule3::Any]),
                 rwnd_bounds: self.pick(&[RwndBounds::Edge, RwndBounds::Pipe, RwndBounds::Both]),
                 pipe_keeps_sacked_retrans: self.one_in(2),
-                partial_ack_sends: self.one_in(2),
+                partial_ack: self.pick(&[
+                    PartialAck::Nothing,
+                    PartialAck::Segment,
+                    PartialAck::Head,
+                ]),
                 rto: self.pick(&[Rto::Linux, Rto::MarkAllKeepSack]),
                 rto_impatient: self.one_in(2),
                 rto_estimate: self.pick(&[RtoEstimate::Linux, RtoEstimate::Rfc6298]),
@@ -60,9 +64,10 @@ impl Dice {
             rate: RateSwitches {
                 ack_interval: self.pick(&[AckInterval::This, AckInterval::Previous]),
                 is_sticky: self.one_in(2),
-                is_loss_abs: self.one_in(2),
+                loss: self.pick(&[LossCount::New, LossCount::Change, LossCount::Marked]),
                 invalid: self.pick(&[InvalidSample::Drop, InvalidSample::Reuse]),
                 min_rtt: self.pick(&[SampleBound::Sample, SampleBound::Srtt]),
+                is_blind: self.one_in(4),
             },
             pacing: PacingSwitches {
                 pacing: self.pick(&[Pacing::Linux, Pacing::Timer]),

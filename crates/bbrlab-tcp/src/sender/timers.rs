@@ -208,12 +208,25 @@ impl Sender {
     #[inline]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
+        if what == Pending::Retransmit && self.mechanisms.has_rfc6298_rto {
+            self.set_exact_rto(when, host);
+            return;
+        }
         let timeout = jiffies.wrapping_add(when.min(RTO_MAX_S * self.conn.hz));
         self.timer.pending = what;
         self.timer.timeout = timeout;
         if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
             host.arm(TimerId::Retransmit, self.time_of(slot));
         }
+    }
+
+    /// Sets the timer for the timeout of RFC 6298, which is not rounded to jiffies or to slots of the wheel.
+    fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
+        self.timer.pending = Pending::Retransmit;
+        // Due whenever it fires.
+        self.timer.timeout = self.conn.jiffies;
+        self.timer.wheel.cancel();
+        host.arm(TimerId::Retransmit, Time(self.conn.clock_ns + self.exact_rto_ns(when)));
     }
 
     /// Sets the timer for `when` jiffies after the time at which pacing allows the next packet.

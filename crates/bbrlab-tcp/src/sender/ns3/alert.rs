@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// The head counts as lost, and not as retransmitted. ns-3: `TcpTxBuffer::MarkHeadAsLost`.
-    fn ns3_mark_head_lost(&mut self, host: &mut impl Host) {
+    pub(super) fn ns3_mark_head_lost(&mut self, host: &mut impl Host) {
         if let Some(head) = self.board.head() {
             self.board.forget_retransmission(head);
             self.mark_lost(head, host);
@@ -169,9 +169,7 @@ impl Sender {
                     self.ns3_mark_head_lost(host);
                 }
                 self.ns3_reduce(delivered, false, is_repaired);
-                if self.mechanisms.partial_ack_sends {
-                    self.send_for_partial_ack(host);
-                }
+                self.send_for_partial_ack(host);
             }
             CaState::Loss if is_partial => {
                 if self.mechanisms.has_undo {

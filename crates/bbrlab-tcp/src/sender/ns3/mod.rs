@@ -12,9 +12,7 @@
 //! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission means the same in both.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`, `tcp-prr-recovery.cc`.
-//! Deviations:
-//! 1. Windows are counted in packets, not in bytes.
-//! 2. Timeouts end at jiffies; ns-3's are exact.
+//! Deviations: windows are counted in packets, not in bytes.
 
 mod alert;
 mod exit;

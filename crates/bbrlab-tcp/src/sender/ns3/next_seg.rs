@@ -7,7 +7,7 @@
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_stack::Rule3;
+use bbrlab_stack::{PartialAck, Rule3};
 
 use super::super::ack_state::flags;
 use super::super::limits::{Limit, Stop};
@@ -61,9 +61,23 @@ impl Sender {
         }
     }
 
-    /// A partial ACK: unless the head is retransmitted already, sends one segment at once, beyond cwnd and pacing: the
-    /// first lost one, else new data, else the head again.
+    /// A partial ACK may send one segment at once, beyond cwnd and pacing.
+    #[inline]
     pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
+        match self.mechanisms.partial_ack {
+            PartialAck::Nothing => {}
+            PartialAck::Segment => self.send_segment_now(host),
+            PartialAck::Head => {
+                self.ns3_mark_head_lost(host);
+                if let Some(head) = self.board.head() {
+                    self.send_again_now(head, host);
+                }
+            }
+        }
+    }
+
+    /// Unless the head is retransmitted already: the first lost segment, else new data, else the head again.
+    fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {
             return;

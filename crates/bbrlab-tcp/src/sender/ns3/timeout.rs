@@ -1,7 +1,9 @@
 //! The timeout of RFC 6298, as ns-3 has it.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `EstimateRtt`, `ReTxTimeout`; RFC 6298.
-//! Deviations: that of `mod.rs`.
+//! Deviations: a timeout that has been doubled is a multiple of the timeout in whole jiffies.
+
+use bbrlab_units::NS_PER_S;
 
 use super::super::Sender;
 use crate::rtt::RTO_MAX_S;
@@ -19,6 +21,19 @@ impl Sender {
     pub(in super::super) fn rfc6298_rto(&mut self, rtt_us: u32) -> u32 {
         self.ns3.rtt.sample(u64::from(rtt_us) * 1000);
         let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
+        self.jiffies_of_rto(rto_ns)
+    }
+
+    /// The exact length of a timeout of `jiffies`.
+    pub(in super::super) fn exact_rto_ns(&self, jiffies: u32) -> u64 {
+        let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
+        if jiffies == self.jiffies_of_rto(rto_ns) {
+            return rto_ns;
+        }
+        u64::from(jiffies) * NS_PER_S / u64::from(self.conn.hz)
+    }
+
+    fn jiffies_of_rto(&self, rto_ns: u64) -> u32 {
         let us = u32::try_from(rto_ns.div_ceil(1000)).unwrap_or(u32::MAX);
         self.us_to_jiffies(us).min(LONGEST_S * self.conn.hz)
     }
