@@ -154,6 +154,7 @@ fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
         loss: LossCount::Change,
         invalid: InvalidSample::Reuse,
         min_rtt: SampleBound::Srtt,
+        is_blind: false,
     };
     assert_eq!(ns3.rate, rate);
     let pacing = PacingSwitches {
@@ -167,6 +168,8 @@ fn each_switch_of_the_sender_is_a_key_and_linux_is_the_default() {
     assert_eq!(stack("nextseg_rule3 = \"below_high_sack\"").loss.rule3, Rule3::BelowHighSack);
     assert_eq!(stack("rwnd_bounds = \"pipe\"").loss.rwnd_bounds, RwndBounds::Pipe);
     assert_eq!(stack("cwnd_validation = \"off\"").loss.cwnd_validation, CwndValidation::Off);
+    assert_eq!(stack("partial_ack_sends = \"head\"").loss.partial_ack, PartialAck::Head);
+    assert_eq!(stack("rate_loss_abs = \"marked\"").rate.loss, LossCount::Marked);
 }
 
 #[test]
