@@ -68,6 +68,7 @@ const PRESETS: &[Preset] = &[
             edt = false
             policer = false
             rto_resets_full_bw = false
+            losses = "ns3"
 
             [stack.cubic]
             hystart = "ns3"

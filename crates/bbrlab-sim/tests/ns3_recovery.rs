@@ -21,7 +21,7 @@ fn one_bbr_flow(stack: &str) -> (f64, f64) {
 }
 
 /// The steps of BBR v1 as Linux has them, as values of `bbr` in `[stack]`.
-const LINUX_STEPS: &str = "{ cycle_rand = 7, edt = true, extra_acked = \"linux\", min_rtt_renew = false, policer = true, \
+const LINUX_STEPS: &str = "{ cycle_rand = 7, edt = true, extra_acked = \"linux\", losses = \"linux\", min_rtt_renew = false, policer = true, \
     probertt_app_limited = true, quantum = \"tso\", rto_resets_full_bw = true, seed_bw = false }";
 
 #[test]

@@ -87,7 +87,9 @@ impl<V: Variant> Bbr<V> {
         let mut cwnd = without_losses(cwnd, rs.losses);
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
-            self.model.restart_round(conn.delivered);
+            if self.steps.recovery_starts_round {
+                self.model.restart_round(conn.delivered);
+            }
             // The window was not in use beyond this.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {

@@ -65,7 +65,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "what losses and timeouts do to window and rounds; \"linux\", or \"port\": as in a port of 2018 to ns-3",
+        "what losses and timeouts do to window and rounds; \"linux\", \"ns3\": a recovery begins no round, \"port\": as in a port of 2018 to ns-3",
     ),
     spec(
         "rto_resets_full_bw",
@@ -140,6 +140,7 @@ pub(super) struct Steps {
     pub(super) rto_resets_full_bw: bool,
     pub(super) has_full_drain_phase: bool,
     pub(super) recovers_as_port: bool,
+    pub(super) recovery_starts_round: bool,
 }
 
 impl Default for Steps {
@@ -159,6 +160,7 @@ impl Default for Steps {
             rto_resets_full_bw: true,
             has_full_drain_phase: false,
             recovers_as_port: false,
+            recovery_starts_round: true,
         }
     }
 }
@@ -191,7 +193,10 @@ impl Steps {
             rto_resets_full_bw: table.switch("rto_resets_full_bw")?,
             has_full_drain_phase: table
                 .choice("drain_phase", &[("early", false), ("full", true)])?,
-            recovers_as_port: table.choice("losses", &[("linux", false), ("port", true)])?,
+            recovers_as_port: table
+                .choice("losses", &[("linux", false), ("ns3", false), ("port", true)])?,
+            recovery_starts_round: table
+                .choice("losses", &[("linux", true), ("ns3", false), ("port", false)])?,
         })
     }
 }
