@@ -357,8 +357,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "partial_ack_sends",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["head"])]),
-        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing: a lost one, new data or the head, unless \
-         that is retransmitted already; or in any case the head (ns-3 3.27)",
+        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing: a lost one, new data or the head; or \
+         always the head (ns-3 3.27); none if that is retransmitted already",
         |spec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, PARTIAL_ACKS));

@@ -76,7 +76,7 @@ pub enum PartialAck {
     Nothing,
     /// Unless the head is retransmitted already: the first lost segment, else new data, else the head (ns-3).
     Segment,
-    /// The head, which counts as lost, even if it is retransmitted already (ns-3 3.27).
+    /// Unless it is retransmitted already, the head, which counts as lost (ns-3 3.27, which sends it in any case).
     Head,
 }
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_cc::{Algorithm, CongestionControl, Draw};
 use bbrlab_stack::{
-    EcnMode, Handshake, Pacing, PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds,
-    SenderQdisc, Sockbuf, SocketBuffer, Tso,
+    EcnMode, Handshake, Pacing, PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3,
+    RwndBounds, SenderQdisc, Sockbuf, SocketBuffer, Tso,
 };
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{SenderInfo, TimerPurpose};

@@ -36,8 +36,8 @@ impl Switched {
     }
 
     /// Goes on with the last sample, if that is how samples are taken and this ACK has none of its own.
-    fn resume(&self, ack: &mut AckRate) {
-        if !self.switches.is_sticky || ack.rs.prior_delivered != 0 {
+    fn resume(&self, ack: &mut AckRate, has_newer: bool) {
+        if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
         }
         let last = &self.last;
@@ -75,7 +75,7 @@ impl RateSampler {
         if self.switched.start_mstamp == 0 {
             self.switched.start_mstamp = stamps.first_tx_mstamp;
         }
-        self.switched.resume(ack);
+        self.switched.resume(ack, self.switched.has_newer);
         let prior = ack.rs.prior_delivered;
         let is_newer = if switches.is_sticky {
             prior == 0 || after(stamps.delivered, prior)
@@ -106,7 +106,7 @@ impl RateSampler {
     ) {
         let switches = self.switched.switches;
         let has_newer = std::mem::take(&mut self.switched.has_newer);
-        self.switched.resume(ack);
+        self.switched.resume(ack, has_newer);
         if switches.is_blind {
             // As below the bound: the count stays.
             self.count(conn, ack);
@@ -149,6 +149,8 @@ impl RateSampler {
 
 #[cfg(test)]
 mod tests {
+    use bbrlab_stack::LossCount;
+
     use super::*;
 
     const PREVIOUS: RateSwitches = RateSwitches { ack_interval: AckInterval::Previous, ..LINUX };
@@ -158,14 +160,15 @@ mod tests {
     const LINUX: RateSwitches = RateSwitches {
         ack_interval: AckInterval::This,
         is_sticky: false,
-        is_loss_abs: false,
+        loss: LossCount::New,
         invalid: InvalidSample::Drop,
         min_rtt: SampleBound::Sample,
+        is_blind: false,
     };
 
     type Packet = (SkbStamps, DeliveredSkb);
 
-    /// A connection whose SYN is acknowledged; times in microseconds.
+    /// A connection whose SYN is acknowledged, which ns-3 does not count; times in microseconds.
     struct Flow {
         sampler: RateSampler,
         conn: Conn,
@@ -177,7 +180,11 @@ mod tests {
         fn new(switches: RateSwitches) -> Self {
             Self {
                 sampler: RateSampler::new(super::super::SamplerVersion::V1, switches),
-                conn: Conn { delivered: 1, min_rtt_us: 10, ..Conn::default() },
+                conn: Conn {
+                    delivered: u32::from(!switches.is_sticky),
+                    min_rtt_us: 10,
+                    ..Conn::default()
+                },
                 packets_out: 0,
                 end_seq: 1,
             }

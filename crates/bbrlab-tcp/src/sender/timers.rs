@@ -208,7 +208,7 @@ impl Sender {
     #[inline]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
-        if what == Pending::Retransmit && self.mechanisms.has_rfc6298_rto {
+        if what == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto {
             self.set_exact_rto(when, host);
             return;
         }
@@ -222,9 +222,8 @@ impl Sender {
 
     /// Sets the timer for the timeout of RFC 6298, which is not rounded to jiffies or to slots of the wheel.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
-        self.timer.pending = Pending::Retransmit;
-        // Due whenever it fires.
-        self.timer.timeout = self.conn.jiffies;
+        self.timer.pending = TimerPurpose::Retransmit;
+        self.timer.timeout = self.conn.jiffies.wrapping_add(when);
         self.timer.wheel.cancel();
         host.arm(TimerId::Retransmit, Time(self.conn.clock_ns + self.exact_rto_ns(when)));
     }
@@ -261,7 +260,9 @@ impl Sender {
             return;
         }
         let jiffies = self.conn.jiffies;
-        if self.timer.timeout.wrapping_sub(jiffies).cast_signed() > 0 {
+        let is_exact =
+            self.timer.pending == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto;
+        if !is_exact && self.timer.timeout.wrapping_sub(jiffies).cast_signed() > 0 {
             let timeout = self.timer.timeout;
             if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
                 host.arm(TimerId::Retransmit, self.time_of(slot));

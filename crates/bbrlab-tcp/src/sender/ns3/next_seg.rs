@@ -68,8 +68,9 @@ impl Sender {
             PartialAck::Nothing => {}
             PartialAck::Segment => self.send_segment_now(host),
             PartialAck::Head => {
-                self.ns3_mark_head_lost(host);
-                if let Some(head) = self.board.head() {
+                let Some(head) = self.board.head() else { return };
+                if !self.board.sent(head).has(tag::SACKED | tag::RETRANS) {
+                    self.ns3_mark_head_lost(host);
                     self.send_again_now(head, host);
                 }
             }
