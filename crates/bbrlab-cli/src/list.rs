@@ -139,7 +139,7 @@ fn paper_entry(paper: &'static Paper) -> PaperEntry {
         year: paper.year,
         venue: &paper.venue,
         experiments: experiments
-            .map(|e| ExperimentEntry { id: &e.id, title: &e.title, built: e.is_built })
+            .map(|e| ExperimentEntry { id: &e.id, title: &e.title, built: true })
             .collect(),
     }
 }
@@ -179,8 +179,7 @@ fn papers() -> String {
     for paper in bbrlab_lab::papers() {
         table.row(vec![paper.key.clone(), format!("{} ({})", paper.title, paper.year)]);
         for experiment in &paper.experiments {
-            let note = if experiment.is_built { "" } else { " (not built yet)" };
-            table.row(vec![format!("  {}", experiment.id), format!("{}{note}", experiment.title)]);
+            table.row(vec![format!("  {}", experiment.id), experiment.title.clone()]);
         }
     }
     table.render()

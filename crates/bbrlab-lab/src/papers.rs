@@ -58,8 +58,6 @@ pub struct Experiment {
     pub derived_rows: Vec<Table>,
     /// The built-in scenarios whose runs it is measured from.
     pub scenarios: Vec<&'static str>,
-    /// Whether there are these scenarios.
-    pub is_built: bool,
 }
 
 /// The forms that an experiment may have beside its first: as the authors' programs ran it, where the first is as the text
@@ -125,12 +123,10 @@ fn read(key: &str, text: &str) -> Paper {
         let id = word(experiment, "id");
         for form in std::iter::once(None).chain(FORMS.map(Some)) {
             let id = form.map_or_else(|| id.clone(), |form| format!("{id}.{form}"));
-            let builtin = |id: &str| BUILTINS.iter().find(|builtin| builtin.id == id);
-            let own = builtin(&id).map(|builtin| vec![builtin.id]);
-            let scenarios = scenarios_of(&id).or(own).unwrap_or_default();
-            let is_built =
-                !scenarios.is_empty() && scenarios.iter().all(|id| builtin(id).is_some());
-            if form.is_some() && !is_built {
+            let own = BUILTINS.iter().find(|builtin| builtin.id == id);
+            let scenarios = scenarios_of(&id).or(own.map(|own| vec![own.id])).unwrap_or_default();
+            // Not every experiment has another form.
+            if form.is_some() && scenarios.is_empty() {
                 continue;
             }
             let title = word(experiment, "title");
@@ -142,7 +138,6 @@ fn read(key: &str, text: &str) -> Paper {
                 rows: tables(experiment, "rows").cloned().collect(),
                 derived_rows: tables(experiment, "derived_rows").cloned().collect(),
                 form,
-                is_built,
                 scenarios,
                 id,
             });
@@ -223,6 +218,7 @@ mod tests {
         let rows: usize = experiments().map(|e| e.rows.len()).sum();
         assert_eq!((papers().len(), experiments().count(), rows), (5, 28, 346));
         for experiment in all() {
+            assert!(!experiment.scenarios.is_empty(), "{}: no scenario", experiment.id);
             assert!(experiments().any(|first| first.id == experiment.of()), "{}", experiment.id);
         }
         assert!(papers().iter().all(|paper| !paper.metrics.is_empty() && paper.year >= 2020));

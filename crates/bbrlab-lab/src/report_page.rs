@@ -74,7 +74,7 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
 }
 
 /// The folders of the runs with a sweep's first seed, by name.
-pub(crate) fn runs_of(folder: &Path) -> Vec<PathBuf> {
+fn runs_of(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries
         .flatten()

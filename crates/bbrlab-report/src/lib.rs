@@ -12,6 +12,7 @@ mod groups;
 mod median;
 mod number;
 mod page;
+mod paper_item;
 mod picture;
 mod replication;
 mod student_t;
@@ -24,15 +25,20 @@ pub use groups::{flat_metrics, groups};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
+pub use paper_item::{AbsentItem, PaperItem, PaperTable, Shown, TableCell};
 pub use picture::{CdfInput, CdfSample, cdf_picture};
+pub use picture::{
+    Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
+    PlateTimes, Scale, plate_picture,
+};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use picture::{Picture, Shape, published_pictures};
+pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{
     Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_table,
-    sweep_table,
+    split_unit, sweep_table,
 };
 pub use table::{PublishedCell, PublishedRow};

@@ -1,8 +1,9 @@
-//! The report of a replication: each experiment's published figures beside ours, its pictures, and its claims with their
-//! verdicts; as one HTML page that contains everything, or as Markdown.
+//! The report of a replication: each paper's tables and figures in their own shape, ours beside the printed ones, and the
+//! claims with their verdicts; as one HTML page that contains everything, or as Markdown with its pictures beside it.
 
 use crate::claims::{ClaimLine, claims_markdown, verdict_counts};
 use crate::page::{escaped, head, line};
+use crate::paper_item::{AbsentItem, PaperItem, Shown};
 use crate::picture::Picture;
 use crate::table::{PublishedRow, published_tables};
 
@@ -17,10 +18,10 @@ pub struct ReplicationSection {
     pub source: Vec<String>,
     /// How the figures came about.
     pub note: String,
-    /// Published figures beside ours.
+    /// The paper's tables and figures.
+    pub items: Vec<PaperItem>,
+    /// Every figure that was measured, beside the printed one.
     pub rows: Vec<PublishedRow>,
-    /// Pictures, drawn into the page.
-    pub pictures: Vec<Picture>,
     /// The claims that it decides.
     pub claims: Vec<ClaimLine>,
     /// What makes its artifacts, a paragraph each.
@@ -40,12 +41,14 @@ pub struct Replication {
     pub verdicts: Vec<String>,
     /// The experiments.
     pub sections: Vec<ReplicationSection>,
+    /// Tables and figures of the same papers whose experiments were not run.
+    pub absent: Vec<AbsentItem>,
 }
 
 const TITLE: &str = "What stands of the papers";
 
 const HOW_TO_READ: &str = "Figures are medians over the seeds with an interval around each; verdicts are on the same \
-     medians, under the linux profile. A claim that is thought an artifact is shown to be one if it is false there and true \
+     medians, under the linux profile. In a table, what the paper prints stands in brackets behind ours. A claim that is thought an artifact is shown to be one if it is false there and true \
      in the setting that is said to make it.";
 
 impl ReplicationSection {
@@ -80,6 +83,18 @@ impl Replication {
             line(&mut html, &format!("<li><a href=\"#s{place}\">{heading}</a></li>"));
         }
         line(&mut html, "</ul></nav>");
+        if !self.absent.is_empty() {
+            line(
+                &mut html,
+                "<details><summary>Tables and figures that were not run here</summary><ul>",
+            );
+            for absent in &self.absent {
+                let (number, title) = (escaped(&absent.number), escaped(&absent.title));
+                let command = escaped(&absent.command);
+                line(&mut html, &format!("<li>{number}. {title}: <code>{command}</code></li>"));
+            }
+            line(&mut html, "</ul></details>");
+        }
         for (place, section) in self.sections.iter().enumerate() {
             let heading = escaped(&section.heading());
             line(&mut html, &format!("<section id=\"s{place}\">\n<h2>{heading}</h2>"));
@@ -90,18 +105,34 @@ impl Replication {
         html
     }
 
-    /// The report as Markdown, without pictures.
+    /// The pictures, which Markdown has beside it.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        let items = self.sections.iter().flat_map(|section| &section.items);
+        items.filter_map(|item| match &item.shown {
+            Shown::Picture(picture) => Some(picture),
+            Shown::Table(_) | Shown::Absent(_) => None,
+        })
+    }
+
+    /// The report as Markdown, with its pictures in a folder.
     #[must_use]
-    pub fn markdown(&self) -> String {
+    pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
         out.push_str(&format!("```text\n{}```\n", self.counts()));
         for section in &self.sections {
             out.push_str(&format!("\n## {}\n\n", section.heading()));
             out.push_str(&format!("To compute this again: `{}`\n\n", section.command));
-            out.push_str(&format!("```text\n{}```\n\n", published_tables(&section.rows)));
             if !section.note.is_empty() {
-                out.push_str(&format!("{}\n\n", section.note));
+                out.push_str(&format!("{}\n", section.note));
             }
+            for item in &section.items {
+                out.push_str(&item.markdown(folder));
+            }
+            out.push_str("\n<details><summary>Every figure</summary>\n\n");
+            out.push_str(&format!(
+                "```text\n{}```\n\n</details>\n\n",
+                published_tables(&section.rows)
+            ));
             if !section.claims.is_empty() {
                 out.push_str(&claims_markdown(&section.claims));
             }
@@ -112,6 +143,12 @@ impl Replication {
                 out.push_str(&format!("\n```text\n{}```\n", section.sensitivity));
             }
         }
+        if !self.absent.is_empty() {
+            out.push_str("\n## Tables and figures that were not run here\n\n");
+            for AbsentItem { number, title, command } in &self.absent {
+                out.push_str(&format!("- {number}. {title}: `{command}`\n"));
+            }
+        }
         out
     }
 }
@@ -119,15 +156,15 @@ impl Replication {
 fn body(html: &mut String, section: &ReplicationSection) {
     let command = escaped(&section.command);
     line(html, &format!("<p>To compute this again: <code>{command}</code></p>"));
-    let table = escaped(&published_tables(&section.rows));
-    line(html, &format!("<pre class=\"table\">{table}</pre>"));
     if !section.note.is_empty() {
         line(html, &format!("<p>{}</p>", escaped(&section.note)));
     }
-    for picture in &section.pictures {
-        // The first line of a picture's SVG is its opening tag, so it can be put into the page as it is.
-        line(html, &format!("<figure>{}</figure>", picture.svg));
+    for item in &section.items {
+        item.html(html);
     }
+    let table = escaped(&published_tables(&section.rows));
+    line(html, "<details><summary>Every figure</summary>");
+    line(html, &format!("<pre class=\"table\">{table}</pre></details>"));
     if !section.claims.is_empty() {
         claims(html, &section.claims);
     }
@@ -172,6 +209,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
 mod tests {
     use super::{Replication, ReplicationSection};
     use crate::claims::ClaimLine;
+    use crate::paper_item::{AbsentItem, PaperItem, Shown};
     use crate::picture::Picture;
 
     #[test]
@@ -183,7 +221,15 @@ mod tests {
                 id: "kato2025.sixteen-340".to_owned(),
                 title: "Sixteen <flows>".to_owned(),
                 source: vec!["III.B".to_owned()],
-                pictures: vec![Picture { name: "x".to_owned(), svg: "<svg></svg>".to_owned() }],
+                items: vec![PaperItem {
+                    number: "Figure 1".to_owned(),
+                    title: "Rates".to_owned(),
+                    note: String::new(),
+                    shown: Shown::Picture(Picture {
+                        name: "x".to_owned(),
+                        svg: "<svg></svg>".to_owned(),
+                    }),
+                }],
                 claims: vec![ClaimLine {
                     id: "kato2025.c03".to_owned(),
                     statement: "Fair & full".to_owned(),
@@ -197,11 +243,17 @@ mod tests {
                 command: "bbrlab reproduce kato2025.sixteen-340".to_owned(),
                 ..ReplicationSection::default()
             }],
+            absent: vec![AbsentItem {
+                number: "kato2025 Result line of IV".to_owned(),
+                title: "Ported".to_owned(),
+                command: "bbrlab reproduce kato2025.ported".to_owned(),
+            }],
         };
         let html = report.page();
         for wanted in [
             "kato2025.sixteen-340: Sixteen &lt;flows&gt; (III.B)",
-            "<figure><svg></svg></figure>",
+            "<figure>\n<svg></svg>\n</figure>",
+            "<code>bbrlab reproduce kato2025.ported</code>",
             "Fair &amp; full.",
             "<tr class=\"fails\">",
             "decided by stack.sndbuf",
@@ -210,8 +262,13 @@ mod tests {
             assert!(html.contains(wanted), "{wanted} is missing");
         }
         assert!(!html.contains("http://") && !html.contains("https://"), "no network");
-        let markdown = report.markdown();
-        for wanted in ["## kato2025.sixteen-340", "| `kato2025.c03` | holds | fails | 0/1 |"] {
+        let markdown = report.markdown("report-figures");
+        for wanted in [
+            "## kato2025.sixteen-340",
+            "| `kato2025.c03` | holds | fails | 0/1 |",
+            "![Figure 1. Rates](report-figures/x.svg)",
+            "`bbrlab reproduce kato2025.ported`",
+        ] {
             assert!(markdown.contains(wanted), "{wanted} is missing");
         }
     }

@@ -135,7 +135,7 @@ pub(crate) fn rows_under(
         let quiet = ReproduceOptions { pictures: false, ..options.clone() };
         match run_scenario(scenario, &config.sets, &quiet, is_idle, &mut *watch) {
             Ok(some) => ran.extend(some),
-            // A setting whose keys are not built yet, or do not fit this experiment.
+            // A setting whose keys do not fit this experiment.
             Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
             Err(error) => return Err(error),
         }
@@ -152,9 +152,8 @@ pub(crate) fn form_of(
 ) -> Result<&'static Experiment, String> {
     let Some(form) = form else { return Ok(experiment) };
     let id = format!("{}.{form}", experiment.id);
-    let all = papers().iter().flat_map(|paper| &paper.experiments);
-    let found = all.filter(|known| known.is_built).find(|known| known.id == id);
-    found.ok_or_else(|| format!("`{id}` is not built yet"))
+    let mut all = papers().iter().flat_map(|paper| &paper.experiments);
+    all.find(|known| known.id == id).ok_or_else(|| format!("there is no `{id}`"))
 }
 
 fn first_line(text: &str) -> String {

@@ -9,6 +9,7 @@ mod claims;
 #[cfg(test)]
 mod data_files;
 mod explain;
+mod figures;
 mod judging;
 mod locate;
 mod metrics;
@@ -35,13 +36,14 @@ pub use self::published::NO_KEY;
 use self::published::published_rows;
 pub use self::report::{Told, check_reports, sensitivity_table, write_replication};
 pub use self::row::{Row, Rows};
-pub use self::rows::{Finished, measured_rows};
+use self::rows::first_runs;
+pub use self::rows::{Finished, RunAt, measured_rows};
 pub use self::sensitivity::{Sensitivity, sensitivity};
 use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
 pub use crate::papers::Key;
-use crate::papers::{Experiment, Paper, papers};
+use crate::papers::{Experiment, papers};
 use crate::pool::Progress;
 use crate::stop::Stop;
 
@@ -91,6 +93,8 @@ pub struct Reproduced {
     pub measured: Rows,
     /// The same rows beside what is published.
     pub rows: Vec<PublishedRow>,
+    /// The first run of each point, for what is shown over time.
+    pub runs: Vec<RunAt>,
     /// Where runs and pictures of each scenario are.
     pub out: Vec<PathBuf>,
     /// CPU seconds of all its runs.
@@ -108,26 +112,19 @@ pub struct Reproduced {
 /// The experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
 ///
 /// # Errors
-/// If there is no such paper or experiment, or no scenario for it yet.
+/// If there is no such paper or experiment.
 pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
-    let built = |paper: &'static Paper| paper.experiments.iter().filter(|e| e.is_built);
     if names.is_empty() {
-        return Ok(papers().iter().flat_map(built).collect());
+        return Ok(papers().iter().flat_map(|paper| &paper.experiments).collect());
     }
     let mut selected: Vec<&'static Experiment> = Vec::new();
     for name in names {
-        let of_paper: Vec<&Experiment> =
-            papers().iter().filter(|paper| paper.key == *name).flat_map(built).collect();
-        let is_paper = papers().iter().any(|paper| paper.key == *name);
-        if is_paper && of_paper.is_empty() {
-            return Err(LabError::Usage(format!("`{name}`: none of its experiments is built yet")));
-        }
+        let paper = papers().iter().find(|paper| paper.key == *name);
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
-        let named: Vec<&'static Experiment> = match all.find(|e| e.id == *name) {
-            Some(experiment) if experiment.is_built => vec![experiment],
-            Some(_) => return Err(LabError::Usage(format!("`{name}` is not built yet"))),
-            None if is_paper => of_paper,
-            None => {
+        let named: Vec<&'static Experiment> = match (all.find(|e| e.id == *name), paper) {
+            (Some(experiment), _) => vec![experiment],
+            (None, Some(paper)) => paper.experiments.iter().collect(),
+            (None, None) => {
                 let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
                 return Err(LabError::Usage(format!(
                     "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists \
@@ -195,6 +192,7 @@ pub fn reproduce(
         note: note(&experiment.id),
         scenario_hashes: ran.iter().map(|(scenario, _)| scenario.hash().to_owned()).collect(),
         rows: published_rows(experiment, &measured),
+        runs: first_runs(experiment, &finished),
         measured,
         out: batches().filter_map(|batch| batch.out.clone()).collect(),
         cpu_s: batches().flat_map(|batch| &batch.runs).filter_map(|run| run.cpu_s).sum(),
@@ -305,9 +303,9 @@ mod tests {
             let selected = select(&names).map_err(|error| error.to_string())?;
             Ok(selected.into_iter().map(|experiment| experiment.id.clone()).collect())
         };
-        assert!(ids(&[]).unwrap().len() >= 7);
+        assert!(ids(&[]).unwrap().len() >= 28);
         assert_eq!(ids(&["kato2025.sixteen-344"]).unwrap(), ["kato2025.sixteen-344"]);
-        assert!(ids(&["song2021"]).unwrap().len() >= 3);
+        assert_eq!(ids(&["song2021"]).unwrap().len(), 10);
         assert!(
             ids(&["song2022"]).unwrap_err().starts_with("`song2022`: no such paper or experiment")
         );

@@ -13,25 +13,28 @@ pub const NO_KEY: &str = "–";
 pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<PublishedRow> {
     let shown = shown_keys(&measured.rows);
     let of_row = |row: &Row| {
-        let known = experiment.rows.iter().chain(&experiment.derived_rows);
-        let printed: Vec<&Table> = known.filter(|printed| is_at(row, printed)).collect();
-        let cells = row.metrics.iter().map(|(metric, values)| {
-            let known: Vec<f64> = values.iter().copied().flatten().collect();
-            let found = median(&known);
-            let unit = unit_of(&experiment.id, metric);
-            PublishedCell {
-                metric: metric.clone(),
-                published: counterpart(row, metric)
-                    .and_then(|name| printed.iter().find_map(|row| row.get(name).and_then(number))),
-                measured: found.map(|found| found.median),
-                interval: found.and_then(|found| found.interval),
-                decimals: decimals(experiment, metric, &unit),
-                unit,
-            }
-        });
+        let cells = row.metrics.iter().map(|(metric, _)| cell_of(experiment, row, metric));
         PublishedRow { keys: words(row, &shown), cells: cells.collect() }
     };
     measured.rows.iter().map(of_row).collect()
+}
+
+/// A metric of a row as measured, with its interval, beside what is printed for the same place.
+pub(super) fn cell_of(experiment: &Experiment, row: &Row, metric: &str) -> PublishedCell {
+    let known = experiment.rows.iter().chain(&experiment.derived_rows);
+    let mut printed = known.filter(|printed| is_at(row, printed));
+    let values = row.metric(metric).unwrap_or_default();
+    let found = median(&values.iter().copied().flatten().collect::<Vec<_>>());
+    let unit = unit_of(&experiment.id, metric);
+    PublishedCell {
+        metric: metric.to_owned(),
+        published: counterpart(row, metric)
+            .and_then(|name| printed.find_map(|row| row.get(name).and_then(number))),
+        measured: found.map(|found| found.median),
+        interval: found.and_then(|found| found.interval),
+        decimals: decimals(experiment, metric, &unit),
+        unit,
+    }
 }
 
 /// The printed metric to put beside a measured one. Where another formula than the paper's is judged, the printed figure

@@ -2,20 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_report::{Align, Picture, Replication, ReplicationSection, Table, published_pictures};
+use bbrlab_report::{Align, Replication, ReplicationSection, Table};
 
 use super::claims::{Judged, Verdict};
 use super::explain::Explained;
+use super::figures::{absent, items};
 use super::sensitivity::Sensitivity;
 use super::{ReproduceOptions, Reproduced};
 use crate::atomic_file::{make_folder, refuse_unwritable, write};
 use crate::error::LabError;
-use crate::picture_files::picture_of_folder;
 use crate::provenance::{COMMIT, VERSION};
-use crate::report_page::runs_of;
-
-/// So many runs of each scenario are drawn over time.
-const RUNS_DRAWN: usize = 2;
 
 /// An experiment, its claims and what makes its artifacts.
 #[derive(Clone, Debug)]
@@ -97,7 +93,7 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     files.iter().try_for_each(|file| refuse_unwritable(file))
 }
 
-/// Writes the report to the files that are named.
+/// Writes the report to the files that are named, and the pictures of Markdown into a folder beside it.
 ///
 /// # Errors
 /// If one cannot be written, or the data of a picture cannot be read.
@@ -107,21 +103,27 @@ pub fn write_replication(
     html: Option<&Path>,
     markdown: Option<&Path>,
 ) -> Result<(), LabError> {
-    let mut report = Replication {
+    if html.is_none() && markdown.is_none() {
+        return Ok(());
+    }
+    let reproduced: Vec<&Reproduced> = told.iter().map(|one| &one.reproduced).collect();
+    let sections = told.iter().map(|one| section(one, options));
+    let report = Replication {
         made_by: format!("bbrlab {VERSION}, commit {COMMIT}"),
         verdicts: Verdict::ALL.map(|verdict| verdict.name().to_owned()).to_vec(),
-        sections: told.iter().map(|one| section(one, options)).collect(),
+        sections: sections.collect::<Result<_, _>>()?,
+        absent: absent(&reproduced),
     };
     if let Some(file) = markdown {
-        put(file, &report.markdown())?;
-    }
-    if let Some(file) = html {
-        for (section, one) in report.sections.iter_mut().zip(told) {
-            section.pictures = pictures(&one.reproduced)?;
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("{stem}-figures");
+        for picture in report.pictures() {
+            let place = file.with_file_name(&name).join(format!("{}.svg", picture.name));
+            put(&place, &picture.svg)?;
         }
-        put(file, &report.page())?;
+        put(file, &report.markdown(&name))?;
     }
-    Ok(())
+    html.map_or(Ok(()), |file| put(file, &report.page()))
 }
 
 fn put(file: &Path, text: &str) -> Result<(), LabError> {
@@ -131,7 +133,7 @@ fn put(file: &Path, text: &str) -> Result<(), LabError> {
     write(file, text.as_bytes())
 }
 
-fn section(one: &Told, options: &ReproduceOptions) -> ReplicationSection {
+fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection, LabError> {
     let reproduced = &one.reproduced;
     let mut command = format!("bbrlab reproduce {}", reproduced.id);
     if options.quick {
@@ -143,27 +145,16 @@ fn section(one: &Told, options: &ReproduceOptions) -> ReplicationSection {
     if let Some(seed) = options.seed {
         command.push_str(&format!(" --seed {seed}"));
     }
-    ReplicationSection {
+    Ok(ReplicationSection {
         id: reproduced.id.clone(),
         title: reproduced.title.clone(),
         source: reproduced.source.clone(),
         note: reproduced.note_words(),
+        items: items(reproduced)?,
         rows: reproduced.rows.clone(),
-        pictures: Vec::new(),
         claims: one.claims.iter().map(Judged::line).collect(),
         causes: one.explained.iter().map(Explained::words).collect(),
         sensitivity: sensitivity_table(&one.sensitivity),
         command,
-    }
-}
-
-/// The experiment's figures, and some of its runs over time.
-fn pictures(reproduced: &Reproduced) -> Result<Vec<Picture>, LabError> {
-    let mut pictures = published_pictures(&reproduced.title, &reproduced.rows);
-    for out in &reproduced.out {
-        for run in runs_of(out).into_iter().take(RUNS_DRAWN) {
-            pictures.push(picture_of_folder(&run)?);
-        }
-    }
-    Ok(pictures)
+    })
 }

@@ -1,5 +1,7 @@
 //! How measured rows come from the finished runs of an experiment.
 
+use std::path::PathBuf;
+
 use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 
@@ -39,6 +41,27 @@ pub fn measured_rows(experiment: &Experiment, finished: &[Finished<'_>]) -> Resu
     }
     let rows = with_compared(experiment, rows);
     Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
+}
+
+/// A run that stands for its point over time: the one with its first seed.
+#[derive(Clone, Debug)]
+pub struct RunAt {
+    /// The keys under which the paper has it.
+    pub keys: Vec<(String, Key)>,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// The first run of each point of an experiment that has a folder, in the order of the scenarios.
+pub(super) fn first_runs(experiment: &Experiment, finished: &[Finished<'_>]) -> Vec<RunAt> {
+    let points = finished.iter().flat_map(|of| points_of(*of));
+    let run = |point: OfPoint<'_>| {
+        let folder = point.batch.folders[*point.members.first()?].clone()?;
+        let place = place_of(experiment, &point.run);
+        let keys = place.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Some(RunAt { keys, folder })
+    };
+    points.filter_map(run).collect()
 }
 
 /// The runs of one point of a sweep.

@@ -16,8 +16,8 @@ mod overlay;
 mod palette;
 mod panel;
 mod pdf;
+mod plate;
 mod png;
-mod published;
 mod run;
 mod shape;
 mod states;
@@ -28,7 +28,10 @@ mod tests;
 
 pub use cdf::{CdfInput, CdfSample, cdf_picture};
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use published::published_pictures;
+pub use plate::{
+    Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
+    PlateTimes, Scale, plate_picture,
+};
 pub use run::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use shape::Shape;
 pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};

@@ -75,7 +75,7 @@ pub fn published_tables(rows: &[PublishedRow]) -> String {
 }
 
 /// Rows with the same metrics together, in the order of the first of each.
-pub(crate) fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
+fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     let metrics = |row: &PublishedRow| -> Vec<String> {
         row.cells.iter().map(|cell| cell.metric.clone()).collect()
     };
@@ -240,7 +240,8 @@ fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
 }
 
 /// A name without its unit, short enough for a column; and the unit.
-pub(crate) fn split_unit(name: &str) -> (&str, &str) {
+#[must_use]
+pub fn split_unit(name: &str) -> (&str, &str) {
     match name {
         "bandwidth_mbps" => return ("rate", "Mbit/s"),
         "hsr_lambda" => return ("lambda", ""),

@@ -1,0 +1,125 @@
+//! Kato 2025: slides, whose figures have no numbers.
+
+use bbrlab_report::Scale;
+
+use super::declared::Is::Number;
+use super::declared::Quantity::PacingRate;
+use super::declared::Who::HighAndLow;
+use super::declared::{Along, Body, Draws, Figure, Grid, METRIC, OverTime, Panel, WHOLE};
+
+pub(super) const FIGURES: &[Figure] = &[
+    Figure {
+        experiment: "kato2025.sixteen-340",
+        number: "Table of III.B",
+        title: "Sixteen flows, ns-3.40: mean, standard deviation and total of their throughputs",
+        note: "In each cell ours and, in brackets, the slides'. Index and utilisation follow from them.",
+        body: Body::Table(of_buffers(&[
+            "mean_mbps",
+            "std_mbps",
+            "total_mbps",
+            "jain",
+            "utilisation",
+        ])),
+    },
+    Figure {
+        experiment: "kato2025.sixteen-340",
+        number: "Figures of III.B (throughputs)",
+        title: "Sixteen flows, ns-3.40: the throughput of each",
+        note: "",
+        body: THROUGHPUTS,
+    },
+    Figure {
+        experiment: "kato2025.sixteen-340",
+        number: "Figures of III.B (pacing rates)",
+        title: "Sixteen flows, ns-3.40: pacing rate of a high and a low flow",
+        note: OF_PACING,
+        body: PACING_RATES,
+    },
+    Figure {
+        experiment: "kato2025.sixteen-344",
+        number: "Figures of III.C (box plots)",
+        title: "Sixteen flows, ns-3.44: the throughput of each",
+        note: "Under the linux profile these are the runs of ns-3.40: the releases differ in the simulator only.",
+        body: THROUGHPUTS,
+    },
+    Figure {
+        experiment: "kato2025.sixteen-344",
+        number: "Figures of III.C (throughputs)",
+        title: "Sixteen flows, ns-3.44: mean and number of flows below half of the fair share",
+        note: "",
+        body: Body::Table(of_buffers(&[
+            "mean_mbps",
+            "std_mbps",
+            "low_flows",
+            "jain",
+            "utilisation",
+        ])),
+    },
+    Figure {
+        experiment: "kato2025.sixteen-344",
+        number: "Figures of III.C (pacing rates)",
+        title: "Sixteen flows, ns-3.44: pacing rate of a high and a low flow",
+        note: OF_PACING,
+        body: PACING_RATES,
+    },
+    Figure {
+        experiment: "kato2025.ported",
+        number: "Result line of IV",
+        title: "TCP of ns-3.44 within ns-3.40",
+        note: "",
+        body: Body::Table(of_buffers(&[
+            "mean_mbps",
+            "std_mbps",
+            "low_flows",
+            "jain",
+            "utilisation",
+        ])),
+    },
+];
+
+const OF_PACING: &str = "The flows with the most and the least goodput; the slides do not say of which buffer theirs are.";
+
+/// A line for each buffer.
+const fn of_buffers(metrics: &'static [&'static str]) -> Grid {
+    Grid {
+        at: &[],
+        lines: &["buffer_packets"],
+        across: &[METRIC],
+        metrics,
+        foot: &[],
+        is_shaded: false,
+    }
+}
+
+const THROUGHPUTS: Body = Body::Panels(
+    1,
+    &[Panel {
+        title: "",
+        at: &[],
+        each: &[],
+        draws: Draws::Boxes(Along {
+            metric: "flow_throughput_mbps",
+            key: "buffer_packets",
+            by: &[],
+            scale: Scale::FromZero,
+        }),
+    }],
+);
+
+const PACING_RATES: Body = Body::Panels(
+    1,
+    &[
+        Panel {
+            title: "100 packets",
+            at: &[("buffer_packets", Number(100.0))],
+            each: &[],
+            draws: Draws::OverTime(OverTime { shows: &[(PacingRate, HighAndLow)], ..WHOLE }),
+        },
+        Panel {
+            title: "5000 packets",
+            at: &[("buffer_packets", Number(5000.0))],
+            each: &[],
+            draws: Draws::OverTime(OverTime { shows: &[(PacingRate, HighAndLow)], ..WHOLE }),
+        },
+    ],
+);

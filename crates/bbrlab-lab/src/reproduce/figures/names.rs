@@ -1,0 +1,120 @@
+//! Words for keys and metrics, as the papers write them.
+
+use bbrlab_report::split_unit;
+
+use crate::papers::{Key, unit_of};
+
+/// An algorithm as a paper calls it.
+fn algorithm(paper: &str, name: &str) -> String {
+    let (name, lambda) =
+        name.split_once(' ').map_or((name, None), |(name, lambda)| (name, Some(lambda)));
+    let told = match (paper, name) {
+        ("lanigan2020" | "mahmud2020" | "kato2025", "bbr1") => "BBR",
+        (_, "bbr1") => "BBRv1",
+        (_, "bbr2") => "BBRv2",
+        (_, "bbr3") => "BBRv3",
+        (_, "bbr2_exp") => "BBRv2-EXP",
+        (_, "bbr_prime") => "BBR'",
+        (_, "bbr_hsr") => "BBR+",
+        (_, "bbrplus") => "BBRPlus",
+        (_, "delay_bbr") => "Delay-BBR",
+        (_, "bbr_acd") => "BBR-ACD",
+        (_, "cubic") => "CUBIC",
+        (_, "vegas") => "Vegas",
+        (_, other) => other,
+    };
+    lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
+}
+
+/// The value of a key alone: in a column that is headed by the key, or along an axis.
+pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
+    match value {
+        Key::Word(word) if matches!(key, "algorithm" | "opponent" | "reference") => {
+            algorithm(paper, word)
+        }
+        Key::Word(word) => word.clone(),
+        // Written without an exponent: percentages go down to 10^-6.
+        Key::Number(value) => {
+            let text = format!("{value:.9}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+    }
+}
+
+/// The value of a key with words that say what it is.
+pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
+    let bare = bare(paper, key, value);
+    match key {
+        "algorithm" | "scenario" => bare,
+        "opponent" => format!("against {bare}"),
+        "bandwidth_mbps" if bare == "1000" => "1 Gbit/s".to_owned(),
+        "bandwidth_mbps" => format!("{bare} Mbit/s"),
+        "buffer_bdp" => format!("{bare} BDP"),
+        "buffer_packets" => format!("{bare} packets"),
+        "delay_ms" => format!("{bare} ms"),
+        "bottleneck_delay_ms" => format!("bottleneck {bare} ms"),
+        "alpha_us" => format!("α = {bare} µs"),
+        "rtt_ratio" => format!("RTT ratio {bare}"),
+        "rtt_case" => format!("{bare} RTT"),
+        "start_first" => format!("{bare} RTT starts first"),
+        "flow" => flow(&bare),
+        _ => {
+            let (stem, unit) = split_unit(key);
+            format!("{} {bare} {unit}", stem.replace('_', " ")).trim_end().to_owned()
+        }
+    }
+}
+
+/// A flow by its name in the scenario, where that is a word.
+pub(super) fn flow(name: &str) -> String {
+    match name.strip_prefix('f').and_then(|number| number.parse::<u32>().ok()) {
+        Some(number) => format!("flow {number}"),
+        None if matches!(name, "long" | "short") => format!("{name} RTT"),
+        None => name.to_owned(),
+    }
+}
+
+/// Words for several keys.
+pub(super) fn joined(paper: &str, keys: &[&str], values: &[Key]) -> String {
+    let words: Vec<String> =
+        keys.iter().zip(values).map(|(key, value)| full(paper, key, value)).collect();
+    words.join(", ")
+}
+
+/// A key as the heading of a column or the title of an axis.
+pub(super) fn heading(key: &str) -> String {
+    match key {
+        "loss_pct" => return "random loss, %".to_owned(),
+        "rtt2_ms" => return "RTT of the other flow, ms".to_owned(),
+        "alpha_us" => return "α, µs".to_owned(),
+        "rtt_ms" => return "RTT, ms".to_owned(),
+        _ => {}
+    }
+    let (stem, unit) = split_unit(key);
+    let stem = stem.replace('_', " ").replace("rtt", "RTT");
+    if unit.is_empty() { stem } else { format!("{stem}, {unit}") }
+}
+
+/// A metric with its unit.
+pub(super) fn metric(experiment: &str, name: &str) -> String {
+    let words = match name {
+        "std_mbps" => "standard deviation".to_owned(),
+        "jain" => "Jain's index".to_owned(),
+        "utilisation" => "utilisation".to_owned(),
+        "queue_std_packets" => "queue, standard deviation".to_owned(),
+        "queue_mean_packets" => "queue, mean".to_owned(),
+        "cwnd_mean_packets" => "cwnd, mean".to_owned(),
+        "drop_pct" => "drop ratio".to_owned(),
+        _ => split_unit(name).0.replace('_', " "),
+    };
+    let unit = match unit_of(experiment, name) {
+        unknown if unknown.is_empty() => split_unit(name).1.to_owned(),
+        unit => unit,
+    };
+    if unit.is_empty() { words } else { format!("{words}, {unit}") }
+}
+
+/// An algorithm as its paper calls it.
+pub(super) fn of_algorithm(paper: &str, name: &str) -> String {
+    algorithm(paper, name)
+}

@@ -1,0 +1,73 @@
+//! Which rows and runs a figure shows: those whose keys have the values that it declares.
+
+use super::declared::{At, Is};
+use crate::papers::{Key, equal};
+
+/// Keys for which a row stands that is about a part of a run. A figure that does not name such a key does not mean the row.
+const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
+
+/// A row's or a run's keys.
+pub(super) type Keys = [(String, Key)];
+
+/// The value of a key. BBR+ with each of its lambdas is an algorithm of its own.
+pub(super) fn value(keys: &Keys, name: &str) -> Option<Key> {
+    let of = |name: &str| keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    match (name, of(name)?, of("hsr_lambda")) {
+        ("algorithm", Key::Word(word), Some(Key::Number(lambda))) => {
+            Some(Key::word(format!("{word} {lambda}")))
+        }
+        (_, value, _) => Some(value.clone()),
+    }
+}
+
+/// Whether keys have the values that are asked for.
+pub(super) fn is_at(keys: &Keys, at: At) -> bool {
+    at.iter().all(|(name, is)| {
+        let found = keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        match (found, is) {
+            (Some(Key::Word(here)), Is::Word(there)) => here == there,
+            (Some(Key::Number(here)), Is::Number(there)) => equal(*here, *there),
+            (Some(Key::Word(here)), Is::OneOf(words)) => words.contains(&here.as_str()),
+            _ => false,
+        }
+    })
+}
+
+/// Whether a row stands for no part of a run but those that are named.
+pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
+    keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
+}
+
+/// The different combinations of values of some keys: quantities rising, names in their order.
+pub(super) fn combinations<'a>(
+    all: impl Iterator<Item = &'a Keys>,
+    names: &[&str],
+) -> Vec<Vec<Key>> {
+    let mut found: Vec<Vec<Key>> = Vec::new();
+    for keys in all {
+        let values: Option<Vec<Key>> = names.iter().map(|name| value(keys, name)).collect();
+        if let Some(values) = values.filter(|values| !found.contains(values)) {
+            found.push(values);
+        }
+    }
+    let firsts = found.clone();
+    // Names keep the order in which they first occur.
+    let rank = |place: usize, key: &Key| match key {
+        Key::Number(number) => *number,
+        Key::Word(_) => {
+            let first = firsts.iter().position(|values| values[place] == *key);
+            f64::from(u32::try_from(first.unwrap_or_default()).unwrap_or(u32::MAX))
+        }
+    };
+    found.sort_by(|one, other| {
+        let pairs = one.iter().zip(other).enumerate();
+        let orders = pairs.map(|(at, (one, other))| rank(at, one).total_cmp(&rank(at, other)));
+        orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    });
+    found
+}
+
+/// Whether keys have these values.
+pub(super) fn has(keys: &Keys, names: &[&str], values: &[Key]) -> bool {
+    names.iter().zip(values).all(|(name, wanted)| value(keys, name).as_ref() == Some(wanted))
+}

@@ -1,0 +1,281 @@
+//! A figure or a table of a paper, redrawn: with its number and heading as HTML or Markdown.
+
+use crate::page::{escaped, line};
+use crate::picture::Picture;
+
+/// A figure or a table.
+#[derive(Clone, Debug)]
+pub struct PaperItem {
+    /// As the paper numbers it.
+    pub number: String,
+    /// What it shows.
+    pub title: String,
+    /// What a reader who has the paper beside it should know; or nothing.
+    pub note: String,
+    /// Its content.
+    pub shown: Shown,
+}
+
+/// What there is of an item.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// A picture.
+    Picture(Picture),
+    /// A table.
+    Table(PaperTable),
+    /// Nothing has been run for it; the command does.
+    Absent(String),
+}
+
+/// An item of a paper whose experiment was not run.
+#[derive(Clone, Debug, Default)]
+pub struct AbsentItem {
+    /// The paper and its number there.
+    pub number: String,
+    /// What it shows.
+    pub title: String,
+    /// The command that makes it.
+    pub command: String,
+}
+
+/// A table in a paper's layout.
+#[derive(Clone, Debug, Default)]
+pub struct PaperTable {
+    /// The headings of the columns that name lines.
+    pub corner: Vec<String>,
+    /// The headings of the other columns, level by level; every level has all columns.
+    pub heads: Vec<Vec<String>>,
+    /// The lines: what names them, and their cells.
+    pub lines: Vec<(Vec<String>, Vec<TableCell>)>,
+}
+
+/// A figure as measured and as printed.
+#[derive(Clone, Debug, Default)]
+pub struct TableCell {
+    /// The median over the seeds.
+    pub measured: Option<String>,
+    /// As printed.
+    pub published: Option<String>,
+    /// The interval of the median, in words.
+    pub interval: Option<String>,
+    /// How dark it is, from 0 to 1, if it is shaded.
+    pub shade: Option<f64>,
+}
+
+impl TableCell {
+    fn words(&self) -> String {
+        match (&self.measured, &self.published) {
+            (Some(measured), Some(published)) => format!("{measured} ({published})"),
+            (Some(measured), None) => measured.clone(),
+            (None, Some(published)) => format!("– ({published})"),
+            (None, None) => String::new(),
+        }
+    }
+
+    fn html(&self) -> String {
+        let mut attributes = String::new();
+        if let Some(interval) = &self.interval {
+            attributes.push_str(&format!(" title=\"{}\"", escaped(interval)));
+        }
+        if let Some(shade) = self.shade {
+            // Unfair is dark: below one half hardly anything is fair.
+            let alpha = (1.0 - shade).clamp(0.0, 0.6);
+            attributes.push_str(&format!(" style=\"background: rgba(213, 94, 0, {alpha:.2})\""));
+        }
+        let measured = self.measured.as_deref().unwrap_or("–");
+        let words = match (&self.published, &self.measured) {
+            (None, None) => String::new(),
+            (None, Some(_)) => escaped(measured),
+            (Some(published), _) => {
+                format!(
+                    "{} <span class=\"faint\">({})</span>",
+                    escaped(measured),
+                    escaped(published)
+                )
+            }
+        };
+        format!("<td{attributes}>{words}</td>")
+    }
+}
+
+impl PaperTable {
+    fn html(&self) -> String {
+        let mut html = "<div class=\"wide\"><table class=\"paper\"><thead>".to_owned();
+        for (level, heads) in self.heads.iter().enumerate() {
+            html.push_str("<tr>");
+            let is_last = level + 1 == self.heads.len();
+            for name in &self.corner {
+                let name = if is_last { escaped(name) } else { String::new() };
+                html.push_str(&format!("<th class=\"key\">{name}</th>"));
+            }
+            let mut from = 0;
+            while from < heads.len() {
+                let to = self.end_of(level, from);
+                let head = escaped(&heads[from]);
+                html.push_str(&format!("<th colspan=\"{}\">{head}</th>", to - from));
+                from = to;
+            }
+            html.push_str("</tr>");
+        }
+        html.push_str("</thead><tbody>");
+        let mut before: &[String] = &[];
+        for (names, cells) in &self.lines {
+            // A new first name begins a group of lines.
+            let begins = self.corner.len() > 1 && before.first() != names.first();
+            html.push_str(if begins { "<tr class=\"first\">" } else { "<tr>" });
+            for (at, name) in names.iter().enumerate() {
+                let is_said = before.len() == names.len() && before[..=at] == names[..=at];
+                let name = if is_said { String::new() } else { escaped(name) };
+                html.push_str(&format!("<th class=\"key\">{name}</th>"));
+            }
+            html.extend(cells.iter().map(TableCell::html));
+            html.push_str("</tr>");
+            before = names;
+        }
+        html.push_str("</tbody></table></div>");
+        html
+    }
+
+    /// Where the columns end that share a heading at a level and at those above.
+    fn end_of(&self, level: usize, from: usize) -> usize {
+        let is_same =
+            |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);
+        (from + 1..self.heads[level].len())
+            .find(|&column| !is_same(column))
+            .unwrap_or(self.heads[level].len())
+    }
+
+    fn markdown(&self) -> String {
+        let columns = self.heads.first().map_or(0, Vec::len);
+        let head = |column: usize| {
+            let words: Vec<&str> = self.heads.iter().map(|heads| heads[column].as_str()).collect();
+            words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+        };
+        let heads: Vec<String> =
+            self.corner.iter().cloned().chain((0..columns).map(head)).collect();
+        let mut text = format!("| {} |\n|", heads.join(" | "));
+        text.push_str(&" --- |".repeat(self.corner.len()));
+        text.push_str(&" ---: |".repeat(columns));
+        text.push('\n');
+        for (names, cells) in &self.lines {
+            let words: Vec<String> =
+                names.iter().cloned().chain(cells.iter().map(TableCell::words)).collect();
+            text.push_str(&format!("| {} |\n", words.join(" | ")));
+        }
+        text
+    }
+}
+
+impl PaperItem {
+    fn heading(&self) -> String {
+        format!("{}. {}", self.number, self.title)
+    }
+
+    /// The item as part of a page.
+    pub(crate) fn html(&self, html: &mut String) {
+        let caption = format!("<b>{}.</b> {}", escaped(&self.number), escaped(&self.title));
+        let note = if self.note.is_empty() {
+            String::new()
+        } else {
+            format!("<br><span class=\"faint\">{}</span>", escaped(&self.note))
+        };
+        line(html, "<figure>");
+        match &self.shown {
+            // The first line of a picture's SVG is its opening tag, so it can be put into the page as it is.
+            Shown::Picture(picture) => {
+                line(html, &picture.svg);
+                if !self.note.is_empty() {
+                    line(
+                        html,
+                        &format!(
+                            "<figcaption class=\"faint\">{}</figcaption>",
+                            escaped(&self.note)
+                        ),
+                    );
+                }
+            }
+            Shown::Table(table) => {
+                line(html, &format!("<figcaption>{caption}{note}</figcaption>"));
+                line(html, &table.html());
+            }
+            Shown::Absent(command) => {
+                let absent = format!("Not run here: <code>{}</code>", escaped(command));
+                line(html, &format!("<figcaption>{caption} {absent}</figcaption>"));
+            }
+        }
+        line(html, "</figure>");
+    }
+
+    /// The item as part of a Markdown text, whose pictures are in a folder.
+    pub(crate) fn markdown(&self, folder: &str) -> String {
+        let mut text = format!("\n**{}**", self.heading());
+        if !self.note.is_empty() {
+            text.push_str(&format!(" {}", self.note));
+        }
+        text.push_str("\n\n");
+        match &self.shown {
+            Shown::Picture(picture) => {
+                text.push_str(&format!("![{}]({folder}/{}.svg)\n", self.heading(), picture.name));
+            }
+            Shown::Table(table) => text.push_str(&table.markdown()),
+            Shown::Absent(command) => text.push_str(&format!("Not run here: `{command}`\n")),
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PaperItem, PaperTable, Shown, TableCell};
+    use expect_test::expect;
+
+    fn item() -> PaperItem {
+        let cell = |measured: &str, published: Option<&str>| TableCell {
+            measured: Some(measured.to_owned()),
+            published: published.map(str::to_owned),
+            ..TableCell::default()
+        };
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        PaperItem {
+            number: "Table 6".to_owned(),
+            title: "Nine <flows>".to_owned(),
+            note: String::new(),
+            shown: Shown::Table(PaperTable {
+                corner: words(&["algorithm", "delay, ms"]),
+                heads: vec![words(&["1 BDP", "1 BDP"]), words(&["throughput", "loss"])],
+                lines: vec![
+                    (words(&["BBR", "10"]), vec![cell("8.4", Some("8.3")), cell("7", None)]),
+                    (words(&["BBR", "40"]), vec![cell("8.5", None), TableCell::default()]),
+                ],
+            }),
+        }
+    }
+
+    #[test]
+    fn a_table_has_the_papers_layout_and_its_figures_in_brackets() {
+        expect![[r#"
+
+            **Table 6. Nine <flows>**
+
+            | algorithm | delay, ms | 1 BDP, throughput | 1 BDP, loss |
+            | --- | --- | ---: | ---: |
+            | BBR | 10 | 8.4 (8.3) | 7 |
+            | BBR | 40 | 8.5 |  |
+        "#]]
+        .assert_eq(&item().markdown("pictures"));
+    }
+
+    #[test]
+    fn on_a_page_equal_headings_are_one_and_names_are_said_once() {
+        let mut html = String::new();
+        item().html(&mut html);
+        for wanted in [
+            "Nine &lt;flows&gt;",
+            "<th colspan=\"2\">1 BDP</th>",
+            "<td>8.4 <span class=\"faint\">(8.3)</span></td>",
+            "<th class=\"key\"></th><th class=\"key\">40</th>",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is missing:\n{html}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A plate: a figure of a paper, redrawn. Panels side by side with one legend; each has curves along a swept key, stacked
+//! bars, boxes, or lines over time. What the paper printed stands beside what was measured, as rings.
+
+mod bars;
+mod boxes;
+mod content;
+mod curves;
+mod ordinate;
+mod times;
+
+use plotters::style::RGBColor;
+use plotters::style::text_anchor::{HPos, VPos};
+
+pub use self::content::{
+    Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
+    PlateTimes, Scale,
+};
+use self::ordinate::Ordinate;
+use super::Picture;
+use super::axis::Axis;
+use super::canvas::{Canvas, Stroke, TextLook, draw};
+use super::font::{bold_width_of, cut};
+use super::legend::{self, Entry};
+use super::marks::{Form, Mark};
+use super::palette;
+use super::panel::{Panel, SMALL, TITLE};
+use super::shape::Shape;
+
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 976.0;
+const GAP_X: f64 = 70.0;
+const GAP_Y: f64 = 82.0;
+const NOTE_AT: f64 = 44.0;
+const HEADING: f64 = 12.0;
+
+/// The picture of a plate.
+#[must_use]
+pub fn plate_picture(plate: &Plate) -> Picture {
+    let sheet = Sheet::of(plate);
+    let rows = number(plate.panels.len().div_ceil(sheet.columns));
+    let height = sheet.head + rows * (sheet.panel_height + GAP_Y);
+    let svg = draw(&Shape::SCREEN, height, |canvas| sheet.paint(canvas));
+    Picture { name: plate.name.clone(), svg }
+}
+
+struct Sheet<'a> {
+    plate: &'a Plate,
+    columns: usize,
+    panel_height: f64,
+    /// Above the panels.
+    head: f64,
+    /// The names of curves and lines, in the order of their colours.
+    names: Vec<&'a str>,
+}
+
+/// The names in a drawing, each with whether it is that of a line without marks.
+fn names_in(drawing: &Drawing) -> Vec<(&str, bool)> {
+    match drawing {
+        Drawing::Curves(of) | Drawing::Stacked(of) => {
+            of.curves.iter().map(|curve| (curve.name.as_str(), false)).collect()
+        }
+        Drawing::Boxes(_) => Vec::new(),
+        Drawing::OverTime(of) => of.lines.iter().map(|line| (line.name.as_str(), true)).collect(),
+    }
+}
+
+impl<'a> Sheet<'a> {
+    fn of(plate: &'a Plate) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        for panel in &plate.panels {
+            for (name, _) in panel.drawing.iter().flat_map(names_in) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let columns = plate.columns.min(plate.panels.len()).max(1);
+        let panel_height = if columns == 1 { 230.0 } else { 190.0 };
+        let mut sheet = Self { plate, columns, panel_height, head: 0.0, names };
+        let rows = legend::rows(&sheet.entries(), LEFT, RIGHT).len();
+        sheet.head = NOTE_AT + 18.0 + number(rows) * legend::ROW + 18.0;
+        sheet
+    }
+
+    fn color(&self, name: &str) -> RGBColor {
+        let at = self.names.iter().position(|known| *known == name).unwrap_or_default();
+        palette::of_many(at, self.names.len())
+    }
+
+    /// One name alone says nothing, unless it says what is drawn.
+    fn entries(&self) -> Vec<Entry> {
+        let drawings = || self.plate.panels.iter().flat_map(|panel| &panel.drawing);
+        let is_line = |name: &str| drawings().flat_map(names_in).any(|found| found == (name, true));
+        let entry = |name: &&str| {
+            let color = self.color(name);
+            let line = is_line(name).then(|| Stroke::new(color, 2.0));
+            let mark = line.is_none().then_some(Mark { color, form: Form::Disc });
+            Entry { text: (*name).to_owned(), stroke: line, mark }
+        };
+        self.names.iter().filter(|name| !name.is_empty()).map(entry).collect()
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>) {
+        let room = RIGHT - LEFT;
+        let words = TextLook::new(TITLE, palette::INK).bold();
+        canvas.text(&cut(&self.plate.title, room, TITLE, true), (LEFT, 24.0), words);
+        let faint = TextLook::new(SMALL, palette::FAINT_INK);
+        canvas.text(&cut(&self.plate.note, room, SMALL, false), (LEFT, NOTE_AT), faint);
+        let entries = self.entries();
+        legend::paint(canvas, &legend::rows(&entries, LEFT, RIGHT), NOTE_AT + 22.0);
+        for (place, panel) in self.plate.panels.iter().enumerate() {
+            self.paint_panel(canvas, place, panel);
+        }
+    }
+
+    fn paint_panel(&self, canvas: &Canvas<'_>, place: usize, of: &PlatePanel) {
+        let columns = number(self.columns);
+        let width = (RIGHT - LEFT - (columns - 1.0) * GAP_X) / columns;
+        let left = LEFT + number(place % self.columns) * (width + GAP_X);
+        let top = self.head + number(place / self.columns) * (self.panel_height + GAP_Y);
+        let y = Ordinate::of(&self.plate.panels, &of.shared);
+        let x = match &of.drawing {
+            Ok(Drawing::Curves(curves)) => curves::along(curves).axis,
+            Ok(Drawing::Stacked(curves)) => bars::along(&curves.along),
+            Ok(Drawing::Boxes(boxes)) => {
+                let names: Vec<String> = boxes.iter().map(|one| one.name.clone()).collect();
+                bars::along(&names)
+            }
+            Ok(Drawing::OverTime(times)) => {
+                let ticks = if self.columns > 1 { 6 } else { 11 };
+                Axis::exactly(times.from_s, times.to_s.max(times.from_s + 1e-9), ticks)
+            }
+            Err(_) => Axis { low: 0.0, high: 1.0, ticks: Vec::new() },
+        };
+        let panel = Panel {
+            canvas,
+            left,
+            right: left + width,
+            top,
+            bottom: top + self.panel_height,
+            x,
+            y: y.axis.clone(),
+        };
+        panel.grid(of.drawing.is_ok());
+        self.headings(&panel, of);
+        match &of.drawing {
+            Ok(Drawing::Curves(curves)) => curves::paint(&panel, curves, &y, |of| self.color(of)),
+            Ok(Drawing::Stacked(curves)) => bars::paint(&panel, curves, |of| self.color(of)),
+            Ok(Drawing::Boxes(boxes)) => boxes::paint(&panel, boxes),
+            Ok(Drawing::OverTime(times)) => times::paint(&panel, times, &y, |of| self.color(of)),
+            Err(why) => {
+                let words = TextLook::new(SMALL, palette::FAINT_INK);
+                let words = words.anchor(HPos::Center, VPos::Center);
+                let middle =
+                    (f64::midpoint(panel.left, panel.right), top + self.panel_height / 2.0);
+                canvas.text(&cut(why, width, SMALL, false), middle, words);
+            }
+        }
+        panel.border();
+        panel.x_labels(&of.x_title);
+    }
+
+    /// The panel's name at the left, its quantity at the right; the quantity alone where the panel has no name.
+    fn headings(&self, panel: &Panel<'_, '_>, of: &PlatePanel) {
+        let room = panel.right - panel.left;
+        let title = if of.title.is_empty() { &of.y_title } else { &of.title };
+        let title = cut(title, room, HEADING, true);
+        let y = panel.top - 10.0;
+        panel.canvas.text(&title, (panel.left, y), TextLook::new(HEADING, palette::INK).bold());
+        let rest = room - bold_width_of(&title, HEADING) - 10.0;
+        let quantity = cut(&of.y_title, rest, SMALL, false);
+        if !of.title.is_empty() && !quantity.is_empty() {
+            let words = TextLook::new(SMALL, palette::FAINT_INK);
+            panel.canvas.text(&quantity, (panel.right, y), words.anchor(HPos::Right, VPos::Center));
+        }
+    }
+}
+
+fn number(n: usize) -> f64 {
+    f64::from(u32::try_from(n).expect("some panels"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
+        PlateTimes, Scale, plate_picture,
+    };
+
+    fn panel(title: &str, drawing: Result<Drawing, String>) -> PlatePanel {
+        PlatePanel {
+            title: title.to_owned(),
+            x_title: "buffer, BDP".to_owned(),
+            y_title: "rate, Mbit/s".to_owned(),
+            shared: String::new(),
+            scale: Scale::FromZero,
+            drawing,
+        }
+    }
+
+    fn curves(values: &[f64], published: Option<f64>) -> PlateCurves {
+        let point = |(at, &value): (usize, &f64)| PlatePoint {
+            at,
+            measured: Some(value),
+            interval: Some([value - 1.0, value + 1.0]),
+            published,
+        };
+        let points = values.iter().enumerate().map(point).collect();
+        PlateCurves {
+            along: values.iter().enumerate().map(|(at, _)| (at + 1).to_string()).collect(),
+            curves: vec![PlateCurve { name: "BBRv1".to_owned(), points }],
+        }
+    }
+
+    fn plate(panels: Vec<PlatePanel>) -> Plate {
+        Plate {
+            name: "figure-5".to_owned(),
+            title: "Figure 5".to_owned(),
+            note: "rings: as printed".to_owned(),
+            columns: 2,
+            panels,
+        }
+    }
+
+    #[test]
+    fn every_kind_of_drawing_is_drawn_with_its_headings_and_one_legend() {
+        let times = PlateTimes {
+            to_s: 10.0,
+            lines: vec![PlateLine {
+                name: "flow 1".to_owned(),
+                points: vec![(0.0, Some(1.0)), (10.0, Some(4.0))],
+                published: vec![(5.0, 2.0)],
+            }],
+            levels: vec![(3.0, "160 MSS".to_owned())],
+            moments: vec![(8.0, "step".to_owned())],
+            ..PlateTimes::default()
+        };
+        let one = PlateBox {
+            name: "100".to_owned(),
+            values: vec![1.0, 2.0, 3.0, 4.0, 40.0],
+            published: Some([10.0, 5.0]),
+        };
+        let svg = plate_picture(&plate(vec![
+            panel("(a)", Ok(Drawing::Curves(curves(&[4.0, 6.0], Some(5.0))))),
+            panel("(b)", Ok(Drawing::Stacked(curves(&[4.0, 6.0], None)))),
+            panel("(c)", Ok(Drawing::Boxes(vec![one]))),
+            panel("(d)", Ok(Drawing::OverTime(times))),
+            panel("(e)", Err("not run".to_owned())),
+        ]))
+        .svg;
+        for wanted in [
+            "Figure 5",
+            "(a)",
+            "(e)",
+            "BBRv1",
+            "flow 1",
+            "160 MSS",
+            "step",
+            "not run",
+            "rate, Mbit/s",
+        ] {
+            assert!(svg.contains(wanted), "{wanted} is missing");
+        }
+        assert_eq!(svg.matches(">\nBBRv1").count(), 1, "one legend for all panels");
+    }
+
+    #[test]
+    fn what_is_printed_is_a_ring_beside_the_disc() {
+        let circles = |published| {
+            let drawing = Drawing::Curves(curves(&[4.0, 6.0], published));
+            plate_picture(&plate(vec![panel("", Ok(drawing))])).svg.matches("<circle").count()
+        };
+        // A disc for each of two points and one in the legend; a ring is a disc of paper and a circle.
+        assert_eq!((circles(None), circles(Some(5.0))), (3, 7));
+    }
+
+    #[test]
+    fn zero_stands_at_the_lower_end_of_a_logarithmic_axis() {
+        let mut with_zero = panel("", Ok(Drawing::Curves(curves(&[0.0, 900.0], None))));
+        with_zero.scale = Scale::Logarithmic;
+        let svg = plate_picture(&plate(vec![with_zero])).svg;
+        assert!(!svg.contains("NaN") && svg.contains("1000"), "{svg}");
+    }
+}

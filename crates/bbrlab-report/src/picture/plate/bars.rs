@@ -1,0 +1,31 @@
+//! The parts of a whole along a swept key: bars on top of each other.
+
+use super::content::PlateCurves;
+use crate::picture::axis::Axis;
+use crate::picture::panel::Panel;
+use plotters::style::RGBColor;
+
+/// Half the width of a bar, as a share of the distance between two.
+const HALF: f64 = 0.36;
+
+/// The axis along which they stand, at equal distances.
+pub(super) fn along(names: &[String]) -> Axis {
+    let ticks: Vec<(f64, String)> =
+        (0u32..).zip(names).map(|(at, name)| (f64::from(at), name.clone())).collect();
+    let last = ticks.last().map_or(0.0, |&(at, _)| at);
+    Axis { low: -0.5, high: last + 0.5, ticks }
+}
+
+pub(super) fn paint(panel: &Panel<'_, '_>, curves: &PlateCurves, color: impl Fn(&str) -> RGBColor) {
+    for (at, &(x, _)) in panel.x.ticks.iter().enumerate() {
+        let mut below = 0.0;
+        for curve in &curves.curves {
+            let point = curve.points.iter().find(|point| point.at == at);
+            let Some(part) = point.and_then(|point| point.measured) else { continue };
+            let (left, top) = panel.at(x - HALF, below + part);
+            let (right, bottom) = panel.at(x + HALF, below);
+            panel.canvas.fill((left, top), (right, bottom), color(&curve.name), 0.85);
+            below += part;
+        }
+    }
+}
