@@ -44,7 +44,7 @@ pub(super) const FIGURES: &[Figure] = &[
     },
     Figure {
         experiment: "kato2025.sixteen-344",
-        number: "Figures of III.C (throughputs)",
+        number: "Results of III.C",
         title: "Sixteen flows, ns-3.44: mean and number of flows below half of the fair share",
         note: "",
         body: Body::Table(of_buffers(&[

@@ -5,7 +5,7 @@ use bbrlab_report::Scale;
 use super::declared::Is::{Number, Word};
 use super::declared::Quantity::{Inflight, Queue, Throughput};
 use super::declared::Who::{First, Flows, Link};
-use super::declared::{Along, At, Body, Draws, Figure, Grid, METRIC, OverTime, Panel, WHOLE};
+use super::declared::{Along, At, Body, Draws, Figure, Grid, Is, METRIC, OverTime, Panel, WHOLE};
 
 /// The bin in which the dips of PROBE_RTT are seen.
 const FINE_S: f64 = 0.1;
@@ -237,8 +237,11 @@ const fn over_time(
     Figure { experiment, number, title, note: "", body: Body::Panels(1, panels) }
 }
 
-const QUEUES_AT_2: &[Panel] = &[queues(&[("buffer_bdp", Number(2.0))])];
-const QUEUES_AT_10: &[Panel] = &[queues(&[("buffer_bdp", Number(10.0))])];
+const QUEUES_AT_2: &[Panel] = &[queues(&[("buffer_bdp", Number(2.0)), OF_BBR])];
+const QUEUES_AT_10: &[Panel] = &[queues(&[("buffer_bdp", Number(10.0)), OF_BBR])];
+
+/// The paper shows no queue of CUBIC.
+const OF_BBR: (&str, Is) = ("algorithm", Is::OneOf(&["bbr1", "bbr2", "bbr3"]));
 
 const fn queues(at: At) -> Panel {
     Panel {

@@ -91,8 +91,8 @@ pub(super) const FIGURES: &[Figure] = &[
         body: Body::Panels(
             1,
             &[
-                over_time("(a)", &[("algorithm", Word("bbr1"))], THROUGHPUT),
-                over_time("(b)", &[("algorithm", Word("bbr2"))], THROUGHPUT),
+                over_time("(a) BBRv1", &[("algorithm", Word("bbr1"))], THROUGHPUT),
+                over_time("(b) BBRv2", &[("algorithm", Word("bbr2"))], THROUGHPUT),
             ],
         ),
     },
