@@ -120,7 +120,7 @@ fn item(
 
 /// A figure's name as a file name.
 fn name_of(experiment: &str, number: &str) -> String {
-    let words = number.replace([',', '\''], "").replace([' ', '.'], "-").to_lowercase();
+    let words = number.replace([',', '(', ')'], "").replace([' ', '.'], "-").to_lowercase();
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
