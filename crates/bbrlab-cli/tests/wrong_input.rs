@@ -277,7 +277,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo x = 1 >> r/scenario.toml; bbrlab run r | exit 2
                 error: `flows[0].x`: expected a key of `flows[0]`
                 r/scenario.toml:12:1 found an unknown key
-                note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, bytes, rate, on, off, write, train
+                note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, rate_samples, bytes, rate, on, off, write, train
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; sed -i s/1s/2s/ r/scenario.toml; bbrlab run r | exit 2
                 error: r holds another run (hash 2764266a909b, seed 1); use --force to write over it, or another --out
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
