@@ -6,7 +6,6 @@ use bbrlab_units::Bytes;
 
 /// How losses are found and repaired, in detail. [`Recovery`](crate::Recovery) says which of the two state machines
 /// does it.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossSwitches {
     /// Loss detection by RACK, and its reordering timer. `None`: with `Recovery::Linux` only. Without it a packet is

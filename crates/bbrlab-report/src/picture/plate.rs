@@ -142,7 +142,7 @@ impl<'a> Sheet<'a> {
             y: y.axis.clone(),
         };
         panel.grid(of.drawing.is_ok());
-        self.headings(&panel, of);
+        headings(&panel, of);
         match &of.drawing {
             Ok(Drawing::Curves(curves)) => curves::paint(&panel, curves, &y, |of| self.color(of)),
             Ok(Drawing::Stacked(curves)) => bars::paint(&panel, curves, |of| self.color(of)),
@@ -159,20 +159,20 @@ impl<'a> Sheet<'a> {
         panel.border();
         panel.x_labels(&of.x_title);
     }
+}
 
-    /// The panel's name at the left, its quantity at the right; the quantity alone where the panel has no name.
-    fn headings(&self, panel: &Panel<'_, '_>, of: &PlatePanel) {
-        let room = panel.right - panel.left;
-        let title = if of.title.is_empty() { &of.y_title } else { &of.title };
-        let title = cut(title, room, HEADING, true);
-        let y = panel.top - 10.0;
-        panel.canvas.text(&title, (panel.left, y), TextLook::new(HEADING, palette::INK).bold());
-        let rest = room - bold_width_of(&title, HEADING) - 10.0;
-        let quantity = cut(&of.y_title, rest, SMALL, false);
-        if !of.title.is_empty() && !quantity.is_empty() {
-            let words = TextLook::new(SMALL, palette::FAINT_INK);
-            panel.canvas.text(&quantity, (panel.right, y), words.anchor(HPos::Right, VPos::Center));
-        }
+/// The panel's name at the left, its quantity at the right; the quantity alone where the panel has no name.
+fn headings(panel: &Panel<'_, '_>, of: &PlatePanel) {
+    let room = panel.right - panel.left;
+    let title = if of.title.is_empty() { &of.y_title } else { &of.title };
+    let title = cut(title, room, HEADING, true);
+    let y = panel.top - 10.0;
+    panel.canvas.text(&title, (panel.left, y), TextLook::new(HEADING, palette::INK).bold());
+    let rest = room - bold_width_of(&title, HEADING) - 10.0;
+    let quantity = cut(&of.y_title, rest, SMALL, false);
+    if !of.title.is_empty() && !quantity.is_empty() {
+        let words = TextLook::new(SMALL, palette::FAINT_INK);
+        panel.canvas.text(&quantity, (panel.right, y), words.anchor(HPos::Right, VPos::Center));
     }
 }
 

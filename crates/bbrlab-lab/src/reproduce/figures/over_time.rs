@@ -325,8 +325,7 @@ fn words_of(quantity: Quantity) -> &'static str {
 pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     match over_time.shows[0].0 {
         Quantity::RunningMean => "throughput (running mean), Mibit/s",
-        Quantity::Throughput(_) if over_time.shows.len() > 1 => "Mbit/s",
-        Quantity::SentRate(_) if over_time.shows.len() > 1 => "Mbit/s",
+        Quantity::Throughput(_) | Quantity::SentRate(_) if over_time.shows.len() > 1 => "Mbit/s",
         Quantity::Throughput(_) | Quantity::SentRate(_) => "throughput, Mbit/s",
         Quantity::Sent(_) => "sent, packets/s",
         Quantity::LostPerSecond(_) => "lost, packets/s",
