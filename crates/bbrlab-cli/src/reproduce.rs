@@ -62,8 +62,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                 }
                 if !running.quiet {
                     let reproduced = &one.reproduced;
+                    let what = if options.pictures { "results and pictures" } else { "results" };
                     output.note(&format!(
-                        "{}: {} runs computed, {} found complete, {:.2} s of CPU; results and pictures in {}",
+                        "{}: {} runs computed, {} found complete, {:.2} s of CPU; {what} in {}",
                         reproduced.id,
                         reproduced.computed,
                         reproduced.found,
