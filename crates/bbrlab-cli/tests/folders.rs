@@ -356,6 +356,26 @@ fn another_run_in_the_folder_is_left_alone() {
     assert!(all(&out) != before);
 }
 
+/// No complete run is left out of the summary in silence: a sweep may add points and seeds to another, not replace it.
+#[test]
+fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
+    let shell = shell("other-sweep");
+    assert_fine(&shell.output(&RUN_FOUR));
+    let out = shell.folder().join("out");
+    let before = all(&out);
+    let four_with =
+        |set| [&aloud(&RUN_FOUR)[..], &["--set", set]].concat().into_iter().collect::<Vec<_>>();
+    for other in ["flows.rtt=30ms", "sweep.bottleneck.buffer=[\"2bdp\", \"3bdp\"]"] {
+        let wanted = ["error: ", "out holds another sweep (`four`, 4 runs)", "--force"];
+        assert_told(&shell.output(&four_with(other)), &wanted);
+        assert!(all(&out) == before, "{other}");
+    }
+    assert_computed(&shell.transcript(&four_with("repeat=3")), 2, 4);
+    let more = "sweep.bottleneck.buffer=[\"1bdp\", \"2bdp\", \"3bdp\"]";
+    assert_computed(&shell.transcript(&four_with(more)), 2, 4);
+    assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
+}
+
 /// Killed with that many runs complete, with one job and with two: what is complete stays, and the rest is
 /// computed.
 #[test]

@@ -286,6 +286,8 @@ fn command_lines_about_folders_and_texts() {
                 error: . holds files that are no run's; use --force to write beside them, or another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --out r | exit 2
                 error: r holds a sweep; use --force to write over it, or another --out
+            bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --set flows.rtt=30ms --out r | exit 2
+                error: r holds another sweep (`examples.dumbbell`, 2 runs); use --force to write over it, or another --out
             mkdir empty; bbrlab report empty | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             mkdir empty; bbrlab export empty --csv | exit 2

@@ -110,7 +110,7 @@ pub fn run_batch(
     if let Some(out) = &options.out {
         make_folder(out)?;
         if !is_single {
-            match look_for_sweep(out) {
+            match look_for_sweep(out, scenario) {
                 Found::Nothing => {}
                 _ if options.force => {}
                 found => return Err(refuse(out, found)),
@@ -363,6 +363,9 @@ fn refuse(folder: &Path, found: Found) -> LabError {
         Found::Sweep => {
             format!("{folder} holds a sweep; use --force to write over it, or another --out")
         }
+        Found::OtherSweep { scenario, runs } => format!(
+            "{folder} holds another sweep (`{scenario}`, {runs} runs); use --force to write over it, or another --out"
+        ),
         _ => format!(
             "{folder} holds files that are no run's; use --force to write beside them, or another --out"
         ),

@@ -4,7 +4,7 @@
 //! A folder is complete if its `run.json` matches its files and the wanted run. What a crash leaves is not
 //! complete, and the run is computed again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,13 @@ pub(crate) enum Found {
     Other(RunKey),
     /// A sweep, where a single run is meant to be.
     Sweep,
+    /// A sweep with complete runs at points that the wanted one does not have.
+    OtherSweep {
+        /// Its scenario's name.
+        scenario: String,
+        /// Its runs.
+        runs: u64,
+    },
     /// Files of another kind, and no run.
     Foreign,
 }
@@ -138,13 +145,19 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     }
 }
 
-/// What is in `folder`, which is meant to contain the folders of a sweep's runs: `Nothing` if it is empty or
-/// belongs to a sweep.
+/// What is in `folder`, which is meant to contain the folders of the runs of `wanted`: `Nothing` if it is empty, or belongs to
+/// a sweep whose complete runs are all at points of `wanted`.
 #[must_use]
-pub(crate) fn look_for_sweep(folder: &Path) -> Found {
+pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
     if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
         return Found::Other(RunKey { scenario_hash: file.scenario_hash, seed: file.seed });
+    }
+    if let Some(there) = read_sweep(folder)
+        && there.scenario_hash != wanted.hash()
+        && !has_points_of(wanted, folder)
+    {
+        return Found::OtherSweep { scenario: there.scenario, runs: there.runs };
     }
     let Ok(entries) = fs::read_dir(folder) else { return Found::Nothing };
     let (folders, files): (Vec<_>, Vec<_>) =
@@ -156,6 +169,17 @@ pub(crate) fn look_for_sweep(folder: &Path) -> Found {
     let is_leftover =
         |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL) || path.ends_with(LOCK);
     if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
+}
+
+/// Whether every complete run in a sweep's folder is at a point of this scenario, so that none would be left without a
+/// summary. Its seed does not matter.
+fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
+    let seeds = usize::try_from(wanted.repeat()).unwrap_or(usize::MAX);
+    let points: BTreeSet<String> =
+        (0..wanted.runs()).step_by(seeds).map(|run| wanted.run(run).scenario_hash).collect();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut complete = entries.filter_map(|entry| complete_key(&entry.path()));
+    complete.all(|run| points.contains(&run.scenario_hash))
 }
 
 /// Whether a folder holds something, but no files of a run.
