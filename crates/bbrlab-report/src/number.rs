@@ -27,7 +27,7 @@ pub fn figure(value: impl Into<Option<f64>>) -> String {
 }
 
 /// The decimals with which [`figure`] writes a value.
-fn decimals_of(value: f64) -> usize {
+pub(crate) fn decimals_of(value: f64) -> usize {
     match value.abs() {
         size if size == 0.0 || size >= 1000.0 => 0,
         size if size >= 100.0 => 1,

@@ -1,7 +1,7 @@
 //! Published figures next to measured ones, in the paper's own units.
 
 use super::layout::{Align, Table};
-use crate::number::{NONE, fixed};
+use crate::number::{NONE, decimals_of, fixed};
 
 /// A figure as printed and as measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,16 @@ pub struct PublishedCell {
     pub interval: Option<[f64; 2]>,
     /// Decimals of the printed figures.
     pub decimals: usize,
+}
+
+impl PublishedCell {
+    /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed, one that is not whole has
+    /// three significant digits, so that it does not contradict its difference.
+    #[must_use]
+    pub fn measured_decimals(&self) -> usize {
+        let measured = self.measured.filter(|value| self.decimals == 0 && value.fract() != 0.0);
+        measured.map_or(self.decimals, decimals_of)
+    }
 }
 
 /// A row of a paper's table.
@@ -190,8 +200,9 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
 
 /// The median, with its interval unless that rounds to the median itself.
 fn measured_text(cell: &PublishedCell) -> String {
-    let median = fixed(cell.measured, cell.decimals);
-    match cell.interval.map(|ends| ends.map(|end| fixed(end, cell.decimals))) {
+    let decimals = cell.measured_decimals();
+    let median = fixed(cell.measured, decimals);
+    match cell.interval.map(|ends| ends.map(|end| fixed(end, decimals))) {
         Some([low, high]) if low != median || high != median => format!("{median} [{low}, {high}]"),
         _ => median,
     }
@@ -273,7 +284,7 @@ fn difference(published: Option<f64>, measured: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PublishedCell, PublishedRow, grid, published_table};
+    use super::{PublishedCell, PublishedRow, grid, measured_text, published_table};
     use expect_test::expect;
 
     fn cell(metric: &str, published: Option<f64>, measured: f64) -> PublishedCell {
@@ -285,6 +296,17 @@ mod tests {
             interval: None,
             decimals: 2,
         }
+    }
+
+    /// A measured 7.21 beside a printed 8 is no 7; counts stay whole.
+    #[test]
+    fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
+        let text = |measured, decimals| {
+            let cell = cell("fill_time_s", Some(8.0), measured);
+            measured_text(&PublishedCell { decimals, ..cell })
+        };
+        assert_eq!((text(7.21, 0), text(0.25, 0)), ("7.21".to_owned(), "0.250".to_owned()));
+        assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
     }
 
     #[test]

@@ -115,13 +115,11 @@ impl Side {
 /// A figure as measured, by the paper's own formula where another one is judged, and as printed.
 fn figure(experiment: &Experiment, row: &Row, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
-    let text = |value: Option<f64>| value.map(|value| fixed(value, cell.decimals));
-    let interval = cell.interval.map(|[low, high]| {
-        format!("{} to {}", fixed(low, cell.decimals), fixed(high, cell.decimals))
-    });
+    let finely = |value| fixed(value, cell.measured_decimals());
+    let interval = cell.interval.map(|[low, high]| format!("{} to {}", finely(low), finely(high)));
     TableCell {
-        measured: text(cell.measured),
-        published: text(cell.published),
+        measured: cell.measured.map(finely),
+        published: cell.published.map(|value| fixed(value, cell.decimals)),
         interval,
         shade: cell.measured.filter(|_| is_shaded),
     }
