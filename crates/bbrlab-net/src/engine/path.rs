@@ -9,7 +9,7 @@ use crate::event::{self, Key, Kind, id_of, id_tie, tie};
 use crate::lane::UnderWay;
 use crate::link::discipline::{Cause, Rule as _};
 use crate::link::stats::LinkStats;
-use crate::link::{Admission, InService, Line, Shadow, marks_on_arrival, marks_on_wait};
+use crate::link::{Admission, InService, Line, Shadow, has_room, marks_on_arrival, marks_on_wait};
 use crate::packet::{FlowId, Handle, InNetwork, LinkId, Outgoing, Packets, Queued, Side};
 use crate::route::{Leg, NO_LANE, Target};
 
@@ -109,12 +109,7 @@ impl<P: Copy> Network<P> {
         match &mut link.line {
             Line::Virtual { buffer, shadows } => {
                 let admitted = link.server.admits(packet.wire_bytes)
-                    && shadows.front().is_none_or(|in_service| {
-                        let waiting_packets = shadows.len() as u64 - 1;
-                        let waiting_bytes =
-                            link.stats.backlog_bytes - u64::from(in_service.wire_bytes);
-                        buffer.admits(waiting_packets, waiting_bytes, packet.wire_bytes)
-                    });
+                    && has_room(buffer, shadows, link.stats.backlog_bytes, packet.wire_bytes);
                 if !admitted {
                     link.stats.drops_full += 1;
                     if packet.is_data {

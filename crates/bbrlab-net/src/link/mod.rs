@@ -126,24 +126,19 @@ impl Link {
             },
         };
         let server = Server::new(&link.rate, link.rate_change, link.burst);
+        let plain = loss.is_none() && jitter.is_none() && reorder.is_none();
         Self {
             is_plain: matches!((&line, &server), (Line::Virtual { .. }, Server::Constant(_)))
                 && link.ecn_threshold.is_none()
-                && link.loss.is_none()
-                && jitter.is_none()
-                && reorder.is_none(),
+                && loss_before.is_none()
+                && plain,
             line,
             server,
             rated: link.rate.is_limited(),
             delay: link.delay,
             ecn_threshold: link.ecn_threshold,
             loss_before,
-            impairments: Impairments {
-                plain: loss.is_none() && jitter.is_none() && reorder.is_none(),
-                loss,
-                jitter,
-                reorder,
-            },
+            impairments: Impairments { plain, loss, jitter, reorder },
             stats: LinkStats::default(),
             name: link.name.clone(),
         }
@@ -153,32 +148,37 @@ impl Link {
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         if self.is_plain {
-            self.settle_plainly(now, id, accounts);
+            self.settle_as::<true>(now, id, accounts);
         } else {
-            self.settle_any(now, id, accounts);
+            self.settle_as::<false>(now, id, accounts);
         }
     }
 
-    fn settle_any(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
+    /// The same, of a link that is known to be plain or not: on a plain one nothing is lost or marked, and every packet of
+    /// data is recorded.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "on the path of every packet, in two places")]
+    fn settle_as<const PLAIN: bool>(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
         while let Some(shadow) = shadows.front() {
             if shadow.departs > now {
                 break;
             }
+            let lost = !PLAIN && shadow.lost;
             self.stats.leaves(shadow.departs, shadow.wire_bytes);
             self.stats.sent(shadow.wire_bytes, shadow.waited);
-            self.stats.marks += u64::from(shadow.marked);
+            self.stats.marks += u64::from(!PLAIN && shadow.marked);
             if shadow.counts_for_flow {
                 accounts.wire_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
             }
-            if shadow.lost {
+            if lost {
                 self.stats.drops_random += 1;
                 accounts.losses(FlowId(shadow.flow)).random += 1;
             }
             if shadow.is_data {
-                self.stats.sent_data_packets += u64::from(!shadow.lost);
-                if self.rated {
-                    let record = if shadow.lost { Record::DropRandom } else { Record::Departure };
+                self.stats.sent_data_packets += u64::from(!lost);
+                if PLAIN || self.rated {
+                    let record = if lost { Record::DropRandom } else { Record::Departure };
                     accounts.digest.add(record, id, shadow.identity, shadow.departs);
                 }
             }
@@ -191,6 +191,21 @@ impl Link {
         self.settle(now, id, accounts);
         self.stats.queue.advance(now);
     }
+}
+
+/// Whether the buffer has room for a packet. The packet in service is none that waits.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "on the path of every packet, in two places")]
+pub(crate) fn has_room(
+    buffer: &Buffer,
+    shadows: &Ring<Shadow>,
+    backlog_bytes: u64,
+    wire_bytes: u32,
+) -> bool {
+    shadows.front().is_none_or(|in_service| {
+        let waiting_bytes = backlog_bytes - u64::from(in_service.wire_bytes);
+        buffer.admits(shadows.len() as u64 - 1, waiting_bytes, wire_bytes)
+    })
 }
 
 /// Whether a packet is marked on arrival, given the backlog that it finds.

@@ -1,10 +1,10 @@
-//! The short way of a plain link: what `engine/path.rs` and `settle` do at any link, without the questions that a plain
-//! link answers with no. `Link::is_plain` says which links these are.
+//! The short way of a plain link: what `engine/path.rs` does at any link, without the questions that a plain link answers
+//! with no. `Link::is_plain` says which links these are.
 
 use bbrlab_units::Time;
 
 use super::server::Server;
-use super::{Line, Link, Shadow};
+use super::{Line, Link, Shadow, has_room};
 use crate::accounts::Accounts;
 use crate::digest::Record;
 use crate::packet::{FlowId, LinkId};
@@ -29,7 +29,7 @@ impl Link {
         packet: &Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
-        self.settle_plainly(due, id, accounts);
+        self.settle_as::<true>(due, id, accounts);
         let (Line::Virtual { buffer, shadows }, Server::Constant(serialiser)) =
             (&mut self.line, &mut self.server)
         else {
@@ -39,17 +39,13 @@ impl Link {
         if packet.is_data {
             accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
-        if let Some(in_service) = shadows.front() {
-            let waiting_packets = shadows.len() as u64 - 1;
-            let waiting_bytes = self.stats.backlog_bytes - u64::from(in_service.wire_bytes);
-            if !buffer.admits(waiting_packets, waiting_bytes, packet.wire_bytes) {
-                self.stats.drops_full += 1;
-                if packet.is_data {
-                    accounts.losses(packet.flow).drops += 1;
-                    accounts.digest.add(Record::DropFull, id, packet.identity, due);
-                }
-                return None;
+        if !has_room(buffer, shadows, self.stats.backlog_bytes, packet.wire_bytes) {
+            self.stats.drops_full += 1;
+            if packet.is_data {
+                accounts.losses(packet.flow).drops += 1;
+                accounts.digest.add(Record::DropFull, id, packet.identity, due);
             }
+            return None;
         }
         let waited = serialiser.free_at().since(now);
         let departs = serialiser.begin_and_serve(now, packet.wire_bytes);
@@ -66,26 +62,5 @@ impl Link {
             counts_for_flow: packet.counts_for_flow,
         });
         Some(departs)
-    }
-
-    /// Accounts for all departures up to `now`.
-    #[inline]
-    pub(super) fn settle_plainly(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
-        let Line::Virtual { shadows, .. } = &mut self.line else { return };
-        while let Some(shadow) = shadows.front() {
-            if shadow.departs > now {
-                break;
-            }
-            self.stats.leaves(shadow.departs, shadow.wire_bytes);
-            self.stats.sent(shadow.wire_bytes, shadow.waited);
-            if shadow.counts_for_flow {
-                accounts.wire_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
-            }
-            if shadow.is_data {
-                self.stats.sent_data_packets += 1;
-                accounts.digest.add(Record::Departure, id, shadow.identity, shadow.departs);
-            }
-            shadows.drop_front();
-        }
     }
 }
