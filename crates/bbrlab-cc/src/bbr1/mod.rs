@@ -68,7 +68,7 @@ use full_pipe::FullPipe;
 use model::{MinRtt, Model};
 use policer::{Policer, Verdict};
 use probe_rtt::ProbeRtt;
-use recovery::Recovery;
+use recovery::{Losses, Recovery};
 pub use steps::{
     BBR_ACD_PARAMS, BBR_HSR_PARAMS, BBR1_PARAMS, BBRPLUS_PARAMS, DELAY_BBR_PARAMS, STEPS,
 };
@@ -186,7 +186,7 @@ impl<V: Variant> Bbr<V> {
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
-        if self.model.update_round(conn, rs, self.steps.recovers_as_port) {
+        if self.model.update_round(conn, rs, self.steps.losses == Losses::Port) {
             self.update_bw(conn, rs, draw);
             let (starts, bw) = (self.model.is_round_start(), self.current_bw());
             match self.steps.extra_acked {
@@ -294,7 +294,7 @@ impl<V: Variant> Bbr<V> {
     fn enter_probe_rtt(&mut self, ctl: &Control) {
         assert!(self.state != State::ProbeRtt, "PROBE_RTT is not entered twice");
         self.state = State::ProbeRtt;
-        self.recovery.save_cwnd(ctl.cwnd, self.state, self.steps.recovers_as_port);
+        self.recovery.save_cwnd(ctl.cwnd, self.state, self.steps.losses);
         self.probe_rtt.done_stamp = 0;
     }
 
@@ -373,7 +373,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
 
     /// Linux: `bbr_ssthresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        self.recovery.save_cwnd(conn.ctl.cwnd, self.state, self.steps.recovers_as_port);
+        self.recovery.save_cwnd(conn.ctl.cwnd, self.state, self.steps.losses);
         conn.ctl.ssthresh
     }
 

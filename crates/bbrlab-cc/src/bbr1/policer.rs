@@ -17,8 +17,7 @@ use crate::{Conn, RateSample};
 
 use super::GAIN_UNIT;
 use super::control::rate_bytes_per_sec;
-use super::model::BW_SCALE;
-use super::model::PACED_PPM;
+use super::model::{BW_SCALE, PACED_PPM};
 
 /// Shortest interval in rounds. Linux: `bbr_lt_intvl_min_rtts`.
 const INTERVAL_MIN_ROUNDS: u8 = 4;

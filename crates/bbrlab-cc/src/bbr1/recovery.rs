@@ -14,6 +14,17 @@ use super::Bbr;
 use super::State;
 use super::variant::{Recovered, Variant};
 
+/// What losses and timeouts do to window and rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Losses {
+    #[default]
+    Linux,
+    /// A recovery begins no round.
+    Ns3,
+    /// As in the port of 2018.
+    Port,
+}
+
 /// What recovery needs to remember.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recovery {
@@ -28,10 +39,12 @@ pub(super) struct Recovery {
 impl Recovery {
     /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
     /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
-    pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State, is_port: bool) {
-        let is_cut = state == State::ProbeRtt
-            || self.prev_ca_state == CaState::Recovery
-            || (!is_port && self.prev_ca_state > CaState::Recovery);
+    pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State, losses: Losses) {
+        let was_cut = match losses {
+            Losses::Linux | Losses::Ns3 => self.prev_ca_state >= CaState::Recovery,
+            Losses::Port => self.prev_ca_state == CaState::Recovery,
+        };
+        let is_cut = was_cut || state == State::ProbeRtt;
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
@@ -71,7 +84,7 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
-        if self.steps.recovers_as_port {
+        if self.steps.losses == Losses::Port {
             return self.recover_as_port(conn, rs, cwnd);
         }
         if !self.recovery.is_on(conn) {
@@ -87,7 +100,7 @@ impl<V: Variant> Bbr<V> {
         let mut cwnd = without_losses(cwnd, rs.losses);
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
-            if self.steps.recovery_starts_round {
+            if self.steps.losses == Losses::Linux {
                 self.model.restart_round(conn.delivered);
             }
             // The window was not in use beyond this.
@@ -103,9 +116,7 @@ impl<V: Variant> Bbr<V> {
             Recovered::Grow(cwnd)
         }
     }
-}
 
-impl<V: Variant> Bbr<V> {
     /// The port of 2018: only the first ACK of a recovery conserves packets; each ACK of a recovery subtracts the losses
     /// of its sample, and a window that is smaller than them becomes the largest; nothing is restored after a timeout.
     #[cold]
@@ -115,11 +126,8 @@ impl<V: Variant> Bbr<V> {
         self.recovery.prev_ca_state = conn.ca_state;
         if conn.ca_state != CaState::Recovery {
             let restores = was_recovery && conn.ca_state < CaState::Recovery;
-            return Recovered::Grow(if restores {
-                cwnd.max(self.recovery.prior_cwnd)
-            } else {
-                cwnd
-            });
+            let restored = if restores { self.recovery.prior_cwnd } else { 0 };
+            return Recovered::Grow(cwnd.max(restored));
         }
         let losses = rs.losses.cast_unsigned();
         if is_starting {

@@ -8,6 +8,7 @@
 //!    microseconds, gains in 1/256.
 
 use super::model::PACED_PPM;
+use super::recovery::Losses;
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 
 /// Parts of a million, as which the margin of pacing is kept.
@@ -139,8 +140,7 @@ pub(super) struct Steps {
     pub(super) polices: bool,
     pub(super) rto_resets_full_bw: bool,
     pub(super) has_full_drain_phase: bool,
-    pub(super) recovers_as_port: bool,
-    pub(super) recovery_starts_round: bool,
+    pub(super) losses: Losses,
 }
 
 impl Default for Steps {
@@ -159,8 +159,7 @@ impl Default for Steps {
             polices: true,
             rto_resets_full_bw: true,
             has_full_drain_phase: false,
-            recovers_as_port: false,
-            recovery_starts_round: true,
+            losses: Losses::Linux,
         }
     }
 }
@@ -193,10 +192,10 @@ impl Steps {
             rto_resets_full_bw: table.switch("rto_resets_full_bw")?,
             has_full_drain_phase: table
                 .choice("drain_phase", &[("early", false), ("full", true)])?,
-            recovers_as_port: table
-                .choice("losses", &[("linux", false), ("ns3", false), ("port", true)])?,
-            recovery_starts_round: table
-                .choice("losses", &[("linux", true), ("ns3", false), ("port", false)])?,
+            losses: table.choice(
+                "losses",
+                &[("linux", Losses::Linux), ("ns3", Losses::Ns3), ("port", Losses::Port)],
+            )?,
         })
     }
 }
