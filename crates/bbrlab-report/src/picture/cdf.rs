@@ -9,9 +9,10 @@ use super::Picture;
 use super::axis::{Axis, log2};
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
+use super::head::Head;
 use super::legend::{self, Entry};
 use super::palette;
-use super::panel::{Panel, SMALL, TITLE};
+use super::panel::{Panel, SMALL};
 use super::shape::{LOWEST_PANEL, Shape};
 use crate::groups::groups;
 use crate::number::count;
@@ -247,14 +248,10 @@ impl<'a> Sheet<'a> {
 
     fn paint(&self, canvas: &Canvas<'_>) {
         let (left, right) = (self.left(), self.right());
-        if !self.input.shape.is_narrow() {
-            let words = TextLook::new(TITLE, palette::INK).bold();
-            canvas.text(&cut(self.input.title, right - left, TITLE, true), (left, 24.0), words);
-        }
-        let words = TextLook::new(SMALL, palette::FAINT_INK);
-        canvas.text(&cut(&self.note(), right - left, SMALL, false), (left, self.note_at()), words);
-        let entries = self.legend();
-        legend::paint(canvas, &legend::rows(&entries, left, right), self.note_at() + 22.0);
+        let title = (!self.input.shape.is_narrow()).then_some(self.input.title);
+        let (note, entries) = (self.note(), self.legend());
+        let head = Head { title, note: &note, note_at: self.note_at(), entries: &entries };
+        head.paint(canvas, left, right);
         let gaps = f64::from(self.columns - 1) * GAP_X;
         let width = (right - left - gaps) / f64::from(self.columns);
         for (place, (name, curves)) in (0u32..).zip(&self.panels) {

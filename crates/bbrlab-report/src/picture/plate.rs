@@ -20,10 +20,11 @@ use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::{bold_width_of, cut};
+use super::head::Head;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
 use super::palette;
-use super::panel::{Panel, SMALL, TITLE};
+use super::panel::{Panel, SMALL};
 use super::shape::Shape;
 
 const LEFT: f64 = 66.0;
@@ -101,13 +102,10 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
-        let room = RIGHT - LEFT;
-        let words = TextLook::new(TITLE, palette::INK).bold();
-        canvas.text(&cut(&self.plate.title, room, TITLE, true), (LEFT, 24.0), words);
-        let faint = TextLook::new(SMALL, palette::FAINT_INK);
-        canvas.text(&cut(&self.plate.note, room, SMALL, false), (LEFT, NOTE_AT), faint);
+        let Plate { title, note, .. } = self.plate;
         let entries = self.entries();
-        legend::paint(canvas, &legend::rows(&entries, LEFT, RIGHT), NOTE_AT + 22.0);
+        Head { title: Some(title), note, note_at: NOTE_AT, entries: &entries }
+            .paint(canvas, LEFT, RIGHT);
         for (place, panel) in self.plate.panels.iter().enumerate() {
             self.paint_panel(canvas, place, panel);
         }

@@ -15,10 +15,11 @@ use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
+use super::head::Head;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
 use super::palette;
-use super::panel::{Panel, SMALL, TITLE};
+use super::panel::{Panel, SMALL};
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::Swept;
 use crate::answers::{self, Answer, Metric, answers, flow_groups, most_groups};
@@ -256,15 +257,10 @@ impl<'a> Sheet<'a> {
 
     fn paint(&self, canvas: &Canvas<'_>) {
         let (left, right) = (self.left(), self.right());
-        if !self.shape.is_narrow() {
-            let words = TextLook::new(TITLE, palette::INK).bold();
-            canvas.text(&cut(self.title, right - left, TITLE, true), (left, 24.0), words);
-        }
-        let note = cut(&self.note(), right - left, SMALL, false);
-        canvas.text(&note, (left, self.note_at()), TextLook::new(SMALL, palette::FAINT_INK));
-        let entries = self.legend();
-        let rows = legend::rows(&entries, left, right);
-        legend::paint(canvas, &rows, self.note_at() + 22.0);
+        let title = (!self.shape.is_narrow()).then_some(self.title);
+        let (note, entries) = (self.note(), self.legend());
+        let head = Head { title, note: &note, note_at: self.note_at(), entries: &entries };
+        head.paint(canvas, left, right);
         let mut place = 0;
         for figure in &self.figures {
             let of_figure: Vec<Vec<Curve>> =
