@@ -58,7 +58,7 @@ pub(super) struct Grid {
 }
 
 /// A panel, or several.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Panel {
     pub(super) title: &'static str,
     pub(super) at: At,
@@ -67,8 +67,15 @@ pub(super) struct Panel {
     pub(super) draws: Draws,
 }
 
+impl Panel {
+    /// All of some runs over time.
+    pub(super) const fn over_time(title: &'static str, at: At, shows: Shows) -> Self {
+        Self { title, at, each: &[], draws: Draws::OverTime(OverTime { shows, ..WHOLE }) }
+    }
+}
+
 /// What a panel shows.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Draws {
     /// A metric along a key, a curve for each combination of others.
     Curves(Along),
@@ -81,7 +88,7 @@ pub(super) enum Draws {
 }
 
 /// A metric along a key.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Along {
     pub(super) metric: &'static str,
     pub(super) key: &'static str,
@@ -90,10 +97,10 @@ pub(super) struct Along {
 }
 
 /// Runs over time.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct OverTime {
     /// What is drawn, and of which flows.
-    pub(super) shows: &'static [(Quantity, Who)],
+    pub(super) shows: Shows,
     /// Keys that name the runs, if the panel has several.
     pub(super) by: &'static [&'static str],
     /// From when to when, in seconds; otherwise the whole run.
@@ -144,6 +151,9 @@ pub(super) enum Quantity {
     /// Packets at the bottleneck.
     Queue,
 }
+
+/// What a panel draws over time, and whose.
+pub(super) type Shows = &'static [(Quantity, Who)];
 
 /// Whose lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use bbrlab_report::Scale;
 use super::declared::Is::Number;
 use super::declared::Quantity::PacingRate;
 use super::declared::Who::HighAndLow;
-use super::declared::{Along, Body, Draws, Figure, Grid, METRIC, OverTime, Panel, WHOLE};
+use super::declared::{Along, Body, Draws, Figure, Grid, METRIC, Panel, Shows};
 
 pub(super) const FIGURES: &[Figure] = &[
     Figure {
@@ -47,13 +47,7 @@ pub(super) const FIGURES: &[Figure] = &[
         number: "Results of III.C",
         title: "Sixteen flows, ns-3.44: mean and number of flows below half of the fair share",
         note: "",
-        body: Body::Table(of_buffers(&[
-            "mean_mbps",
-            "std_mbps",
-            "low_flows",
-            "jain",
-            "utilisation",
-        ])),
+        body: Body::Table(of_buffers(OF_ALL)),
     },
     Figure {
         experiment: "kato2025.sixteen-344",
@@ -67,17 +61,13 @@ pub(super) const FIGURES: &[Figure] = &[
         number: "Result line of IV",
         title: "TCP of ns-3.44 within ns-3.40",
         note: "",
-        body: Body::Table(of_buffers(&[
-            "mean_mbps",
-            "std_mbps",
-            "low_flows",
-            "jain",
-            "utilisation",
-        ])),
+        body: Body::Table(of_buffers(OF_ALL)),
     },
 ];
 
 const OF_PACING: &str = "The flows with the most and the least goodput; the slides do not say of which buffer theirs are.";
+
+const OF_ALL: &[&str] = &["mean_mbps", "std_mbps", "low_flows", "jain", "utilisation"];
 
 /// A line for each buffer.
 const fn of_buffers(metrics: &'static [&'static str]) -> Grid {
@@ -109,17 +99,9 @@ const THROUGHPUTS: Body = Body::Panels(
 const PACING_RATES: Body = Body::Panels(
     1,
     &[
-        Panel {
-            title: "100 packets",
-            at: &[("buffer_packets", Number(100.0))],
-            each: &[],
-            draws: Draws::OverTime(OverTime { shows: &[(PacingRate, HighAndLow)], ..WHOLE }),
-        },
-        Panel {
-            title: "5000 packets",
-            at: &[("buffer_packets", Number(5000.0))],
-            each: &[],
-            draws: Draws::OverTime(OverTime { shows: &[(PacingRate, HighAndLow)], ..WHOLE }),
-        },
+        Panel::over_time("100 packets", &[("buffer_packets", Number(100.0))], HIGH_AND_LOW),
+        Panel::over_time("5000 packets", &[("buffer_packets", Number(5000.0))], HIGH_AND_LOW),
     ],
 );
+
+const HIGH_AND_LOW: Shows = &[(PacingRate, HighAndLow)];

@@ -4,7 +4,7 @@
 use super::declared::Is::{Number, Word};
 use super::declared::Quantity::{Lost, Rtt, RunningMean};
 use super::declared::Who::{First, Flows};
-use super::declared::{At, Body, Draws, Figure, Grid, METRIC, OverTime, Panel, WHOLE};
+use super::declared::{At, Body, Draws, Figure, Grid, METRIC, OverTime, Panel, Shows, WHOLE};
 
 /// Which figure shows what is known of some; of others it follows from the order of the sections.
 const ASSIGNED: &str =
@@ -106,14 +106,14 @@ pub(super) const FIGURES: &[Figure] = &[
         number: "Figures 4.18 to 4.32 (throughput)",
         title: "Four flows of one algorithm: throughput of each, buffer of half a BDP",
         note: "The thesis shows a selection; Figures 4.31 and 4.32 are of BBRv2 in this buffer.",
-        body: Body::Panels(3, &[of_several(RunningMean, &[("buffer_bdp", Number(0.5))])]),
+        body: Body::Panels(3, &[of_several(MEANS, &[("buffer_bdp", Number(0.5))])]),
     },
     Figure {
         experiment: "lanigan2020.intra-protocol",
         number: "Figures 4.18 to 4.32 (loss)",
         title: "Four flows of one algorithm: packets lost so far, buffer of half a BDP",
         note: "Packets that the sender marks lost; the thesis counts what the network dropped.",
-        body: Body::Panels(3, &[of_several(Lost, &[("buffer_bdp", Number(0.5))])]),
+        body: Body::Panels(3, &[of_several(LOSSES, &[("buffer_bdp", Number(0.5))])]),
     },
     Figure {
         experiment: "lanigan2020.vs-vegas",
@@ -127,7 +127,7 @@ pub(super) const FIGURES: &[Figure] = &[
         number: "Figures 4.33, 4.34, 4.37, 4.38, 4.41, 4.43 and 4.45",
         title: "One flow against one of Vegas: throughput of both",
         note: "",
-        body: Body::Panels(3, &[of_several(RunningMean, &[])]),
+        body: Body::Panels(3, &[of_several(MEANS, &[])]),
     },
     Figure {
         experiment: "lanigan2020.vs-cubic",
@@ -141,7 +141,7 @@ pub(super) const FIGURES: &[Figure] = &[
         number: "Figures 4.35, 4.36, 4.39, 4.40, 4.42, 4.44 and 4.46",
         title: "One flow against one of CUBIC: throughput of both",
         note: "",
-        body: Body::Panels(3, &[of_several(RunningMean, &[])]),
+        body: Body::Panels(3, &[of_several(MEANS, &[])]),
     },
 ];
 
@@ -159,7 +159,7 @@ const fn single(number: &'static str, title: &'static str, panels: &'static [Pan
 }
 
 const fn throughput(at: At) -> Panel {
-    of_delays(at, &[(RunningMean, Flows)])
+    of_delays(at, MEANS)
 }
 
 const fn rtt(at: At) -> Panel {
@@ -167,10 +167,7 @@ const fn rtt(at: At) -> Panel {
 }
 
 /// A panel for each rate, a line for each delay.
-const fn of_delays(
-    at: At,
-    shows: &'static [(super::declared::Quantity, super::declared::Who)],
-) -> Panel {
+const fn of_delays(at: At, shows: Shows) -> Panel {
     Panel {
         title: "",
         at,
@@ -179,19 +176,13 @@ const fn of_delays(
     }
 }
 
-/// A panel for each algorithm and delay, a line for each flow.
-const fn of_several(quantity: super::declared::Quantity, at: At) -> Panel {
-    let shows: &'static [_] = match quantity {
-        Lost => &[(Lost, Flows)],
-        _ => &[(RunningMean, Flows)],
-    };
-    Panel {
-        title: "",
-        at,
-        each: &["algorithm", "delay_ms"],
-        draws: Draws::OverTime(OverTime { shows, ..WHOLE }),
-    }
+/// A panel for each algorithm and delay.
+const fn of_several(shows: Shows, at: At) -> Panel {
+    Panel { each: &["algorithm", "delay_ms"], ..Panel::over_time("", at, shows) }
 }
+
+const MEANS: Shows = &[(RunningMean, Flows)];
+const LOSSES: Shows = &[(Lost, Flows)];
 
 const fn of_two() -> Grid {
     Grid {

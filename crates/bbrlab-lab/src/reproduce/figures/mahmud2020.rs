@@ -4,9 +4,7 @@
 use super::declared::Is::Word;
 use super::declared::Quantity::{Cwnd, LostPerSecond, Queue, Rtt, Sent, SentRate, Throughput};
 use super::declared::Who::{Flows, Link, Senders, Together};
-use super::declared::{
-    At, Body, Draws, Figure, Grid, METRIC, OverTime, Panel, Quantity, WHOLE, Who,
-};
+use super::declared::{At, Body, Figure, Grid, METRIC, Panel, Shows};
 
 /// Seconds of a bin of rates.
 const BIN_S: f64 = 1.0;
@@ -116,32 +114,11 @@ pub(super) const FIGURES: &[Figure] = &[
 const OF_SIMULATION: &str = "Panels (a) and (d) are the paper's; between them it shows RTT and what the buffer holds. Throughput is \
                              what is sent, goodput what is received as new.";
 
-type Shows = &'static [(Quantity, Who)];
-
 const SENT: Shows = &[(Sent(BIN_S), Senders)];
 const LOST: Shows = &[(LostPerSecond(BIN_S), Senders)];
 
-const TRAFFIC_OF_BBR: &[Panel] = &[
-    traffic("(a) S1", S1_BBR, SENT),
-    traffic("(b) S1", S1_BBR, LOST),
-    traffic("(c) S2", S2_BBR, SENT),
-    traffic("(d) S2", S2_BBR, LOST),
-    traffic("(e) S3", S3_BBR, SENT),
-    traffic("(f) S3", S3_BBR, LOST),
-    traffic("(g) S4", S4_BBR, SENT),
-    traffic("(h) S4", S4_BBR, LOST),
-];
-
-const TRAFFIC_OF_ACD: &[Panel] = &[
-    traffic("(a) S1", S1_ACD, SENT),
-    traffic("(b) S1", S1_ACD, LOST),
-    traffic("(c) S2", S2_ACD, SENT),
-    traffic("(d) S2", S2_ACD, LOST),
-    traffic("(e) S3", S3_ACD, SENT),
-    traffic("(f) S3", S3_ACD, LOST),
-    traffic("(g) S4", S4_ACD, SENT),
-    traffic("(h) S4", S4_ACD, LOST),
-];
+const TRAFFIC_OF_BBR: &[Panel] = &traffic([S1_BBR, S2_BBR, S3_BBR, S4_BBR]);
+const TRAFFIC_OF_ACD: &[Panel] = &traffic([S1_ACD, S2_ACD, S3_ACD, S4_ACD]);
 
 const S1_BBR: At = &[("algorithm", Word("bbr1")), ("scenario", Word("S1"))];
 const S2_BBR: At = &[("algorithm", Word("bbr1")), ("scenario", Word("S2"))];
@@ -152,8 +129,18 @@ const S2_ACD: At = &[("algorithm", Word("bbr_acd")), ("scenario", Word("S2"))];
 const S3_ACD: At = &[("algorithm", Word("bbr_acd")), ("scenario", Word("S3"))];
 const S4_ACD: At = &[("algorithm", Word("bbr_acd")), ("scenario", Word("S4"))];
 
-const fn traffic(title: &'static str, at: At, shows: Shows) -> Panel {
-    Panel { title, at, each: &[], draws: Draws::OverTime(OverTime { shows, ..WHOLE }) }
+/// What is sent and what is lost in each scenario, side by side.
+const fn traffic([s1, s2, s3, s4]: [At; 4]) -> [Panel; 8] {
+    [
+        Panel::over_time("(a) S1", s1, SENT),
+        Panel::over_time("(b) S1", s1, LOST),
+        Panel::over_time("(c) S2", s2, SENT),
+        Panel::over_time("(d) S2", s2, LOST),
+        Panel::over_time("(e) S3", s3, SENT),
+        Panel::over_time("(f) S3", s3, LOST),
+        Panel::over_time("(g) S4", s4, SENT),
+        Panel::over_time("(h) S4", s4, LOST),
+    ]
 }
 
 const CWND: Shows = &[(Cwnd, Flows)];
@@ -161,16 +148,14 @@ const RTT: Shows = &[(Rtt, Flows)];
 const QUEUE: Shows = &[(Queue, Link)];
 const RATES: Shows = &[(SentRate(WIDE_S), Together), (Throughput(WIDE_S), Together)];
 
-const SIMULATION_OF_BBR: &[Panel] = &[
-    traffic("(a) cwnd", BBR, CWND),
-    traffic("RTT", BBR, RTT),
-    traffic("the buffer", BBR, QUEUE),
-    traffic("(d) throughput and goodput", BBR, RATES),
-];
+const SIMULATION_OF_BBR: &[Panel] = &simulation(BBR);
+const SIMULATION_OF_ACD: &[Panel] = &simulation(ACD);
 
-const SIMULATION_OF_ACD: &[Panel] = &[
-    traffic("(a) cwnd", ACD, CWND),
-    traffic("RTT", ACD, RTT),
-    traffic("the buffer", ACD, QUEUE),
-    traffic("(d) throughput and goodput", ACD, RATES),
-];
+const fn simulation(at: At) -> [Panel; 4] {
+    [
+        Panel::over_time("(a) cwnd", at, CWND),
+        Panel::over_time("RTT", at, RTT),
+        Panel::over_time("the buffer", at, QUEUE),
+        Panel::over_time("(d) throughput and goodput", at, RATES),
+    ]
+}

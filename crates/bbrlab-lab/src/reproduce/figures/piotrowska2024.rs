@@ -244,12 +244,7 @@ const QUEUES_AT_10: &[Panel] = &[queues(&[("buffer_bdp", Number(10.0)), OF_BBR])
 const OF_BBR: (&str, Is) = ("algorithm", Is::OneOf(&["bbr1", "bbr2", "bbr3"]));
 
 const fn queues(at: At) -> Panel {
-    Panel {
-        title: "",
-        at,
-        each: &["algorithm"],
-        draws: Draws::OverTime(OverTime { shows: &[(Queue, Link)], ..WHOLE }),
-    }
+    Panel { each: &["algorithm"], ..Panel::over_time("", at, &[(Queue, Link)]) }
 }
 
 const SAME_SHALLOW: &[Panel] =
@@ -263,10 +258,5 @@ const DOUBLE_DEEP: &[Panel] =
 
 /// The throughput of each flow, a panel for each version.
 const fn four_flows(at: At) -> Panel {
-    Panel {
-        title: "",
-        at,
-        each: &["algorithm"],
-        draws: Draws::OverTime(OverTime { shows: &[(Throughput(BIN_S), Flows)], ..WHOLE }),
-    }
+    Panel { each: &["algorithm"], ..Panel::over_time("", at, &[(Throughput(BIN_S), Flows)]) }
 }

@@ -7,9 +7,7 @@ use super::declared::Quantity::{
     Cwnd, Inflight, InflightHi, MinRtt, Queue, Retransmitted, Throughput,
 };
 use super::declared::Who::{First, Flows, Link, Of, Second};
-use super::declared::{
-    Along, At, Body, Draws, Figure, Named, OverTime, Panel, Quantity, WHOLE, Who,
-};
+use super::declared::{Along, At, Body, Draws, Figure, Named, OverTime, Panel, Shows, WHOLE};
 
 /// Seconds of a bin of rates.
 const BIN_S: f64 = 1.0;
@@ -91,8 +89,8 @@ pub(super) const FIGURES: &[Figure] = &[
         body: Body::Panels(
             1,
             &[
-                over_time("(a) BBRv1", &[("algorithm", Word("bbr1"))], THROUGHPUT),
-                over_time("(b) BBRv2", &[("algorithm", Word("bbr2"))], THROUGHPUT),
+                Panel::over_time("(a) BBRv1", &[("algorithm", Word("bbr1"))], THROUGHPUT),
+                Panel::over_time("(b) BBRv2", &[("algorithm", Word("bbr2"))], THROUGHPUT),
             ],
         ),
     },
@@ -156,32 +154,17 @@ pub(super) const FIGURES: &[Figure] = &[
         note: "In each column throughput, inflight, the queue and retransmissions, for a buffer.",
         body: Body::Panels(
             3,
-            &[
-                over_time("(a) BBRv1, 0.2 BDP", &at_buffer!("bbr1", 0.2), THROUGHPUT),
-                over_time("(b) BBRv1, 2 BDP", &at_buffer!("bbr1", 2.0), THROUGHPUT),
-                over_time("(c) BBRv1, 4 BDP", &at_buffer!("bbr1", 4.0), THROUGHPUT),
-                over_time("", &at_buffer!("bbr1", 0.2), INFLIGHT),
-                over_time("", &at_buffer!("bbr1", 2.0), INFLIGHT),
-                over_time("", &at_buffer!("bbr1", 4.0), INFLIGHT),
-                over_time("", &at_buffer!("bbr1", 0.2), QUEUE),
-                over_time("", &at_buffer!("bbr1", 2.0), QUEUE),
-                over_time("", &at_buffer!("bbr1", 4.0), QUEUE),
-                over_time("", &at_buffer!("bbr1", 0.2), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr1", 2.0), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr1", 4.0), RETRANSMITTED),
-                over_time("(d) BBRv2, 0.2 BDP", &at_buffer!("bbr2", 0.2), THROUGHPUT),
-                over_time("(e) BBRv2, 2 BDP", &at_buffer!("bbr2", 2.0), THROUGHPUT),
-                over_time("(f) BBRv2, 4 BDP", &at_buffer!("bbr2", 4.0), THROUGHPUT),
-                over_time("", &at_buffer!("bbr2", 0.2), INFLIGHT),
-                over_time("", &at_buffer!("bbr2", 2.0), INFLIGHT),
-                over_time("", &at_buffer!("bbr2", 4.0), INFLIGHT),
-                over_time("", &at_buffer!("bbr2", 0.2), QUEUE),
-                over_time("", &at_buffer!("bbr2", 2.0), QUEUE),
-                over_time("", &at_buffer!("bbr2", 4.0), QUEUE),
-                over_time("", &at_buffer!("bbr2", 0.2), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr2", 2.0), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr2", 4.0), RETRANSMITTED),
-            ],
+            &columns(
+                [
+                    ("(a) BBRv1, 0.2 BDP", &at_buffer!("bbr1", 0.2)),
+                    ("(b) BBRv1, 2 BDP", &at_buffer!("bbr1", 2.0)),
+                    ("(c) BBRv1, 4 BDP", &at_buffer!("bbr1", 4.0)),
+                    ("(d) BBRv2, 0.2 BDP", &at_buffer!("bbr2", 0.2)),
+                    ("(e) BBRv2, 2 BDP", &at_buffer!("bbr2", 2.0)),
+                    ("(f) BBRv2, 4 BDP", &at_buffer!("bbr2", 4.0)),
+                ],
+                [THROUGHPUT, INFLIGHT, QUEUE, RETRANSMITTED],
+            ),
         ),
     },
     Figure {
@@ -204,32 +187,17 @@ pub(super) const FIGURES: &[Figure] = &[
         note: "In each column throughput, the estimate of the minimum RTT, the queue and retransmissions, for a buffer.",
         body: Body::Panels(
             3,
-            &[
-                over_time("(a) BBRv1, 0.2 BDP", &at_buffer!("bbr1", 0.2), THROUGHPUT),
-                over_time("(b) BBRv1, 2 BDP", &at_buffer!("bbr1", 2.0), THROUGHPUT),
-                over_time("(c) BBRv1, 8 BDP", &at_buffer!("bbr1", 8.0), THROUGHPUT),
-                over_time("", &at_buffer!("bbr1", 0.2), MIN_RTT),
-                over_time("", &at_buffer!("bbr1", 2.0), MIN_RTT),
-                over_time("", &at_buffer!("bbr1", 8.0), MIN_RTT),
-                over_time("", &at_buffer!("bbr1", 0.2), QUEUE),
-                over_time("", &at_buffer!("bbr1", 2.0), QUEUE),
-                over_time("", &at_buffer!("bbr1", 8.0), QUEUE),
-                over_time("", &at_buffer!("bbr1", 0.2), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr1", 2.0), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr1", 8.0), RETRANSMITTED),
-                over_time("(d) BBRv2, 0.2 BDP", &at_buffer!("bbr2", 0.2), THROUGHPUT),
-                over_time("(e) BBRv2, 2 BDP", &at_buffer!("bbr2", 2.0), THROUGHPUT),
-                over_time("(f) BBRv2, 8 BDP", &at_buffer!("bbr2", 8.0), THROUGHPUT),
-                over_time("", &at_buffer!("bbr2", 0.2), MIN_RTT),
-                over_time("", &at_buffer!("bbr2", 2.0), MIN_RTT),
-                over_time("", &at_buffer!("bbr2", 8.0), MIN_RTT),
-                over_time("", &at_buffer!("bbr2", 0.2), QUEUE),
-                over_time("", &at_buffer!("bbr2", 2.0), QUEUE),
-                over_time("", &at_buffer!("bbr2", 8.0), QUEUE),
-                over_time("", &at_buffer!("bbr2", 0.2), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr2", 2.0), RETRANSMITTED),
-                over_time("", &at_buffer!("bbr2", 8.0), RETRANSMITTED),
-            ],
+            &columns(
+                [
+                    ("(a) BBRv1, 0.2 BDP", &at_buffer!("bbr1", 0.2)),
+                    ("(b) BBRv1, 2 BDP", &at_buffer!("bbr1", 2.0)),
+                    ("(c) BBRv1, 8 BDP", &at_buffer!("bbr1", 8.0)),
+                    ("(d) BBRv2, 0.2 BDP", &at_buffer!("bbr2", 0.2)),
+                    ("(e) BBRv2, 2 BDP", &at_buffer!("bbr2", 2.0)),
+                    ("(f) BBRv2, 8 BDP", &at_buffer!("bbr2", 8.0)),
+                ],
+                [THROUGHPUT, MIN_RTT, QUEUE, RETRANSMITTED],
+            ),
         ),
     },
     Figure {
@@ -324,12 +292,12 @@ pub(super) const FIGURES: &[Figure] = &[
         body: Body::Panels(
             3,
             &[
-                over_time("(a) BBRv1, 0.2 BDP", &at_buffer!("bbr1", 0.2), THROUGHPUT),
-                over_time("(b) BBRv1, 2 BDP", &at_buffer!("bbr1", 2.0), THROUGHPUT),
-                over_time("(c) BBRv1, 8 BDP", &at_buffer!("bbr1", 8.0), THROUGHPUT),
-                over_time("(d) BBRv2, 0.2 BDP", &at_buffer!("bbr2", 0.2), THROUGHPUT),
-                over_time("(e) BBRv2, 2 BDP", &at_buffer!("bbr2", 2.0), THROUGHPUT),
-                over_time("(f) BBRv2, 8 BDP", &at_buffer!("bbr2", 8.0), THROUGHPUT),
+                Panel::over_time("(a) BBRv1, 0.2 BDP", &at_buffer!("bbr1", 0.2), THROUGHPUT),
+                Panel::over_time("(b) BBRv1, 2 BDP", &at_buffer!("bbr1", 2.0), THROUGHPUT),
+                Panel::over_time("(c) BBRv1, 8 BDP", &at_buffer!("bbr1", 8.0), THROUGHPUT),
+                Panel::over_time("(d) BBRv2, 0.2 BDP", &at_buffer!("bbr2", 0.2), THROUGHPUT),
+                Panel::over_time("(e) BBRv2, 2 BDP", &at_buffer!("bbr2", 2.0), THROUGHPUT),
+                Panel::over_time("(f) BBRv2, 8 BDP", &at_buffer!("bbr2", 8.0), THROUGHPUT),
             ],
         ),
     },
@@ -393,8 +361,6 @@ pub(super) const FIGURES: &[Figure] = &[
     },
 ];
 
-type Shows = &'static [(Quantity, Who)];
-
 const THROUGHPUT: Shows = &[(Throughput(BIN_S), Flows)];
 const INFLIGHT: Shows = &[(Inflight, Flows)];
 const MIN_RTT: Shows = &[(MinRtt, Flows)];
@@ -403,8 +369,17 @@ const RETRANSMITTED: Shows = &[(Retransmitted(BIN_S), Flows)];
 const OF_CEILING: Shows = &[(Cwnd, First), (InflightHi, First), (Inflight, First)];
 const OF_SECOND: Shows = &[(Cwnd, Second), (InflightHi, Second), (Inflight, Second)];
 
-const fn over_time(title: &'static str, at: At, shows: Shows) -> Panel {
-    Panel { title, at, each: &[], draws: Draws::OverTime(OverTime { shows, ..WHOLE }) }
+/// Columns of panels, three beside each other and then three more; each has a panel for each quantity, from top to bottom.
+const fn columns(columns: [(&'static str, At); 6], shows: [Shows; 4]) -> [Panel; 24] {
+    let mut panels = [Panel::over_time("", &[], &[]); 24];
+    let mut place = 0;
+    while place < panels.len() {
+        let (row, column) = (place / 3 % 4, place / 12 * 3 + place % 3);
+        let (title, at) = columns[column];
+        panels[place] = Panel::over_time(if row == 0 { title } else { "" }, at, shows[row]);
+        place += 1;
+    }
+    panels
 }
 
 const fn within(title: &'static str, at: At, shows: Shows, window_s: (f64, f64)) -> Panel {
