@@ -203,21 +203,6 @@ pub fn reproduce(
     })
 }
 
-/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`: the usual number), so
-/// that committed results can be compared with the scenarios of today.
-///
-/// # Errors
-/// If a scenario does not take that number of seeds.
-pub fn scenario_hashes(
-    experiment: &Experiment,
-    seeds: Option<u64>,
-) -> Result<Vec<String>, LabError> {
-    let scenario =
-        |id: &&str| seeded(id, &[], seeds.unwrap_or(DEFAULT_SEEDS), None).map_err(LabError::from);
-    let hash = |scenario: Scenario| scenario.hash().to_owned();
-    experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
-}
-
 /// A built-in scenario with so many seeds from `first` on.
 fn seeded(
     id: &str,
