@@ -156,8 +156,7 @@ impl Link {
 
     /// The same, of a link that is known to be plain or not: on a plain one nothing is lost or marked, and every packet of
     /// data is recorded.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "on the path of every packet, in two places")]
+    #[inline]
     fn settle_as<const PLAIN: bool>(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
         while let Some(shadow) = shadows.front() {
@@ -194,8 +193,7 @@ impl Link {
 }
 
 /// Whether the buffer has room for a packet. The packet in service is none that waits.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "on the path of every packet, in two places")]
+#[inline]
 pub(crate) fn has_room(
     buffer: &Buffer,
     shadows: &Ring<Shadow>,
