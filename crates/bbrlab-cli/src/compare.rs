@@ -1,5 +1,7 @@
 //! `bbrlab compare`: folders of results side by side.
 
+use std::path::Path;
+
 use bbrlab_lab::{LabError, read_document};
 use bbrlab_report::compare_table;
 use bbrlab_run::RunSummary;
@@ -14,14 +16,11 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
     if !comparison.points.iter().any(|point| point.is_in_all) {
-        let swept = |runs: &&[RunSummary]| -> Vec<String> {
-            runs.first().map(|run| run.point.keys().cloned().collect()).unwrap_or_default()
-        };
-        let keys: Vec<String> =
-            runs.iter().map(|runs| format!("[{}]", swept(runs).join(", "))).collect();
+        let found: Vec<String> =
+            args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(
-            "expected folders with a point in common; found none: the swept keys are {}",
-            keys.join(" and ")
+            "expected folders with a point in common; found none: {}",
+            found.join("; ")
         ))
         .into());
     }
@@ -37,4 +36,25 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         })
         .collect();
     output.text(&compare_table(&names, &comparison, width))
+}
+
+/// A folder with what is swept in it: each key with its first values.
+fn points_of(folder: &Path, runs: &[RunSummary]) -> String {
+    const SHOWN: usize = 6;
+    let mut swept: Vec<(&str, Vec<String>)> = Vec::new();
+    for (key, value) in runs.iter().flat_map(|run| &run.point) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match swept.iter_mut().find(|(known, _)| known == key) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => swept.push((key, vec![value])),
+        }
+    }
+    let listed = |(key, values): &(&str, Vec<String>)| {
+        let more = if values.len() > SHOWN { ", …" } else { "" };
+        format!("{key} = {}{more}", values[..values.len().min(SHOWN)].join(", "))
+    };
+    let keys: Vec<String> = swept.iter().map(listed).collect();
+    let keys = if keys.is_empty() { "nothing swept".to_owned() } else { keys.join(" and ") };
+    format!("{} has {keys}", folder.display())
 }

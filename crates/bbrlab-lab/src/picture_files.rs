@@ -14,7 +14,7 @@ use crate::named::{Kind, folders_in, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, complete_key, read_sweep,
+    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, complete_key, damaged, read_kept, read_sweep,
 };
 
 /// The picture of a run that has just ended.
@@ -224,7 +224,7 @@ pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
-    let queue = read_columns(&folder.join(QUEUE_PARQUET), QueueSeries::from_columns)?;
+    let queue = read_columns(folder, QUEUE_PARQUET, QueueSeries::from_columns)?;
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
@@ -234,29 +234,32 @@ pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
 /// If it is not such a folder, or its `summary.json` is damaged.
 pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
-    let text = fs::read_to_string(&path).map_err(|error| {
-        LabError::Usage(format!(
+    if let Err(error) = fs::metadata(&path) {
+        return Err(LabError::Usage(format!(
             "{}: expected a folder of results with {SUMMARY_JSON} in it: {}",
             folder.display(),
             crate::error::plain(&error)
-        ))
-    })?;
-    serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))
+        )));
+    }
+    serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
+        .map_err(|error| damaged(&path, &error.to_string()))
 }
 
 /// The time series of the flows in a run's folder.
 pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
-    read_columns(&folder.join(SERIES_PARQUET), Series::from_columns)
+    read_columns(folder, SERIES_PARQUET, Series::from_columns)
 }
 
+/// The records in one of a run's Parquet files.
+///
+/// # Errors
+/// If it is not there or damaged.
 pub(crate) fn read_columns<T>(
-    path: &Path,
+    folder: &Path,
+    name: &str,
     records: impl Fn(&[Column]) -> Result<T, String>,
 ) -> Result<T, LabError> {
-    let bytes = fs::read(path).map_err(|error| LabError::io("read", path, &error))?;
-    decode(bytes).and_then(|columns| records(&columns)).map_err(|reason| damaged(path, &reason))
-}
-
-fn damaged(path: &Path, reason: &str) -> LabError {
-    LabError::Usage(format!("{} is damaged: {reason}", path.display()))
+    let path = folder.join(name);
+    let bytes = read_kept(folder, name)?;
+    decode(bytes).and_then(|columns| records(&columns)).map_err(|reason| damaged(&path, &reason))
 }

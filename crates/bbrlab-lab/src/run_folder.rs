@@ -236,6 +236,37 @@ pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     mark.complete.then_some(key)
 }
 
+/// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of, if it has one.
+///
+/// # Errors
+/// If the file cannot be read, or was altered since the run wrote it.
+pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> {
+    let path = folder.join(name);
+    let bytes = fs::read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => damaged(&path, "there is no such file"),
+        _ => LabError::io("read", &path, &error),
+    })?;
+    let mark = fs::read(folder.join(RUN_JSON)).ok();
+    let mark = mark.and_then(|text| serde_json::from_slice::<RunFile>(&text).ok());
+    let hash = mark.as_ref().and_then(|mark| mark.files.get(name));
+    match hash {
+        Some(hash) if *hash != sha256(&bytes) => {
+            Err(damaged(&path, &format!("it was altered: its hash is not the one in {RUN_JSON}")))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+/// A file of results that cannot be used as it is.
+pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
+    let folder = path.parent().unwrap_or(path);
+    let mut text = format!("{} is damaged: {reason}", path.display());
+    if folder.join(SCENARIO).is_file() {
+        text.push_str(&format!("; `bbrlab run {}` computes it again", folder.display()));
+    }
+    LabError::Usage(text)
+}
+
 /// Puts a sweep's scenario into its folder, before there are results. What a single run has left there is removed: it
 /// was asked for with `--force`.
 ///

@@ -28,6 +28,12 @@ pub(crate) enum Metric<'a> {
     PerGroup(&'a str),
 }
 
+impl Metric<'_> {
+    pub(crate) fn is_per_group(self) -> bool {
+        matches!(self, Self::PerGroup(_))
+    }
+}
+
 const fn answer(
     title: &'static str,
     unit: &'static str,
@@ -76,12 +82,17 @@ pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'stat
     if runs.iter().any(|run| run.flows.len() > 1) {
         all.push(answer("Jain", "", 1.0, 3, Metric::Run("jain")));
     }
-    // What has no meaning in any run would be an empty column.
-    all.retain(|answer| {
-        (0..most_groups(groups))
-            .any(|place| groups.iter().any(|group| value(group, answer.metric, place).0.is_some()))
-    });
+    all.retain(|answer| !places(groups, answer.metric).is_empty());
     all
+}
+
+/// The places of the groups of flows that have this figure at some point; of a figure that is of no group, the first. What
+/// has no meaning in any run would be an empty column.
+pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
+    let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
+    let has =
+        |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
+    (0..all).filter(has).collect()
 }
 
 /// The largest number of groups of flows in a run.

@@ -1,5 +1,5 @@
 //! The same figures of several folders of results side by side: points matched by their swept keys, differences to the
-//! first folder with 95 % intervals.
+//! first folder with 95 % intervals. Folders of a single point each, such as two of one sweep, are compared as they are.
 //!
 //! Where two folders have the same seeds at a point, runs of one seed are a pair, and the interval is that of the mean
 //! of their differences (Student's t). Otherwise the folders are independent samples (Welch; degrees of freedom rounded
@@ -56,12 +56,14 @@ pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
     // The runs of each point, each with the number of its folder; and where a point is, whatever the order of its keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
+    let shared = shared_point(folders);
     for (folder, run) in
         folders.iter().enumerate().flat_map(|(at, runs)| runs.iter().map(move |run| (at, run)))
     {
-        let keys = run.point.iter().map(|(key, value)| (key, value.to_string())).collect();
+        let point = shared.as_ref().unwrap_or(&run.point);
+        let keys = point.iter().map(|(key, value)| (key, value.to_string())).collect();
         let place = *place_of.entry(keys).or_insert_with(|| {
-            points.push((&run.point, Vec::new()));
+            points.push((point, Vec::new()));
             points.len() - 1
         });
         points[place].1.push((folder, run));
@@ -72,6 +74,21 @@ pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
         metrics: metrics(folders.len(), &runs),
     };
     Comparison { points: points.into_iter().map(compared).collect() }
+}
+
+/// What the points of folders have in common if each folder has a single one.
+fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
+    let mut points = Vec::new();
+    for runs in folders {
+        let (first, others) = runs.split_first()?;
+        if others.iter().any(|run| run.point != first.point) {
+            return None;
+        }
+        points.push(&first.point);
+    }
+    let mut shared = (*points.first()?).clone();
+    shared.retain(|key, value| points.iter().all(|point| point.get(key) == Some(value)));
+    Some(shared)
 }
 
 fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_json::Value> {
@@ -204,5 +221,23 @@ mod tests {
         assert_eq!(metric(1)["ci95"], serde_json::Value::Null);
         let three = compare(&[&a, &b, &a]);
         assert_eq!(three.points[1].metrics["jain"]["difference"], serde_json::json!([0.0, 0.0]));
+    }
+
+    #[test]
+    fn single_points_are_compared_although_they_differ() {
+        let at = |buffer: &str| {
+            let mut run = sample_run();
+            run.point.insert("bottleneck.buffer".to_owned(), buffer.into());
+            run.point.insert("flows.cc".to_owned(), "bbr1".into());
+            run
+        };
+        let found = compare(&[&[at("1bdp")], &[at("2bdp")]]);
+        assert_eq!(found.points.len(), 1);
+        assert!(found.points[0].is_in_all);
+        let keys: Vec<&String> = found.points[0].point.keys().collect();
+        assert_eq!(keys, ["flows.cc"]);
+        // A sweep of two points and another of one have none in common.
+        let found = compare(&[&[at("1bdp"), at("2bdp")], &[at("4bdp")]]);
+        assert!(found.points.len() == 3 && !found.points.iter().any(|point| point.is_in_all));
     }
 }

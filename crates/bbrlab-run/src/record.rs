@@ -225,7 +225,7 @@ record! {
     #[derive(Copy)]
     GroupFct {
         n: Option<u64>, Result, "transfers", "number completed,";
-        unfinished: Option<u64>, Result, "transfers", "number begun and not completed,";
+        unfinished: Option<u64>, Result, "transfers", "number begun and not completed (null if none was begun),";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";

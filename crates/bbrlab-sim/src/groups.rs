@@ -119,7 +119,7 @@ impl<'a> Gathered<'a> {
             },
             fct_ms: GroupFct {
                 n: Some(self.fct_ns.total()),
-                unfinished: Some(self.unfinished),
+                unfinished: (self.fct_ns.total() + self.unfinished > 0).then_some(self.unfinished),
                 mean: self.fct_ns.mean().map(|ns| ns / NS_PER_MS),
                 p50: ms(self.fct_ns.quantile(500)),
                 p95: ms(self.fct_ns.quantile(950)),

@@ -31,8 +31,8 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Below a panel, for its labels, and the next one's title.
 const GAP_Y: f64 = 72.0;
-/// Figures beyond these are in the table.
-const PANELS_SHOWN: usize = 6;
+/// Figures beyond these are in the table. Of transfers that compete, the eighth is retransmissions.
+const PANELS_SHOWN: usize = 8;
 /// Of small multiples so many figures are shown.
 const ROWS_OF_MULTIPLES: usize = 3;
 /// More small multiples than this are too small.
@@ -409,8 +409,7 @@ impl<'a> Sheet<'a> {
                 });
             }
         }
-        let has_groups =
-            self.figures.iter().any(|figure| matches!(figure.metric, Metric::PerGroup(_)));
+        let has_groups = self.figures.iter().any(|figure| figure.metric.is_per_group());
         if self.flow_groups.len() > 1 && has_groups {
             let several = self.lines.len() > 1;
             for (place, name) in self.flow_groups.iter().enumerate() {
@@ -451,7 +450,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn curves(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Curve> {
-        let per_group = matches!(figure.metric, Metric::PerGroup(_));
+        let per_group = figure.metric.is_per_group();
         let flow_groups = if per_group { self.flow_groups.len() } else { 1 };
         let mut curves = Vec::new();
         for (line, line_value) in self.lines.iter().enumerate() {

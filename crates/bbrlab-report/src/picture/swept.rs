@@ -52,7 +52,7 @@ impl Swept {
         bases.sort_by(f64::total_cmp);
         bases.dedup();
         let positive: Vec<f64> = bases.iter().copied().filter(|&base| base > 0.0).collect();
-        let is_log = bases[0] >= 0.0 && is_geometric(&positive);
+        let is_log = bases[0] >= 0.0 && is_geometric(&bases);
         let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
         let zero = match logs.as_slice() {
             [least, .., greatest] if is_log && bases[0] == 0.0 => {
@@ -179,9 +179,11 @@ fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     best.map_or(("", 1.0), |best| (best.unit, best.factor))
 }
 
-/// Whether rising positive values are spread more evenly by their ratios than by their differences.
+/// Whether rising values are spread more evenly by their ratios than by their differences. Zero, which has no ratio,
+/// stands aside on a scale of ratios.
 fn is_geometric(values: &[f64]) -> bool {
-    let [least, .., greatest] = values else { return false };
+    let positive = values.strip_prefix(&[0.0]).unwrap_or(values);
+    let [least, .., greatest] = positive else { return false };
     if values.len() < 3 || greatest / least < 7.9 {
         return false;
     }
@@ -189,8 +191,10 @@ fn is_geometric(values: &[f64]) -> bool {
         let gaps = || places.windows(2).map(|two| two[1] - two[0]);
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
-    let logs: Vec<f64> = values.iter().map(|&value| log2(value)).collect();
-    unevenness(&logs) < unevenness(values)
+    let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
+    // Zero and two more are told apart by where zero is, three of them without it.
+    let linear = if positive.len() > 2 { positive } else { values };
+    unevenness(&logs) < unevenness(linear)
 }
 
 /// A value with as few digits as tell it from its neighbours: nine significant ones remove what binary fractions add.
@@ -245,6 +249,9 @@ mod tests {
         assert_eq!(labels(&found), ["0", "0.001", "0.01", "0.1"]);
         assert!(found.gap_at.is_some());
         assert!(found.place("0").unwrap() < found.place("0.001").unwrap());
+        assert!(swept(&["0", "0.001", "0.1"]).gap_at.is_some());
+        assert!(swept(&["0", "10ms", "20ms"]).gap_at.is_none());
+        assert!(swept(&["0", "10ms", "100ms", "200ms"]).gap_at.is_none());
     }
 
     #[test]

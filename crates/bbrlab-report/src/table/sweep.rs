@@ -6,7 +6,7 @@ use bbrlab_run::{Group, RunSummary};
 
 use super::layout::{Align, Table};
 use super::run::value_text;
-use crate::answers::{Answer, Metric, answers, group_names, value};
+use crate::answers::{Answer, answers, group_names, places, value};
 use crate::groups::groups;
 use crate::number::{NONE, fixed, with_half};
 
@@ -31,12 +31,10 @@ pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
     }
     let mut columns: Vec<(&Answer, usize)> = Vec::new();
     for answer in &answers {
-        let per_group = matches!(answer.metric, Metric::PerGroup(_));
-        for (place, name) in names.iter().enumerate().take(if per_group { names.len() } else { 1 })
-        {
+        for place in places(&groups, answer.metric) {
             columns.push((answer, place));
-            table = if per_group && names.len() > 1 {
-                table.column(name, &unit_of(answer), Align::Right)
+            table = if answer.metric.is_per_group() && names.len() > 1 {
+                table.column(&names[place], &unit_of(answer), Align::Right)
             } else {
                 table.column(answer.title, answer.unit, Align::Right)
             };
