@@ -454,3 +454,36 @@ fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
         }
     }
 }
+
+/// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ... seconds: Linux's
+/// documentation of `tcp_syn_linear_timeouts`.
+#[test]
+fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
+    let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");
+    let config = SenderConfig { tick: Tick::new(1000, 0, Span::ZERO), ..SenderConfig::default() };
+    let mut sender = Sender::new(&config, cc);
+    let mut world = World {
+        now: BOOT,
+        dice: Dice(1),
+        loss_one_in: 1,
+        timers: [None; TimerId::COUNT],
+        flying: Vec::new(),
+        sent: 0,
+        rcv_nxt: 0,
+        held: Vec::new(),
+        latest: 0,
+        wnd: 0,
+        has_fin: false,
+    };
+    sender.connect(world.now, &mut world);
+    let mut waits_s = Vec::new();
+    for sent in 1..=8 {
+        assert_eq!(world.flying.len(), sent, "nobody answers");
+        assert!(world.flying.iter().all(|(_, _, segment)| segment.has(flag::SYN)));
+        let at = world.timers[TimerId::Retransmit as usize].take().expect("it waits for an answer");
+        waits_s.push(at.since(world.now).0 / 1_000_000_000);
+        world.now = at;
+        sender.on_timer(at, TimerId::Retransmit, &mut world);
+    }
+    assert_eq!(waits_s, [1, 1, 1, 1, 1, 2, 4, 8]);
+}
