@@ -89,6 +89,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     if let Some(error) = ended {
         return Err(Stopped::Lab(error));
     }
+    if args.explain && !done.iter().any(|one| !one.explained.is_empty()) {
+        output.note("--explain: no claim about these experiments is expected to be an artefact");
+    }
     write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;
     let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();
     if unjudged > 0 && !args.quick {

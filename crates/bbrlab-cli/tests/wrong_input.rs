@@ -119,7 +119,7 @@ fn scenario_files() {
                 error: `bottleneck.queue`: `codel` is known but not built yet
                 s.toml:3:9 found "codel"
             rate = -> loss = 1.5; rate = | exit 2
-                error: `bottleneck.loss`: expected a number from 0 to 1
+                error: `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
                 s.toml:3:8 found the number 1.5
             rate = -> delay = "30ms"; rate = | exit 2
                 error: `flows[0].rtt`: expected at least 60ms, the delays of the links there and back

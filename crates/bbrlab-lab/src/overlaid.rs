@@ -132,18 +132,19 @@ pub(crate) fn plot_two(
     let flows = shared_flows(&below.summary, &above.summary);
     let panels =
         overlay_panels(&choice.panels, &flows, recording(&below)?, recording(&above)?, time);
-    let names = [name_of(&below_path), name_of(&above_path)];
+    let [below_name, above_name] =
+        told_apart(&below, &above).unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
     let more = below.summary.flows.len().max(above.summary.flows.len()) - flows.len();
     let mut picture = overlay_picture(&Overlay {
-        name: format!("overlay-{}", names[0]),
+        name: format!("overlay-{}", name_of(&below_path)),
         title: if below.title() == above.title() {
             below.title()
         } else {
             format!("{}  ·  {}", below.title(), above.title())
         },
         facts: if more > 0 { format!("{more} more flows are not drawn") } else { String::new() },
-        below: names[0].clone(),
-        above: names[1].clone(),
+        below: below_name,
+        above: above_name,
         start_s: time.0,
         end_s: time.1,
         shape: choice.shape,
@@ -168,6 +169,35 @@ fn single_run(folder: &Path) -> Result<PathBuf, LabError> {
 fn name_of(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Runs of one scenario by what differs: swept values, algorithms, seeds. Folders' names would end in two hashes.
+fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
+    let (one, other) = (&below.summary, &above.summary);
+    if one.scenario != other.scenario {
+        return Some([one.scenario.clone(), other.scenario.clone()]);
+    }
+    let values = |of: &RunSummary, against: &RunSummary| -> Vec<String> {
+        let differs = of.point.iter().filter(|(key, value)| against.point.get(*key) != Some(value));
+        let word = |value: &serde_json::Value| match value.as_str() {
+            Some(text) => text.to_owned(),
+            None => value.to_string(),
+        };
+        differs.map(|(key, value)| format!("{key} {}", word(value))).collect()
+    };
+    let algorithms = |of: &RunSummary| -> Vec<String> {
+        let mut names: Vec<String> = of.flows.iter().map(|flow| flow.cc.clone()).collect();
+        names.dedup();
+        names
+    };
+    let both = [(values(one, other), values(other, one)), (algorithms(one), algorithms(other))];
+    let mut differing = both
+        .into_iter()
+        .filter(|(one, other)| one != other && !one.is_empty() && !other.is_empty());
+    if let Some((one, other)) = differing.next() {
+        return Some([one.join(", "), other.join(", ")]);
+    }
+    (one.seed != other.seed).then(|| [one.seed, other.seed].map(|seed| format!("seed {seed}")))
 }
 
 /// The flows that both runs have, by number: the two may run different algorithms.

@@ -14,7 +14,8 @@ use crate::named::{Kind, folders_in, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, complete_key, damaged, read_kept, read_sweep,
+    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, complete_key, damaged, read_kept,
+    read_sweep,
 };
 
 /// The picture of a run that has just ended.

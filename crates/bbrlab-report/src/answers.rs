@@ -90,8 +90,7 @@ pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'stat
 /// has no meaning in any run would be an empty column.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
-    let has =
-        |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
+    let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
     (0..all).filter(has).collect()
 }
 

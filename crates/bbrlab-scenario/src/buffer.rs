@@ -111,7 +111,7 @@ impl Measure {
             QueueSize::Bdp(multiple) => {
                 let rtt = spec.bdp_rtt.unwrap_or(self.base_rtt);
                 if rtt == Span::ZERO {
-                    let title = "expected a `bdp_rtt`, or a unit other than `bdp`";
+                    let title = "expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`";
                     let found = "found a buffer in BDP, but the first flow's base RTT is zero";
                     reader.problem(spec.at, title, found, Vec::new());
                     return None;

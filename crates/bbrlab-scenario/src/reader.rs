@@ -327,7 +327,7 @@ impl Reader<'_> {
         };
         let ratio = number.filter(|number| number.is_ratio());
         if ratio.is_none() {
-            self.wrong(node, name, "a number from 0 to 1");
+            self.wrong(node, name, "a number from 0 to 1, or a percentage such as \"1%\"");
         }
         ratio
     }

@@ -296,7 +296,7 @@ fn queues_loss_and_reordering() {
             [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
             [bottleneck] + queue = "drop-tail" | 7:9-19 | found "drop-tail"
                 help: did you mean "droptail"?
-        `bottleneck.loss`: expected a number from 0 to 1
+        `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
             [bottleneck] + loss = 1.5        | 7:8-10 | found the number 1.5
             [bottleneck] + loss = "1 in 100" | 7:8-17 | found "1 in 100"
             [bottleneck] + loss = nan        | 7:8-10 | found the number nan
@@ -312,7 +312,7 @@ fn queues_loss_and_reordering() {
             rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
         `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
             delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never has a queue
-        expected a `bdp_rtt`, or a unit other than `bdp`
+        expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
             = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found a buffer in BDP, but the first flow's base RTT is zero
     "#]]);
 }

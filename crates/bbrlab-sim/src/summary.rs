@@ -14,7 +14,7 @@ use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
     RunSummary, Srtt, jain,
 };
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{NS_PER_S, Span, Time};
 
 use crate::app;
 use crate::figures::{BITS, MEGA, NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps};
@@ -128,12 +128,14 @@ fn link_summary(
     now: Time,
 ) -> LinkSummary {
     let capacity = net.capacity_bits(link.id, first_start, now).filter(|&bits| bits > 0);
-    let active = now.since(first_start).as_secs_f64();
+    let active = u128::from(now.since(first_start).0);
+    // Whole bits over a whole time: the rate is known to a bit per second.
+    let rate = |bits: u128| (bits * u128::from(NS_PER_S) + active / 2) / active;
     let stats: &LinkStats = net.link_stats(link.id);
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
     LinkSummary {
         name: link.name.clone(),
-        rate_mbps: capacity.filter(|_| active > 0.0).map(|bits| bits as f64 / active / MEGA),
+        rate_mbps: capacity.filter(|_| active > 0).map(|bits| rate(bits) as f64 / MEGA),
         utilization: capacity.map(|bits| stats.sent_bytes as f64 * BITS / bits as f64),
         arrivals: Some(stats.arrivals),
         departures: Some(stats.sent_packets),
