@@ -125,7 +125,7 @@ fn scenario_files() {
                 error: `flows[0].rtt`: expected at least 60ms, the delays of the links there and back
                 s.toml:8:7 found 20ms, which would need negative access delays
             rtt = -> cc_params = { lambda = 0.5 }; rtt = | exit 2
-                error: `flows[0].cc_params.lambda`: `bbr1` has no such parameter; it has drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw
+                error: `flows[0].cc_params.lambda`: `bbr1` has no such parameter; it has probe_phase, drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw
                 s.toml:7:15 found the number 0.5
             1bdp -> 0pkt | exit 2
                 error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"

@@ -267,7 +267,7 @@ fn the_stack() {
         `stack.delack.timer`: expected a time above zero such as "30ms"
             + [stack]; delack = { every = 2, timer = "0s" } | 12:31-34 | found "0s", which is zero
         `stack.bbr.margn`: expected a key of `stack.bbr`
-        note: keys of `stack.bbr`: drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw
+        note: keys of `stack.bbr`: probe_phase, drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw
             + [stack]; bbr = { margn = 0.0 } | 12:9-13 | found an unknown key
                 help: did you mean `margin`?
         `stack.bbr.margin`: found 2, expected a number from 0 to 0.5

@@ -65,7 +65,9 @@ impl<V: Variant> Bbr<V> {
         }
         if self.pacing_gain_q8 > GAIN_UNIT {
             is_full_length
-                && (rs.losses != 0 || self.is_gain_reached(conn, rs.prior_in_flight, ctl))
+                && (rs.losses != 0
+                    || self.steps.has_timed_probe_phase
+                    || self.is_gain_reached(conn, rs.prior_in_flight, ctl))
         } else {
             is_full_length
                 || (!self.steps.has_full_drain_phase

@@ -76,6 +76,12 @@ pub const STEPS: &[ParamSpec] = &[
 ];
 
 /// A parameter of plain BBR v1 only.
+const PROBE_PHASE: ParamSpec = spec(
+    "probe_phase",
+    "\"full\"",
+    "the phase with gain 1.25 ends; \"full\": when losses or 1.25 BDP in flight show that the path is full, \"timed\": after a minimum RTT",
+);
+/// Another.
 const DRAIN_PHASE: ParamSpec = spec(
     "drain_phase",
     "\"early\"",
@@ -103,7 +109,7 @@ macro_rules! with_steps {
 }
 
 /// The parameters of `bbr1`.
-pub const BBR1_PARAMS: &[ParamSpec] = with_steps!(&[DRAIN_PHASE]);
+pub const BBR1_PARAMS: &[ParamSpec] = with_steps!(&[PROBE_PHASE, DRAIN_PHASE]);
 /// The parameters of `bbr_hsr`.
 pub const BBR_HSR_PARAMS: &[ParamSpec] = with_steps!(super::BbrHsr::PARAMS);
 /// The parameters of `bbrplus`.
@@ -139,6 +145,7 @@ pub(super) struct Steps {
     pub(super) looks_ahead: bool,
     pub(super) polices: bool,
     pub(super) rto_resets_full_bw: bool,
+    pub(super) has_timed_probe_phase: bool,
     pub(super) has_full_drain_phase: bool,
     pub(super) losses: Losses,
 }
@@ -158,6 +165,7 @@ impl Default for Steps {
             looks_ahead: true,
             polices: true,
             rto_resets_full_bw: true,
+            has_timed_probe_phase: false,
             has_full_drain_phase: false,
             losses: Losses::Linux,
         }
@@ -190,6 +198,8 @@ impl Steps {
             looks_ahead: table.switch("edt")?,
             polices: table.switch("policer")?,
             rto_resets_full_bw: table.switch("rto_resets_full_bw")?,
+            has_timed_probe_phase: table
+                .choice("probe_phase", &[("full", false), ("timed", true)])?,
             has_full_drain_phase: table
                 .choice("drain_phase", &[("early", false), ("full", true)])?,
             losses: table.choice(

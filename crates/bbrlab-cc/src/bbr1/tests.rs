@@ -610,6 +610,16 @@ fn a_cycle_of_ns3_never_starts_at_the_probe_before_the_last_six() {
 }
 
 #[test]
+fn the_probing_phase_may_end_after_its_time_however_little_is_in_flight() {
+    let phases = |params: &Params| {
+        let mut flow = Flow::with_steps(Plain, params, &[0]).filled();
+        flow.phase(Ack { inflight: 10, ..CALM })
+    };
+    assert_eq!(phases(&Params::new()), "320/256 for 1000 ms\n");
+    assert_eq!(phases(&param("probe_phase", text("timed"))), "320/256 for 21 ms\n");
+}
+
+#[test]
 fn the_draining_phase_may_last_its_full_time() {
     let phases = |params: &Params| {
         let mut flow = Flow::with_steps(Plain, params, &[0]).filled();

@@ -14,6 +14,18 @@ const CAUSES: &[Setting] = &[
         words: "the flow starts at 20 s, as the thesis's did: a mean from then on has less of the lower rate in it",
     },
     Setting {
+        of: "song2021.c11",
+        form: None,
+        sets: &["stack.bbr.probe_phase=timed"],
+        words: "a probing phase that ends after a minimum RTT; Linux stays in it until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
+    },
+    Setting {
+        of: "song2021.c31",
+        form: None,
+        sets: &["bottleneck.buffer=4bdp"],
+        words: "a buffer of 4 BDP; of those that the claim spans, 0.1 to 0.3 BDP hold less than 200 kB",
+    },
+    Setting {
         of: "mahmud2020.c16",
         form: Some("as-described"),
         sets: &[],

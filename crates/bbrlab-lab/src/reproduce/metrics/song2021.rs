@@ -176,11 +176,11 @@ fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     Some(inflight_packets(of.summary, series)? * wire_bytes - bdp_bytes)
 }
 
-/// The first value of `inflight_hi`; 0 stands for never set.
+/// The first value of `inflight_hi`; 0 stands for never set, as in rows before the connection stands.
 fn first_ceiling(trace: Option<&OverTime<'_>>) -> Option<f64> {
     let trace = trace?;
     let ceilings = trace.rows.iter().filter_map(|&row| trace.series.inflight_hi_packets[row]);
-    Some(ceilings.map(f64::from).next().unwrap_or(0.0))
+    Some(ceilings.map(f64::from).find(|&ceiling| ceiling > 0.0).unwrap_or(0.0))
 }
 
 /// Mean over time of the estimate of the minimum RTT.
