@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
+use crate::bbr_bounded::{Model, Params as Constants, Sock};
 use crate::bbr2::{Bbr2, Exp};
 use crate::bbr3::Bbr3;
 use crate::{
@@ -231,6 +232,31 @@ fn parameters_out_of_the_kernels_range_are_refused() {
         .assert_eq(&refusal("undo", ParamValue::Int(2)));
     expect![[r#"parameter `form`: found 2020, expected "2021" or "2020""#]]
         .assert_eq(&refusal("form", ParamValue::Int(2020)));
+}
+
+/// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state: PROBE_RTT's gain may still hold when
+/// STARTUP, to which an idle flow has gone back from there, finds the pipe full and drains.
+#[test]
+fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
+    const DEPARTURE_MS: u64 = 3;
+    let conn = Conn {
+        clock_ns: 1_000_000_000,
+        wstamp_ns: 1_000_000_000 + DEPARTURE_MS * 1_000_000,
+        ..Path::new().conn
+    };
+    let mut sk = Sock::new(&conn);
+    let mut model = Model::init(Constants::default(), &mut sk);
+    // 10 Gbit/s: a burst is what is sent in 2^-10 s, here the most that fits into one buffer, 45 segments.
+    sk.ctl.pacing_rate = 1_250_000_000;
+    model.params.gso_max_size = 65_536;
+    // One packet per millisecond, `<< 24` per microsecond.
+    model.max_bw.take((1 << 24) / 1000 + 1);
+    let mut in_net = |gain: u16| {
+        model.pacing_gain = gain;
+        model.packets_in_net_at_edt(&sk, 20)
+    };
+    assert_eq!([88, 232, 256].map(&mut in_net), [17; 3]);
+    assert_eq!([257, 320, 710].map(&mut in_net), [17 + 45; 3]);
 }
 
 #[test]
