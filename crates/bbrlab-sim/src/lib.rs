@@ -139,12 +139,6 @@ impl Sim {
         if self.net.now() >= end { Status::Done } else { Status::Running }
     }
 
-    /// The current time.
-    #[must_use]
-    pub fn now(&self) -> Time {
-        self.net.now()
-    }
-
     /// The sender of a flow as its congestion control sees it.
     ///
     /// # Panics
