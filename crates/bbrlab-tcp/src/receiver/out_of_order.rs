@@ -132,7 +132,7 @@ impl OutOfOrder {
             pruned = true;
             freed += last.truesize.cast_signed();
             goal -= last.truesize.cast_signed();
-            if self.queue.is_empty() || goal <= 0 {
+            if goal <= 0 {
                 if rmem_alloc - freed <= rcvbuf {
                     break;
                 }
@@ -147,5 +147,77 @@ impl OutOfOrder {
         let freed = self.queue.iter().map(|skb| skb.truesize.cast_signed()).sum();
         self.queue.clear();
         freed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inserted, OutOfOrder, SackList, Skb};
+
+    /// Starts of the buffers below, which have a hole before each.
+    const STARTS: [u32; 6] = [2000, 4000, 6000, 8000, 10_000, 12_000];
+
+    /// Six buffers of 1000 bytes of memory each.
+    fn six() -> OutOfOrder {
+        let mut sacks = SackList::new(true, true);
+        let mut queue = OutOfOrder::default();
+        for seq in STARTS {
+            let skb = Skb { seq, end_seq: seq + 500, truesize: 1000, frags: 1, fin: false };
+            assert_eq!(queue.insert(skb, &mut sacks), (Inserted::Own, 1000));
+        }
+        queue
+    }
+
+    /// Starts of what is kept.
+    fn kept(queue: &OutOfOrder) -> Vec<u32> {
+        queue.queue.iter().map(|skb| skb.seq).collect()
+    }
+
+    /// Prunes six buffers of 1000 bytes; the bytes freed, and how many buffers are kept.
+    fn prune(seq: u32, rmem_alloc: i32, rcvbuf: i32) -> (Option<i32>, usize) {
+        let mut queue = six();
+        let freed = queue.prune(seq, rmem_alloc, rcvbuf);
+        let kept = kept(&queue);
+        assert_eq!(kept, STARTS[..kept.len()], "the end goes first");
+        (freed, kept.len())
+    }
+
+    // Linux, `tcp_prune_ofo_queue`: an eighth of the buffer at a time, so that not each of many tiny segments prunes.
+
+    #[test]
+    fn pruning_frees_at_least_an_eighth_of_the_buffer() {
+        // 100 bytes too many would be freed by one buffer; 2000 is an eighth of 16,000.
+        assert_eq!(prune(0, 16_100, 16_000), (Some(2000), 4));
+        assert_eq!(prune(0, 16_007, 16_007), (Some(2000), 4));
+        assert_eq!(prune(0, 16_008, 16_008), (Some(3000), 3));
+    }
+
+    #[test]
+    fn pruning_goes_on_by_eighths_until_memory_is_within_the_buffer() {
+        assert_eq!(prune(0, 18_000, 16_000), (Some(2000), 4));
+        assert_eq!(prune(0, 18_001, 16_000), (Some(4000), 2));
+        assert_eq!(prune(0, 20_001, 16_000), (Some(6000), 0));
+        // There is no more to free.
+        assert_eq!(prune(0, 99_000, 16_000), (Some(6000), 0));
+    }
+
+    // Linux, `tcp_prune_ofo_queue`: a segment that would be the last of the queue would be the next to be dropped.
+
+    #[test]
+    fn pruning_keeps_what_lies_before_the_segment_that_needs_the_memory() {
+        assert_eq!(prune(8000, 99_000, 16_000), (Some(3000), 3));
+        assert_eq!(prune(8001, 99_000, 16_000), (Some(2000), 4));
+        assert_eq!(prune(12_000, 99_000, 16_000), (Some(1000), 5));
+        // The segment would be the last of the queue: nothing is dropped for it.
+        assert_eq!(prune(12_001, 99_000, 16_000), (None, 6));
+        assert_eq!(OutOfOrder::default().prune(0, 99_000, 16_000), None);
+    }
+
+    #[test]
+    fn purging_drops_all_and_says_how_much_it_was() {
+        let mut queue = six();
+        assert_eq!(queue.purge(), 6000);
+        assert!(queue.is_empty());
+        assert_eq!(queue.purge(), 0);
     }
 }
