@@ -1,0 +1,233 @@
+//! Every spelling of every key: what it makes of the run, and how it is written back.
+//!
+//! `spellings.txt` has an entry for each word that the JSON Schema lists, and for one value at least of each other form:
+//! the lines of the run, then those of the canonical text, by which they differ from the plain scenario below. A spelling
+//! with neither is the default; one that is refused has the reason. `cargo xtask bless` writes the file anew.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use bbrlab_run::Run;
+use bbrlab_scenario::{Scenario, ScenarioErrors, schema};
+use expect_test::expect_file;
+use serde_json::Value;
+
+/// A dumbbell with access links and one flow; `lines` are added to one of its tables.
+fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
+    let added = |to: &str| if to == header { lines } else { "" };
+    let text = format!(
+        "{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
+         [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{}\n\
+         [access]\nrate = \"1Gbit/s\"\n{}\n[[flows]]\ncc = \"bbr2\"\n{}\n",
+        added(""),
+        added("stack"),
+        added("bottleneck"),
+        added("access"),
+        added("flows"),
+    );
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Scenario, ScenarioErrors> {
+    Scenario::parse("test", "test.toml", text, None, &[])
+}
+
+/// The run without the hash of its scenario.
+fn run(scenario: &Scenario) -> Run {
+    Run { scenario_hash: String::new(), ..scenario.run(0) }
+}
+
+/// The words that a form of the schema lists, as TOML.
+fn words(form: &Value) -> Vec<String> {
+    if let Some(forms) = form["anyOf"].as_array() {
+        return forms.iter().flat_map(words).collect();
+    }
+    if form["type"] == "boolean" {
+        return vec!["true".to_owned(), "false".to_owned()];
+    }
+    form["enum"].as_array().into_iter().flatten().map(Value::to_string).collect()
+}
+
+/// Values that the schema describes but does not list.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("", &["sample = \"20ms\"", "seed = 7", "repeat = 3", "title = \"T\""]),
+    (
+        "stack",
+        &[
+            "mss = \"536B\"",
+            "sndbuf = \"128KiB\"",
+            "rcvbuf = \"128KiB\"",
+            "rwnd = \"65535B\"",
+            "rcvlowat = \"64KiB\"",
+            "hz = 250",
+            "delack = { every = 1 }",
+            "delack = { every = 2, timer = \"200ms\" }",
+            "min_rto = \"1s\"",
+            "initial_cwnd = 1",
+            "clock_step = \"256ns\"",
+            "app_write = \"512B\"",
+        ],
+    ),
+    (
+        "bottleneck",
+        &[
+            "buffer = \"unlimited\"",
+            "buffer = \"100pkt\"",
+            "buffer = \"64KiB\"",
+            "buffer = \"30ms\"",
+            "buffer = \"2bdp\"",
+            "bdp_rtt = \"60ms\"",
+            "device_queue = \"100pkt\"",
+            "loss = 0",
+            "loss = 0.25",
+            "loss = \"25%\"",
+            "loss = { model = \"bernoulli\", ratio = 0.5 }",
+            "loss = { model = \"gilbert-elliott\", p = 0.25, r = 0.5 }",
+            "loss = { model = \"gilbert-elliott\", p = 0.25, r = 0.5, loss_bad = 0.75, loss_good = 0.125 }",
+            "reverse_rate = \"1Mbit/s\"",
+            "reverse_rate = [[\"0s\", \"1Mbit/s\"], [\"2s\", \"2Mbit/s\"]]",
+            "reverse_rate = { opportunities_ms = [1, 3, 9] }",
+            "reverse_rate = \"1Mbit/s\"\nreverse_buffer = \"7pkt\"",
+            "framing = \"2B\"",
+            "burst = \"1600B\"",
+            "ecn_threshold = \"20pkt\"",
+            "ecn_threshold = \"30000B\"",
+            "ecn_threshold = \"5ms\"",
+            "jitter = \"2ms\"",
+            "jitter = { up_to = \"2ms\", keep_order = true }",
+            "jitter = { up_to = \"2ms\", keep_order = false }",
+            "reorder = { ratio = 0.5, by = \"3ms\" }",
+        ],
+    ),
+    (
+        "access",
+        &[
+            "delay = \"2ms\"",
+            "buffer = \"50pkt\"",
+            "reverse_rate = \"1Mbit/s\"",
+            "framing = \"2B\"",
+        ],
+    ),
+    (
+        "flows",
+        &[
+            "count = 2",
+            "name = \"N\"",
+            "group = \"G\"",
+            "start = \"1s\"",
+            "count = 2\nstart_step = \"1s\"",
+            "start_jitter = \"1s\"",
+            "stop = \"2s\"",
+            "rtt = \"40ms\"",
+            "left_delay = \"3ms\"",
+            "right_delay = \"3ms\"",
+            "path = [\"bottleneck\"]",
+            "path = [\"bottleneck\"]\nreturn_path = [\"bottleneck\"]",
+            "cc_params = { beta = 90 }",
+            "mss = \"1000B\"",
+            "bytes = \"15KB\"",
+            "rate = \"1Mbit/s\"",
+            "on = \"1s\"\noff = \"2s\"",
+            "on = \"1s\"\noff = \"2s\"\nrate = \"1Mbit/s\"",
+            "write = { bytes = \"64KiB\", every = \"50ms\" }",
+            "train = { bytes = \"15KB\", count = 20, gap = \"100ms\" }",
+        ],
+    ),
+];
+
+/// All spellings of a table's keys.
+fn spellings(header: &str, others: &[&str]) -> Vec<String> {
+    let schema = schema();
+    let table = match header {
+        "" => &schema,
+        "flows" => &schema["properties"]["flows"]["items"],
+        _ => &schema["properties"][header],
+    };
+    let mut spellings = Vec::new();
+    for (key, form) in table["properties"].as_object().expect("a table has keys") {
+        // Profiles change other keys: see `profiles.rs`.
+        if key != "profile" {
+            spellings.extend(words(form).iter().map(|word| format!("{key} = {word}")));
+        }
+    }
+    spellings.extend(others.iter().map(|&line| line.to_owned()));
+    spellings
+}
+
+/// A run, a line for each field: `Span(\n5\n)` is `Span(5)`.
+fn lines_of(run: &Run) -> String {
+    let text = format!("{run:#?}");
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().map(|line| line.trim().trim_end_matches(',')) {
+        let is_closed = line == ")"
+            && lines.len() > 1
+            && lines[lines.len() - 2].ends_with('(')
+            && !lines[lines.len() - 1].ends_with(['(', '{', '[', '}', ']']);
+        if is_closed {
+            let value = lines.pop().expect("two lines");
+            let begun = lines.last_mut().expect("two lines");
+            *begun += &(value + ")");
+        } else {
+            lines.push(line.to_owned());
+        }
+    }
+    lines.join("\n")
+}
+
+/// The lines of `text` that are not in `plain`, in one line.
+fn news(text: &str, plain: &str) -> String {
+    let mut old: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in plain.lines() {
+        *old.entry(line).or_default() += 1;
+    }
+    let mut news = Vec::new();
+    for line in text.lines() {
+        match old.get_mut(line) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ if line.is_empty() || [")", "}", "]"].contains(&line) => {}
+            _ => news.push(line),
+        }
+    }
+    news.join(", ")
+}
+
+/// The run that the canonical text gives.
+fn again(scenario: &Scenario) -> Run {
+    let text = scenario.run_toml(0);
+    run(&parse(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}")))
+}
+
+#[test]
+fn each_spelling_means_what_the_list_says_and_is_written_back() {
+    let plain = scenario("", "", "linux").expect("it is right");
+    let (plain_run, plain_text) = (lines_of(&run(&plain)), plain.run_toml(0));
+    let mut list = String::new();
+    for (header, others) in OTHERS {
+        writeln!(list, "{}", if header.is_empty() { "top level" } else { header }).unwrap();
+        for lines in spellings(header, others) {
+            writeln!(list, "  {}", lines.replace('\n', "; ")).unwrap();
+            let spelt = match scenario(header, &lines, "linux") {
+                Ok(spelt) => spelt,
+                Err(ScenarioErrors(errors)) => {
+                    writeln!(list, "    refused: {}", errors[0].title).unwrap();
+                    continue;
+                }
+            };
+            // Where a profile has another default, the default must be written, too.
+            match scenario(header, &lines, "ns3") {
+                Ok(of_ns3) => assert_eq!(again(&of_ns3), run(&of_ns3), "{lines}"),
+                // A device queue is counted in packets.
+                Err(errors) => assert!(errors.0[0].title.contains("`device_queue`"), "{errors}"),
+            }
+            assert_eq!(again(&spelt), run(&spelt), "{lines}");
+            for news in
+                [news(&lines_of(&run(&spelt)), &plain_run), news(&spelt.run_toml(0), &plain_text)]
+            {
+                if !news.is_empty() {
+                    writeln!(list, "    {news}").unwrap();
+                }
+            }
+        }
+    }
+    expect_file!["spellings.txt"].assert_eq(&list);
+}
