@@ -34,6 +34,9 @@ pub(crate) struct Demand {
     pub(crate) alone_s: f64,
     /// Packets that leave before the first random loss, in addition to those at `rate`.
     pub(crate) before_loss: f64,
+    /// Packets that are still to be sent when the application stops: what is in the network and in the send buffer. None
+    /// if the source is slower than its path, because what it has written has left.
+    pub(crate) after_stop: f64,
     /// Whether the flow sends as much as it can: otherwise `rate` and its links are no more than bounds.
     pub(crate) is_sure: bool,
     /// Whether the flow takes whatever its links leave, as long as it is active.
@@ -83,6 +86,7 @@ impl Demand {
             packets: f64::INFINITY,
             alone_s: f64::INFINITY,
             before_loss: 0.0,
+            after_stop: 0.0,
             is_sure: true,
             is_greedy: false,
             ramp,
@@ -105,6 +109,11 @@ impl Demand {
         let share = ramp.link / flows.max(1.0);
         // Its link is the limit only if neither its source nor its window is.
         demand.is_greedy = own_rate > share && !matches!(class.source, Source::OnOff { .. });
+        let has_no_rate =
+            matches!(class.source, Source::Unlimited | Source::OnOff { rate: None, .. });
+        if has_no_rate || demand.is_greedy {
+            demand.after_stop = (4.0 * ramp.full_rate() * rtt_s).min(window);
+        }
         demand.is_sure &= has_acks(class, network, ramp.full_rate());
         let reorders = links().any(|link| {
             link.reorder.is_some() || link.jitter.is_some_and(|jitter| !jitter.keep_order)
@@ -163,11 +172,6 @@ impl Demand {
                 self.rate = self.rate.min(each / each_s.max(1e-9));
             }
         }
-    }
-
-    /// Packets that are still to be sent when the application stops: what is in the network and in the send buffer.
-    pub(crate) fn packets_after_stop(&self) -> f64 {
-        (4.0 * self.ramp.full_rate() * self.ramp.rtt_s).min(self.ramp.window)
     }
 
     /// Packets that the flow can send within this time from its connect on.

@@ -75,8 +75,8 @@ pub(crate) fn activities(spec: &Spec, network: &Network) -> Vec<Activity> {
         let started = class.starts.started(class.starts.end_s);
         let present_s = class.starts.present_s(0.0, class.starts.end_s) / started.max(1.0);
         let mut packets = packets.min(started * class.demand.packets_within(present_s));
-        if class.starts.end_s < end_s && !class.demand.packets.is_finite() {
-            packets += started * class.demand.packets_after_stop();
+        if class.starts.end_s < end_s {
+            packets += started * class.demand.after_stop;
         }
         Activity { packets, active_s, is_sure: is_sure || is_covered }
     });

@@ -1,0 +1,305 @@
+//! The figures that are estimated before a run: what follows from their definitions, and a table of all of them.
+//!
+//! `crates/bbrlab-lab/tests/estimates.rs` compares such estimates with runs, within the factor of two that they promise.
+//! A change of a figure below is a change of what `bbrlab check` says: let that test judge it.
+
+use bbrlab_scenario::{Estimate, Scenario};
+use expect_test::expect;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse("test", "test.toml", text, None, &[])
+        .unwrap_or_else(|errors| panic!("{text}\n{errors}"))
+}
+
+/// A scenario of 6 s with a 20 Mbit/s bottleneck; the flow's RTT is 40 ms. `; ` ends a line.
+fn dumbbell(link: &str, flow: &str) -> String {
+    let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"; " };
+    let rtt = if flow.starts_with("rtt =") { "" } else { "rtt = \"40ms\"; " };
+    format!(
+        "duration = \"6s\"; [bottleneck]; {rate}delay = \"10ms\"; {link}; [[flows]]; {rtt}{flow}; "
+    )
+    .replace("; ", "\n")
+}
+
+fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
+    scenario(&format!("{top}\n{}", dumbbell(link, flow))).estimate()
+}
+
+/// Each figure; `<` stands before those that are only upper bounds.
+fn line(name: &str, estimate: &Estimate) -> String {
+    let at_most = estimate.at_most();
+    let mark = |is_at_most: bool| if is_at_most { "<" } else { "" };
+    format!(
+        "{name}: {}{} packets, {} unsure, {} events, {}{} rows, {} unsure, {}{} KB, series {} B, disk {}{} B, work {:.0}\n",
+        mark(at_most.packets),
+        estimate.data_packets,
+        estimate.data_packets_unsure,
+        estimate.events,
+        mark(at_most.rows),
+        estimate.series_rows,
+        estimate.series_rows_unsure,
+        mark(at_most.memory),
+        estimate.memory_bytes / 1000,
+        estimate.series_bytes,
+        mark(at_most.disk),
+        estimate.disk_bytes,
+        estimate.work,
+    )
+}
+
+#[test]
+fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
+    let packets = |flow: &str| estimate("", "", &format!("cc = \"cubic\"; {flow}")).data_packets;
+    // 2 Mbit/s / (8 x 1448 B) = 172.65 packets a second.
+    assert_eq!(packets("rate = \"2Mbit/s\""), 1036);
+    assert_eq!(packets("rate = \"2Mbit/s\"; count = 3"), 3108);
+    assert_eq!(packets("rate = \"2Mbit/s\"; start = \"2s\"; stop = \"3s\""), 173);
+    assert_eq!(packets("on = \"1s\"; off = \"3s\"; rate = \"2Mbit/s\""), 259);
+    // Whole segments.
+    assert_eq!(packets("bytes = \"14481B\""), 11);
+    assert_eq!(packets("bytes = \"14480B\"; count = 7"), 70);
+    assert_eq!(packets("train = { bytes = \"14480B\", count = 5, gap = \"10ms\" }"), 50);
+    // Two full segments a write, ten writes a second.
+    assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
+    // 1514 bytes on the wire of 20 Mbit/s, less the connect and the slow start of 10, 20, 40 packets.
+    let full = packets("");
+    assert!((9600..=9907).contains(&full), "{full}");
+}
+
+#[test]
+fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
+    let parking_lot = |flows: &[&str]| {
+        let mut text = "duration = \"100s\"\n".to_owned();
+        for link in ["a", "b"] {
+            text += &format!(
+                "[[links]]\nname = \"{link}\"\nrate = \"12112kbit/s\"\nbuffer = \"100pkt\"\n"
+            );
+        }
+        for flow in flows {
+            text += &format!("[[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\npath = {flow}\n");
+        }
+        scenario(&text).estimate().data_packets
+    };
+    // 1000 packets of 1514 bytes a second on each link.
+    let (a, b, both) = ("[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]");
+    let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 100;
+    assert!(near(parking_lot(&[a]), 100_000));
+    assert!(near(parking_lot(&[a, a, a]), 100_000));
+    assert!(near(parking_lot(&[a, b]), 200_000));
+    // Max-min fair: half of each link for the long flow.
+    assert!(near(parking_lot(&[a, b, both]), 150_000));
+    assert!(
+        near(parking_lot(&[a, a, a, b, both]), 175_000),
+        "{}",
+        parking_lot(&[a, a, a, b, both])
+    );
+}
+
+#[test]
+fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
+    let of = |count: u32| {
+        let flow = format!("cc = \"cubic\"; rate = \"1Mbit/s\"; count = {count}");
+        estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
+    };
+    assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
+    // Without rows, all work but the events' is that of setting up: 3000 events a run and 10 a flow.
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let per_event = |count: u32| {
+        let estimate = of(count);
+        let work = estimate.work - 3000.0 - 10.0 * f64::from(count);
+        format!("{:.2}", work / estimate.events as f64)
+    };
+    let known = [1, 16, 1000, 100_000, 1_000_000].map(per_event);
+    assert_eq!(known, ["1.00", "1.10", "2.00", "7.00", "7.00"]);
+    // The geometric mean of two numbers of flows is half way.
+    assert_eq!([4, 10_000].map(per_event), ["1.05", "4.50"]);
+}
+
+#[test]
+fn a_sweep_costs_what_its_runs_cost_and_its_records() {
+    let text = format!(
+        "repeat = 2\n{}[sweep]\n\"bottleneck.rate\" = [\"5Mbit/s\", \"80Mbit/s\", \"20Mbit/s\"]\n",
+        dumbbell("", "cc = \"cubic\"")
+    );
+    let text = text.replace("rate = \"20Mbit/s\"\ndelay", "delay");
+    let scenario = scenario(&text);
+    let all = scenario.estimate();
+    let runs: Vec<Estimate> = (0..6).map(|run| scenario.estimate_run(run)).collect();
+    let sum = |figure: fn(&Estimate) -> u64| runs.iter().map(figure).sum::<u64>();
+    assert_eq!((all.runs, all.flows, all.sim_s), (6, 1, 36.0));
+    assert_eq!(all.data_packets, sum(|run| run.data_packets));
+    assert_eq!(all.events, sum(|run| run.events));
+    assert_eq!(all.series_rows, sum(|run| run.series_rows));
+    assert_eq!(all.series_bytes, sum(|run| run.series_bytes));
+    assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 9000);
+    assert!((all.work - runs.iter().map(|run| run.work).sum::<f64>()).abs() < 1.0);
+    // Memory is that of the largest run, wherever it stands.
+    assert_eq!(all.memory_bytes, runs[2].memory_bytes.max(runs[3].memory_bytes));
+    assert!(runs.iter().all(|run| run.memory_bytes <= all.memory_bytes));
+    // A single run has no folder of a sweep.
+    assert_eq!(estimate("", "", "cc = \"cubic\"").disk_bytes, runs[4].disk_bytes);
+}
+
+#[test]
+fn a_sum_of_which_most_is_an_upper_bound_is_one() {
+    let estimate = Estimate { data_packets: 100, series_rows: 100, ..Estimate::default() };
+    let at_most = |packets: u64, rows: u64, memory: bool| {
+        let estimate = Estimate {
+            data_packets_unsure: packets,
+            series_rows_unsure: rows,
+            is_memory_at_most: memory,
+            ..estimate
+        }
+        .at_most();
+        [estimate.packets, estimate.rows, estimate.memory, estimate.disk]
+    };
+    assert_eq!(at_most(50, 50, false), [false, false, false, false]);
+    assert_eq!(at_most(51, 50, false), [true, false, false, true]);
+    assert_eq!(at_most(50, 51, false), [false, true, false, true]);
+    assert_eq!(at_most(0, 0, true), [false, false, true, false]);
+
+    let large = Estimate { memory_bytes: 7, is_memory_at_most: true, flows: 2, ..estimate };
+    let small = Estimate { memory_bytes: 6, flows: 9, ..estimate };
+    for both in [large.and(small), small.and(large)] {
+        assert_eq!((both.memory_bytes, both.is_memory_at_most, both.flows), (7, true, 9));
+        assert_eq!((both.data_packets, both.series_rows), (200, 200));
+    }
+}
+
+/// Name, keys of the top level, of the bottleneck, of the flows and of what follows them.
+#[rustfmt::skip]
+const TABLE: &[(&str, &str, &str, &str)] = &[
+    ("bulk", "", "", "cc = \"cubic\""),
+    ("paced", "", "", "cc = \"bbr1\""),
+    ("paced by DelayBbr", "", "", "cc = \"delay_bbr\""),
+    ("every ACK", "sample = \"ack\"", "", "cc = \"cubic\""),
+    ("no rows", "sample = \"off\"", "", "cc = \"cubic\""),
+    ("rows of a second", "sample = \"1s\"", "", "cc = \"cubic\"; count = 3"),
+    ("schedule", "", "rate = [[\"0s\", \"5Mbit/s\"], [\"3s\", \"40Mbit/s\"]]", "cc = \"bbr1\""),
+    ("trace", "", "rate = { opportunities_ms = [1, 3, 3, 3, 5, 8, 10] }; buffer = \"100pkt\"", "cc = \"bbr1\""),
+    ("buffer of bytes", "", "buffer = \"151400B\"", "cc = \"reno\""),
+    ("buffer without a limit", "", "buffer = \"unlimited\"", "cc = \"reno\""),
+    ("short buffer", "", "buffer = \"4pkt\"", "cc = \"reno\""),
+    ("short buffer of many", "", "buffer = \"9pkt\"", "cc = \"reno\"; count = 16"),
+    ("two ways", "", "reverse_rate = \"5Mbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\""),
+    ("few ACKs", "", "reverse_rate = \"50kbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\""),
+    ("access links", "", "", "cc = \"cubic\"; count = 3; [access]; rate = \"3Mbit/s\"; buffer = \"20pkt\""),
+    ("access links both ways", "", "", "cc = \"cubic\"; count = 3; [access]; rate = \"3Mbit/s\"; reverse_rate = \"forward\""),
+    ("two groups", "", "", "cc = \"cubic\"; count = 4; [[flows]]; rtt = \"80ms\"; cc = \"bbr3\"; count = 4; start = \"2s\""),
+    ("one stops", "", "", "cc = \"cubic\"; start = \"4s\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\"; stop = \"2s\""),
+    ("stopped early", "", "", "cc = \"cubic\"; stop = \"1s\""),
+    ("1001 flows", "", "", "cc = \"cubic\"; count = 1001"),
+    ("1000 flows", "", "", "cc = \"cubic\"; count = 1000"),
+    ("transfers in a row", "", "", "cc = \"cubic\"; count = 60; start_step = \"80ms\"; bytes = \"100KB\""),
+    ("transfers at random", "", "", "cc = \"reno\"; count = 20; start_jitter = \"4s\"; bytes = \"100KB\""),
+    ("a row with jitter", "", "", "cc = \"reno\"; count = 20; start_step = \"100ms\"; start_jitter = \"1s\"; bytes = \"100KB\""),
+    ("overload", "", "", "cc = \"cubic\"; count = 50; start_step = \"50ms\"; bytes = \"1MB\""),
+    ("transfer in slow start", "", "rate = \"10Gbit/s\"", "cc = \"cubic\"; bytes = \"20MB\""),
+    ("transfer with loss", "", "loss = 0.02", "cc = \"cubic\"; bytes = \"1MB\"; count = 3"),
+    ("transfers with loss and many rows", "sample = \"100us\"", "loss = 0.02", "cc = \"cubic\"; bytes = \"1MB\"; count = 3"),
+    ("constant rate that stops", "", "", "cc = \"cubic\"; rate = \"200kbit/s\"; stop = \"3s\""),
+    ("constant rate above the link's that stops", "", "", "cc = \"cubic\"; rate = \"40Mbit/s\"; stop = \"3s\""),
+    ("constant rate", "", "", "cc = \"cubic\"; rate = \"200kbit/s\""),
+    ("constant rate and bulk", "", "", "cc = \"cubic\"; rate = \"2Mbit/s\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
+    ("on and off at a rate", "", "", "cc = \"cubic\"; on = \"1s\"; off = \"1s\"; rate = \"4Mbit/s\""),
+    ("on and off", "", "", "cc = \"cubic\"; on = \"10ms\"; off = \"500ms\""),
+    ("writes", "", "", "cc = \"cubic\"; write = { bytes = \"64KiB\", every = \"50ms\" }"),
+    ("small writes", "", "", "cc = \"cubic\"; write = { bytes = \"100B\", every = \"10ms\" }; count = 5"),
+    ("train", "", "", "cc = \"cubic\"; train = { bytes = \"150KB\", count = 1000, gap = \"100ms\" }"),
+    ("train that ends", "", "", "cc = \"cubic\"; train = { bytes = \"15KB\", count = 5, gap = \"100ms\" }; count = 5"),
+    ("small window", "", "", "cc = \"cubic\"; [stack]; rwnd = \"30KiB\""),
+    ("receive buffer", "", "", "cc = \"cubic\"; [stack]; rcvbuf = \"32KiB\""),
+    ("send buffer", "", "", "cc = \"cubic\"; [stack]; sndbuf = \"16KiB\""),
+    ("buffers of payload", "", "", "cc = \"cubic\"; [stack]; sockbuf = \"payload\"; rcvbuf = \"32KiB\""),
+    ("no SACK", "", "", "cc = \"reno\"; [stack]; sack = false"),
+    ("no SACK, paced", "", "", "cc = \"bbr1\"; [stack]; sack = false"),
+    ("small segments", "", "", "cc = \"cubic\"; [stack]; mss = \"536B\""),
+    ("loss of 0.1 percent, Reno", "", "loss = 0.001", "cc = \"reno\""),
+    ("loss of 1 percent, CUBIC", "", "loss = 0.01", "cc = \"cubic\""),
+    ("loss of 1 percent, far CUBIC", "", "loss = 0.01", "rtt = \"400ms\"; cc = \"cubic\""),
+    ("loss of 1 percent, BBR", "", "loss = 0.01", "cc = \"bbr1\""),
+    ("loss of 1 percent, BBRv3", "", "loss = 0.01", "cc = \"bbr3\""),
+    ("loss of 6 percent, BBR", "", "loss = 0.06", "cc = \"bbr1\""),
+    ("loss in bursts", "", "loss = { model = \"gilbert-elliott\", p = 0.001, r = 0.1, loss_bad = 0.9, loss_good = 0.0001 }", "cc = \"cubic\""),
+    ("reordering", "", "reorder = { ratio = 0.1, by = \"3ms\" }", "cc = \"cubic\""),
+    ("jitter in order", "", "jitter = \"2ms\"", "cc = \"cubic\""),
+    ("jitter out of order", "", "jitter = { up_to = \"2ms\", keep_order = false }", "cc = \"cubic\""),
+    ("Westwood", "", "", "cc = \"westwood\""),
+    ("long growth of Reno", "", "rate = \"200Mbit/s\"", "cc = \"reno\""),
+    ("growth of CUBIC", "", "rate = \"200Mbit/s\"", "cc = \"cubic\""),
+    ("long growth of CUBIC", "", "rate = \"10Gbit/s\"", "rtt = \"200ms\"; cc = \"cubic\""),
+    ("slow start at the end", "", "", "rtt = \"900ms\"; cc = \"cubic\""),
+];
+
+#[test]
+fn all_figures() {
+    let mut lines = String::new();
+    for &(name, top, link, flow) in TABLE {
+        lines += &line(name, &estimate(top, link, flow));
+    }
+    let no_rate = dumbbell("", "cc = \"cubic\"").replace("rate = \"20Mbit/s\"\n", "");
+    lines += &line("no link with a rate", &scenario(&no_rate).estimate());
+    expect![[r#"
+        bulk: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
+        paced: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 33953
+        paced by DelayBbr: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 33953
+        every ACK: 9713 packets, 0 unsure, 24283 events, 7399 rows, 0 unsure, 15570 KB, series 172236 B, disk 203476 B, work 38392
+        no rows: 9713 packets, 0 unsure, 24283 events, 0 rows, 0 unsure, 11011 KB, series 0 B, disk 31240 B, work 27293
+        rows of a second: 9908 packets, 0 unsure, 24769 events, 28 rows, 0 unsure, 11037 KB, series 737 B, disk 34457 B, work 28822
+        schedule: 11146 packets, 0 unsure, 33438 events, 1202 rows, 0 unsure, 11550 KB, series 26972 B, disk 58212 B, work 38251
+        trace: 4108 packets, 0 unsure, 12324 events, 1202 rows, 0 unsure, 11556 KB, series 26147 B, disk 57387 B, work 17137
+        buffer of bytes: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11556 KB, series 26915 B, disk 58155 B, work 29096
+        buffer without a limit: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11551 KB, series 26915 B, disk 58155 B, work 29096
+        short buffer: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11550 KB, series 35517 B, disk <66757 B, work 36381
+        short buffer of many: 9908 packets, 0 unsure, 24769 events, 10217 rows, 0 unsure, 17476 KB, series 151240 B, disk 201080 B, work 45731
+        two ways: 9713 packets, 0 unsure, 29140 events, 1803 rows, 0 unsure, 11712 KB, series 28537 B, disk 59777 B, work 34854
+        few ACKs: <9713 packets, 9713 unsure, 37882 events, 1803 rows, 0 unsure, 11712 KB, series 37140 B, disk <68380 B, work 43596
+        access links: 4429 packets, 0 unsure, 15500 events, 6010 rows, 0 unsure, 13271 KB, series 60810 B, disk 94530 B, work 28160
+        access links both ways: 4429 packets, 0 unsure, 17715 events, 9616 rows, 0 unsure, 14197 KB, series 70546 B, disk 104266 B, work 35871
+        two groups: 9908 packets, 0 unsure, 26420 events, 4609 rows, 0 unsure, 13801 KB, series 101312 B, disk 141232 B, work 38395
+        one stops: 6481 packets, 0 unsure, 16202 events, 1003 rows, 0 unsure, 11431 KB, series 18526 B, disk 51006 B, work 21132
+        stopped early: <1721 packets, 1721 unsure, 5594 events, 702 rows, 0 unsure, 11230 KB, series 10474 B, disk <41714 B, work 9657
+        1001 flows: 9908 packets, 0 unsure, 29723 events, 601 rows, 0 unsure, 16765 KB, series 5409 B, disk 595969 B, work 73389
+        1000 flows: 9908 packets, 0 unsure, 29723 events, 601601 rows, 0 unsure, 406207 KB, series 940854 B, disk 2210854 B, work 974847
+        transfers in a row: 4200 packets, 0 unsure, 10500 events, 1766 rows, 0 unsure, 12250 KB, series 35536 B, disk 139936 B, work 20820
+        transfers at random: 1400 packets, 0 unsure, 3500 events, 989 rows, 0 unsure, 11523 KB, series 15533 B, disk 70333 B, work 8704
+        a row with jitter: 1400 packets, 0 unsure, 3500 events, 989 rows, 0 unsure, 11523 KB, series 15533 B, disk 70333 B, work 8704
+        overload: 9908 packets, 0 unsure, 24769 events, 20186 rows, 0 unsure, 24130 KB, series 166008 B, disk 258008 B, work 67167
+        transfer in slow start: 13813 packets, 0 unsure, 34533 events, 650 rows, 0 unsure, 13834 KB, series 7203 B, disk 38443 B, work 38518
+        transfer with loss: <2115 packets, 2115 unsure, 6875 events, <2404 rows, 1803 unsure, 12344 KB, series 51496 B, disk <85216 B, work 13783
+        transfers with loss and many rows: <2115 packets, 2115 unsure, 6875 events, <240004 rows, 180003 unsure, <143024 KB, series 1454841 B, disk <1488561 B, work 370183
+        constant rate that stops: 52 packets, 0 unsure, 233 events, 902 rows, 0 unsure, 11360 KB, series 8238 B, disk 39478 B, work 4596
+        constant rate above the link's that stops: 5024 packets, 0 unsure, 20095 events, 902 rows, 0 unsure, 11360 KB, series 16187 B, disk 47427 B, work 24458
+        constant rate: 104 packets, 0 unsure, 466 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5279
+        constant rate and bulk: 9908 packets, 0 unsure, 26323 events, 1803 rows, 0 unsure, 11949 KB, series 38965 B, disk 71445 B, work 32705
+        on and off at a rate: 1036 packets, 0 unsure, 4144 events, 1202 rows, 0 unsure, 11554 KB, series 21290 B, disk 52530 B, work 8957
+        on and off: <3303 packets, 3303 unsure, 10733 events, 1202 rows, 0 unsure, 11554 KB, series 33908 B, disk <65148 B, work 15546
+        writes: 5520 packets, 0 unsure, 13920 events, 1202 rows, 0 unsure, 11554 KB, series 26517 B, disk 57757 B, work 18733
+        small writes: 957 packets, 0 unsure, 5872 events, 3606 rows, 0 unsure, 13134 KB, series 24861 B, disk 61061 B, work 14671
+        train: 1946 packets, 0 unsure, 4866 events, 1202 rows, 0 unsure, 11554 KB, series 24301 B, disk 55541 B, work 9679
+        train that ends: 275 packets, 0 unsure, 825 events, 1158 rows, 0 unsure, 11548 KB, series 10505 B, disk 46705 B, work 5659
+        small window: 3149 packets, 0 unsure, 7872 events, 1202 rows, 0 unsure, 11554 KB, series 25667 B, disk 56907 B, work 12685
+        receive buffer: 4208 packets, 0 unsure, 10520 events, 1202 rows, 0 unsure, 11554 KB, series 26183 B, disk 57423 B, work 15333
+        send buffer: 3357 packets, 0 unsure, 8391 events, 1202 rows, 0 unsure, 11554 KB, series 25798 B, disk 57038 B, work 13204
+        buffers of payload: 3357 packets, 0 unsure, 8391 events, 1202 rows, 0 unsure, 11554 KB, series 25798 B, disk 57038 B, work 13204
+        no SACK: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        no SACK, paced: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 33953
+        small segments: 24230 packets, 0 unsure, 60576 events, 1202 rows, 0 unsure, 11562 KB, series 27145 B, disk 58385 B, work 65389
+        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11444 events, 1202 rows, 0 unsure, 11554 KB, series 34081 B, disk <65321 B, work 16257
+        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3415 events, 1202 rows, 0 unsure, 11592 KB, series 27757 B, disk <58997 B, work 8228
+        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 33953
+        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695
+        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695
+        loss in bursts: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        reordering: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        jitter in order: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
+        jitter out of order: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        Westwood: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        long growth of Reno: <95061 packets, 95061 unsure, 308949 events, 1202 rows, 0 unsure, 11602 KB, series 35937 B, disk <67177 B, work 313762
+        growth of CUBIC: 95061 packets, 0 unsure, 237653 events, 1202 rows, 0 unsure, 11602 KB, series 27215 B, disk 58455 B, work 242466
+        long growth of CUBIC: 535739 packets, 0 unsure, 1339347 events, 1202 rows, 0 unsure, 22645 KB, series 27225 B, disk 58465 B, work 1344160
+        slow start at the end: <630 packets, 630 unsure, 2048 events, 1202 rows, 0 unsure, 11645 KB, series 23293 B, disk <54533 B, work 6860
+        no link with a rate: 4028366 packets, 0 unsure, 6042549 events, 601 rows, 0 unsure, 11395 KB, series 21816 B, disk 53056 B, work 6046460
+    "#]].assert_eq(&lines);
+}
