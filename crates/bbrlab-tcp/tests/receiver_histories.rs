@@ -1,0 +1,293 @@
+//! A receiver over random histories: losses, reordering, bursts, marks, pauses of the reader, segments that make no sense,
+//! small buffers.
+//!
+//! `receiver_histories.txt` has a line for twenty histories: what came to what, and a digest of each segment sent, timer and
+//! state. `prop_receiver.rs` says what holds in all of them; this says that none changes unless a commit means it to.
+//! `cargo xtask bless` writes the file anew.
+
+use std::fmt::Write as _;
+
+use bbrlab_cc::Draw;
+use bbrlab_stack::{DelAck, Sockbuf, SocketBuffer, SocketSwitches, Stack, TcpOptions};
+use bbrlab_tcp::receiver::EcnEcho;
+use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId};
+use bbrlab_units::{Bytes, Ecn, Span, Time};
+use expect_test::expect_file;
+
+/// A small deterministic random generator.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        u32::try_from((mixed >> 33) % u64::from(bound)).expect("below a u32")
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(u32::try_from(values.len()).expect("a few")) as usize]
+    }
+
+    fn config(&mut self) -> ReceiverConfig {
+        let fixed = SocketBuffer::Fixed(Bytes(u64::from(2_048 + self.below(60_000))));
+        let timer = Span::from_millis(40);
+        let delacks = [
+            DelAck::Linux,
+            DelAck::Linux,
+            DelAck::Quick,
+            DelAck::Every { every: 2, timer },
+            DelAck::Every { every: 3, timer },
+        ];
+        let dctcp = EcnEcho::Dctcp { ect_on_acks: self.one_in(2) };
+        ReceiverConfig {
+            stack: Stack {
+                rcvbuf: self.pick(&[SocketBuffer::Auto, fixed]),
+                delack: self.pick(&delacks),
+                sack: !self.one_in(4),
+                rcvlowat: self.pick(&[Bytes(1), Bytes(1), Bytes(9_000)]),
+                rwnd: self.pick(&[None, None, Some(Bytes(30_000))]),
+                socket: SocketSwitches {
+                    sockbuf: self.pick(&[Sockbuf::Memory, Sockbuf::Memory, Sockbuf::Payload]),
+                    dsack: !self.one_in(4),
+                    tcp_options: self.pick(&[TcpOptions::Aligned, TcpOptions::Packed]),
+                    ..SocketSwitches::default()
+                },
+                ..Stack::default()
+            },
+            mss: self.pick(&[1448, 536]),
+            timestamps: !self.one_in(3),
+            ecn: self.pick(&[EcnEcho::Off, EcnEcho::Classic, dctcp]),
+            skb_read_cost: self.pick(&[Span::ZERO, Span::from_micros(20)]),
+            recv_bytes: self.pick(&[1 << 20, 4_000]),
+            ..ReceiverConfig::default()
+        }
+    }
+}
+
+/// A digest of what happened.
+#[derive(Clone, Copy, Debug, Default)]
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, values: &[u64]) {
+        for value in values {
+            self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+}
+
+/// A host that notes what it is told.
+#[derive(Default)]
+struct Wire {
+    now: Time,
+    timers: [Option<Time>; TimerId::COUNT],
+    digest: Digest,
+    with_sack: u64,
+    with_ece: u64,
+    window_closed: u64,
+}
+
+impl Draw for Wire {
+    fn below(&mut self, _bound: u32) -> u32 {
+        0
+    }
+}
+
+impl Host for Wire {
+    fn transmit(&mut self, segment: Segment) {
+        let Segment { seq, ack, wnd, tsval, tsecr, .. } = segment;
+        self.digest.add(&[self.now.0, u64::from(segment.flags), segment.ecn as u64]);
+        self.digest.add(&[seq, ack, wnd, tsval, tsecr].map(u64::from));
+        for block in segment.sack_blocks() {
+            self.digest.add(&[block.start, block.end].map(u64::from));
+        }
+        self.with_sack += u64::from(segment.sack_count > 0);
+        self.with_ece += u64::from(segment.has(flag::ECE));
+        self.window_closed += u64::from(segment.wnd == 0);
+    }
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        self.digest.add(&[timer as u64, at.0]);
+        self.timers[timer as usize] = Some(at);
+    }
+    fn disarm(&mut self, timer: TimerId) {
+        self.digest.add(&[timer as u64]);
+        self.timers[timer as usize] = None;
+    }
+}
+
+struct History {
+    receiver: Receiver,
+    wire: Wire,
+    dice: Dice,
+    mss: u32,
+    has_ts: bool,
+}
+
+impl History {
+    fn new(seed: u64) -> Self {
+        let mut dice = Dice(seed << 32);
+        let config = dice.config();
+        let mut history = Self {
+            receiver: Receiver::new(config),
+            wire: Wire { now: Time(1_000_000_000), ..Wire::default() },
+            dice,
+            mss: config.mss,
+            has_ts: config.timestamps,
+        };
+        let flags = flag::SYN | flag::ECE | flag::CWR;
+        let has_ts = history.has_ts;
+        history.arrive(&Segment { flags, has_ts, wnd: 64_240, ..Segment::default() });
+        history.wait(30_000);
+        let segment = Segment { flags: flag::ACK, seq: 1, ..history.segment() };
+        history.arrive(&segment);
+        history
+    }
+
+    /// What all segments of the peer have in common.
+    fn segment(&mut self) -> Segment {
+        let ms = u32::try_from(self.wire.now.0 / 1_000_000).expect("seconds");
+        let flags = flag::ACK | if self.dice.one_in(4) { flag::PSH } else { 0 };
+        Segment {
+            flags,
+            ack: 1,
+            has_ts: self.has_ts,
+            tsval: ms,
+            tsecr: ms.saturating_sub(20 + self.dice.below(10)),
+            ecn: if self.dice.one_in(12) { Ecn::Ce } else { Ecn::Ect0 },
+            wnd: 64_240,
+            ..Segment::default()
+        }
+    }
+
+    fn wait(&mut self, us: u32) {
+        let until = self.wire.now + Span::from_micros(u64::from(us));
+        let all =
+            [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
+        while let Some((at, timer)) = all
+            .into_iter()
+            .filter_map(|timer| self.wire.timers[timer as usize].map(|at| (at, timer)))
+            .filter(|&(at, _)| at <= until)
+            .min()
+        {
+            self.wire.now = self.wire.now.max(at);
+            self.wire.timers[timer as usize] = None;
+            let now = self.wire.now;
+            self.receiver.on_timer(now, timer, &mut self.wire);
+        }
+        self.wire.now = until;
+    }
+
+    fn arrive(&mut self, segment: &Segment) {
+        let now = self.wire.now;
+        self.receiver.deliver(now, segment, &mut self.wire);
+    }
+
+    fn step(&mut self) {
+        let next = self.receiver.rcv_nxt();
+        match self.dice.below(40) {
+            // The next segment, one that was received already, or one above a hole.
+            0..=21 => self.data(next, &[1, 1, 1, 2, 10]),
+            22..=27 => {
+                let ahead = 1 + self.dice.below(12);
+                self.data(next.wrapping_add(ahead * self.mss), &[1, 2]);
+            }
+            28..=29 => {
+                let behind = 1 + self.dice.below(4);
+                self.data(next.wrapping_sub(behind * self.mss).max(1), &[1, 3, 8]);
+            }
+            // Across segment borders.
+            30 => {
+                let bytes = self.dice.below(6_000);
+                let len = 1 + self.dice.below(3_000);
+                let segment = Segment { seq: next.wrapping_add(bytes), len, ..self.segment() };
+                self.arrive(&segment);
+            }
+            31..=34 => {
+                let us = self.dice.pick(&[50, 900, 4_000, 45_000, 250_000]);
+                self.wait(us);
+            }
+            35..=36 => {
+                let is_reading = self.dice.one_in(2);
+                self.receiver.set_reading(is_reading);
+                if self.receiver.wants_read() {
+                    let now = self.wire.now;
+                    self.receiver.read(now, &mut self.wire);
+                }
+            }
+            37 => {
+                let now = self.wire.now;
+                self.receiver.on_host_interrupt(now, &mut self.wire);
+            }
+            38 => {
+                // An old timestamp (PAWS), or an ACK of what was never sent.
+                let is_old = self.dice.one_in(2);
+                let segment = self.segment();
+                let tsval = if is_old { segment.tsval.wrapping_sub(5_000) } else { segment.tsval };
+                let ack = if is_old { 1 } else { self.dice.below(u32::MAX) };
+                let len = self.dice.pick(&[0, 700]);
+                self.arrive(&Segment { seq: next, len, tsval, ack, ..segment });
+            }
+            _ => {
+                let cwr = Segment { flags: flag::ACK | flag::CWR, seq: next, ..self.segment() };
+                self.arrive(&cwr);
+            }
+        }
+        let wait_us = self.dice.below(300);
+        self.wait(wait_us);
+        let digest = &mut self.wire.digest;
+        self.receiver.snapshot(&mut |_, value| digest.add(&[value.cast_unsigned()]));
+    }
+
+    /// So many whole segments in one packet.
+    fn data(&mut self, seq: u32, counts: &[u32]) {
+        let len = self.dice.pick(counts) * self.mss;
+        let segment = Segment { seq, len, ..self.segment() };
+        self.arrive(&segment);
+    }
+}
+
+#[test]
+fn histories_end_as_they_did() {
+    let mut list = String::new();
+    for first in (0..800).step_by(20) {
+        let mut digest = Digest::default();
+        let mut sums = [0; 9];
+        for seed in first..first + 20 {
+            let mut history = History::new(seed);
+            for _ in 0..400 {
+                history.step();
+            }
+            let History { receiver, wire, .. } = &history;
+            let stats = receiver.stats();
+            digest.add(&[wire.digest.0]);
+            let counts = [
+                stats.new_packets,
+                stats.duplicate_packets,
+                stats.out_of_order_packets,
+                stats.dropped_packets,
+                stats.acks_sent,
+                wire.with_sack,
+                wire.with_ece,
+                wire.window_closed,
+                stats.bytes_read,
+            ];
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        digest.add(&sums);
+        let [new, duplicate, above, dropped, acks, sacks, echoes, closed, read] = sums;
+        writeln!(
+            list,
+            "from seed {first}: {new} new, {duplicate} duplicate, {above} above a hole, {dropped} dropped; {acks} ACKs, \
+             {sacks} with blocks, {echoes} with ECE, {closed} with a closed window; {read} bytes read, digest {:016x}",
+            digest.0
+        )
+        .unwrap();
+    }
+    expect_file!["receiver_histories.txt"].assert_eq(&list);
+}
