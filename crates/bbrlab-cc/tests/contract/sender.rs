@@ -207,6 +207,22 @@ impl Sender {
         self.cc.info(&self.conn).state
     }
 
+    /// Adds what the algorithm has set, and its whole private state, to a digest.
+    pub(crate) fn add_to(&self, digest: &mut u64) {
+        let mut add = |value: u64| {
+            *digest = (digest.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+        };
+        let Control { cwnd, cwnd_cnt, ssthresh, pacing_rate, app_limited, ecn_flags, .. } =
+            self.conn.ctl;
+        [cwnd, cwnd_cnt, ssthresh, app_limited, u32::from(ecn_flags)]
+            .into_iter()
+            .for_each(|value| add(u64::from(value)));
+        add(pacing_rate);
+        let info = self.cc.info(&self.conn);
+        info.state.bytes().for_each(|byte| add(u64::from(byte)));
+        self.cc.snapshot(&mut |_, value| add(value.cast_unsigned()));
+    }
+
     fn now_us(&self) -> u64 {
         self.conn.tcp_mstamp()
     }
