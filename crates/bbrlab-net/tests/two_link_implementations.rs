@@ -1,14 +1,20 @@
-//! Links by virtual clock and by departure events give equal digests, statistics and host logs.
+//! Links by virtual clock and by departure events give equal digests, statistics and host logs; and these are what they
+//! were: `random_networks.txt` has a line for ten networks. `cargo xtask bless` writes it anew.
 
 mod fixed_window;
+
+use std::fmt::Write as _;
 
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
 };
 use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
+use expect_test::expect_file;
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{RngSeed, TestRunner};
 
 /// A network that can be built twice.
 #[derive(Clone, Debug)]
@@ -232,4 +238,37 @@ proptest! {
         prop_assert_eq!(straight.digests.last(), halting.digests.last());
         prop_assert_eq!(straight.log, halting.log);
     }
+}
+
+/// A digest of what can be printed.
+fn digest_of(value: &impl std::fmt::Debug) -> u64 {
+    let fold = |digest: u64, byte: u8| {
+        (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
+    };
+    format!("{value:?}").bytes().fold(0, fold)
+}
+
+#[test]
+fn random_networks_do_what_they_did() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut list = String::new();
+    for first in (0..300).step_by(10) {
+        let (mut seen, mut bytes, mut drops, mut losses, mut digest) = (0, 0, 0, 0, 0_u64);
+        for _ in 0..10 {
+            let outcome = plan().new_tree(&mut runner).unwrap().current().run(false);
+            seen += outcome.log.len();
+            bytes += outcome.flow_bytes.iter().sum::<u64>();
+            drops += outcome.flow_losses.iter().map(|flow| flow.drops).sum::<u64>();
+            losses += outcome.flow_losses.iter().map(|flow| flow.random).sum::<u64>();
+            digest = digest.rotate_left(5) ^ digest_of(&outcome);
+        }
+        writeln!(
+            list,
+            "from network {first}: {seen} events at hosts, {bytes} bytes, {drops} drops, {losses} random losses, \
+             digest {digest:016x}"
+        )
+        .unwrap();
+    }
+    expect_file!["random_networks.txt"].assert_eq(&list);
 }

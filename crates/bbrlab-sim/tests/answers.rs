@@ -3,6 +3,7 @@
 mod scenario_text;
 
 use bbrlab_run::{FlowSummary, LinkSummary, RunResult};
+use expect_test::expect_file;
 use scenario_text::results;
 
 fn run(scenario: &str) -> RunResult {
@@ -369,4 +370,38 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
             assert!(is_finite || group.fct_ms.p50.is_none() && group.slowdown.p50.is_none());
         }
     }
+}
+
+/// A digest of what can be printed.
+fn digest_of(value: &impl std::fmt::Debug) -> u64 {
+    let fold = |digest: u64, byte: u8| {
+        (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
+    };
+    format!("{value:?}").bytes().fold(0, fold)
+}
+
+/// The file has a line for each scenario: data packets, events, and digests of figures and of series. No commit changes it
+/// unless it means to; `cargo xtask bless` writes it anew.
+#[test]
+fn sixty_random_scenarios_come_out_as_they_did() {
+    use std::fmt::Write as _;
+    let mut dice = Dice(2);
+    let mut list = String::new();
+    for number in 0..60 {
+        let text = random_scenario(&mut dice);
+        let sample = ["\"20ms\"", "\"ack\"", "\"off\""][number % 3];
+        let result = run(&text.replace("\"off\"", sample));
+        let RunResult { summary, series, queue, transfers } = &result;
+        writeln!(
+            list,
+            "scenario {number}: {} packets, {} events, {} rows; digest of figures {:016x}, of rows {:016x}",
+            summary.data_packets.unwrap_or(0),
+            summary.events.expect("it is simulated"),
+            series.time_s.len() + queue.time_s.len(),
+            digest_of(summary),
+            digest_of(&(series, queue, transfers)),
+        )
+        .unwrap();
+    }
+    expect_file!["answers/random_scenarios.txt"].assert_eq(&list);
 }
