@@ -214,12 +214,13 @@ impl Sender {
         };
         let Control { cwnd, cwnd_cnt, ssthresh, pacing_rate, app_limited, ecn_flags, .. } =
             self.conn.ctl;
-        [cwnd, cwnd_cnt, ssthresh, app_limited, u32::from(ecn_flags)]
-            .into_iter()
-            .for_each(|value| add(u64::from(value)));
+        for value in [cwnd, cwnd_cnt, ssthresh, app_limited, u32::from(ecn_flags)] {
+            add(u64::from(value));
+        }
         add(pacing_rate);
-        let info = self.cc.info(&self.conn);
-        info.state.bytes().for_each(|byte| add(u64::from(byte)));
+        for byte in self.cc.info(&self.conn).state.bytes() {
+            add(u64::from(byte));
+        }
         self.cc.snapshot(&mut |_, value| add(value.cast_unsigned()));
     }
 
