@@ -65,6 +65,7 @@ impl Dice {
             ecn: self.pick(&[EcnEcho::Off, EcnEcho::Classic, dctcp]),
             skb_read_cost: self.pick(&[Span::ZERO, Span::from_micros(20)]),
             recv_bytes: self.pick(&[1 << 20, 4_000]),
+            isn: self.pick(&[0, 1_000_000]),
             ..ReceiverConfig::default()
         }
     }
