@@ -128,6 +128,8 @@ struct History {
     dice: Dice,
     mss: u32,
     has_ts: bool,
+    /// The receiver's first sequence number after its SYN.
+    first: u32,
 }
 
 impl History {
@@ -140,6 +142,7 @@ impl History {
             dice,
             mss: config.mss,
             has_ts: config.timestamps,
+            first: config.isn + 1,
         };
         let flags = flag::SYN | flag::ECE | flag::CWR;
         let has_ts = history.has_ts;
@@ -156,7 +159,7 @@ impl History {
         let flags = flag::ACK | if self.dice.one_in(4) { flag::PSH } else { 0 };
         Segment {
             flags,
-            ack: 1,
+            ack: self.first,
             has_ts: self.has_ts,
             tsval: ms,
             tsecr: ms.saturating_sub(20 + self.dice.below(10)),
@@ -230,7 +233,7 @@ impl History {
                 let is_old = self.dice.one_in(2);
                 let segment = self.segment();
                 let tsval = if is_old { segment.tsval.wrapping_sub(5_000) } else { segment.tsval };
-                let ack = if is_old { 1 } else { self.dice.below(u32::MAX) };
+                let ack = if is_old { self.first } else { self.dice.below(u32::MAX) };
                 let len = self.dice.pick(&[0, 700]);
                 self.arrive(&Segment { seq: next, len, tsval, ack, ..segment });
             }
