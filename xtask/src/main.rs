@@ -8,6 +8,7 @@ mod circles;
 mod dependencies;
 mod mutants;
 mod pages;
+mod replication;
 mod rooms;
 mod source;
 
@@ -15,12 +16,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench|mutants>
+const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench|mutants|replication>
   check   format, room map, lints, all tests, documents, debug and release builds agree
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
   bench   the speed table
-  mutants how many random changes of the code the tests notice; not part of `check`";
+  mutants how many random changes of the code the tests notice; not part of `check`
+  replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         "bless" => cargo(&["test", "--workspace"], &[("UPDATE_EXPECT", "1")]),
         "bench" => cargo(&["run", "--release", "--quiet", "-p", "bbrlab-cli", "--", "bench"], &[]),
         "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "replication" => replication::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

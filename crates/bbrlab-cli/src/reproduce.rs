@@ -1,5 +1,6 @@
 //! `bbrlab reproduce`: the papers' experiments, published figures next to measured ones.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
@@ -68,7 +69,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                         reproduced.id,
                         reproduced.computed,
                         reproduced.found,
-                        reproduced.cpu_s,
+                        reproduced.cpu_s.iter().sum::<f64>(),
                         folders(reproduced)
                     ));
                 }
@@ -303,6 +304,15 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
     OfFigure { metric: &figure.metric, at: at.collect(), value: figure.value }
 }
 
+/// CPU seconds of all runs: those of a scenario that several experiments are measured on count once.
+fn cpu_s(done: &[Told]) -> f64 {
+    let of_scenarios = done.iter().flat_map(|one| {
+        let Reproduced { scenario_hashes, cpu_s, .. } = &one.reproduced;
+        scenario_hashes.iter().zip(cpu_s)
+    });
+    of_scenarios.collect::<BTreeMap<_, _>>().into_values().sum()
+}
+
 #[derive(Serialize)]
 struct OfExplained<'a> {
     claim: &'a str,
@@ -393,7 +403,7 @@ fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
         experiments: done.iter().map(|one| of_experiment(&one.reproduced)).collect(),
         sensitivity: done.iter().flat_map(|one| &one.sensitivity).map(of_sensitivity).collect(),
         explanations: done.iter().flat_map(|one| &one.explained).map(of_explained).collect(),
-        cpu_s: done.iter().map(|one| one.reproduced.cpu_s).sum(),
+        cpu_s: cpu_s(done),
     }
 }
 
@@ -406,7 +416,7 @@ fn of_experiment(reproduced: &Reproduced) -> OfExperiment<'_> {
         hashes: &reproduced.scenario_hashes,
         note: reproduced.note,
         rows: rows.map(|(row, measured)| of_row(row, measured)).collect(),
-        cpu_s: reproduced.cpu_s,
+        cpu_s: reproduced.cpu_s.iter().sum(),
         out: &reproduced.out,
     }
 }

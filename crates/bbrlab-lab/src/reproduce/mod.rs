@@ -97,8 +97,8 @@ pub struct Reproduced {
     pub runs: Vec<RunAt>,
     /// Where runs and pictures of each scenario are.
     pub out: Vec<PathBuf>,
-    /// CPU seconds of all its runs.
-    pub cpu_s: f64,
+    /// CPU seconds of the runs of each scenario.
+    pub cpu_s: Vec<f64>,
     /// Runs computed by this call.
     pub computed: u64,
     /// Runs that were found complete.
@@ -195,7 +195,7 @@ pub fn reproduce(
         runs: first_runs(experiment, &finished),
         measured,
         out: batches().filter_map(|batch| batch.out.clone()).collect(),
-        cpu_s: batches().flat_map(|batch| &batch.runs).filter_map(|run| run.cpu_s).sum(),
+        cpu_s: batches().map(|batch| batch.runs.iter().filter_map(|run| run.cpu_s).sum()).collect(),
         computed: batches().map(|batch| batch.computed).sum(),
         found: batches().map(|batch| batch.found).sum(),
         left_out,
@@ -214,6 +214,21 @@ fn seeded(
     sets.push(format!("repeat={seeds}"));
     sets.extend(first.map(|seed| format!("seed={seed}")));
     Scenario::builtin(id, &sets)
+}
+
+/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`: the usual number), so
+/// that committed results can be compared with the scenarios of today.
+///
+/// # Errors
+/// If a scenario does not take that number of seeds.
+pub fn scenario_hashes(
+    experiment: &Experiment,
+    seeds: Option<u64>,
+) -> Result<Vec<String>, LabError> {
+    let scenario =
+        |id: &&str| seeded(id, &[], seeds.unwrap_or(DEFAULT_SEEDS), None).map_err(LabError::from);
+    let hash = |scenario: Scenario| scenario.hash().to_owned();
+    experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
 /// Runs a built-in scenario with the seeds asked for, and leaves out the points that the caller names by the number of their

@@ -5,6 +5,9 @@
 use super::settings::Setting;
 use crate::papers::Claim;
 
+const PACED_BY_FQ: &str =
+    "fq at the senders, which paces CUBIC too; CUBIC's bursts no longer decide who loses";
+
 /// The causes, by claim.
 const CAUSES: &[Setting] = &[
     Setting {
@@ -12,6 +15,24 @@ const CAUSES: &[Setting] = &[
         form: None,
         sets: &["flows.start=20s"],
         words: "the flow starts at 20 s, as the thesis's did: a mean from then on has less of the lower rate in it",
+    },
+    Setting {
+        of: "lanigan2020.c32",
+        form: Some("as-run"),
+        sets: &[],
+        words: "as the thesis's program ran it, where both values of lambda are 0 and sockets bound what is in flight",
+    },
+    Setting {
+        of: "lanigan2020.c65",
+        form: None,
+        sets: &["bottleneck.buffer=4bdp"],
+        words: "a buffer of 4 BDP; in 1.5 BDP CUBIC's queue is below the ratio of 1.2 for most of its cycle",
+    },
+    Setting {
+        of: "lanigan2020.c69",
+        form: Some("as-run"),
+        sets: &[],
+        words: "as the thesis's program ran it, where both values of lambda are 0",
     },
     Setting {
         of: "song2021.c11",
@@ -26,6 +47,24 @@ const CAUSES: &[Setting] = &[
         words: "a buffer of 4 BDP; of those that the claim spans, 0.1 to 0.3 BDP hold less than 200 kB",
     },
     Setting {
+        of: "song2021.c22",
+        form: None,
+        sets: &["flows.cc=bbr2", "flows.cc_params.loss_thresh=8"],
+        words: "a loss threshold of 3.1 %; at 1 % random loss single probes exceed 2 % by chance",
+    },
+    Setting {
+        of: "song2021.c73",
+        form: None,
+        sets: &["stack.sender_qdisc=fq"],
+        words: PACED_BY_FQ,
+    },
+    Setting {
+        of: "song2021.c76",
+        form: None,
+        sets: &["stack.sender_qdisc=fq"],
+        words: PACED_BY_FQ,
+    },
+    Setting {
         of: "mahmud2020.c16",
         form: Some("as-described"),
         sets: &[],
@@ -36,6 +75,12 @@ const CAUSES: &[Setting] = &[
         form: Some("as-described"),
         sets: &[],
         words: "the algorithm of the text; the authors' program halves cwnd once a round, which costs BBR's recovery more",
+    },
+    Setting {
+        of: "piotrowska2024.c14",
+        form: None,
+        sets: &["access.rate=1Gbit/s"],
+        words: "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow's packets arrive in step with the departures and find the place that each leaves, and the other flow's do not",
     },
 ];
 

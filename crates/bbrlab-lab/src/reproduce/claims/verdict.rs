@@ -142,13 +142,15 @@ fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (Verdict
     }
 }
 
-/// What a claim that fails is true with.
+/// What a claim that fails is true with; of what was tried in vain, how it fares.
 fn cause(under: &[UnderSetting]) -> String {
-    let there = under.iter().filter_map(|it| Some((it, it.looked.as_ref().ok()?)));
-    let found = there.into_iter().find(|(_, looked)| looked.is_true);
-    found.map_or_else(String::new, |(it, looked)| {
-        format!("; {} with its cause switched: {}", shares(looked), it.setting)
-    })
+    let there: Vec<_> =
+        under.iter().filter_map(|it| Some((it, it.looked.as_ref().ok()?))).collect();
+    if let Some((it, looked)) = there.iter().find(|(_, looked)| looked.is_true) {
+        return format!("; {} with its cause switched: {}", shares(looked), it.setting);
+    }
+    let tried = there.iter().map(|(it, looked)| format!("; with {}: {}", it.setting, told(looked)));
+    tried.collect()
 }
 
 fn not_shown(found: &Looked, under: &[UnderSetting]) -> String {
