@@ -248,6 +248,24 @@ impl Host for World {
 }
 
 impl World {
+    /// Nothing gets through, and nobody answers.
+    fn silent(dice: Dice) -> Self {
+        Self {
+            now: BOOT,
+            dice,
+            loss_one_in: 1,
+            timers: [None; TimerId::COUNT],
+            flying: Vec::new(),
+            sent: 0,
+            rcv_nxt: 0,
+            held: Vec::new(),
+            latest: 0,
+            wnd: 0,
+            has_fin: false,
+            digest: Digest::default(),
+        }
+    }
+
     /// The answer to a data segment or SYN.
     fn receive(&mut self, segment: &Segment, config: &SenderConfig) -> Segment {
         let mut answer = Segment {
@@ -329,18 +347,11 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let mut sender = Sender::new(config, cc);
     let start_seq = config.isn.wrapping_add(1);
     let mut world = World {
-        now: BOOT,
-        dice,
         loss_one_in,
-        timers: [None; TimerId::COUNT],
-        flying: Vec::new(),
-        sent: 0,
         rcv_nxt: start_seq,
-        held: Vec::new(),
         latest: start_seq,
         wnd: 60_000,
-        has_fin: false,
-        digest: Digest::default(),
+        ..World::silent(dice)
     };
     let mut written = 0;
     let total = 600_000;
@@ -529,20 +540,7 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
     let cc = Algorithm::from_name(["reno", "cubic", "bbr1", "bbr2"][dice.below(4) as usize]);
     let cc = cc.expect("known").build(&Vec::new()).expect("the defaults");
     let mut sender = Sender::new(&config, cc);
-    let mut world = World {
-        now: BOOT,
-        dice,
-        loss_one_in: 1,
-        timers: [None; TimerId::COUNT],
-        flying: Vec::new(),
-        sent: 0,
-        rcv_nxt: 0,
-        held: Vec::new(),
-        latest: 0,
-        wnd: 0,
-        has_fin: false,
-        digest: Digest::default(),
-    };
+    let mut world = World::silent(dice);
     sender.write_unlimited(world.now, &mut world);
     sender.connect(world.now, &mut world);
     let synack = Segment {
@@ -599,20 +597,7 @@ fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");
     let config = SenderConfig { tick: Tick::new(1000, 0, Span::ZERO), ..SenderConfig::default() };
     let mut sender = Sender::new(&config, cc);
-    let mut world = World {
-        now: BOOT,
-        dice: Dice(1),
-        loss_one_in: 1,
-        timers: [None; TimerId::COUNT],
-        flying: Vec::new(),
-        sent: 0,
-        rcv_nxt: 0,
-        held: Vec::new(),
-        latest: 0,
-        wnd: 0,
-        has_fin: false,
-        digest: Digest::default(),
-    };
+    let mut world = World::silent(Dice(1));
     sender.connect(world.now, &mut world);
     let mut waits_s = Vec::new();
     for sent in 1..=8 {
