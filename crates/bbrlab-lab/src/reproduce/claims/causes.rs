@@ -77,6 +77,12 @@ const CAUSES: &[Setting] = &[
         words: "the algorithm of the text; the authors' program halves cwnd once a round, which costs BBR's recovery more",
     },
     Setting {
+        of: "piotrowska2024.c13",
+        form: None,
+        sets: &["access.rate=1Gbit/s"],
+        words: "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow alone cannot overfill the queue",
+    },
+    Setting {
         of: "piotrowska2024.c14",
         form: None,
         sets: &["access.rate=1Gbit/s"],
