@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_fails_tells_its_cause_if_it_is_true_with_it() {
+    fn a_claim_that_fails_tells_its_cause_and_what_was_tried_in_vain() {
         check(
             "lanigan2020.c01",
             false,
