@@ -305,7 +305,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
             ],
         );
     }
