@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bbrlab_lab::{LabError, read_document};
-use bbrlab_report::compare_table;
+use bbrlab_report::{compare_table, value_text};
 use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
@@ -43,7 +43,7 @@ fn points_of(folder: &Path, runs: &[RunSummary]) -> String {
     const SHOWN: usize = 6;
     let mut swept: Vec<(&str, Vec<String>)> = Vec::new();
     for (key, value) in runs.iter().flat_map(|run| &run.point) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = value_text(value);
         match swept.iter_mut().find(|(known, _)| known == key) {
             Some((_, values)) if values.contains(&value) => {}
             Some((_, values)) => values.push(value),

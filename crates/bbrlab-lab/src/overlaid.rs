@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    OverTime, Overlay, OverlayPair, OverlayPanel, RunPanel, Shape, overlay_picture,
+    OverTime, Overlay, OverlayPair, OverlayPanel, RunPanel, Shape, overlay_picture, value_text,
 };
 use bbrlab_run::{QueueSeries, RunSummary, Series};
 
@@ -179,11 +179,7 @@ fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     }
     let values = |of: &RunSummary, against: &RunSummary| -> Vec<String> {
         let differs = of.point.iter().filter(|(key, value)| against.point.get(*key) != Some(value));
-        let word = |value: &serde_json::Value| match value.as_str() {
-            Some(text) => text.to_owned(),
-            None => value.to_string(),
-        };
-        differs.map(|(key, value)| format!("{key} {}", word(value))).collect()
+        differs.map(|(key, value)| format!("{key} {}", value_text(value))).collect()
     };
     let algorithms = |of: &RunSummary| -> Vec<String> {
         let mut names: Vec<String> = of.flows.iter().map(|flow| flow.cc.clone()).collect();

@@ -39,6 +39,6 @@ pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{
     Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_table,
-    split_unit, sweep_table,
+    split_unit, sweep_table, value_text,
 };
 pub use table::{PublishedCell, PublishedRow};

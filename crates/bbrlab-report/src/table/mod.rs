@@ -11,11 +11,11 @@ pub use compare::compare_table;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};
 pub use published::{PublishedCell, PublishedRow, published_table, published_tables, split_unit};
-pub use run::run_table;
+pub use run::{run_table, value_text};
 pub use sweep::sweep_table;
 
 pub(crate) use layout::cut as layout_cut;
-pub(crate) use run::{point_text as point_words, value_text};
+pub(crate) use run::point_text as point_words;
 pub(crate) use sweep::varying_keys;
 
 #[cfg(test)]

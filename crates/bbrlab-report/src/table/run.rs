@@ -80,7 +80,8 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
 }
 
 /// A swept value as the scenario wrote it.
-pub(crate) fn value_text(value: &serde_json::Value) -> String {
+#[must_use]
+pub fn value_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
