@@ -68,15 +68,24 @@ pub(crate) fn overlay_panels(
                 megabits(series.pacing_rate_bps[row])
             }),
             RunPanel::Throughput => {
-                #[expect(clippy::cast_precision_loss, reason = "for a picture")]
-                let mut bytes = of_flows("Throughput, Mbit/s of payload", &|series, row| {
-                    Some(series.received_bytes[row] as f64)
-                });
-                for pair in &mut bytes.pairs {
-                    pair.below = rate(&pair.below, start_s, end_s);
-                    pair.above = rate(&pair.above, start_s, end_s);
+                let is_told =
+                    |of: Recording<'_>| of.series.throughput_bps.iter().any(Option::is_some);
+                if is_told(below) && is_told(above) {
+                    let mut rates = of_flows("Throughput, Mbit/s on the wire", &|series, row| {
+                        megabits(series.throughput_bps[row])
+                    });
+                    each_line(&mut rates, |line| mean(line, start_s, end_s));
+                    rates
+                } else {
+                    // What one of them does not know is not drawn of the other.
+                    #[expect(clippy::cast_precision_loss, reason = "for a picture")]
+                    let mut bytes = of_flows(
+                        "Payload read by the application, Mbit/s (in steps behind a repair)",
+                        &|series, row| Some(series.received_bytes[row] as f64),
+                    );
+                    each_line(&mut bytes, |line| rate(line, start_s, end_s));
+                    bytes
                 }
-                bytes
             }
             RunPanel::Queue => OverlayPanel {
                 title: "Queue, packets".to_owned(),
@@ -87,14 +96,20 @@ pub(crate) fn overlay_panels(
                 }],
             },
         };
-        for pair in &mut one.pairs {
-            for line in [&mut pair.below, &mut pair.above] {
-                line.retain(|&(time_s, _)| (start_s..=end_s).contains(&time_s));
-            }
-        }
+        each_line(&mut one, |line| {
+            line.iter().filter(|(time_s, _)| (start_s..=end_s).contains(time_s)).copied().collect()
+        });
         drawn.push(one);
     }
     drawn
+}
+
+/// Replaces every line of a panel.
+fn each_line(panel: &mut OverlayPanel, made: impl Fn(&OverTime) -> OverTime) {
+    for pair in &mut panel.pairs {
+        pair.below = made(&pair.below);
+        pair.above = made(&pair.above);
+    }
 }
 
 /// What is to be drawn of two runs.
@@ -135,7 +150,7 @@ pub(crate) fn plot_two(
     let [below_name, above_name] =
         told_apart(&below, &above).unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
     let more = below.summary.flows.len().max(above.summary.flows.len()) - flows.len();
-    let mut picture = overlay_picture(&Overlay {
+    let drawn = overlay_picture(&Overlay {
         name: format!("overlay-{}", name_of(&below_path)),
         title: if below.title() == above.title() {
             below.title()
@@ -150,6 +165,7 @@ pub(crate) fn plot_two(
         shape: choice.shape,
         panels,
     });
+    let mut picture = drawn.map_err(LabError::Usage)?;
     picture.name.push_str(&choice.ending);
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats)
 }
@@ -245,23 +261,44 @@ fn megabits(bits: Option<u64>) -> Option<f64> {
 
 /// Cumulative bytes as Mbit/s in windows of equal length.
 fn rate(bytes: &OverTime, start_s: f64, end_s: f64) -> OverTime {
+    let mut before: Option<(f64, f64)> = None;
+    in_windows(bytes, start_s, end_s, |rows| {
+        let last = rows.iter().rev().find_map(|&(time_s, value)| Some((time_s, value?)));
+        let rate = last.zip(before).and_then(|((to_s, to), (from_s, from))| {
+            (to_s > from_s).then(|| (to - from) * 8e-6 / (to_s - from_s))
+        });
+        before = last.or(before);
+        rate
+    })
+}
+
+/// The mean of the values in windows of equal length.
+fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
+    in_windows(values, start_s, end_s, |rows| {
+        let told = || rows.iter().filter_map(|&(_, value)| value);
+        #[expect(clippy::cast_precision_loss, reason = "for a picture")]
+        let count = told().count() as f64;
+        (count > 0.0).then(|| told().sum::<f64>() / count)
+    })
+}
+
+/// A figure of the rows in each window that has one, at the middle of the window.
+fn in_windows(
+    rows: &OverTime,
+    start_s: f64,
+    end_s: f64,
+    mut figure: impl FnMut(&[(f64, Option<f64>)]) -> Option<f64>,
+) -> OverTime {
     let length = (end_s - start_s) / f64::from(WINDOWS);
     let mut points = Vec::new();
-    let mut next = 0;
-    let mut before: Option<(f64, f64)> = None;
+    let mut first = rows.partition_point(|&(time_s, _)| time_s < start_s);
     for window in 0..WINDOWS {
         let until = start_s + length * f64::from(window + 1);
-        let mut last = None;
-        while next < bytes.len() && bytes[next].0 <= until + length * 1e-9 {
-            last = bytes[next].1.map(|value| (bytes[next].0, value)).or(last);
-            next += 1;
+        let behind = rows.partition_point(|&(time_s, _)| time_s <= until + length * 1e-9);
+        if let Some(value) = figure(&rows[first..behind.max(first)]) {
+            points.push((until - length / 2.0, Some(value)));
         }
-        if let (Some((from_s, from)), Some((to_s, to))) = (before, last)
-            && to_s > from_s
-        {
-            points.push((until - length / 2.0, Some((to - from) * 8e-6 / (to_s - from_s))));
-        }
-        before = last.or(before);
+        first = behind.max(first);
     }
     points
 }

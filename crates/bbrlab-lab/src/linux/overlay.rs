@@ -84,7 +84,7 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
         Recording { series: &result.series, queue: &result.queue, link: 0 },
         (0.0, point.duration_s),
     );
-    Ok(Some(overlay_picture(&Overlay {
+    let drawn = overlay_picture(&Overlay {
         name: point.scenario.clone(),
         title: point.scenario.clone(),
         facts: format!("kernel {}, its seed 1  ·  ours with seed 1", point.kernel),
@@ -94,5 +94,6 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
         end_s: point.duration_s,
         shape: Shape::SCREEN,
         panels,
-    })))
+    });
+    drawn.map(Some).map_err(LinuxError)
 }

@@ -1,22 +1,25 @@
 //! Two recordings of the same thing over time, one on top of the other: cwnd, RTT, throughput, queue.
 //!
 //! One is drawn wide and pale, the other thin and dark on top of it: where they agree, the dark line runs in the
-//! middle of the pale one.
+//! middle of the pale one. A single flow is drawn in two colours; of several flows each has one, pale and dark.
+
+use plotters::style::RGBColor;
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Stroke, TextLook, draw};
-use super::panel::{Key, Panel, SMALL, TITLE};
-use super::shape::Shape;
+use super::canvas::{Canvas, Stroke, draw};
+use super::font::cut;
+use super::head::Head;
+use super::legend::{self, Entry};
+use super::panel::Panel;
+use super::shape::{LOWEST_PANEL, Shape};
 use super::{Picture, decimate, palette};
-use crate::table::layout_cut;
 
-const LEFT: f64 = 66.0;
-const RIGHT_MARGIN: f64 = 22.0;
-const FIRST_TOP: f64 = 86.0;
-/// Without a heading.
-const FIRST_TOP_NARROW: f64 = 30.0;
 const PANEL_HEIGHT: f64 = 150.0;
 const PANEL_GAP: f64 = 38.0;
+/// Below the last panel, for the name of the time axis.
+const BELOW: f64 = 12.0;
+/// The size of a panel's title.
+const PANEL_TITLE: f64 = 12.0;
 
 /// A value over time; `None` interrupts the line.
 pub type OverTime = Vec<(f64, Option<f64>)>;
@@ -24,7 +27,7 @@ pub type OverTime = Vec<(f64, Option<f64>)>;
 /// One quantity of one flow or link, in both recordings.
 #[derive(Clone, Debug, Default)]
 pub struct OverlayPair {
-    /// The label of the line, if a panel has several.
+    /// The flow, or nothing for what is no flow's.
     pub name: String,
     /// Drawn wide and pale.
     pub below: OverTime,
@@ -65,88 +68,154 @@ pub struct Overlay {
 }
 
 /// The picture of two recordings.
-#[must_use]
-pub fn overlay_picture(overlay: &Overlay) -> Picture {
-    let is_narrow = overlay.shape.is_narrow();
-    let first_top = if is_narrow { FIRST_TOP_NARROW } else { FIRST_TOP };
-    let rows = u32::try_from(overlay.panels.len()).unwrap_or(u32::MAX);
-    let around = first_top + 12.0 + f64::from(rows) * PANEL_GAP;
-    let panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
-    let height = around + f64::from(rows) * panel_height;
-    let svg = draw(&overlay.shape, height, |canvas| {
-        if !is_narrow {
-            let facts = layout_cut(&overlay.facts, 150);
-            let title = layout_cut(&overlay.title, 110);
-            canvas.text(&title, (LEFT, 24.0), TextLook::new(TITLE, palette::INK).bold());
-            canvas.text(&facts, (LEFT, 44.0), TextLook::new(SMALL, palette::FAINT_INK));
-        }
-        let mut top = first_top;
-        for (place, panel) in overlay.panels.iter().enumerate() {
-            let is_last = place + 1 == overlay.panels.len();
-            paint(canvas, overlay, panel, (top, top + panel_height), is_last);
-            top += panel_height + PANEL_GAP;
-        }
+///
+/// # Errors
+/// If the size leaves no room for the panels.
+pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
+    let sheet = Sheet::of(overlay)?;
+    let height = overlay.shape.height.unwrap_or_else(|| {
+        sheet.first_top + number(overlay.panels.len()) * (sheet.panel_height + PANEL_GAP) + BELOW
     });
-    Picture { name: overlay.name.clone(), svg }
+    let svg = draw(&overlay.shape, height, |canvas| sheet.paint(canvas));
+    Ok(Picture { name: overlay.name.clone(), svg })
 }
 
-fn paint(
-    canvas: &Canvas<'_>,
-    overlay: &Overlay,
-    content: &OverlayPanel,
-    (top, bottom): (f64, f64),
-    is_last: bool,
-) {
-    let values = || {
-        let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));
-        pairs.filter_map(|&(_, value)| value)
-    };
-    let ticks = if overlay.shape.is_narrow() { 6 } else { 11 };
-    let least = values().fold(f64::INFINITY, f64::min);
-    let greatest = values().fold(0.0, f64::max);
-    let panel = Panel {
-        canvas,
-        left: LEFT,
-        right: overlay.shape.width - RIGHT_MARGIN,
-        top,
-        bottom,
-        x: Axis::exactly(overlay.start_s, overlay.end_s.max(overlay.start_s + 1e-9), ticks),
-        y: Axis::around(least.min(greatest), greatest.max(1e-3), 5),
-    };
-    panel.frame(&content.title);
-    let several = content.pairs.len() > 1;
-    let line = |points: &OverTime, stroke: Stroke| {
-        for line in decimate::lines(points.iter().copied(), |time_s| panel.column(time_s)) {
-            panel.line(&line, stroke);
+struct Sheet<'a> {
+    overlay: &'a Overlay,
+    /// The names of the flows in the order of their colours; none where there is only one.
+    flows: Vec<&'a str>,
+    first_top: f64,
+    panel_height: f64,
+}
+
+impl<'a> Sheet<'a> {
+    fn of(overlay: &'a Overlay) -> Result<Self, String> {
+        let mut flows: Vec<&str> = Vec::new();
+        for pair in overlay.panels.iter().flat_map(|panel| &panel.pairs) {
+            if !pair.name.is_empty() && !flows.contains(&&*pair.name) {
+                flows.push(&pair.name);
+            }
         }
-    };
-    // A single pair of lines uses two colours. Of several pairs, each has one colour, pale and dark.
-    let below = |place: usize| {
-        let color = palette::line(if several { place } else { 1 });
-        Stroke::new(color, 3.2).alpha(0.4)
-    };
-    let above = |place: usize| Stroke::new(palette::line(place), 1.0);
-    for (place, pair) in content.pairs.iter().enumerate() {
-        line(&pair.below, below(place));
+        if flows.len() == 1 {
+            flows.clear();
+        }
+        let mut sheet = Self { overlay, flows, first_top: 0.0, panel_height: 0.0 };
+        let rows = legend::rows(&sheet.legend(), sheet.left(), sheet.right()).len();
+        sheet.first_top = sheet.note_at() + 36.0 + number(rows) * legend::ROW;
+        let around = sheet.first_top + number(overlay.panels.len()) * PANEL_GAP + BELOW;
+        let rows = u32::try_from(overlay.panels.len()).unwrap_or(u32::MAX);
+        sheet.panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
+        if sheet.panel_height < LOWEST_PANEL {
+            return Err(format!(
+                "the size leaves no room for {rows} panels: choose a larger one or fewer panels"
+            ));
+        }
+        Ok(sheet)
     }
-    for (place, pair) in content.pairs.iter().enumerate() {
-        line(&pair.above, above(place));
+
+    fn left(&self) -> f64 {
+        if self.overlay.shape.is_narrow() { 46.0 } else { 66.0 }
     }
-    let mut keys = Vec::new();
-    if several {
-        for (place, pair) in content.pairs.iter().enumerate().take(8) {
-            let stroke = Stroke::new(palette::line(place), 2.0);
-            keys.push(Key { text: pair.name.clone(), stroke });
+
+    fn right(&self) -> f64 {
+        self.overlay.shape.width - if self.overlay.shape.is_narrow() { 12.0 } else { 22.0 }
+    }
+
+    fn note_at(&self) -> f64 {
+        match (self.overlay.shape.is_narrow(), self.overlay.facts.is_empty()) {
+            (false, _) => 44.0,
+            (true, false) => 10.0,
+            (true, true) => -10.0,
         }
     }
-    let grey = |width| Stroke::new(palette::FAINT_INK, width);
-    let wide = if several { grey(3.2).alpha(0.4) } else { below(0) };
-    let thin = if several { grey(1.0) } else { above(0) };
-    keys.push(Key { text: overlay.below.clone(), stroke: wide });
-    keys.push(Key { text: overlay.above.clone(), stroke: thin });
-    panel.legend(&keys);
-    panel.border();
-    if is_last {
-        panel.x_labels("time, s");
+
+    /// The colour of a flow; `None` for what is drawn in the two colours of the recordings, or in grey.
+    fn color(&self, name: &str) -> Option<RGBColor> {
+        self.flows.iter().position(|flow| *flow == name).map(palette::line)
     }
+
+    /// The wide line below.
+    fn wide(&self, name: &str) -> Stroke {
+        let alone = if self.flows.is_empty() { palette::line(1) } else { palette::FAINT_INK };
+        Stroke::new(self.color(name).unwrap_or(alone), 3.2).alpha(0.4)
+    }
+
+    /// The thin line above.
+    fn thin(&self, name: &str) -> Stroke {
+        let alone = if self.flows.is_empty() { palette::line(0) } else { palette::INK };
+        Stroke::new(self.color(name).unwrap_or(alone), 1.0)
+    }
+
+    /// The flows, if there are several, and the two recordings.
+    fn legend(&self) -> Vec<Entry> {
+        let entry =
+            |text: &str, stroke| Entry { text: text.to_owned(), stroke: Some(stroke), mark: None };
+        let flows = (0..).zip(&self.flows);
+        let mut entries: Vec<Entry> =
+            flows.map(|(at, flow)| entry(flow, Stroke::new(palette::line(at), 2.0))).collect();
+        entries.push(entry(&self.overlay.below, self.wide("")));
+        entries.push(entry(&self.overlay.above, self.thin("")));
+        entries
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>) {
+        // A figure of a paper has a caption.
+        let is_narrow = self.overlay.shape.is_narrow();
+        let title = (!is_narrow).then_some(&*self.overlay.title);
+        let (note, entries) = (&*self.overlay.facts, self.legend());
+        let head = Head { title, note, note_at: self.note_at(), entries: &entries };
+        head.paint(canvas, self.left(), self.right());
+        let mut top = self.first_top;
+        for (place, panel) in self.overlay.panels.iter().enumerate() {
+            self.paint_panel(canvas, panel, top, place + 1 == self.overlay.panels.len());
+            top += self.panel_height + PANEL_GAP;
+        }
+    }
+
+    fn paint_panel(&self, canvas: &Canvas<'_>, content: &OverlayPanel, top: f64, is_last: bool) {
+        let values = || {
+            let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));
+            pairs.filter_map(|&(_, value)| value)
+        };
+        let Overlay { start_s, end_s, .. } = *self.overlay;
+        let least = values().fold(f64::INFINITY, f64::min);
+        let greatest = values().fold(0.0, f64::max);
+        let panel = Panel {
+            canvas,
+            left: self.left(),
+            right: self.right(),
+            top,
+            bottom: top + self.panel_height,
+            x: Axis::exactly(
+                start_s,
+                end_s.max(start_s + 1e-9),
+                if self.overlay.shape.is_narrow() { 6 } else { 11 },
+            ),
+            y: Axis::around(
+                least.min(greatest),
+                greatest.max(1e-3),
+                if self.panel_height < 100.0 { 3 } else { 5 },
+            ),
+        };
+        panel.frame(&cut(&content.title, panel.right - panel.left, PANEL_TITLE, true));
+        let line = |points: &OverTime, stroke: Stroke| {
+            for line in decimate::lines(points.iter().copied(), |time_s| panel.column(time_s)) {
+                panel.line(&line, stroke);
+            }
+        };
+        for pair in &content.pairs {
+            line(&pair.below, self.wide(&pair.name));
+        }
+        for pair in &content.pairs {
+            line(&pair.above, self.thin(&pair.name));
+        }
+        panel.border();
+        if is_last {
+            panel.x_labels("time, s");
+        }
+    }
+}
+
+fn number(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -7,6 +7,7 @@ use bbrlab_scenario::Scenario;
 
 use super::font::{bold_width_of, width_of};
 use super::{CdfInput, CdfSample, cdf_picture};
+use super::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 use super::{Picture, RunChoice, RunPanel, RunPicture, Shape, SweepChoice};
 use super::{chosen_run_picture, chosen_sweep_pictures, run_picture, sweep_pictures};
 use crate::table::tests::sample_run;
@@ -498,6 +499,49 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
     assert_sound(&paper.svg);
     let refused = cdf_picture(&CdfInput { by: Some("rate".to_owned()), ..input }).unwrap_err();
     assert_eq!(refused, "`rate` is not swept here; swept are flows.cc, bottleneck.loss");
+}
+
+/// Two recordings of so many flows and of one queue, with names as long as people give them.
+fn overlay(flows: u32, shape: Shape) -> Overlay {
+    let rising = |from: f64| -> OverTime {
+        (0..100).map(|at| (f64::from(at) / 10.0, Some(from + f64::from(at)))).collect()
+    };
+    let pair = |name: String| OverlayPair { name, below: rising(10.0), above: rising(20.0) };
+    let of_flows = |title: &str| OverlayPanel {
+        title: title.to_owned(),
+        pairs: (0..flows).map(|flow| pair(format!("{flow} bbr1 / cubic"))).collect(),
+    };
+    Overlay {
+        name: "two".to_owned(),
+        title: "Two recordings".to_owned(),
+        facts: "17 more flows are not drawn".to_owned(),
+        below: "bottleneck.buffer 100 packets".to_owned(),
+        above: "bottleneck.buffer 1.5 BDP".to_owned(),
+        start_s: 0.0,
+        end_s: 10.0,
+        shape,
+        panels: vec![
+            of_flows("Payload read by the application, Mbit/s (in steps behind a repair)"),
+            of_flows("Smoothed RTT, ms"),
+            OverlayPanel { title: "Queue, packets".to_owned(), pairs: vec![pair(String::new())] },
+        ],
+    }
+}
+
+#[test]
+fn two_recordings_have_one_legend_that_keeps_clear_of_the_titles_at_every_size() {
+    for shape in [Shape::SCREEN, Shape::paper(84.0, 110.0), Shape::pixels(1600.0, 900.0)] {
+        for flows in [1, 2, 4] {
+            let picture = overlay_picture(&overlay(flows, shape)).unwrap();
+            show(&format!("overlay{flows}-{}", shape.width), &picture);
+            assert_has(&picture.svg, &["buffer 100 packets", "17 more flows", "Queue, packets"]);
+            let times = |words: &str| picture.svg.matches(words).count();
+            assert_eq!(times("1.5 BDP"), 1);
+            assert_eq!(times("0 bbr1 / cubic"), usize::from(flows > 1));
+        }
+    }
+    let reason = overlay_picture(&overlay(2, Shape::paper(84.0, 50.0))).unwrap_err();
+    assert!(reason.contains("no room for 3 panels"), "{reason}");
 }
 
 #[test]

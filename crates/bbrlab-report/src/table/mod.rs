@@ -14,7 +14,6 @@ pub use published::{PublishedCell, PublishedRow, published_table, published_tabl
 pub use run::{run_table, value_text};
 pub use sweep::sweep_table;
 
-pub(crate) use layout::cut as layout_cut;
 pub(crate) use run::point_text as point_words;
 pub(crate) use sweep::varying_keys;
 
