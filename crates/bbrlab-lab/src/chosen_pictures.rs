@@ -363,8 +363,8 @@ impl Distribution {
     fn title(self) -> &'static str {
         match self {
             Self::Fct => "completion time, ms",
-            Self::Rtt => "RTT at each sample, ms",
-            Self::Queue => "queue delay at each sample, ms",
+            Self::Rtt => "RTT, ms",
+            Self::Queue => "queue delay, ms",
         }
     }
 }

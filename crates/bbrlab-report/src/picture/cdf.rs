@@ -195,7 +195,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn right(&self) -> f64 {
-        self.input.shape.width - if self.input.shape.is_narrow() { 14.0 } else { 24.0 }
+        self.input.shape.width - if self.input.shape.is_narrow() { 18.0 } else { 24.0 }
     }
 
     fn note_at(&self) -> f64 {

@@ -71,7 +71,10 @@ impl<'s, 'a> Curves<'s, 'a> {
             let groups = self.groups().into_iter().enumerate();
             return groups
                 .map(|(place, (name, flows))| {
-                    let name = format!("{name} ({} flows)", flows.len());
+                    let name = match flows.len() {
+                        1 => format!("{name} (1 flow)"),
+                        several => format!("{name} ({several} flows)"),
+                    };
                     (name, palette::line(place))
                 })
                 .collect();
