@@ -41,4 +41,4 @@ pub use table::{
     Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_table,
     split_unit, sweep_table, value_text,
 };
-pub use table::{PublishedCell, PublishedRow};
+pub use table::{PrintedAs, PublishedCell, PublishedRow};

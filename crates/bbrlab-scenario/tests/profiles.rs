@@ -26,6 +26,23 @@ fn run(profile: &str, stack: &str, link: &str) -> Run {
     scenario(profile, stack, link).run(0)
 }
 
+/// What a profile sets can be set key by key: `reproduce --explain` switches them one by one.
+#[test]
+fn the_settings_of_a_profile_make_it_anew_under_another() {
+    let linux = scenario("linux", "", "buffer = \"38pkt\"");
+    for profile in ["linux", "ns3", "ns3-3.40", "ns3-3.27", "lanigan", "piotrowska"] {
+        let there = scenario(profile, "", "buffer = \"38pkt\"");
+        let values = there.settings(0).into_iter().filter(|(key, _)| key != "stack.profile");
+        let sets: Vec<String> =
+            values.filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
+        assert!(sets.contains(&"access.rate=\"40Mbit/s\"".to_owned()), "{sets:?}");
+        let made = Scenario::parse("test", "test.toml", &linux.to_toml(), None, &sets)
+            .unwrap_or_else(|errors| panic!("{sets:?}\n{errors}"));
+        let (made, there) = (made.run(0), there.run(0));
+        assert_eq!((made.stack, made.links), (there.stack, there.links), "{profile}");
+    }
+}
+
 /// The list of presets, as the facts about ns-3's releases give it.
 #[test]
 fn presets_are_those_of_the_list() {

@@ -1,6 +1,6 @@
 //! Measured rows beside the figures that the paper printed for the same place.
 
-use bbrlab_report::{PublishedCell, PublishedRow, median};
+use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
 
 use super::row::{Row, Rows};
@@ -22,14 +22,19 @@ pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<Pu
 /// A metric of a row as measured, with its interval, beside what is printed for the same place.
 pub(super) fn cell_of(experiment: &Experiment, row: &Row, metric: &str) -> PublishedCell {
     let known = experiment.rows.iter().chain(&experiment.derived_rows);
+    let name = counterpart(row, metric);
     let mut printed = known.filter(|printed| is_at(row, printed));
+    let printed = name.and_then(|name| {
+        printed.find_map(|row| row.get(name).and_then(number).map(|value| (value, row)))
+    });
+    let words = printed.and_then(|(_, row)| row.get("qualifier").and_then(Value::as_str));
     let values = row.metric(metric).unwrap_or_default();
     let found = median(&values.iter().copied().flatten().collect::<Vec<_>>());
     let unit = unit_of(&experiment.id, metric);
     PublishedCell {
         metric: metric.to_owned(),
-        published: counterpart(row, metric)
-            .and_then(|name| printed.find_map(|row| row.get(name).and_then(number))),
+        published: printed.map(|(value, _)| value),
+        printed_as: words.map_or(PrintedAs::Value, PrintedAs::from_words),
         measured: found.map(|found| found.median),
         interval: found.and_then(|found| found.interval),
         decimals: decimals(experiment, metric, &unit),

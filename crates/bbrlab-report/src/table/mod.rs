@@ -10,7 +10,9 @@ mod sweep;
 pub use compare::compare_table;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};
-pub use published::{PublishedCell, PublishedRow, published_table, published_tables, split_unit};
+pub use published::{
+    PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
+};
 pub use run::{run_table, value_text};
 pub use sweep::sweep_table;
 

@@ -12,6 +12,8 @@ pub struct PublishedCell {
     pub unit: String,
     /// As printed; `None` if the paper shows it only in a figure.
     pub published: Option<f64>,
+    /// How the paper's words qualify it.
+    pub printed_as: PrintedAs,
     /// Our median over the seeds.
     pub measured: Option<f64>,
     /// Its interval.
@@ -20,7 +22,74 @@ pub struct PublishedCell {
     pub decimals: usize,
 }
 
+/// What a printed figure is: in prose it may be a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrintedAs {
+    /// The value itself.
+    #[default]
+    Value,
+    /// The value, roughly: "about", "nearly".
+    About,
+    /// An upper bound that is reached: "up to".
+    UpTo,
+    /// An upper bound: "below", "just under".
+    Below,
+    /// A lower bound: "over".
+    Over,
+}
+
+impl PrintedAs {
+    /// From the words with which a data file qualifies a row; words that qualify something else leave it a value.
+    #[must_use]
+    pub fn from_words(words: &str) -> Self {
+        let starts = [
+            ("about", Self::About),
+            ("nearly", Self::About),
+            ("up to", Self::UpTo),
+            ("below", Self::Below),
+            ("just under", Self::Below),
+            ("over", Self::Over),
+        ];
+        let found = starts.into_iter().find(|(start, _)| words.starts_with(start));
+        found.map_or(Self::Value, |(_, printed_as)| printed_as)
+    }
+
+    /// The sign before the figure.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Value => "",
+            Self::About => "~",
+            Self::UpTo => "≤",
+            Self::Below => "<",
+            Self::Over => ">",
+        }
+    }
+
+    /// Whether a difference from the figure says something.
+    fn is_comparable(self) -> bool {
+        matches!(self, Self::Value | Self::About)
+    }
+}
+
 impl PublishedCell {
+    /// The printed figure, with a sign if it is a bound.
+    fn published_text(&self) -> String {
+        let sign = if self.published.is_some() { self.printed_as.sign() } else { "" };
+        format!("{sign}{}", fixed(self.published, self.decimals))
+    }
+
+    /// How far the measured figure is from the printed one, in percent; of a bound, nothing.
+    fn difference(&self) -> String {
+        match (self.published, self.measured) {
+            (Some(published), Some(measured))
+                if published != 0.0 && self.printed_as.is_comparable() =>
+            {
+                format!("{:+.1}", (measured - published) / published * 100.0)
+            }
+            _ => NONE.to_owned(),
+        }
+    }
+
     /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed, one that is not whole has
     /// three significant digits, so that it does not contradict its difference.
     #[must_use]
@@ -157,7 +226,7 @@ fn grid(rows: &[PublishedRow]) -> Option<String> {
     for (mut line, cells) in lines {
         for column in 0..values.len() {
             let cell = cells.get(column).copied().flatten();
-            line.push(cell.map_or_else(String::new, |cell| fixed(cell.published, cell.decimals)));
+            line.push(cell.map_or_else(String::new, PublishedCell::published_text));
             let finer =
                 cell.map(|cell| PublishedCell { decimals: cell.decimals + 1, ..cell.clone() });
             line.push(finer.map_or_else(String::new, |cell| measured_text(&cell)));
@@ -188,9 +257,9 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
             line.extend([
                 cell.metric.clone(),
                 cell.unit.clone(),
-                fixed(cell.published, cell.decimals),
+                cell.published_text(),
                 measured_text(cell),
-                difference(cell.published, cell.measured),
+                cell.difference(),
             ]);
             table.row(line);
         }
@@ -238,9 +307,9 @@ fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
         for (at, cell) in row.cells.iter().enumerate() {
             let measured = measured_text(cell);
             if with_published[at] {
-                line.push(fixed(cell.published, cell.decimals));
+                line.push(cell.published_text());
                 line.push(measured);
-                line.push(difference(cell.published, cell.measured));
+                line.push(cell.difference());
             } else {
                 line.push(measured);
             }
@@ -273,18 +342,10 @@ pub fn split_unit(name: &str) -> (&str, &str) {
     (name, "")
 }
 
-fn difference(published: Option<f64>, measured: Option<f64>) -> String {
-    match (published, measured) {
-        (Some(published), Some(measured)) if published != 0.0 => {
-            format!("{:+.1}", (measured - published) / published * 100.0)
-        }
-        _ => "–".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{PublishedCell, PublishedRow, grid, measured_text, published_table};
+    use super::{PrintedAs, PublishedCell, PublishedRow, grid, measured_text, published_table};
+    use crate::number::NONE;
     use expect_test::expect;
 
     fn cell(metric: &str, published: Option<f64>, measured: f64) -> PublishedCell {
@@ -292,6 +353,7 @@ mod tests {
             metric: metric.to_owned(),
             unit: "Mibit/s".to_owned(),
             published,
+            printed_as: PrintedAs::Value,
             measured: Some(measured),
             interval: None,
             decimals: 2,
@@ -307,6 +369,22 @@ mod tests {
         };
         assert_eq!((text(7.21, 0), text(0.25, 0)), ("7.21".to_owned(), "0.250".to_owned()));
         assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
+    }
+
+    /// "Up to 5 %" is not missed by 2 %.
+    #[test]
+    fn a_printed_bound_has_a_sign_and_no_difference() {
+        let text = |words: &str| {
+            let printed_as = PrintedAs::from_words(words);
+            let cell = PublishedCell { printed_as, ..cell("drop_pct", Some(5.0), 2.0) };
+            (cell.published_text(), cell.difference())
+        };
+        let pair = |sign: &str, difference: &str| (sign.to_owned(), difference.to_owned());
+        assert_eq!(text("up to, in shallow buffers"), pair("≤5.00", NONE));
+        assert_eq!(text("just under"), pair("<5.00", NONE));
+        assert_eq!(text("over two thirds"), pair(">5.00", NONE));
+        assert_eq!(text("nearly"), pair("~5.00", "-60.0"));
+        assert_eq!(text("gain is about 25 % per cycle"), pair("5.00", "-60.0"));
     }
 
     #[test]
