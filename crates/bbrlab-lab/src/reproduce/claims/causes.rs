@@ -8,6 +8,12 @@ use crate::papers::Claim;
 const PACED_BY_FQ: &str =
     "fq at the senders, which paces CUBIC too; CUBIC's bursts no longer decide who loses";
 
+const WHOLE_BURSTS: &str = "bursts that cross the network whole, as between Mininet's virtual interfaces, where a queue counts each of them as one packet";
+
+const SOCKET_BUFFERS: &[&str] = &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"];
+
+const IN_SOCKET_BUFFERS: &str = "ns-3's socket buffers of 131072 bytes, which hold each flow at the same rate and leave the deep buffers empty";
+
 /// The causes, by claim.
 const CAUSES: &[Setting] = &[
     Setting {
@@ -40,12 +46,21 @@ const CAUSES: &[Setting] = &[
         sets: &["stack.bbr.probe_phase=timed"],
         words: "a probing phase that ends after a minimum RTT; Linux stays in it until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
     },
+    Setting { of: "song2021.c14", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
+    Setting {
+        of: "song2021.c20",
+        form: None,
+        sets: &["bottleneck.rate=100Mbit/s"],
+        words: "a link of 100 Mbit/s, since the paper names none for this figure; at this loss CUBIC keeps about 120 packets in flight, which 50 Mbit/s and 30 ms hardly exceed",
+    },
     Setting {
         of: "song2021.c31",
         form: None,
         sets: &["bottleneck.buffer=4bdp"],
         words: "a buffer of 4 BDP; of those that the claim spans, 0.1 to 0.3 BDP hold less than 200 kB",
     },
+    Setting { of: "song2021.c32", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
+    Setting { of: "song2021.c43", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
     Setting {
         of: "song2021.c22",
         form: None,
@@ -53,10 +68,23 @@ const CAUSES: &[Setting] = &[
         words: "a loss threshold of 3.1 %; at 1 % random loss single probes exceed 2 % by chance",
     },
     Setting {
+        of: "song2021.c66",
+        form: None,
+        sets: &["stack.tso=off"],
+        words: "senders that make no bursts, which at 1 Gbit/s and 0.2 BDP cost the flow with the longer RTT more",
+    },
+    Setting { of: "song2021.c71", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
+    Setting {
         of: "song2021.c73",
         form: None,
         sets: &["stack.sender_qdisc=fq"],
         words: PACED_BY_FQ,
+    },
+    Setting {
+        of: "song2021.c75",
+        form: None,
+        sets: &["duration=300s"],
+        words: "300 s, since the paper gives no duration",
     },
     Setting {
         of: "song2021.c76",
@@ -67,14 +95,22 @@ const CAUSES: &[Setting] = &[
     Setting {
         of: "mahmud2020.c16",
         form: Some("as-described"),
-        sets: &[],
-        words: "the algorithm of the text, whose detection acts; in the authors' program alpha has no effect",
+        sets: &["bottleneck.rate=5Mbit/s"],
+        words: "the algorithm of the text, whose detection acts, on 5 Mbit/s, where a packet takes 0.9 ms; at 1 Mbit/s it takes 4.3 ms, beside which no alpha of 0.5 to 1.5 ms tells anything",
     },
     Setting {
         of: "mahmud2020.c18",
-        form: Some("as-described"),
-        sets: &[],
-        words: "the algorithm of the text; the authors' program halves cwnd once a round, which costs BBR's recovery more",
+        form: None,
+        sets: &["flows.rtt=80ms"],
+        words: "an RTT of 80 ms, since the paper gives none; the small buffer is then 1.5 BDP, not 1",
+    },
+    Setting { of: "kato2025.c03", form: None, sets: SOCKET_BUFFERS, words: IN_SOCKET_BUFFERS },
+    Setting { of: "kato2025.c08", form: None, sets: SOCKET_BUFFERS, words: IN_SOCKET_BUFFERS },
+    Setting {
+        of: "piotrowska2024.c02",
+        form: None,
+        sets: &["stack.profile=piotrowska"],
+        words: "the paper's simulator: the piotrowska profile",
     },
     Setting {
         of: "piotrowska2024.c13",
