@@ -43,8 +43,8 @@ const CAUSES: &[Setting] = &[
     Setting {
         of: "song2021.c11",
         form: None,
-        sets: &["stack.bbr.probe_phase=timed"],
-        words: "a probing phase that ends after a minimum RTT; Linux stays in it until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
+        sets: &["stack.bbr.probe_phase=timed", "stack.bbr.margin=0"],
+        words: "probing phases of one minimum RTT without the pacing margin of 1 %, by which three cycles find a factor of 1.95 and not of 1.90; Linux stays in the phase until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
     },
     Setting { of: "song2021.c14", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
     Setting {
