@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bbrlab_lab::{LabError, read_document};
+use bbrlab_lab::{LabError, read_results};
 use bbrlab_report::{compare_table, value_text};
 use bbrlab_run::RunSummary;
 
@@ -12,7 +12,8 @@ use crate::output::{Output, Verdict};
 /// Compares the folders, the first with each of the others.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     let documents =
-        args.folders.iter().map(|folder| read_document(folder)).collect::<Result<Vec<_>, _>>()?;
+        args.folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
+    output.notes_of_missing(&args.folders);
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
     if !comparison.points.iter().any(|point| point.is_in_all) {

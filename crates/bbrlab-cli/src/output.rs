@@ -1,6 +1,7 @@
 //! Results on standard output, messages on standard error, and the exit status.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bbrlab_lab::LabError;
@@ -66,6 +67,13 @@ impl Output {
     pub(crate) fn note(&mut self, text: &str) {
         let _ = self.out.flush();
         let _ = writeln!(anstream::stderr(), "{text}");
+    }
+
+    /// Says of which sweeps runs are missing.
+    pub(crate) fn notes_of_missing(&mut self, folders: &[PathBuf]) {
+        for text in folders.iter().flat_map(|folder| bbrlab_lab::missing_runs(folder)) {
+            self.note(&format!("note: {text}"));
+        }
     }
 
     /// Reports how the verb ended, and gives the exit status.

@@ -20,6 +20,7 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         formats: args.format.clone(),
         cdf: args.cdf.clone(),
     };
+    output.notes_of_missing(&args.folders);
     if args.overlay {
         for file in bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)? {
             output.text(&format!("{}\n", file.display()))?;
@@ -31,11 +32,13 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
+    output.notes_of_missing(&args.folders);
     each(&args.folders, args.out.as_deref(), bbrlab_lab::export_csv, output)
 }
 
 pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     let file = args.out.clone().unwrap_or_else(|| args.folders[0].join("report.html"));
+    output.notes_of_missing(&args.folders);
     bbrlab_lab::write_report(&args.folders, &file)?;
     output.text(&format!("{}\n", file.display()))
 }

@@ -378,6 +378,23 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
 
 /// Killed with that many runs complete, with one job and with two: what is complete stays, and the rest is
 /// computed.
+/// A process that computes a sweep holds a shared lock on its `sweep.json`.
+#[test]
+fn another_sweep_is_not_begun_beside_one_that_is_being_computed() {
+    let shell = shell("in-use");
+    assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
+    let held = fs::File::open(shell.folder().join("out/sweep.json")).unwrap();
+    held.lock_shared().unwrap();
+    // The same sweep is shared; another is refused, even before a run of the first is complete.
+    assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
+    let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
+    let wanted = ["error: ", "out: another process is computing another sweep in it", "--out"];
+    assert_told(&shell.output(&other), &wanted);
+    assert_told(&shell.output(&[&other[..], &["--force"]].concat()), &wanted);
+    drop(held);
+    assert_fine(&shell.output(&other));
+}
+
 #[test]
 fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     let shell = shell("killed");

@@ -143,3 +143,29 @@ fn two_runs_lie_on_top_of_each_other_in_one_picture() {
     refused(&["bbr", "cubic", "--metric", "share"], "--overlay draws two runs over time");
     refused(&["bbr", "cubic", "--from", "3s"], "--from 3 s is not before the end");
 }
+
+#[test]
+fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
+    let shell = Shell::new("plot-missing");
+    shell.write("four.toml", FOUR);
+    assert!(shell.output(&["run", "four.toml", "--quiet", "--out", "s"]).status.success());
+    let folders =
+        fs::read_dir(shell.folder().join("s")).unwrap().map(|entry| entry.unwrap().path());
+    let mut runs: Vec<_> = folders.filter(|path| path.is_dir()).collect();
+    runs.sort();
+    fs::remove_dir_all(&runs[0]).unwrap();
+    // The summary still has its figures, but its series are gone.
+    let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
+    assert_eq!(output.status.code(), Some(2));
+    let wanted = "s: the folders of 1 of its 4 runs are missing; bbrlab run s computes them again";
+    assert!(told(&output).contains(wanted), "{}", told(&output));
+    for name in ["summary.json", "summary.parquet"] {
+        fs::remove_file(shell.folder().join("s").join(name)).unwrap();
+    }
+    for args in [&["plot", "s"][..], &["compare", "s", "s"], &["report", "s"]] {
+        let output = shell.output(args);
+        assert!(output.status.success(), "{}", told(&output));
+        let wanted = "note: s: 3 of 4 runs are there; bbrlab run s computes the others";
+        assert!(told(&output).contains(wanted), "{args:?}: {}", told(&output));
+    }
+}

@@ -107,17 +107,18 @@ pub fn run_batch(
     watch: impl FnMut(Progress),
 ) -> Result<Batch, LabError> {
     let is_single = scenario.runs() == 1;
+    let mut _used = None;
     if let Some(out) = &options.out {
         make_folder(out)?;
         if !is_single {
+            let _lock = Lock::take(out)?;
             match look_for_sweep(out, scenario) {
                 Found::Nothing => {}
                 _ if options.force => {}
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
-            let _lock = Lock::take(out)?;
-            begin_sweep(out, scenario)?;
+            _used = Some(begin_sweep(out, scenario)?);
         }
     }
     let tasks = tasks(scenario, options.only.as_ref());

@@ -229,7 +229,7 @@ impl<'a> Chosen<'a> {
             let samples = self.samples(&folder, &files, of)?;
             read.push((files, samples));
         }
-        // Folders lie in the order of their names, the runs in that of the sweep.
+        // Folders lie in the order of their names, the runs in that of the sweep; another's may lie among them.
         if results.kind == Kind::Sweep {
             let order = document_of_sweep(&results.path)?.runs;
             let place = |run: &RunSummary| {
@@ -238,6 +238,16 @@ impl<'a> Chosen<'a> {
                 };
                 order.iter().position(is_it)
             };
+            read.retain(|(files, _)| place(&files.summary).is_some());
+            if read.len() < order.len() {
+                let shown = results.path.display();
+                return Err(LabError::Usage(format!(
+                    "{shown}: the folders of {} of its {} runs are missing; bbrlab run {shown} computes them again",
+                    order.len() - read.len(),
+                    order.len()
+                ))
+                .into());
+            }
             read.sort_by_key(|(files, _)| place(&files.summary));
         }
         let title = read.first().map_or_else(String::new, |(files, _)| files.title());

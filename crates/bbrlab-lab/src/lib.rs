@@ -70,7 +70,7 @@ pub use papers::{
     Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,
     contradictions, papers,
 };
-pub use picture_files::read_document;
+pub use picture_files::{missing_runs, read_results};
 pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use report_page::write_report;

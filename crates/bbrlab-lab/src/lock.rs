@@ -85,6 +85,27 @@ impl Drop for Lock {
     }
 }
 
+/// The use of a sweep's folder: those who compute the same sweep share it, and nobody begins another one in it. It is a
+/// shared lock on a file that says which sweep it is, and ends with the process too.
+#[derive(Debug)]
+pub(crate) struct Use {
+    /// `None` on a file system without locks.
+    _file: Option<File>,
+}
+
+impl Use {
+    /// Joins those who use what a file names.
+    pub(crate) fn join(path: &Path) -> Self {
+        Self { _file: File::open(path).ok().filter(|file| file.try_lock_shared().is_ok()) }
+    }
+
+    /// Whether anybody does.
+    pub(crate) fn is_by_somebody(path: &Path) -> bool {
+        let is_locked = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        File::open(path).is_ok_and(is_locked)
+    }
+}
+
 /// Whether that file is the one with this name.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |meta: &fs::Metadata| (meta.dev(), meta.ino());
@@ -99,7 +120,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::thread;
 
-    use super::{LOCK, Lock};
+    use super::{LOCK, Lock, Use};
     use crate::scratch::Scratch;
 
     #[test]
@@ -112,6 +133,21 @@ mod tests {
         drop(held);
         assert!(!folder.join(LOCK).exists());
         assert!(Lock::try_take(&folder).unwrap().is_some());
+    }
+
+    #[test]
+    fn several_use_what_a_file_names_and_the_last_one_frees_it() {
+        let scratch = Scratch::new("use");
+        let file = scratch.path().join("sweep.json");
+        assert!(!Use::is_by_somebody(&file), "there is no such file");
+        std::fs::write(&file, b"{}").unwrap();
+        assert!(!Use::is_by_somebody(&file));
+        let (one, other) = (Use::join(&file), Use::join(&file));
+        assert!(Use::is_by_somebody(&file));
+        drop(one);
+        assert!(Use::is_by_somebody(&file));
+        drop(other);
+        assert!(!Use::is_by_somebody(&file));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
-use crate::named::{Kind, folders_in, results_in};
+use crate::named::{Kind, Results, folders_in, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
@@ -174,6 +174,29 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
     joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
 }
 
+/// The records in a folder of results: a run's, or a sweep's as far as it has come.
+///
+/// # Errors
+/// If it is no such folder, or a file in it is damaged.
+pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
+    if read_sweep(folder).is_some() { document_of_sweep(folder) } else { read_document(folder) }
+}
+
+/// Sweeps in a folder of which runs are missing, with what computes them: figures of them are of fewer seeds or points than
+/// their scenarios have.
+#[must_use]
+pub fn missing_runs(folder: &Path) -> Vec<String> {
+    let of_one = |results: Results| {
+        let wanted = read_sweep(&results.path)?.runs;
+        let there = document_of_sweep(&results.path).map_or(0, |document| document.runs.len());
+        let shown = results.path.display();
+        ((there as u64) < wanted).then(|| {
+            format!("{shown}: {there} of {wanted} runs are there; bbrlab run {shown} computes the others")
+        })
+    };
+    results_in(folder).into_iter().flatten().filter_map(of_one).collect()
+}
+
 /// The picture of a run's folder.
 ///
 /// # Errors
@@ -233,7 +256,7 @@ pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
 ///
 /// # Errors
 /// If it is not such a folder, or its `summary.json` is damaged.
-pub fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
+pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
     if let Err(error) = fs::metadata(&path) {
         return Err(LabError::Usage(format!(

@@ -18,7 +18,7 @@ use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, wr
 use crate::columns::{of_series, summary_columns};
 use crate::error::LabError;
 use crate::execute::Executed;
-use crate::lock::LOCK;
+use crate::lock::{LOCK, Use};
 use crate::machine;
 use crate::parquet_file::encode;
 use crate::provenance::{COMMIT, VERSION};
@@ -81,7 +81,8 @@ pub(crate) struct SweepFile {
     pub(crate) title: String,
     /// Hash over all points and seeds.
     scenario_hash: String,
-    runs: u64,
+    /// Its runs, if all are computed.
+    pub(crate) runs: u64,
 }
 
 /// What a folder holds.
@@ -272,7 +273,7 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<(), LabError> {
+pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<Use, LabError> {
     if folder.join(RUN_JSON).exists() {
         for name in [RUN_JSON, SERIES_PARQUET, QUEUE_PARQUET, TRANSFERS_PARQUET] {
             forget(&folder.join(name))?;
@@ -286,6 +287,14 @@ pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<(), LabE
         scenario_hash: scenario.hash().to_owned(),
         runs: scenario.runs(),
     };
+    let mark = folder.join(SWEEP_JSON);
+    let is_other = read_sweep(folder).is_some_and(|there| there != file);
+    if is_other && Use::is_by_somebody(&mark) {
+        return Err(LabError::Usage(format!(
+            "{}: another process is computing another sweep in it; wait for its end, or name another --out",
+            folder.display()
+        )));
+    }
     // The mark comes first: a scenario without it would be somebody's file.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
@@ -295,7 +304,7 @@ pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<(), LabE
         }
         write(&path, &bytes)?;
     }
-    Ok(())
+    Ok(Use::join(&mark))
 }
 
 /// Puts a single run's scenario into its folder before it is computed, so that it can be run again however it ends. The

@@ -2,8 +2,7 @@
 //! first folder with 95 % intervals. Folders of a single point each, such as two of one sweep, are compared as they are.
 //!
 //! Where two folders have the same seeds at a point, runs of one seed are a pair, and the interval is that of the mean
-//! of their differences (Student's t). Otherwise the folders are independent samples (Welch; degrees of freedom rounded
-//! down).
+//! of their differences (Student's t). Otherwise the folders are independent samples (Welch).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::groups::flat_metrics;
-use crate::student_t::{interval, t_975};
+use crate::student_t::{interval, t_975_between};
 
 /// Points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -157,13 +156,7 @@ fn difference(first: &Sample, other: &Sample) -> Difference {
         return (difference, Some(0.0));
     }
     let freedom = sum * sum / parts.iter().map(|(part, df)| part * part / df).sum::<f64>();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between one and the number of runs"
-    )]
-    let freedom = freedom as usize;
-    (difference, Some(t_975(freedom.max(1)) * sum.sqrt()))
+    (difference, Some(t_975_between(freedom.max(1.0)) * sum.sqrt()))
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ record! {
         group: String, Name, "", "its name";
         flows: u64, Given, "flows", "number of flows";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
-        share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got";
+        share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got in that time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         drops: Option<u64>, Result, "packets", "data packets that queues refused or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";

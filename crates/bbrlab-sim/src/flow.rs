@@ -460,8 +460,11 @@ impl Flow {
             .then_some(ctl.pacing_rate)
     }
 
-    /// What the congestion control reports about itself.
+    /// What the congestion control reports about itself; nothing before the handshake, when it is not set up.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
+        if !self.sender.is_established() {
+            return bbrlab_cc::Info::default();
+        }
         self.sender.cc().info(self.sender.conn())
     }
 }

@@ -111,6 +111,8 @@ struct Sheet<'a> {
     /// The names of the small multiples with their groups.
     multiples: Vec<(String, Vec<usize>)>,
     left_out: usize,
+    /// Figures for which the size has no room.
+    unfit: usize,
     flow_groups: Vec<String>,
     figures: Vec<Answer<'a>>,
     columns: usize,
@@ -178,6 +180,7 @@ impl<'a> Sheet<'a> {
             lines,
             multiples,
             left_out,
+            unfit: 0,
             flow_groups: names_of_flow_groups(groups, keys_axis),
             figures: figures.to_vec(),
             columns,
@@ -198,6 +201,7 @@ impl<'a> Sheet<'a> {
             }
             if !is_chosen && self.figures.len() > 1 {
                 self.figures.pop();
+                self.unfit += 1;
                 self.columns =
                     self.columns.min(if self.multiples.len() > 1 { 4 } else { self.figures.len() });
             } else if self.panel_height >= LOWEST_PANEL {
@@ -372,6 +376,10 @@ impl<'a> Sheet<'a> {
     /// How points came about.
     fn note(&self) -> String {
         let seeds = self.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
+        let least = self.groups.iter().map(|group| group.seeds.len()).min().unwrap_or(0);
+        // Points of a sweep that is not complete have fewer.
+        let of_seeds =
+            if least < seeds { format!("{least} to {seeds}") } else { seeds.to_string() };
         let same = self.groups.iter().filter(|group| group.identical_digests).count();
         let all = self.groups.len();
         let short = self.shape.is_narrow();
@@ -380,10 +388,10 @@ impl<'a> Sheet<'a> {
             (seeds, _) if same == all => {
                 format!("{seeds} seeds, which changed nothing (identical digests): no bars")
             }
-            (seeds, true) => format!("mean of {seeds} seeds (dots), bars: 95 %"),
-            (seeds, false) => {
+            (_, true) => format!("mean of {of_seeds} seeds (dots), bars: 95 %"),
+            (_, false) => {
                 format!(
-                    "means over {seeds} seeds; small dots: single seeds; bars: 95 % intervals of the mean"
+                    "means over {of_seeds} seeds; small dots: single seeds; bars: 95 % intervals of the mean"
                 )
             }
         };
@@ -393,6 +401,10 @@ impl<'a> Sheet<'a> {
         if self.left_out > 0 {
             let shown = self.multiples.len();
             note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));
+        }
+        if self.unfit > 0 {
+            let shown = self.figures.len();
+            note.push_str(&format!("; {shown} of {} figures fit", shown + self.unfit));
         }
         note
     }
