@@ -149,7 +149,7 @@ pub(crate) fn plot_two(
         overlay_panels(&choice.panels, &flows, recording(&below)?, recording(&above)?, time);
     let [below_name, above_name] =
         told_apart(&below, &above).unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
-    let more = below.summary.flows.len().max(above.summary.flows.len()) - flows.len();
+    let all = below.summary.flows.len().max(above.summary.flows.len());
     let drawn = overlay_picture(&Overlay {
         name: format!("overlay-{}", name_of(&below_path)),
         title: if below.title() == above.title() {
@@ -157,7 +157,11 @@ pub(crate) fn plot_two(
         } else {
             format!("{}  ·  {}", below.title(), above.title())
         },
-        facts: if more > 0 { format!("{more} more flows are not drawn") } else { String::new() },
+        facts: if all > flows.len() {
+            format!("the first {} of {all} flows are drawn", flows.len())
+        } else {
+            String::new()
+        },
         below: below_name,
         above: above_name,
         start_s: time.0,

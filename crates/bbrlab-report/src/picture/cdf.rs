@@ -181,7 +181,8 @@ impl<'a> Sheet<'a> {
         let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
         sheet.panel_height = input.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
         if sheet.panel_height < LOWEST_PANEL {
-            return Err(format!("the size leaves no room for {} rows of panels", sheet.rows()));
+            let (rows, needed) = (sheet.rows(), around + f64::from(sheet.rows()) * LOWEST_PANEL);
+            return Err(input.shape.no_room(&format!("{rows} rows of panels"), needed));
         }
         Ok(sheet)
     }

@@ -106,9 +106,8 @@ impl<'a> Sheet<'a> {
         let rows = u32::try_from(overlay.panels.len()).unwrap_or(u32::MAX);
         sheet.panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
         if sheet.panel_height < LOWEST_PANEL {
-            return Err(format!(
-                "the size leaves no room for {rows} panels: choose a larger one or fewer panels"
-            ));
+            let needed = around + f64::from(rows) * LOWEST_PANEL;
+            return Err(overlay.shape.no_room(&format!("{rows} panels"), needed));
         }
         Ok(sheet)
     }

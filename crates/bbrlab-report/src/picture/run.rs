@@ -124,9 +124,8 @@ impl<'a> Sheet<'a> {
         let around = sheet.first_top() + f64::from(rows) * sheet.gap() + 12.0;
         sheet.panel_height = sheet.shape.panel_height(rows, around, PANEL_HEIGHT);
         if rows > 0 && sheet.panel_height < LOWEST_PANEL {
-            return Err(format!(
-                "the size leaves no room for {rows} panels: choose a larger one or fewer panels"
-            ));
+            let needed = around + f64::from(rows) * LOWEST_PANEL;
+            return Err(sheet.shape.no_room(&format!("{rows} panels"), needed));
         }
         Ok(sheet)
     }

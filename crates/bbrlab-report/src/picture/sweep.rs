@@ -207,10 +207,8 @@ impl<'a> Sheet<'a> {
             } else if self.panel_height >= LOWEST_PANEL {
                 return Ok(());
             } else {
-                return Err(format!(
-                    "the size leaves no room for {} rows of panels: choose a larger one or fewer figures",
-                    self.rows()
-                ));
+                let needed = around + f64::from(self.rows()) * LOWEST_PANEL;
+                return Err(self.shape.no_room(&format!("{} rows of panels", self.rows()), needed));
             }
         }
     }
