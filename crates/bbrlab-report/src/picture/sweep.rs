@@ -412,8 +412,11 @@ impl<'a> Sheet<'a> {
         if let Some(key) = self.keys.color {
             for (place, value) in self.lines.iter().enumerate() {
                 let color = self.color(place);
+                // The algorithm of one class of several, not of all.
+                let is_of_one =
+                    self.flow_groups.len() > 1 && key != "flows.cc" && stem(key) == "cc";
                 entries.push(Entry {
-                    text: named(key, value),
+                    text: if is_of_one { format!("{key} {value}") } else { named(key, value) },
                     stroke: self.swept.joins.then(|| Stroke::new(color, 1.8)),
                     mark: Some(Mark { color, form: Form::Disc }),
                 });
