@@ -101,6 +101,7 @@ impl Module {
             gso_max_size: table.integer("gso_max_size", 2048..=524_280)?,
             tso_rtt_shift: byte("tso_rtt_shift", 15)?,
             cwnd_tso_budget: table.switch("cwnd_tso_bduget")?,
+            plans_segments: table.choice("quantum", &[("tso", false), ("segment", true)])?,
             usage_based_cwnd: table.switch("usage_based_cwnd")?,
             fast_path: table.switch("fast_path")?,
             undo: table.switch("undo")?,
@@ -193,6 +194,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "cwnd_tso_bduget",
         "true",
         "true: cwnd is at least three bursts; false: they are added to it (the kernel's spelling)",
+    ),
+    spec(
+        "quantum",
+        "\"tso\"",
+        "the burst that is planned for three times; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
     ),
     spec(
         "tso_rtt_shift",

@@ -131,6 +131,7 @@ pub(super) const LINUX: Params = Params {
     gso_max_size: 65_536,
     tso_rtt_shift: 9,
     cwnd_tso_budget: true,
+    plans_segments: false,
     usage_based_cwnd: false,
     fast_path: true,
     undo: true,

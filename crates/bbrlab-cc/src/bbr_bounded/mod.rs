@@ -231,6 +231,9 @@ impl Model {
     /// Allows for three bursts: in the sender's queue, in its offload engine and in the receiver's. In UP it
     /// adds two packets, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
     fn with_burst_budget(&self, sk: &Sock<'_>, cwnd: u32) -> u32 {
+        if self.params.plans_segments {
+            return cwnd.wrapping_add(3);
+        }
         let bursts = self.tso_segs_goal(sk).wrapping_mul(3);
         let cwnd = if self.params.cwnd_tso_budget {
             cwnd.max(bursts).max(u32::from(self.params.cwnd_min_target))

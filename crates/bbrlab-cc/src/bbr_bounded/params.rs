@@ -102,6 +102,8 @@ pub(crate) struct Params {
     pub(crate) gso_max_size: u32,
     /// Whether three bursts are cwnd's floor (true), or are added to it as in v1.
     pub(crate) cwnd_tso_budget: bool,
+    /// Whether the target is the BDP and three segments, whatever the bursts are. Not in the kernel.
+    pub(crate) plans_segments: bool,
     /// Whether the growth of cwnd stops at twice what was in flight.
     pub(crate) usage_based_cwnd: bool,
     /// Whether application-limited ACKs without news skip the model.

@@ -259,6 +259,27 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     assert_eq!([257, 320, 710].map(&mut in_net), [17 + 45; 3]);
 }
 
+/// Linux: `bbr_quantization_budget`; with segments as in the thesis of 2020, whose `InFlight` adds three to the BDP.
+#[test]
+fn the_target_holds_three_bursts_or_three_segments_more() {
+    let conn = Path::new().conn;
+    let mut sk = Sock::new(&conn);
+    let mut model = Model::init(Constants::default(), &mut sk);
+    // 8 Mbit/s: bursts of two packets, the least.
+    sk.ctl.pacing_rate = 1_000_000;
+    model.params.gso_max_size = 65_536;
+    model.params.cwnd_tso_budget = true;
+    // One packet per millisecond, `<< 24` per microsecond.
+    let bw = (1 << 24) / 1000 + 1;
+    let mut target = |min_rtt_us: u32, plans_segments: bool| {
+        model.min_rtt.min_rtt_us = min_rtt_us;
+        model.params.plans_segments = plans_segments;
+        model.inflight(&sk, bw, 256)
+    };
+    assert_eq!([20_000, 1_000].map(|rtt_us| target(rtt_us, false)), [21, 6]);
+    assert_eq!([20_000, 1_000].map(|rtt_us| target(rtt_us, true)), [24, 5]);
+}
+
 #[test]
 fn the_state_is_small() {
     assert!(size_of::<Bbr2<Exp>>() <= 400, "{}", size_of::<Bbr2<Exp>>());
