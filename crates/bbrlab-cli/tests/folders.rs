@@ -275,6 +275,34 @@ fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
     }
 }
 
+/// A figure changed by hand is not drawn or compared, in whichever file: the sweep's summary is held by those of its
+/// runs, which are held by their hashes.
+#[test]
+fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
+    let shell = shell("altered");
+    assert_fine(&shell.output(&RUN_FOUR));
+    let out = shell.folder().join("out");
+    let refused = |wanted: &str| {
+        for args in [&["plot", "out"][..], &["compare", "out", "out"], &["report", "out"]] {
+            assert_told(&shell.output(args), &["error: ", wanted, "bbrlab run"]);
+        }
+    };
+    let text = fs::read_to_string(out.join("summary.json")).unwrap();
+    let (before, after) = text.split_once("\"goodput_mbps\": ").unwrap();
+    fs::write(out.join("summary.json"), format!("{before}\"goodput_mbps\": 1{after}")).unwrap();
+    refused("summary.json is damaged: its figures of");
+    assert_fine(&shell.output(&["run", "out", "--quiet"]));
+    assert_fine(&shell.output(&["plot", "out"]));
+    let run = complete(&out).remove(0);
+    let mark = fs::read(run.join("run.json")).unwrap();
+    fs::write(run.join("run.json"), &mark[..mark.len() / 2]).unwrap();
+    let text = fs::read_to_string(run.join("summary.json")).unwrap();
+    fs::write(run.join("summary.json"), text.replacen("goodput_mbps\": ", "goodput_mbps\": 1", 1))
+        .unwrap();
+    let one = run.to_string_lossy().into_owned();
+    assert_told(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
+}
+
 /// A folder in which somebody keeps other files is left alone; `--force` writes beside them.
 #[test]
 fn a_folder_of_somebody_else_is_left_alone() {

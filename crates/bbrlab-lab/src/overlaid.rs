@@ -19,7 +19,7 @@ pub(crate) const FLOWS_MAX: usize = 4;
 
 /// The panels that two runs can share, in the order in which they are drawn unless somebody chooses.
 pub(crate) const PANELS: &[RunPanel] =
-    &[RunPanel::Cwnd, RunPanel::Rtt, RunPanel::Throughput, RunPanel::Queue];
+    &[RunPanel::Throughput, RunPanel::Rtt, RunPanel::Cwnd, RunPanel::Queue];
 
 /// What was recorded over time.
 #[derive(Clone, Copy, Debug)]

@@ -152,7 +152,9 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
 /// If it has no complete run, or a file in it is damaged.
 pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError> {
     if folder.join(SUMMARY_JSON).exists() || read_sweep(folder).is_none() {
-        return read_document(folder);
+        let document = read_document(folder)?;
+        check_against_runs(folder, &document)?;
+        return Ok(document);
     }
     let mut complete = BTreeMap::new();
     for name in folders_in(folder) {
@@ -172,6 +174,29 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
         all
     });
     joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
+}
+
+/// Whether a sweep's summary says what the folders of its runs say, whose files are checked by their hashes; runs whose
+/// folders are gone are believed.
+fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
+    let key_of = |run: &RunSummary| (run.scenario_hash.clone(), run.seed);
+    let listed: BTreeMap<_, _> = document.runs.iter().map(|run| (key_of(run), run)).collect();
+    for name in folders_in(folder) {
+        let run = folder.join(&name);
+        let key = complete_key(&run).map(|key| (key.scenario_hash, key.seed));
+        let Some(listed) = key.and_then(|key| listed.get(&key)) else { continue };
+        // Name and place are the sweep's, and the time that it took is in another file.
+        let is_listed = |own: RunSummary| {
+            let own = RunSummary { cpu_s: listed.cpu_s, ..own };
+            RunSummary { scenario: listed.scenario.clone(), point: listed.point.clone(), ..own }
+                == **listed
+        };
+        if !read_document(&run)?.runs.pop().is_some_and(is_listed) {
+            let reason = format!("its figures of {} are not those of the run", name.display());
+            return Err(damaged(&folder.join(SUMMARY_JSON), &reason));
+        }
+    }
+    Ok(())
 }
 
 /// The records in a folder of results: a run's, or a sweep's as far as it has come.

@@ -248,7 +248,11 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
         _ => LabError::io("read", &path, &error),
     })?;
     let mark = fs::read(folder.join(RUN_JSON)).ok();
-    let mark = mark.and_then(|text| serde_json::from_slice::<RunFile>(&text).ok());
+    let mark = mark.map(|text| {
+        serde_json::from_slice::<RunFile>(&text)
+            .map_err(|error| damaged(&folder.join(RUN_JSON), &error.to_string()))
+    });
+    let mark = mark.transpose()?;
     let hash = mark.as_ref().and_then(|mark| mark.files.get(name));
     match hash {
         Some(hash) if *hash != sha256(&bytes) => {

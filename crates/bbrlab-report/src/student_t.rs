@@ -85,14 +85,12 @@ pub(crate) fn t_975_between(degrees_of_freedom: f64) -> f64 {
     let nodes: [(f64, f64); 4] =
         std::array::from_fn(|at| (1.0 / (first + at) as f64, 1.0 / t_975(first + at)));
     let x = 1.0 / degrees_of_freedom;
-    let weight = |here: f64| -> f64 {
-        nodes
-            .iter()
-            .filter(|(node, _)| *node != here)
-            .map(|(node, _)| (x - node) / (here - node))
-            .product()
+    // Lagrange's polynomial: each value times a product that is 1 at its own node and 0 at the others.
+    let share = |at: usize| -> f64 {
+        let others = (0..nodes.len()).filter(|&other| other != at);
+        others.map(|other| (x - nodes[other].0) / (nodes[at].0 - nodes[other].0)).product()
     };
-    1.0 / nodes.iter().map(|&(node, value)| weight(node) * value).sum::<f64>()
+    1.0 / (0..nodes.len()).map(|at| share(at) * nodes[at].1).sum::<f64>()
 }
 
 /// A mean with its 95 % interval.

@@ -93,6 +93,9 @@ impl<'a> Sheet<'a> {
         let end_s = input.run.duration.as_secs_f64().max(1e-9);
         let from_s = choice.from_s.unwrap_or(0.0);
         let to_s = choice.to_s.unwrap_or(end_s).min(end_s);
+        if let Some(until_s) = choice.to_s.filter(|&until_s| from_s >= until_s) {
+            return Err(format!("--from {from_s} s is not before --to {until_s} s"));
+        }
         if from_s >= to_s {
             return Err(format!(
                 "the run ends at {end_s} s: from {from_s} s to {to_s} s there is nothing"
