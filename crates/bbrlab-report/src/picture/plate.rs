@@ -19,7 +19,7 @@ use self::ordinate::Ordinate;
 use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
-use super::font::{bold_width_of, cut};
+use super::font::{bold_width_of, cut, width_of};
 use super::head::Head;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
@@ -52,6 +52,8 @@ struct Sheet<'a> {
     head: f64,
     /// The names of curves and lines, in the order of their colours.
     names: Vec<&'a str>,
+    /// What all panels show, where it stands above them.
+    quantity: Option<&'a str>,
 }
 
 /// The names in a drawing, each with whether it is that of a line without marks.
@@ -77,10 +79,27 @@ impl<'a> Sheet<'a> {
         }
         let columns = plate.columns.min(plate.panels.len()).max(1);
         let panel_height = if columns == 1 { 230.0 } else { 190.0 };
-        let mut sheet = Self { plate, columns, panel_height, head: 0.0, names };
+        let mut sheet = Self { plate, columns, panel_height, head: 0.0, names, quantity: None };
+        sheet.quantity = sheet.shared_quantity();
         let rows = legend::rows(&sheet.entries(), LEFT, RIGHT).len();
         sheet.head = NOTE_AT + 18.0 + number(rows) * legend::ROW + 18.0;
         sheet
+    }
+
+    fn width(&self) -> f64 {
+        let columns = number(self.columns);
+        (RIGHT - LEFT - (columns - 1.0) * GAP_X) / columns
+    }
+
+    /// The quantity of all panels, if it is one and not every panel has room for it beside its name.
+    fn shared_quantity(&self) -> Option<&'a str> {
+        let panels = &self.plate.panels;
+        let first = panels.first()?.y_title.as_str();
+        let is_shared =
+            panels.iter().all(|panel| panel.y_title == first && !panel.title.is_empty());
+        let fits =
+            |panel: &PlatePanel| width_of(first, SMALL) <= rest_of(self.width(), &panel.title);
+        (is_shared && !panels.iter().all(fits)).then_some(first)
     }
 
     fn color(&self, name: &str) -> RGBColor {
@@ -103,6 +122,9 @@ impl<'a> Sheet<'a> {
 
     fn paint(&self, canvas: &Canvas<'_>) {
         let Plate { title, note, .. } = self.plate;
+        let with_quantity =
+            self.quantity.map(|quantity| format!("{note}; in each panel: {quantity}"));
+        let note = with_quantity.as_ref().unwrap_or(note);
         let entries = self.entries();
         Head { title: Some(title), note, note_at: NOTE_AT, entries: &entries }
             .paint(canvas, LEFT, RIGHT);
@@ -112,8 +134,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint_panel(&self, canvas: &Canvas<'_>, place: usize, of: &PlatePanel) {
-        let columns = number(self.columns);
-        let width = (RIGHT - LEFT - (columns - 1.0) * GAP_X) / columns;
+        let width = self.width();
         let left = LEFT + number(place % self.columns) * (width + GAP_X);
         let top = self.head + number(place / self.columns) * (self.panel_height + GAP_Y);
         let y = Ordinate::of(&self.plate.panels, &of.shared);
@@ -140,7 +161,7 @@ impl<'a> Sheet<'a> {
             y: y.axis.clone(),
         };
         panel.grid(of.drawing.is_ok());
-        headings(&panel, of);
+        headings(&panel, of, self.quantity.is_some());
         match &of.drawing {
             Ok(Drawing::Curves(curves)) => curves::paint(&panel, curves, &y, |of| self.color(of)),
             Ok(Drawing::Stacked(curves)) => bars::paint(&panel, curves, |of| self.color(of)),
@@ -159,16 +180,21 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The panel's name at the left, its quantity at the right; the quantity alone where the panel has no name.
-fn headings(panel: &Panel<'_, '_>, of: &PlatePanel) {
+/// The room that a panel's name leaves for its quantity.
+fn rest_of(room: f64, title: &str) -> f64 {
+    room - bold_width_of(title, HEADING) - 10.0
+}
+
+/// The panel's name at the left, its quantity at the right unless it stands above all; the quantity alone where the panel
+/// has no name.
+fn headings(panel: &Panel<'_, '_>, of: &PlatePanel, is_above: bool) {
     let room = panel.right - panel.left;
     let title = if of.title.is_empty() { &of.y_title } else { &of.title };
     let title = cut(title, room, HEADING, true);
     let y = panel.top - 10.0;
     panel.canvas.text(&title, (panel.left, y), TextLook::new(HEADING, palette::INK).bold());
-    let rest = room - bold_width_of(&title, HEADING) - 10.0;
-    let quantity = cut(&of.y_title, rest, SMALL, false);
-    if !of.title.is_empty() && !quantity.is_empty() {
+    let quantity = cut(&of.y_title, rest_of(room, &title), SMALL, false);
+    if !of.title.is_empty() && !quantity.is_empty() && !is_above {
         let words = TextLook::new(SMALL, palette::FAINT_INK);
         panel.canvas.text(&quantity, (panel.right, y), words.anchor(HPos::Right, VPos::Center));
     }
@@ -184,6 +210,20 @@ mod tests {
         Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
         PlateTimes, Scale, plate_picture,
     };
+
+    #[test]
+    fn a_quantity_of_all_panels_without_room_beside_a_name_stands_above_them() {
+        let long = |title: &str| PlatePanel {
+            y_title: "throughput (running mean), Mibit/s".to_owned(),
+            ..panel(title, Err("no runs".to_owned()))
+        };
+        let panels = ["BBR, 10 ms", "BBR, 40 ms", "BBR+ with lambda 0.125, 100 ms"].map(long);
+        let svg = plate_picture(&Plate { columns: 3, ..plate(panels.to_vec()) }).svg;
+        assert_eq!(svg.matches("throughput (running mean), Mibit/s").count(), 1);
+        assert!(svg.contains("in each panel: throughput"), "{svg}");
+        let one = plate_picture(&plate(vec![long("BBR, 10 ms")])).svg;
+        assert!(!one.contains("in each panel"));
+    }
 
     fn panel(title: &str, drawing: Result<Drawing, String>) -> PlatePanel {
         PlatePanel {
