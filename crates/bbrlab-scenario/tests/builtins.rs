@@ -99,7 +99,7 @@ fn every_built_in_scenario_can_be_run() {
         contradictions.x05: 40 runs, 7 flows, 990760 packets
         contradictions.x06: 560 runs, 2 flows, 230020000 packets
         contradictions.x07: 60 runs, 1 flows, 10402890 packets
-        contradictions.x08: 48 runs, 16 flows, 105183856 packets
+        contradictions.x08: 81 runs, 16 flows, 195471258 packets
         contradictions.x09: 480 runs, 16 flows, 197907840 packets
         contradictions.x10: 30 runs, 9 flows, 36797340 packets
         contradictions.x11: 140 runs, 7 flows, 57677520 packets
