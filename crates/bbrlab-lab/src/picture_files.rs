@@ -213,7 +213,8 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
         let wanted = read_sweep(&results.path)?.runs;
-        let there = document_of_sweep(&results.path).map_or(0, |document| document.runs.len());
+        // What is damaged has an error of its own.
+        let there = document_of_sweep(&results.path).ok()?.runs.len();
         let shown = results.path.display();
         ((there as u64) < wanted).then(|| {
             format!("{shown}: {there} of {wanted} runs are there; bbrlab run {shown} computes the others")
