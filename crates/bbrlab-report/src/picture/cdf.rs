@@ -181,8 +181,7 @@ impl<'a> Sheet<'a> {
         let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
         sheet.panel_height = input.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
         if sheet.panel_height < LOWEST_PANEL {
-            let (rows, needed) = (sheet.rows(), around + f64::from(sheet.rows()) * LOWEST_PANEL);
-            return Err(input.shape.no_room(&format!("{rows} rows of panels"), needed));
+            return Err(input.shape.no_room("rows of panels", sheet.rows(), around));
         }
         Ok(sheet)
     }
@@ -204,9 +203,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn head(&self) -> f64 {
-        let entries = self.legend();
-        let rows = legend::rows(&entries, self.left(), self.right()).len();
-        self.note_at() + 14.0 + f64::from(u32::try_from(rows).expect("a handful")) * legend::ROW
+        self.note_at() + 14.0 + legend::height(&self.legend(), self.left(), self.right())
     }
 
     fn stroke(&self, name: &str) -> Stroke {

@@ -7,7 +7,7 @@ use super::palette::INK;
 use super::panel::SMALL;
 
 /// The height of a row.
-pub(crate) const ROW: f64 = 18.0;
+const ROW: f64 = 18.0;
 
 /// An entry.
 pub(crate) struct Entry {
@@ -39,6 +39,11 @@ pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<(f64, &E
         x += width + 18.0;
     }
     rows
+}
+
+/// The height of a legend between two edges.
+pub(crate) fn height(entries: &[Entry], left: f64, right: f64) -> f64 {
+    f64::from(u32::try_from(rows(entries, left, right).len()).expect("a handful")) * ROW
 }
 
 /// Draws the rows; `top` is the middle of the first.

@@ -74,7 +74,8 @@ pub struct Overlay {
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
     let sheet = Sheet::of(overlay)?;
     let height = overlay.shape.height.unwrap_or_else(|| {
-        sheet.first_top + number(overlay.panels.len()) * (sheet.panel_height + PANEL_GAP) + BELOW
+        let rows = u32::try_from(overlay.panels.len()).expect("a handful");
+        sheet.first_top + f64::from(rows) * (sheet.panel_height + PANEL_GAP) + BELOW
     });
     let svg = draw(&overlay.shape, height, |canvas| sheet.paint(canvas));
     Ok(Picture { name: overlay.name.clone(), svg })
@@ -100,14 +101,13 @@ impl<'a> Sheet<'a> {
             flows.clear();
         }
         let mut sheet = Self { overlay, flows, first_top: 0.0, panel_height: 0.0 };
-        let rows = legend::rows(&sheet.legend(), sheet.left(), sheet.right()).len();
-        sheet.first_top = sheet.note_at() + 36.0 + number(rows) * legend::ROW;
-        let around = sheet.first_top + number(overlay.panels.len()) * PANEL_GAP + BELOW;
-        let rows = u32::try_from(overlay.panels.len()).unwrap_or(u32::MAX);
+        let legend = legend::height(&sheet.legend(), sheet.left(), sheet.right());
+        sheet.first_top = sheet.note_at() + 36.0 + legend;
+        let rows = u32::try_from(overlay.panels.len()).expect("a handful");
+        let around = sheet.first_top + f64::from(rows) * PANEL_GAP + BELOW;
         sheet.panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
         if sheet.panel_height < LOWEST_PANEL {
-            let needed = around + f64::from(rows) * LOWEST_PANEL;
-            return Err(overlay.shape.no_room(&format!("{rows} panels"), needed));
+            return Err(overlay.shape.no_room("panels", rows, around));
         }
         Ok(sheet)
     }
@@ -213,8 +213,4 @@ impl<'a> Sheet<'a> {
             panel.x_labels("time, s");
         }
     }
-}
-
-fn number(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -81,8 +81,7 @@ impl<'a> Sheet<'a> {
         let panel_height = if columns == 1 { 230.0 } else { 190.0 };
         let mut sheet = Self { plate, columns, panel_height, head: 0.0, names, quantity: None };
         sheet.quantity = sheet.shared_quantity();
-        let rows = legend::rows(&sheet.entries(), LEFT, RIGHT).len();
-        sheet.head = NOTE_AT + 18.0 + number(rows) * legend::ROW + 18.0;
+        sheet.head = NOTE_AT + 18.0 + legend::height(&sheet.entries(), LEFT, RIGHT) + 18.0;
         sheet
     }
 

@@ -127,8 +127,7 @@ impl<'a> Sheet<'a> {
         let around = sheet.first_top() + f64::from(rows) * sheet.gap() + 12.0;
         sheet.panel_height = sheet.shape.panel_height(rows, around, PANEL_HEIGHT);
         if rows > 0 && sheet.panel_height < LOWEST_PANEL {
-            let needed = around + f64::from(rows) * LOWEST_PANEL;
-            return Err(sheet.shape.no_room(&format!("{rows} panels"), needed));
+            return Err(sheet.shape.no_room("panels", rows, around));
         }
         Ok(sheet)
     }
@@ -195,12 +194,10 @@ impl<'a> Sheet<'a> {
     }
 
     fn strip_top(&self) -> f64 {
-        let entries = self.legend();
-        let rows = legend::rows(&entries, self.left(), self.right()).len();
-        let rows = f64::from(u32::try_from(rows).expect("a handful"));
+        let legend = legend::height(&self.legend(), self.left(), self.right());
         let states = u32::try_from(self.state_rows().len()).expect("at most eight");
         let states = f64::from(states) * states::ROW;
-        self.head() + rows * legend::ROW + states + if self.states.is_empty() { 0.0 } else { 4.0 }
+        self.head() + legend + states + if self.states.is_empty() { 0.0 } else { 4.0 }
     }
 
     /// The legend of the states, in rows beside their title.

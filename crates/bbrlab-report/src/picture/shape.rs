@@ -61,15 +61,18 @@ impl Shape {
         self.width < 700.0
     }
 
-    /// That there is no room for something which needs so many layout points of height.
-    pub(crate) fn no_room(&self, what: &str, points: f64) -> String {
+    /// That there is no room for `rows` panels of the least height, where `around` is taken by everything else.
+    pub(crate) fn no_room(&self, what: &str, rows: u32, around: f64) -> String {
+        let points = around + f64::from(rows) * LOWEST_PANEL;
         let (height, unit) = match self.nominal {
             Nominal::Points => (points, "points"),
             Nominal::Paper(..) => (points / POINTS_PER_MM, "mm"),
             Nominal::Pixels(width, _) => (points * (width / WIDEST).max(1.0), "px"),
         };
         let height = height.ceil();
-        format!("the size leaves no room for {what}: choose a height of {height} {unit}, or fewer")
+        format!(
+            "the size leaves no room for {rows} {what}: choose a height of {height} {unit}, or fewer"
+        )
     }
 
     /// The height of each of `rows` panels that are otherwise `usual` high, where `around` is taken by everything else.

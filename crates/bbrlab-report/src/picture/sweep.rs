@@ -207,8 +207,7 @@ impl<'a> Sheet<'a> {
             } else if self.panel_height >= LOWEST_PANEL {
                 return Ok(());
             } else {
-                let needed = around + f64::from(self.rows()) * LOWEST_PANEL;
-                return Err(self.shape.no_room(&format!("{} rows of panels", self.rows()), needed));
+                return Err(self.shape.no_room("rows of panels", self.rows(), around));
             }
         }
     }
@@ -244,10 +243,7 @@ impl<'a> Sheet<'a> {
 
     /// Where the first panel's title begins.
     fn head(&self) -> f64 {
-        let entries = self.legend();
-        let rows = legend::rows(&entries, self.left(), self.right()).len();
-        let rows = f64::from(u32::try_from(rows).expect("a handful"));
-        self.note_at() + 14.0 + rows * legend::ROW
+        self.note_at() + 14.0 + legend::height(&self.legend(), self.left(), self.right())
     }
 
     fn draw(&self) -> String {
