@@ -74,8 +74,7 @@ pub struct Overlay {
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
     let sheet = Sheet::of(overlay)?;
     let height = overlay.shape.height.unwrap_or_else(|| {
-        let rows = u32::try_from(overlay.panels.len()).expect("a handful");
-        sheet.first_top + f64::from(rows) * (sheet.panel_height + PANEL_GAP) + BELOW
+        sheet.first_top + f64::from(sheet.rows()) * (sheet.panel_height + PANEL_GAP) + BELOW
     });
     let svg = draw(&overlay.shape, height, |canvas| sheet.paint(canvas));
     Ok(Picture { name: overlay.name.clone(), svg })
@@ -103,13 +102,17 @@ impl<'a> Sheet<'a> {
         let mut sheet = Self { overlay, flows, first_top: 0.0, panel_height: 0.0 };
         let legend = legend::height(&sheet.legend(), sheet.left(), sheet.right());
         sheet.first_top = sheet.note_at() + 36.0 + legend;
-        let rows = u32::try_from(overlay.panels.len()).expect("a handful");
+        let rows = sheet.rows();
         let around = sheet.first_top + f64::from(rows) * PANEL_GAP + BELOW;
         sheet.panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
         if sheet.panel_height < LOWEST_PANEL {
             return Err(overlay.shape.no_room("panels", rows, around));
         }
         Ok(sheet)
+    }
+
+    fn rows(&self) -> u32 {
+        u32::try_from(self.overlay.panels.len()).expect("a handful")
     }
 
     fn left(&self) -> f64 {
