@@ -50,6 +50,12 @@ impl Tick {
         self.hz
     }
 
+    /// The length of a tick.
+    #[must_use]
+    pub const fn span(self) -> Span {
+        Span(self.tick_ns)
+    }
+
     /// The 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "jiffies are 32 bits wide here and wrap")]

@@ -8,20 +8,23 @@
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
+use bbrlab_units::Time;
 
 use super::window::Window;
 
 /// Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Autotune {
-    /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
-    pub(super) rtt_us: u32,
-    /// End of the window being timed.
-    rtt_seq: u32,
-    /// When the timing of that window began, in microseconds.
-    rtt_time: Option<u64>,
+    /// The time before which a read changes nothing, because no round trip is over.
+    next_read: Time,
     /// The last echo that was used.
     last_tsecr: Option<u32>,
+    /// End of the window being timed; while none is, the first byte of the stream.
+    rtt_seq: u32,
+    /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
+    rtt_us: u32,
+    /// When the timing of that window began, in microseconds.
+    rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
     space: u32,
     /// First byte read in the round trip being measured.
@@ -31,11 +34,39 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
+    /// The state before the handshake.
+    pub(super) const fn new() -> Self {
+        Self {
+            next_read: Time::NEVER,
+            last_tsecr: None,
+            rtt_seq: 0,
+            rtt_us: 0,
+            rtt_time: None,
+            space: 0,
+            space_seq: 0,
+            space_time: 0,
+        }
+    }
+
     /// The connection is established.
     pub(super) fn init(&mut self, mstamp_us: u64, window: &Window) {
         self.space_time = mstamp_us;
         self.space_seq = window.copied_seq;
         self.space = window.initial_space();
+        self.rtt_seq = window.rcv_nxt;
+        self.find_next_read();
+    }
+
+    /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
+    pub(super) const fn rtt_us(&self) -> u32 {
+        self.rtt_us
+    }
+
+    /// A round trip after `space_time`.
+    fn find_next_read(&mut self) {
+        let over_us = self.space_time.saturating_add(u64::from(self.rtt_us >> 3));
+        self.next_read =
+            if self.rtt_us == 0 { Time::NEVER } else { Time(over_us.saturating_mul(1000)) };
     }
 
     /// Largest number of bytes read in one round trip.
@@ -56,11 +87,12 @@ impl Autotune {
         } else if !by_window {
             self.rtt_us = (old - (old >> 3)).wrapping_add(sample_us);
         }
+        self.find_next_read();
     }
 
     /// Whether `rcv_nxt` has reached the end of the window being timed, or no window is being timed.
     pub(super) const fn is_window_over(&self, rcv_nxt: u32) -> bool {
-        self.rtt_time.is_none() || !before(rcv_nxt, self.rtt_seq)
+        !before(rcv_nxt, self.rtt_seq)
     }
 
     /// Whether an echo differs from the last one.
@@ -68,12 +100,17 @@ impl Autotune {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// In-order data arrived: times whole windows. Linux: `tcp_rcv_rtt_measure`.
-    pub(super) fn on_data(&mut self, mstamp_us: u64, window: &Window) {
+    /// In-order data arrived at `now`: times whole windows. Linux: `tcp_rcv_rtt_measure`.
+    #[inline]
+    pub(super) fn on_data(&mut self, now: Time, window: &Window) {
+        if self.is_window_over(window.rcv_nxt) {
+            self.time_window(now.0 / 1000, window);
+        }
+    }
+
+    #[cold]
+    fn time_window(&mut self, mstamp_us: u64, window: &Window) {
         if let Some(began) = self.rtt_time {
-            if before(window.rcv_nxt, self.rtt_seq) {
-                return;
-            }
             self.update_rtt(stamp_us_delta(mstamp_us, began).max(1), true);
         }
         self.rtt_seq = window.rcv_nxt.wrapping_add(window.rcv_wnd);
@@ -97,8 +134,16 @@ impl Autotune {
         }
     }
 
-    /// The application has read data. Linux: `tcp_rcv_space_adjust`.
-    pub(super) fn on_read(&mut self, mstamp_us: u64, window: &mut Window) {
+    /// The application has read data at `now`. Linux: `tcp_rcv_space_adjust`.
+    #[inline]
+    pub(super) fn on_read(&mut self, now: Time, window: &mut Window) {
+        if now >= self.next_read {
+            self.adjust_space(now.0 / 1000, window);
+        }
+    }
+
+    #[cold]
+    fn adjust_space(&mut self, mstamp_us: u64, window: &mut Window) {
         let time = stamp_us_delta(mstamp_us, self.space_time);
         if self.rtt_us == 0 || time < self.rtt_us >> 3 {
             return;
@@ -112,5 +157,6 @@ impl Autotune {
         }
         self.space_seq = window.copied_seq;
         self.space_time = mstamp_us;
+        self.find_next_read();
     }
 }

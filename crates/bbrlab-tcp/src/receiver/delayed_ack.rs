@@ -107,8 +107,14 @@ impl DelayedAck {
         self.dst_quick_ack || (self.quick != 0 && !self.in_pingpong_mode())
     }
 
-    pub(super) const fn has(&self, bit: u8) -> bool {
-        self.pending & bit != 0
+    /// Whether any of these bits is set.
+    pub(super) const fn has(&self, bits: u8) -> bool {
+        self.pending & bits != 0
+    }
+
+    /// Whether an ACK that is due must be sent at once, however little there is to acknowledge.
+    pub(super) const fn is_due_at_once(&self) -> bool {
+        self.in_quickack_mode() || self.has(NOW)
     }
 
     pub(super) fn schedule(&mut self) {

@@ -9,10 +9,10 @@
 //! Deviations: none visible in the results. The kernel's fast path has narrower conditions.
 
 use bbrlab_stack::DelAck;
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
-use super::delayed_ack::{PUSHED, SCHED};
-use super::skb::SKB_OVERHEAD;
+use super::delayed_ack::{PUSHED, PUSHED2, SCHED};
+use super::skb::truesize_of;
 use super::{Read, Receiver, ReceiverConfig, State};
 use crate::segment::flag;
 use crate::{Host, Segment};
@@ -21,81 +21,106 @@ use crate::{Host, Segment};
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.rcvlowat() == 1
         && config.recv_bytes >= config.mss
+        && config.skb_read_cost == Span::ZERO
         && !matches!(config.stack.delack, DelAck::Every { .. })
 }
 
 impl Receiver {
     /// A segment arrives from the peer, and the application reads all data if it is woken up:
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
+    #[inline]
     pub fn deliver(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
         if self.is_predicted(segment) {
             return self.deliver_predicted(now, segment, host);
         }
+        self.deliver_any(now, segment, host)
+    }
+
+    #[inline(never)]
+    fn deliver_any(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
         self.on_segment(now, segment, host);
-        if self.wants_read() {
-            return self.read(now, host);
-        }
-        Read { bytes: 0, until: now }
+        let read =
+            if self.wants_read() { self.read(now, host) } else { Read { bytes: 0, until: now } };
+        self.is_calm = self.finds_calm();
+        read
+    }
+
+    /// Whether settings and state allow the fast path. Only a segment off the fast path, the application and the
+    /// sending half can change the answer.
+    fn finds_calm(&self) -> bool {
+        self.is_plain
+            && self.window.rmem_alloc == 0
+            && self.sacks.is_empty()
+            && self.compressed_ack == 0
+            && self.is_reading
+            && matches!(self.state, State::Established)
     }
 
     /// Whether `segment` is the expected one and the fast path applies.
+    #[inline]
     fn is_predicted(&self, segment: &Segment) -> bool {
+        debug_assert!(!self.is_calm || self.finds_calm());
         let window = &self.window;
         let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(window.rcv_nxt);
-        self.is_plain
+        self.is_calm
             && segment.seq == window.rcv_nxt
             && segment.len == self.ack.rcv_mss
             && segment.flags & !flag::PSH == flag::ACK
             && left.cast_signed() > 0
             && segment.has_ts == self.has_ts
             && segment.tsval.wrapping_sub(self.ts_recent).cast_signed() >= 0
-            && window.rmem_alloc == 0
-            && self.sacks.is_empty()
-            && self.is_reading
-            && matches!(self.state, State::Established)
     }
 
+    #[inline]
     fn deliver_predicted(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
         let len = segment.len;
-        self.clock = now;
+        self.clock.now = now;
         if self.has_ts {
             if self.window.rcv_nxt == self.window.rcv_wup {
                 self.ts_recent = segment.tsval;
             }
             if self.autotune.is_new_echo(segment.tsecr) {
-                self.autotune.on_echo(segment.tsecr, self.timestamp(now), true);
+                self.autotune.on_echo(segment.tsecr, self.clock.timestamp(now), true);
             }
         }
         let rcv_nxt = self.window.rcv_nxt.wrapping_add(len);
         self.window.rcv_nxt = rcv_nxt;
-        self.window.rmem_alloc = (SKB_OVERHEAD + len).cast_signed();
+        self.window.rmem_alloc = truesize_of(len).cast_signed();
         self.stats.new_packets += 1;
         self.ack.pending |= if segment.has(flag::PSH) { SCHED | PUSHED } else { SCHED };
         self.ack.last_seg_size = 0;
-        let now_us = now.0 / 1000;
-        if self.autotune.is_window_over(rcv_nxt) {
-            self.autotune.on_data(now_us, &self.window);
-        }
-        let jiffies = self.jiffies();
+        self.autotune.on_data(now, &self.window);
+        let jiffies = self.clock.jiffies();
         if self.ack.is_steady(jiffies) {
             self.ack.lrcvtime = jiffies;
         } else {
             self.ack.on_data(jiffies, self.window.rcv_wnd, self.send_side.rto);
         }
-        if self.window.grow(len, len, len) {
+        let mut steady = self.window.steady(len);
+        if steady.may_grow && self.window.grow(len, len, len) {
             self.ack.quick |= 1;
+            steady = self.window.steady(len);
         }
-        self.check_ack_in_order(host);
+
+        let unacked = rcv_nxt.wrapping_sub(self.window.rcv_wup);
+        let may_be_due_after_read = if unacked <= len && !self.ack.is_due_at_once() {
+            self.delay_ack(host);
+            self.ack.has(PUSHED | PUSHED2)
+        } else if self.send_steady_ack(steady, host) {
+            false
+        } else {
+            self.check_ack_in_order(host);
+            true
+        };
 
         // The application reads.
         self.window.copied_seq = rcv_nxt;
-        let until = now + self.config.skb_read_cost;
-        self.clock = until;
-        let now_us = if until == now { now_us } else { until.0 / 1000 };
-        self.autotune.on_read(now_us, &mut self.window);
+        self.autotune.on_read(now, &mut self.window);
         self.window.rmem_alloc = 0;
-        self.after_recv(len, host);
+        if may_be_due_after_read || self.window.is_half_used() {
+            self.after_recv(len, host);
+        }
         self.stats.bytes_read += u64::from(len);
-        Read { bytes: u64::from(len), until }
+        Read { bytes: u64::from(len), until: now }
     }
 }

@@ -64,7 +64,7 @@ impl Receiver {
             !matches!(self.config.ecn, EcnEcho::Off) && syn.has(flag::ECE) && syn.has(flag::CWR);
         self.synack_at = now;
         self.send_side.snd_nxt = self.config.isn.wrapping_add(1);
-        self.send_side.rto = self.config.tick.hz();
+        self.send_side.rto = self.clock.tick().hz();
     }
 
     fn begin_at(&mut self, first: u32) {
@@ -83,7 +83,7 @@ impl Receiver {
             seq: self.config.isn,
             ack: self.window.rcv_nxt,
             wnd: self.window.syn_window(),
-            tsval: self.timestamp(now),
+            tsval: self.clock.timestamp(now),
             tsecr: self.ts_recent,
             flags,
             has_ts: self.has_ts,
@@ -91,7 +91,7 @@ impl Receiver {
             retransmission: u16::from(self.synack_retrans),
             ..Segment::default()
         });
-        let tick = self.config.tick;
+        let tick = self.clock.tick();
         let jiffies = tick.jiffies(now);
         let first_s = match self.config.stack.socket.handshake {
             Handshake::Linux => 1,
@@ -105,14 +105,14 @@ impl Receiver {
     pub(super) fn on_synack_timer(&mut self, now: Time, host: &mut impl Host) {
         if self.state == State::SynReceived && self.synack_retrans < SYNACK_RETRIES {
             self.synack_retrans += 1;
-            self.clock = now;
+            self.clock.now = now;
             self.send_synack(now, host);
         }
     }
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        let tick = self.config.tick;
+        let tick = self.clock.tick();
         if let Some(rtt_us) = self.synack_rtt_us(now, segment) {
             let rttvar = (2 * u64::from(rtt_us)).max(RTO_MIN_US);
             self.send_side.srtt_us = trunc_u32(u64::from(rtt_us.max(1)) << 3);
@@ -126,7 +126,7 @@ impl Receiver {
         if self.synack_retrans == 0 {
             Some(stamp_us_delta(now.0 / 1000, self.synack_at.0 / 1000))
         } else if self.has_ts {
-            Some(self.timestamp(now).wrapping_sub(segment.tsecr).max(1).wrapping_mul(1000))
+            Some(self.clock.timestamp(now).wrapping_sub(segment.tsecr).max(1).wrapping_mul(1000))
         } else {
             None
         }
@@ -137,7 +137,7 @@ impl Receiver {
         if segment.has_ts {
             self.ts_recent = segment.tsval;
         }
-        let tick = self.config.tick;
+        let tick = self.clock.tick();
         self.window.init_buffer_space();
         self.autotune.init(now.0 / 1000, &self.window);
         let hint = self.window.advmss.min(self.window.rcv_wnd / 2).min(MSS_DEFAULT);
@@ -156,7 +156,7 @@ impl Receiver {
     /// The sending half of this socket sends a SYN at `now`.
     pub(crate) fn connect(&mut self, now: Time) {
         self.state = State::SynSent;
-        self.clock = now;
+        self.clock.now = now;
         self.window = Window::active(&self.config);
     }
 
@@ -165,7 +165,7 @@ impl Receiver {
         if self.state != State::SynSent {
             return;
         }
-        self.clock = now;
+        self.clock.now = now;
         self.state = State::Established;
         self.has_ts &= synack.has_ts;
         self.ecn.is_ok = !matches!(self.config.ecn, EcnEcho::Off)
@@ -194,11 +194,12 @@ impl Receiver {
     /// sender's timestamp.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
-        self.clock = now;
+        self.clock.now = now;
+        self.is_calm = false;
         self.stamp(segment);
         segment.tsval = tsval;
         if segment.len > 0 {
-            let now = self.jiffies();
+            let now = self.clock.jiffies();
             self.ack.on_data_sent(now);
         }
         if segment.has(flag::FIN) {
@@ -212,7 +213,8 @@ impl Receiver {
 
     /// The application closes: sends a FIN and stops reading.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
-        self.clock = now;
+        self.clock.now = now;
+        self.is_calm = false;
         self.state = match self.state {
             State::Established => State::FinWait,
             State::CloseWait => State::Closed,
@@ -251,10 +253,5 @@ impl Receiver {
         }
         self.window.rmem_alloc -= self.out_of_order.purge();
         self.sacks.clear();
-    }
-
-    /// The timestamp clock in milliseconds.
-    pub(super) fn timestamp(&self, at: Time) -> u32 {
-        trunc_u32(at.0 / 1_000_000).wrapping_add(self.config.ts_offset)
     }
 }

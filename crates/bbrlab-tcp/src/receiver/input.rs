@@ -26,7 +26,8 @@ impl Receiver {
     /// Whether `segment` is acceptable and, during the handshake, completes it. An unacceptable segment is answered
     /// here.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
-        self.clock = now;
+        self.clock.now = now;
+        self.is_calm = false;
         if segment.flags & (flag::ACK | flag::SYN | flag::RST) == 0 {
             return false;
         }
@@ -64,7 +65,7 @@ impl Receiver {
             && segment.seq == self.window.rcv_nxt
             && segment.end_seq() == segment.seq
             && self.ts_recent.wrapping_sub(segment.tsval)
-                <= self.send_side.rto * 1200 / self.config.tick.hz()
+                <= self.send_side.rto * 1200 / self.clock.tick().hz()
     }
 
     /// Answers an unacceptable segment with a duplicate ACK. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
@@ -89,8 +90,8 @@ impl Receiver {
 
     /// Whether another such answer was sent less than half a second ago. Linux: `__tcp_oow_rate_limited`.
     fn is_rate_limited(&mut self) -> bool {
-        let now = self.jiffies();
-        let half_a_second = self.config.tick.hz() / 2;
+        let now = self.clock.jiffies();
+        let half_a_second = self.clock.tick().hz() / 2;
         if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
             return true;
         }
@@ -114,7 +115,7 @@ impl Receiver {
     pub(crate) fn take_echo(&mut self, segment: &Segment) {
         if self.has_ts && segment.has_ts {
             let full = segment.len >= self.ack.rcv_mss;
-            self.autotune.on_echo(segment.tsecr, self.timestamp(self.clock), full);
+            self.autotune.on_echo(segment.tsecr, self.clock.timestamp(self.clock.now), full);
         }
     }
 
@@ -181,7 +182,7 @@ impl Receiver {
     }
 
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
-        if self.window.rmem_alloc > self.window.rcvbuf && !self.make_room(segment.seq) {
+        if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
             self.ack.pending |= NOMEM | NOW;
             self.ack.schedule();
             if !self.queue.is_empty() && segment.len != 0 {
@@ -211,8 +212,8 @@ impl Receiver {
     fn on_data(&mut self, segment: &Segment, host: &mut impl Host) {
         self.ack.schedule();
         self.measure_rcv_mss(segment);
-        self.autotune.on_data(self.clock.0 / 1000, &self.window);
-        let now = self.jiffies();
+        self.autotune.on_data(self.clock.now, &self.window);
+        let now = self.clock.jiffies();
         self.ack.on_data(now, self.window.rcv_wnd, self.send_side.rto);
         self.unacked_segments += 1;
         if self.ecn.is_ok {
@@ -310,7 +311,7 @@ impl Receiver {
         if self.ecn.is_ok {
             self.check_ce(segment, host);
         }
-        if self.window.rmem_alloc > self.window.rcvbuf && !self.make_room(segment.seq) {
+        if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
             self.stats.dropped_packets += packets;
             return;
         }
@@ -399,15 +400,15 @@ impl Receiver {
     fn make_room(&mut self, seq: u32) -> bool {
         self.ack.quick = 0;
         self.window.clamp();
-        if self.window.rmem_alloc <= self.window.rcvbuf {
+        if self.window.rmem_alloc <= self.window.rcvbuf() {
             return true;
         }
-        let pruned = self.out_of_order.prune(seq, self.window.rmem_alloc, self.window.rcvbuf);
+        let pruned = self.out_of_order.prune(seq, self.window.rmem_alloc, self.window.rcvbuf());
         if let Some(freed) = pruned {
             self.window.rmem_alloc -= freed;
             self.sacks.clear();
         }
-        self.window.rmem_alloc <= self.window.rcvbuf
+        self.window.rmem_alloc <= self.window.rcvbuf()
     }
 
     pub(super) fn enter_quickack_mode(&mut self, max: u8) {

@@ -23,6 +23,7 @@
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
 mod autotune;
+mod clock;
 mod config;
 mod delayed_ack;
 mod ecn_echo;
@@ -46,6 +47,7 @@ use bbrlab_units::Time;
 use crate::wheel::WheelTimer;
 use crate::{Host, Segment, TimerId};
 use autotune::Autotune;
+use clock::Clock;
 use delayed_ack::DelayedAck;
 use ecn_echo::EcnState;
 use out_of_order::OutOfOrder;
@@ -106,11 +108,7 @@ pub struct SendSide {
 pub struct Receiver {
     window: Window,
     ack: DelayedAck,
-    /// The clock when it was last read. Linux: `tcp_clock_cache`.
-    clock: Time,
-    /// The jiffies when they were last computed, and when the next tick begins.
-    jiffies: u32,
-    next_tick: Time,
+    clock: Clock,
     /// Linux: `rx_opt.ts_recent`.
     ts_recent: u32,
     has_ts: bool,
@@ -145,6 +143,9 @@ pub struct Receiver {
     is_reading: bool,
     /// Whether settings and handshake allow the fast path (`fast_path`).
     is_plain: bool,
+    /// Whether the state allows it, too. False until [`Self::deliver`] finds out; whatever may change the answer
+    /// sets it to false.
+    is_calm: bool,
     has_peer_fin: bool,
     /// Sequence number of the peer's first byte.
     stream_start: u32,
@@ -159,15 +160,13 @@ impl Receiver {
         Self {
             window: Window::new(&config),
             ack: DelayedAck::new(config.stack.delack == DelAck::Quick, config.tick),
-            jiffies: 0,
-            next_tick: Time::ZERO,
-            clock: Time::ZERO,
+            clock: Clock::new(config.tick, config.ts_offset),
             ts_recent: 0,
             has_ts: config.timestamps,
             state: State::Listen,
             sacks: SackList::new(config.stack.sack, config.stack.socket.dsack),
             ecn: EcnState::new(config.ecn),
-            autotune: Autotune::default(),
+            autotune: Autotune::new(),
             queue: ReceiveQueue::default(),
             out_of_order: OutOfOrder::default(),
             compressed_ack: 0,
@@ -185,21 +184,12 @@ impl Receiver {
             synack_retrans: 0,
             is_reading: true,
             is_plain: false,
+            is_calm: false,
             has_peer_fin: false,
             stream_start: 0,
             stats: ReceiverStats::default(),
             config,
         }
-    }
-
-    /// The clock in jiffies. Linux: `tcp_jiffies32`.
-    fn jiffies(&mut self) -> u32 {
-        if self.clock >= self.next_tick {
-            let tick = self.config.tick;
-            self.jiffies = tick.jiffies(self.clock);
-            self.next_tick = tick.next_tick(self.clock);
-        }
-        self.jiffies
     }
 
     /// A segment arrives from the peer. The caller then checks [`Self::wants_read`].
@@ -246,6 +236,7 @@ impl Receiver {
     /// The application stops or resumes reading.
     pub fn set_reading(&mut self, is_reading: bool) {
         self.is_reading = is_reading;
+        self.is_calm = false;
     }
 
     /// The counts.
@@ -285,18 +276,18 @@ impl Receiver {
         field("rcv_nxt", from_start(window.rcv_nxt));
         field("copied_seq", from_start(window.copied_seq));
         field("rcv_wnd", i64::from(window.rcv_wnd));
-        field("rcv_ssthresh", i64::from(window.rcv_ssthresh));
-        field("window_clamp", i64::from(window.window_clamp));
-        field("scaling_ratio", i64::from(window.scaling_ratio));
+        field("rcv_ssthresh", i64::from(window.rcv_ssthresh()));
+        field("window_clamp", i64::from(window.window_clamp()));
+        field("scaling_ratio", i64::from(window.scaling_ratio()));
         field("ack_pending", i64::from(self.ack.pending));
         field("quick", i64::from(self.ack.quick));
         field("pingpong", i64::from(self.ack.pingpong));
-        let ms_per_tick = i64::from(1000 / self.config.tick.hz());
+        let ms_per_tick = i64::from(1000 / self.clock.tick().hz());
         field("ato_ms", i64::from(self.ack.ato) * ms_per_tick);
         field("rcv_mss", i64::from(self.ack.rcv_mss));
-        field("rcv_rtt_us", i64::from(self.autotune.rtt_us >> 3));
+        field("rcv_rtt_us", i64::from(self.autotune.rtt_us() >> 3));
         field("rcvq_space", i64::from(self.autotune.space()));
         field("rmem_alloc", i64::from(window.rmem_alloc));
-        field("rcvbuf", i64::from(window.rcvbuf));
+        field("rcvbuf", i64::from(window.rcvbuf()));
     }
 }

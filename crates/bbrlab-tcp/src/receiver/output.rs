@@ -11,6 +11,7 @@ use bbrlab_units::{Ecn, Span, Time};
 
 use super::Receiver;
 use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
+use super::window::Steady;
 use crate::segment::flag;
 use crate::{Host, Segment, TimerId};
 
@@ -52,7 +53,7 @@ impl Receiver {
     }
 
     fn is_ack_due_now(&mut self) -> bool {
-        self.is_two_segments_due() || self.ack.in_quickack_mode() || self.ack.has(NOW)
+        self.is_two_segments_due() || self.ack.is_due_at_once()
     }
 
     /// Whether more than one full segment is unacknowledged and the right edge of the window can advance (otherwise
@@ -75,10 +76,10 @@ impl Receiver {
     }
 
     /// Linux: `tcp_send_delayed_ack`.
-    fn delay_ack(&mut self, host: &mut impl Host) {
-        let tick = self.config.tick;
-        let ato = self.ack.delay(self.send_side.srtt_us, tick);
-        let now = self.jiffies();
+    #[inline]
+    pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
+        let now = self.clock.jiffies();
+        let ato = self.ack.delay(self.send_side.srtt_us, self.clock.tick());
         let mut timeout = now.wrapping_add(ato);
         if self.ack.has(TIMER) {
             let left = self.ack.timeout.wrapping_sub(now).cast_signed();
@@ -93,7 +94,8 @@ impl Receiver {
         self.ack.pending |= SCHED | TIMER;
         self.ack.timeout = timeout;
         if let Some(slot) = self.delack_timer.set(timeout, now) {
-            self.arm_delack(tick.time_of(slot, self.clock), host);
+            let due = self.clock.time_of(slot);
+            self.arm_delack(due, host);
         }
     }
 
@@ -124,14 +126,14 @@ impl Receiver {
         if self.compressed_due.is_some() {
             return;
         }
-        let mut rtt = self.autotune.rtt_us;
+        let mut rtt = self.autotune.rtt_us();
         let srtt = self.send_side.srtt_us;
         if srtt != 0 && srtt < rtt {
             rtt = srtt;
         }
         // 5 % of the RTT, which is in microseconds << 3.
         let delay = COMP_SACK_DELAY_NS.min(u64::from(rtt) * (1000 >> 3) / 20);
-        let due = self.clock + Span(delay) + COMP_SACK_SLACK;
+        let due = self.clock.now + Span(delay) + COMP_SACK_SLACK;
         self.compressed_due = Some(due);
         if self.compressed_armed > due {
             self.compressed_armed = due;
@@ -148,8 +150,8 @@ impl Receiver {
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;
-            self.ack.timeout = self.jiffies();
-            self.arm_delack(self.clock + timer, host);
+            self.ack.timeout = self.clock.jiffies();
+            self.arm_delack(self.clock.now + timer, host);
         }
     }
 
@@ -198,7 +200,7 @@ impl Receiver {
         self.delack_due = Time::NEVER;
         self.delack_timer.fired();
         if self.compressed_ack != 0 {
-            self.clock = now;
+            self.clock.now = now;
             self.flush_compressed(host);
             return;
         }
@@ -208,7 +210,7 @@ impl Receiver {
         self.ack.pending &= !TIMER;
         if self.ack.has(SCHED) {
             self.ack.on_timeout(self.send_side.rto);
-            self.clock = now;
+            self.clock.now = now;
             self.send_ack(host);
         }
     }
@@ -220,11 +222,30 @@ impl Receiver {
 
     /// Sends an ACK for `rcv_nxt`; DCTCP passes an earlier one. Linux: `__tcp_send_ack`.
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
-        let mut segment =
-            Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() };
-        self.stats.acks_sent += 1;
+        let mut segment = self.bare_ack();
         self.stamp_for(&mut segment, rcv_nxt);
         host.transmit(segment);
+    }
+
+    /// An ACK to be stamped.
+    #[inline]
+    fn bare_ack(&mut self) -> Segment {
+        self.stats.acks_sent += 1;
+        Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
+    }
+
+    /// [`Self::send_ack`] where nothing but one full segment is to be acknowledged: there are no SACK blocks, no
+    /// compressed ACKs and no ECN. Returns false, and does nothing, if the window is not the `steady` one.
+    #[inline]
+    pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
+        let Some(wnd) = self.window.advertise_steady(steady) else { return false };
+        let mut segment = self.bare_ack();
+        self.stamp_time(&mut segment);
+        segment.ack = self.window.rcv_nxt;
+        segment.wnd = wnd;
+        self.ack.on_ack_sent();
+        host.transmit(segment);
+        true
     }
 
     /// Fills in the fields of the receiving half in an outgoing segment: ACK number, window, timestamps, SACK
@@ -233,12 +254,18 @@ impl Receiver {
         self.stamp_for(segment, self.window.rcv_nxt);
     }
 
-    fn stamp_for(&mut self, segment: &mut Segment, rcv_nxt: u32) {
+    /// Fills in the timestamps.
+    #[inline]
+    fn stamp_time(&self, segment: &mut Segment) {
         segment.has_ts = self.has_ts;
         if self.has_ts {
-            segment.tsval = self.timestamp(self.clock.max(self.send_side.wstamp));
+            segment.tsval = self.clock.timestamp(self.clock.now.max(self.send_side.wstamp));
             segment.tsecr = self.ts_recent;
         }
+    }
+
+    fn stamp_for(&mut self, segment: &mut Segment, rcv_nxt: u32) {
+        self.stamp_time(segment);
         if !self.sacks.is_empty() {
             self.sacks.write(segment);
         }

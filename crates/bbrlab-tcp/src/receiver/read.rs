@@ -49,12 +49,12 @@ impl Receiver {
         if self.queue.is_empty() {
             return Read { bytes: 0, until: now };
         }
-        self.clock = now;
+        self.clock.now = now;
         let copied = self.copy();
         self.after_recv(copied, host);
         let bytes = u64::from(copied);
         self.stats.bytes_read += bytes;
-        Read { bytes, until: self.clock }
+        Read { bytes, until: self.clock.now }
     }
 
     /// Copies as much as one `recv()` reads. Linux: `tcp_recvmsg_locked`.
@@ -67,8 +67,8 @@ impl Receiver {
                 self.window.copied_seq = self.window.copied_seq.wrapping_add(used);
                 copied += used;
                 let (fin, truesize) = (skb.fin, skb.truesize);
-                self.clock += self.config.skb_read_cost;
-                self.autotune.on_read(self.clock.0 / 1000, &mut self.window);
+                self.clock.now += self.config.skb_read_cost;
+                self.autotune.on_read(self.clock.now, &mut self.window);
                 if used < left {
                     return copied;
                 }
@@ -103,8 +103,8 @@ impl Receiver {
             ack_now = two_segments || (copied > 0 && pushed && window.rmem_alloc == 0);
         }
         if copied > 0 && !ack_now && !self.has_peer_fin && !self.window.counts_payload() {
-            let now = window.receive_window();
-            if 2 * u64::from(now) <= u64::from(window.window_clamp) {
+            if window.is_half_used() {
+                let now = window.receive_window();
                 let new = self.select_window();
                 ack_now = new != 0 && u64::from(new) >= 2 * u64::from(now);
             }

@@ -14,7 +14,12 @@
 use bbrlab_cc::linux_int::before;
 
 /// Head (256), `sk_buff` (256) and `skb_shared_info` (320) of a received segment, in bytes.
-pub(super) const SKB_OVERHEAD: u32 = 832;
+const SKB_OVERHEAD: u32 = 832;
+/// Memory in bytes that a segment with `len` bytes of payload takes.
+pub(super) const fn truesize_of(len: u32) -> u32 {
+    SKB_OVERHEAD + len
+}
+
 /// Fragments that one buffer can hold. Linux: `MAX_SKB_FRAGS`.
 const MAX_SKB_FRAGS: u16 = 17;
 /// log2 of the size of the sender's page fragments in bytes.
@@ -51,7 +56,7 @@ impl Skb {
         Self {
             seq,
             end_seq: seq.wrapping_add(len).wrapping_add(u32::from(fin)),
-            truesize: SKB_OVERHEAD + len,
+            truesize: truesize_of(len),
             frags,
             fin,
         }

@@ -15,7 +15,7 @@
 use bbrlab_stack::Sockbuf;
 
 use super::config::ReceiverConfig;
-use super::skb::SKB_OVERHEAD;
+use super::skb::truesize_of;
 
 /// `TCP_RMEM_TO_WIN_SCALE`: `scaling_ratio` is in 1/256.
 const RATIO_SHIFT: u32 = 8;
@@ -45,17 +45,18 @@ pub(super) struct Window {
     /// Next byte that the application reads.
     pub(super) copied_seq: u32,
     /// Current limit of the window, which grows, in bytes.
-    pub(super) rcv_ssthresh: u32,
+    rcv_ssthresh: u32,
     /// Upper bound of `rcv_ssthresh`, in bytes.
-    pub(super) window_clamp: u32,
+    window_clamp: u32,
     /// Size of the buffer in bytes of memory.
-    pub(super) rcvbuf: i32,
+    rcvbuf: i32,
     /// Memory in use in bytes.
     pub(super) rmem_alloc: i32,
+    steady: Steady,
     /// Payload bytes per byte of memory, in 1/256.
-    pub(super) scaling_ratio: u8,
+    scaling_ratio: u8,
     /// Shift of the header's window field.
-    pub(super) wscale: u8,
+    wscale: u8,
     /// Payload bytes of a full segment.
     pub(super) advmss: u32,
     /// `tcp_rmem[2]`, or `None` for a fixed buffer.
@@ -74,6 +75,21 @@ struct PayloadBuffer {
     size: u32,
     /// Whether the application reads what arrives before an ACK is sent for it.
     is_read_at_once: bool,
+}
+
+/// What the window answers while memory holds one full segment and nothing else, as it does whenever the fast path
+/// asks. It is kept until one of `rcv_ssthresh`, `window_clamp`, `rcvbuf` and `scaling_ratio` changes: the methods
+/// that write these forget it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steady {
+    /// Bytes of the full segment; 0 while nothing is known.
+    len: u32,
+    /// What [`Window::select`] chooses, or 0 if that choice ends quick ACKs or depends on more than the fields above.
+    choice: u32,
+    /// `choice` as the peer reads it from the header.
+    advertised: u32,
+    /// Whether [`Window::grow`] may find room.
+    pub(super) may_grow: bool,
 }
 
 impl Window {
@@ -122,6 +138,7 @@ impl Window {
             window_clamp: clamp.min(FIELD_MAX << wscale),
             rcvbuf,
             rmem_alloc: 0,
+            steady: Steady::default(),
             scaling_ratio: DEFAULT_RATIO,
             wscale,
             advmss: config.mss,
@@ -149,6 +166,7 @@ impl Window {
             window_clamp: size,
             rcvbuf: i32::MAX,
             rmem_alloc: 0,
+            steady: Steady::default(),
             scaling_ratio: DEFAULT_RATIO,
             wscale,
             advmss: config.mss,
@@ -156,6 +174,26 @@ impl Window {
             rwnd: config.rwnd(),
             payload: Some(PayloadBuffer { size, is_read_at_once: config.rcvlowat() == 1 }),
         }
+    }
+
+    /// Current limit of the window, which grows, in bytes.
+    pub(super) const fn rcv_ssthresh(&self) -> u32 {
+        self.rcv_ssthresh
+    }
+
+    /// Upper bound of `rcv_ssthresh`, in bytes.
+    pub(super) const fn window_clamp(&self) -> u32 {
+        self.window_clamp
+    }
+
+    /// Size of the buffer in bytes of memory.
+    pub(super) const fn rcvbuf(&self) -> i32 {
+        self.rcvbuf
+    }
+
+    /// Payload bytes per byte of memory, in 1/256.
+    pub(super) const fn scaling_ratio(&self) -> u8 {
+        self.scaling_ratio
     }
 
     /// Whether the buffer counts payload.
@@ -177,6 +215,7 @@ impl Window {
             self.window_clamp = (2 * self.advmss).max(full.saturating_sub(self.advmss));
         }
         self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
+        self.steady = Steady::default();
     }
 
     /// Initial value of the bytes read per round trip: `rcvq_space.space`.
@@ -205,6 +244,11 @@ impl Window {
         if left.cast_signed() < 0 { 0 } else { left }
     }
 
+    /// Whether at most half of what could be advertised is left. Linux: in `__tcp_cleanup_rbuf`.
+    pub(super) const fn is_half_used(&self) -> bool {
+        2 * self.receive_window() as u64 <= self.window_clamp as u64
+    }
+
     /// Bytes that the application could read. A FIN counts as one.
     pub(super) const fn available(&self) -> u32 {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
@@ -213,12 +257,13 @@ impl Window {
     /// Measures the ratio of payload to memory on a segment of a new size. Returns the new clamp if the ratio
     /// changed. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
-        let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(len + SKB_OVERHEAD);
+        let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(truesize_of(len));
         let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
         if ratio == self.scaling_ratio {
             return None;
         }
         self.scaling_ratio = ratio;
+        self.steady = Steady::default();
         self.window_clamp = self.full_space().max(0).cast_unsigned();
         Some(self.window_clamp)
     }
@@ -226,8 +271,7 @@ impl Window {
     /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory. True if it grew.
     /// Linux: `tcp_grow_window`.
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
-        let bound = self.window_clamp.cast_signed().min(self.space());
-        let room = bound.wrapping_sub(self.rcv_ssthresh.cast_signed());
+        let room = self.room_to_grow();
         if room <= 0 {
             return false;
         }
@@ -238,7 +282,14 @@ impl Window {
             return false;
         }
         self.rcv_ssthresh += room.cast_unsigned().min(increment.max(2 * len));
+        self.steady = Steady::default();
         true
+    }
+
+    /// Bytes by which `rcv_ssthresh` may grow at most, if positive.
+    fn room_to_grow(&self) -> i32 {
+        let bound = self.window_clamp.cast_signed().min(self.space());
+        bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
     /// Growth for segments with little payload for their memory: allowed only while the window is small compared
@@ -318,8 +369,51 @@ impl Window {
         }
         self.rcv_wnd = new;
         self.rcv_wup = self.rcv_nxt;
-        let advertised = new.min(FIELD_MAX << self.wscale);
-        ((advertised >> self.wscale) << self.wscale, crowded)
+        (self.as_advertised(new), crowded)
+    }
+
+    /// `window` as the peer reads it from the header.
+    fn as_advertised(&self, window: u32) -> u32 {
+        let field = window.min(FIELD_MAX << self.wscale) >> self.wscale;
+        field << self.wscale
+    }
+
+    /// What the window answers now that memory holds one full segment of `len` bytes and nothing else.
+    #[inline]
+    pub(super) fn steady(&mut self, len: u32) -> Steady {
+        if self.steady.len != len {
+            self.steady = self.find_steady(len);
+        }
+        self.steady
+    }
+
+    #[cold]
+    fn find_steady(&self, len: u32) -> Steady {
+        debug_assert_eq!(self.rmem_alloc, truesize_of(len).cast_signed());
+        let (choice, crowded) = self.select(len);
+        let depends_on_more = match self.payload {
+            Some(buffer) => !buffer.is_read_at_once,
+            None => self.wscale == 0,
+        };
+        let choice = if crowded || depends_on_more { 0 } else { choice };
+        Steady {
+            len,
+            choice,
+            advertised: self.as_advertised(choice),
+            may_grow: self.room_to_grow() > 0,
+        }
+    }
+
+    /// [`Self::advertise`] if `steady` holds and its window does not fall behind the one before: returns the bytes to
+    /// advertise.
+    #[inline]
+    pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
+        if steady.choice < self.rcv_wnd {
+            return None;
+        }
+        self.rcv_wnd = steady.choice;
+        self.rcv_wup = self.rcv_nxt;
+        Some(steady.advertised)
     }
 
     /// The window field of the SYN-ACK, which is not scaled.
@@ -342,6 +436,7 @@ impl Window {
         if rcvbuf > self.rcvbuf {
             self.rcvbuf = rcvbuf;
             self.window_clamp = self.full_space().cast_unsigned();
+            self.steady = Steady::default();
         }
     }
 
@@ -357,6 +452,7 @@ impl Window {
         if self.rmem_alloc > self.rcvbuf {
             self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
         }
+        self.steady = Steady::default();
     }
 
     /// Whether so much memory is in use that the application must be woken up below `rcvlowat`.
@@ -376,6 +472,7 @@ impl Window {
             if space > self.rcvbuf {
                 self.rcvbuf = space;
                 self.window_clamp = self.window_clamp.max(rcvlowat);
+                self.steady = Steady::default();
             }
         }
         rcvlowat

@@ -1,0 +1,80 @@
+//! The socket's clock: the time as last read, and the jiffies and timestamps that follow from it.
+//!
+//! Sources: [linux] `include/net/tcp.h` (`tcp_clock_cache`, `tcp_jiffies32`, `tcp_time_stamp_ms`).
+//! Deviations: none.
+
+use bbrlab_cc::linux_int::trunc_u32;
+use bbrlab_units::Time;
+
+use crate::wheel::Tick;
+
+/// Linux: `tcp_clock_cache`, `jiffies`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// The time when it was last read.
+    pub(super) now: Time,
+    /// When the tick after `jiffies` begins.
+    next_tick: Time,
+    /// The jiffies when they were last asked for.
+    jiffies: u32,
+    ts_offset: u32,
+    tick: Tick,
+}
+
+impl Clock {
+    /// A clock that has never been read. `ts_offset` is added to the milliseconds in every timestamp.
+    pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
+        Self { now: Time::ZERO, next_tick: Time::ZERO, jiffies: 0, ts_offset, tick }
+    }
+
+    pub(super) const fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// The jiffies now: computed once a tick. Linux: `tcp_jiffies32`.
+    #[inline]
+    pub(super) fn jiffies(&mut self) -> u32 {
+        if self.now >= self.next_tick {
+            self.jiffies = self.tick.jiffies(self.now);
+            self.next_tick = self.tick.next_tick(self.now);
+        }
+        self.jiffies
+    }
+
+    /// The time at which the jiffies reach `jiffies`, which must not be before now.
+    pub(super) fn time_of(&mut self, jiffies: u32) -> Time {
+        let ahead = u64::from(jiffies.wrapping_sub(self.jiffies()));
+        let tick = self.tick.span().0;
+        Time(self.next_tick.0 + ahead * tick - tick)
+    }
+
+    /// The timestamp clock in milliseconds.
+    #[inline]
+    pub(super) const fn timestamp(&self, at: Time) -> u32 {
+        trunc_u32(at.0 / 1_000_000).wrapping_add(self.ts_offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Clock;
+    use crate::wheel::Tick;
+    use bbrlab_units::{Span, Time};
+
+    #[test]
+    fn jiffies_become_times_as_in_the_tick() {
+        for hz in [100, 250, 1000] {
+            let tick = Tick::new(hz, u32::MAX - 3, Span::from_micros(700));
+            let mut clock = Clock::new(tick, 0);
+            for step in 0..4_000 {
+                clock.now = Time(1_000_000_000 + step * 137_500);
+                let jiffies = clock.jiffies();
+                assert_eq!(jiffies, tick.jiffies(clock.now));
+                for ahead in [0, 1, 40, 5_000] {
+                    let slot = jiffies.wrapping_add(ahead);
+                    assert_eq!(clock.time_of(slot), tick.time_of(slot, clock.now));
+                }
+            }
+        }
+    }
+}
