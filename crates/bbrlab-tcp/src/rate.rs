@@ -120,6 +120,16 @@ pub struct PackedStamps {
 impl PackedStamps {
     const USED_UP: u32 = u32::MAX;
 
+    /// Those of a packet that was not sent yet.
+    pub const NONE: Self = Self {
+        first_tx_ago_us: 0,
+        delivered_ago_us: 0,
+        delivered: 0,
+        lost: 0,
+        in_flight: 0,
+        ce_and_mark: 0,
+    };
+
     /// Packs the result of [`RateSampler::skb_sent`] for a packet that departed at `tx_mstamp`.
     #[inline]
     #[must_use]
@@ -240,6 +250,12 @@ impl RateSampler {
             switched: Switched::new(switches),
             ..Self::default()
         }
+    }
+
+    /// Whether a switch differs from Linux, so that it must see every packet that is delivered.
+    #[inline]
+    pub(crate) const fn is_switched(&self) -> bool {
+        self.is_switched
     }
 
     /// Stamps a packet of `pcount` segments that departs at `tx_mstamp` microseconds; `packets_out` does not

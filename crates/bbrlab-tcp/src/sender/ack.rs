@@ -13,13 +13,13 @@ use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
 use bbrlab_stack::{LossCount, RttClock};
 
-use super::ack_state::{AckState, flags};
+use super::ack_state::{AckCounts, AckState, flags};
 use super::recovery::Rexmit;
-use super::scoreboard::{Acked, tag};
+use super::scoreboard::{Acked, Run, tag};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender, State};
 use crate::Host;
-use crate::rate::DeliveredSkb;
+use crate::rate::{AckRate, DeliveredSkb};
 use crate::segment::{Segment, flag};
 
 /// The data that an ACK removed from the retransmit queue.
@@ -37,16 +37,26 @@ struct Dropped {
 
 impl Dropped {
     /// Records a packet that was neither retransmitted nor SACKed.
-    #[inline]
     fn note_original(&mut self, skb: &Acked, sent_us: u64, high_seq: u32) {
-        self.last_ackt = sent_us;
+        self.note(skb.seq, skb.end_seq, sent_us, sent_us, high_seq);
+    }
+
+    /// Records the packets of a run, of which the first has the lowest sequence numbers.
+    #[inline]
+    fn note_originals(&mut self, run: &Run, high_seq: u32) {
+        self.note(run.seq, run.first_end_seq, run.first_us, run.last_us, high_seq);
+    }
+
+    #[inline]
+    fn note(&mut self, seq: u32, end_seq: u32, first_us: u64, last_us: u64, high_seq: u32) {
+        self.last_ackt = last_us;
         if self.first_ackt == 0 {
-            self.first_ackt = sent_us;
+            self.first_ackt = first_us;
         }
-        if before(skb.seq, self.reord) {
-            self.reord = skb.seq;
+        if before(seq, self.reord) {
+            self.reord = seq;
         }
-        if !after(skb.end_seq, high_seq) {
+        if !after(end_seq, high_seq) {
             self.flag |= flags::ORIG_SACK_ACKED;
         }
     }
@@ -80,13 +90,21 @@ impl Sender {
     }
 
     /// Processes the peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
-    pub(super) fn ack(&mut self, segment: &Segment, mut flag: u32, host: &mut impl Host) {
-        let mut state = AckState::default();
-        let prior_snd_una = self.conn.snd_una;
-        let ack = segment.ack;
+    pub(super) fn ack(&mut self, segment: &Segment, flag: u32, host: &mut impl Host) {
         if self.hooks.notes_in_flight {
             self.check_app_limited();
         }
+        let run = if flag == 0 { self.predicted_run(segment.ack) } else { None };
+        match run {
+            Some(run) => self.predicted_ack(segment, &run, host),
+            None => self.general_ack(segment, flag, host),
+        }
+    }
+
+    fn general_ack(&mut self, segment: &Segment, mut flag: u32, host: &mut impl Host) {
+        let mut state = AckState::default();
+        let prior_snd_una = self.conn.snd_una;
+        let ack = segment.ack;
         match self.place_of(ack) {
             AckPlace::TooOld | AckPlace::Unsent => return,
             AckPlace::Old => {
@@ -167,9 +185,13 @@ impl Sender {
         };
         state.rate.rs.is_ack_delayed = flag & flags::ACK_MAYBE_DELAYED != 0;
         state.rate.rs.is_ece = flag & flags::ECE != 0;
-        self.refresh_conn();
-        self.sampler.generate(&mut self.conn, &mut state.rate, delivered, lost, is_sack_reneg);
-        self.cong_control(ack, flag, &state, host);
+        self.control(
+            ack,
+            flag,
+            &mut state.rate,
+            AckCounts { delivered, lost, is_sack_reneg },
+            host,
+        );
         self.xmit_recovery(rexmit, host);
     }
 
@@ -210,7 +232,7 @@ impl Sender {
 
     /// Linux: `tcp_snd_una_update`.
     #[inline]
-    fn update_snd_una(&mut self, ack: u32) {
+    pub(super) fn update_snd_una(&mut self, ack: u32) {
         self.counts.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
         self.conn.snd_una = ack;
     }
@@ -322,16 +344,17 @@ impl Sender {
             flag: 0,
             is_fully_acked: true,
         };
+        // A switched sampler looks at every skb.
+        let is_each_sampled = self.sampler.is_switched();
         loop {
-            if let Some(skb) = self.board.pop_ordinary(snd_una) {
-                let sent_us = skb.sent_us();
-                self.sample_acked(&skb, state);
-                dropped.note_original(&skb, sent_us, high_seq);
+            if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {
+                dropped.note_originals(&run, high_seq);
                 dropped.flag |= flags::DATA_ACKED;
-                dropped.pkts_acked += skb.pcount;
+                dropped.pkts_acked += run.pcount;
+                self.sample_run(&run, &mut state.rate);
                 if self.board.is_sack() {
-                    self.count_delivered(skb.pcount, ack_flag);
-                    self.rack.advance(0, skb.end_seq, sent_us, now);
+                    self.count_delivered(run.pcount, ack_flag);
+                    self.rack.advance(0, run.end_seq, run.last_us, now);
                 }
                 continue;
             }
@@ -343,6 +366,19 @@ impl Sender {
             }
         }
         dropped
+    }
+
+    /// Passes the newest of several delivered skbs to the rate sampler, which would choose it from all of them.
+    #[inline]
+    pub(super) fn sample_run(&mut self, run: &Run, rate: &mut AckRate) {
+        let delivered = DeliveredSkb {
+            tx_mstamp: run.last_us,
+            end_seq: run.end_seq,
+            is_sacked: false,
+            is_retrans: false,
+        };
+        let mut stamps = run.tx.unpack(run.last_us);
+        self.sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
     /// Passes a delivered skb to the rate sampler. Linux: `tcp_rate_skb_delivered`.

@@ -49,6 +49,17 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
+/// What an ACK did to the counts of packets, as the rate sampler and the congestion control are told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckCounts {
+    /// Packets newly acknowledged or `SACKed`.
+    pub(super) delivered: u32,
+    /// Packets newly marked lost.
+    pub(super) lost: u32,
+    /// Whether the receiver had discarded data that it had `SACKed` when the ACK arrived.
+    pub(super) is_sack_reneg: bool,
+}
+
 impl AckState {
     /// Records a newly SACKed skb or part of one. Linux: `tcp_sacktag_one`.
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {

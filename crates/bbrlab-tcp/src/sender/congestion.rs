@@ -17,7 +17,7 @@ use bbrlab_cc::{
 use bbrlab_stack::{CcRtt, CwndValidation};
 
 use super::Sender;
-use super::ack_state::{AckState, flags};
+use super::ack_state::{AckCounts, flags};
 use crate::Host;
 use crate::cwnd_validation::{Decay, UnderuseInput};
 use crate::pacing::Window;
@@ -108,32 +108,38 @@ impl Sender {
         self.with_cc(|cc, conn| cc.in_ack_event(conn, event));
     }
 
-    /// Sets cwnd by the congestion control or by PRR. Linux: `tcp_cong_control`.
+    /// Completes the rate sample of an ACK, and sets cwnd by the congestion control or by PRR.
+    /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
     #[inline]
-    pub(super) fn cong_control(
+    pub(super) fn control(
         &mut self,
         ack: u32,
         flag: u32,
-        state: &AckState,
+        rate: &mut AckRate,
+        counts: AckCounts,
         host: &mut impl Host,
     ) {
-        let rs = &state.rate.rs;
+        let AckCounts { delivered, lost, is_sack_reneg } = counts;
+        self.refresh_conn();
+        self.sampler.generate(&mut self.conn, rate, delivered, lost, is_sack_reneg);
+        let rs = &rate.rs;
         if self.hooks.cong_control {
+            // What was copied into `conn` for the sample still holds.
             if self.mechanisms.exit_sets_ssthresh {
-                self.bound_exit(rs.acked_sacked, |sender| {
-                    sender.with_cc(|cc, conn| cc.cong_control(conn, rs, host));
+                self.bound_exit(delivered, |sender| {
+                    sender.conn.ctl = sender.cc.cong_control(&sender.conn, rs, host);
                 });
                 return;
             }
-            self.with_cc(|cc, conn| cc.cong_control(conn, rs, host));
+            self.conn.ctl = self.cc.cong_control(&self.conn, rs, host);
             return;
         }
         if self.mechanisms.is_ns3 {
-            self.ns3_raise_cwnd(flag, |cc, conn| cc.cong_avoid(conn, ack, rs.acked_sacked));
+            self.ns3_raise_cwnd(flag, |cc, conn| cc.cong_avoid(conn, ack, delivered));
         } else if self.is_in_cwnd_reduction() {
-            self.cwnd_reduction(rs.acked_sacked, rs.losses.cast_unsigned(), flag);
+            self.cwnd_reduction(delivered, lost, flag);
         } else if self.may_raise_cwnd(flag) {
-            self.with_cc(|cc, conn| cc.cong_avoid(conn, ack, rs.acked_sacked));
+            self.conn.ctl = self.cc.cong_avoid(&self.conn, ack, delivered);
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
         self.update_pacing_rate();

@@ -18,6 +18,7 @@
 //!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
 //!             limits.rs ─ what limits the sender now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
+//! predicted.rs: all of this for an ACK that leaves nothing to decide
 //! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
 //! mechanisms.rs: which of this the stack's switches leave on; ns3/: what ns-3 does instead
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
@@ -47,6 +48,7 @@ mod limits;
 mod mechanisms;
 mod ns3;
 mod output;
+mod predicted;
 mod probe;
 mod rack;
 mod recovery;
@@ -74,7 +76,7 @@ pub use timers::TimerPurpose;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
-use bbrlab_stack::{PacingSwitches, RttClock, SenderQdisc};
+use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
@@ -189,6 +191,8 @@ pub struct Sender {
     is_pacing_switched: bool,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
+    /// Whether the settings allow for predicted ACKs.
+    predicts_acks: bool,
     hooks: Hooks,
     timer: XmitTimer,
     rtt: RttEstimator,
@@ -270,6 +274,10 @@ impl Sender {
             is_pacing_armed: false,
             is_pacing_switched: config.stack.pacing != PacingSwitches::default(),
             measures_by_echo: config.stack.socket.rtt_clock != RttClock::Exact,
+            // A switched sampler looks at every skb.
+            predicts_acks: config.stack.sack
+                && config.stack.socket.rtt_clock == RttClock::Exact
+                && config.stack.rate == RateSwitches::default(),
             hooks,
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),

@@ -7,6 +7,7 @@
 use bbrlab_cc::linux_int::after;
 
 use super::Scoreboard;
+use super::queue::{is_place_among, places_on};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
@@ -32,6 +33,30 @@ pub(crate) struct Acked {
     pub(crate) is_whole: bool,
 }
 
+/// Neighbouring skbs that an ACK removes, none of which was ever retransmitted, SACKed or marked. They departed in their
+/// order, so the last of them is the newest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// First sequence number of the first skb.
+    pub(crate) seq: u32,
+    /// One past the last sequence number of the first skb.
+    pub(crate) first_end_seq: u32,
+    /// Time of transmission of the first skb in microseconds.
+    pub(crate) first_us: u64,
+    /// One past the last sequence number of the last skb.
+    pub(crate) end_seq: u32,
+    /// Time of transmission of the last skb in microseconds.
+    pub(crate) last_us: u64,
+    /// Delivery counters at the transmission of the last skb.
+    pub(crate) tx: PackedStamps,
+    /// Number of segments.
+    pub(crate) pcount: u32,
+    /// Number of skbs.
+    count: u32,
+    /// Their memory in bytes.
+    memory: u32,
+}
+
 impl Acked {
     /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
@@ -51,39 +76,86 @@ impl Scoreboard {
     /// would be acknowledged cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
-        let head = self.queue.head();
+        let head = self.queue.linked_head();
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Removes the first skb if it is ordinary: below `snd_una` as a whole, with no tags, and not the SYN.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "the body of a loop that every acknowledged skb passes"
-    )]
-    pub(crate) fn pop_ordinary(&mut self, snd_una: u32) -> Option<Acked> {
-        let id = self.queue.head();
-        if id == NIL {
+    /// Whether no skb was SACKed, marked lost or retransmitted, with SACK.
+    #[inline]
+    pub(crate) fn is_undisturbed(&self) -> bool {
+        self.queue.linked_head() == NIL && self.lost_out | self.retrans_out == 0
+    }
+
+    /// The first skbs that are ordinary: below `snd_una` as a whole, plain, with no tags, and not the SYN. At most one with
+    /// `only_one`.
+    #[inline]
+    pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
+        let first = self.queue.head_if_plain();
+        let (mut count, mut pcount) = (0, 0);
+        let mut place = first;
+        while place != NIL {
+            let skb = self.queue.at(place);
+            if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
+                break;
+            }
+            count += 1;
+            pcount += u32::from(skb.pcount);
+            place = self.queue.next_plain(place);
+            if only_one || skb.end_seq == snd_una {
+                break;
+            }
+        }
+        if count == 0 {
             return None;
         }
-        let skb = &self.queue[id];
-        if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
-            return None;
+        let oldest = self.queue.at(first);
+        let newest = self.queue.at(places_on(first, count - 1));
+        // All but the last end where the next one begins, and only the last can carry the FIN.
+        let fin = u32::from(newest.flags & flag::FIN != 0);
+        Some(Run {
+            seq: oldest.seq,
+            first_end_seq: oldest.end_seq,
+            first_us: oldest.sent_us(),
+            end_seq: newest.end_seq,
+            last_us: newest.sent_us(),
+            tx: newest.tx,
+            pcount,
+            count,
+            memory: newest.end_seq.wrapping_sub(oldest.seq).wrapping_sub(fin) + count * OVERHEAD,
+        })
+    }
+
+    /// Removes the skbs of a run from the queue.
+    #[inline]
+    pub(crate) fn drop_run(&mut self, run: &Run) {
+        let first = self.queue.head_if_plain();
+        self.wmem_queued -= run.memory;
+        self.packets_out -= run.pcount;
+        self.queue.pop_plain(run.count);
+        self.forget_run(first, run.count);
+    }
+
+    /// Removes the first skbs that are ordinary, of those below `snd_una`; at most one with `only_one`.
+    #[inline]
+    pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
+        let run = self.ordinary_run(snd_una, only_one)?;
+        self.drop_run(&run);
+        Some(run)
+    }
+
+    /// Moves the hints that pointed to one of `count` skbs in places from `first` on, which were removed.
+    #[inline]
+    fn forget_run(&mut self, first: SkbId, count: u32) {
+        let holds = |id| is_place_among(id, first, count);
+        if holds(self.search.next) {
+            self.search.restart();
         }
-        let acked = Acked {
-            seq: skb.seq,
-            end_seq: skb.end_seq,
-            pcount: u32::from(skb.pcount),
-            tstamp_ns: skb.tstamp_ns,
-            tx: skb.tx,
-            tags: 0,
-            is_syn: false,
-            is_whole: true,
-        };
-        self.wmem_queued -= skb.len() + OVERHEAD;
-        self.packets_out -= acked.pcount;
-        self.forget_head(id);
-        Some(acked)
+        if holds(self.retransmit_hint) {
+            self.retransmit_hint = NIL;
+        }
+        if holds(self.highest_sack) {
+            self.highest_sack = self.queue.head_if_plain();
+        }
     }
 
     /// Removes the part below `snd_una` of a first skb that is not ordinary: SACKed, marked or retransmitted,
@@ -151,7 +223,7 @@ impl Scoreboard {
             self.retransmit_hint = NIL;
         }
         if self.highest_sack == id {
-            self.highest_sack = self.queue[id].next;
+            self.highest_sack = self.queue.next(id);
         }
         self.queue.pop_sent();
     }

@@ -10,6 +10,7 @@
 use bbrlab_cc::linux_int::{after, before};
 
 use super::skb::{NIL, OVERHEAD, Skb, tag};
+use super::unsent::Written;
 use super::{Cursor, Scoreboard};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
@@ -88,7 +89,7 @@ impl Scoreboard {
     /// The next skb in order of sequence number.
     #[inline]
     pub(crate) fn next(&self, at: Cursor) -> Option<Cursor> {
-        Cursor::at(self.queue[at.0].next)
+        Cursor::at(self.queue.next(at.0))
     }
 
     /// A copy of an skb.
@@ -111,13 +112,12 @@ impl Scoreboard {
 
     /// Adds the SYN to the skbs in flight.
     pub(crate) fn add_syn(&mut self, seq: u32) -> Cursor {
-        let mut syn = Skb::empty_at(seq);
-        syn.flags = flag::SYN;
-        syn.end_seq = seq.wrapping_add(1);
-        syn.pcount = 1;
+        let syn = Written { seq, end_seq: seq.wrapping_add(1), flags: flag::SYN };
         self.packets_out = 1;
         self.wmem_queued += OVERHEAD;
-        Cursor(self.queue.insert_sent(syn))
+        let id = self.queue.place(syn, u32::MAX);
+        self.queue.push_sent(id);
+        Cursor(id)
     }
 
     /// Stamps an skb that departs at `wstamp_ns`.
@@ -130,7 +130,7 @@ impl Scoreboard {
         Sent::of(skb)
     }
 
-    /// Stores the delivery counters `tx` of an skb that has departed, and moves it to the end of the list by time.
+    /// Stores the delivery counters `tx` of an skb that has departed, and moves it to the end of the order by time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps) {
@@ -266,7 +266,7 @@ impl Scoreboard {
         }
         let mut left = space - self.queue[id].len();
         loop {
-            let next = self.queue[id].next;
+            let next = self.queue.next(id);
             if next == NIL {
                 return;
             }

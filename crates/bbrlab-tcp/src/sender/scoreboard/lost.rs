@@ -81,7 +81,7 @@ impl Scoreboard {
     /// The next in order of transmission.
     #[inline]
     pub(crate) fn next_by_time(&self, at: Cursor) -> Option<Cursor> {
-        Cursor::at(self.queue[at.0].sorted_next)
+        Cursor::at(self.queue.next_by_time(at.0))
     }
 
     /// Removes an skb from the list by time until it is retransmitted.
@@ -118,23 +118,24 @@ impl Scoreboard {
             let skb = &mut self.queue[id];
             let is_unsorted = skb.has(tag::UNSORTED_BY_RTO);
             skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
-            let (tstamp_ns, next) = (skb.tstamp_ns, skb.next);
+            let tstamp_ns = skb.tstamp_ns;
             if is_unsorted {
                 // The skbs come in order of sequence number. Those sent once are also in order of time, so that
                 // one pass over both lists suffices; for one that was sent again the pass starts over.
                 if at != NIL && self.queue[at].tstamp_ns > tstamp_ns {
                     at = NIL;
                 }
+                // Plain skbs are younger than all that were removed, so the search ends before them.
                 let mut after =
-                    if at == NIL { self.queue.oldest() } else { self.queue[at].sorted_next };
+                    if at == NIL { self.queue.oldest() } else { self.queue.next_by_time(at) };
                 while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
                     at = after;
-                    after = self.queue[after].sorted_next;
+                    after = self.queue.next_by_time(after);
                 }
                 self.queue.insert_sorted_after(at, id);
                 at = id;
             }
-            id = next;
+            id = self.queue.next(id);
         }
         self.lost_out = 0;
         if self.count != Counting::Linux {
@@ -161,7 +162,7 @@ impl Scoreboard {
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {
-            id = self.queue[id].next;
+            id = self.queue.next(id);
         }
         Cursor::at(id)
     }
@@ -202,7 +203,7 @@ impl Scoreboard {
                 }
                 search.sacked_below = below;
             }
-            search.next = skb.next;
+            search.next = self.queue.next(id);
             if !skb.has(tag::SACKED | tag::LOST) {
                 return Some(Cursor(id));
             }

@@ -11,7 +11,7 @@
 //! | `sacked.rs` | skbs that SACK blocks cover; merging of SACKed neighbours |
 //! | `lost.rs` | marking skbs lost, and unmarking them |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
-//! | `queue.rs`, `skb.rs` | the skbs and their order |
+//! | `queue.rs`, `skb.rs` | the skbs in flight and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of `struct tcp_sock`.
 //! Deviations: those numbered in the files.
@@ -28,7 +28,7 @@ mod unsent;
 #[cfg(test)]
 mod tests;
 
-pub(super) use acked::Acked;
+pub(super) use acked::{Acked, Run};
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use sacked::{Covered, NUM_SACKS};
@@ -41,6 +41,7 @@ use lost::Search;
 use queue::Queue;
 use sacked::SackCache;
 use skb::{NIL, SkbId};
+use unsent::WriteQueue;
 
 /// A reference to an skb in the scoreboard that is in flight or about to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,7 @@ pub(super) struct Scoreboard {
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
     queue: Queue,
+    unsent: WriteQueue,
     // Used in recovery.
     sack_cache: SackCache,
     /// The search of recovery by `DupThresh`.
@@ -105,6 +107,7 @@ impl Scoreboard {
             is_sack,
             notes_in_flight,
             queue: Queue::new(),
+            unsent: WriteQueue::default(),
             sack_cache: SackCache::default(),
             search: Search::START,
         }

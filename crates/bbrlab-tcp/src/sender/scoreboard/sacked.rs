@@ -221,7 +221,7 @@ impl Scoreboard {
             if !is_covered {
                 match self.shift_skb(id, conn, block, is_dup, hear) {
                     Shift::Merged(into) => {
-                        id = self.queue[into].next;
+                        id = self.queue.next(into);
                         continue;
                     }
                     Shift::Nothing => is_covered = false,
@@ -234,7 +234,7 @@ impl Scoreboard {
             if is_covered {
                 self.sacktag_skb(id, conn, is_dup, hear);
             }
-            id = self.queue[id].next;
+            id = self.queue.next(id);
         }
         id
     }
@@ -255,7 +255,7 @@ impl Scoreboard {
             self.queue.unlink_sorted(id);
         }
         if !before(self.queue[id].seq, self.highest_sack_seq(conn)) {
-            self.highest_sack = self.queue[id].next;
+            self.highest_sack = self.queue.next(id);
         }
     }
 
@@ -370,7 +370,7 @@ impl Scoreboard {
         hear: &mut impl FnMut(&Covered),
     ) -> Shift {
         let skb = &self.queue[id];
-        let prev = skb.prev;
+        let prev = self.queue.prev(id);
         let kept =
             if self.count == Counting::SpareKept { tag::RETRANS } else { tag::LOST | tag::RETRANS };
         let is_retrans_only = skb.tags & kept == tag::RETRANS;
@@ -415,7 +415,7 @@ impl Scoreboard {
             return Shift::Merged(prev);
         }
         // The hole is filled: the next skb may be SACKed and can be merged as well.
-        let next = self.queue[prev].next;
+        let next = self.queue.next(prev);
         if next != NIL {
             let skb = &self.queue[next];
             let (len, pcount) = (skb.len(), u32::from(skb.pcount));
@@ -450,8 +450,8 @@ impl Scoreboard {
         if skb.has(tag::SACKED) {
             skb.tx.use_up();
         }
-        let (prev, next) = (skb.prev, skb.next);
         let ever_retrans = skb.tags & tag::EVER_RETRANS;
+        let (prev, next) = (self.queue.prev(id), self.queue.next(id));
         let into = &mut self.queue[prev];
         if into.gso_size == 0 {
             into.gso_size = u16::try_from(piece.mss).expect("a full segment is below 64 KiB");

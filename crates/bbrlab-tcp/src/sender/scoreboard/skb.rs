@@ -26,17 +26,19 @@ pub(crate) mod tag {
     pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
     /// Its latest copy waits in the host's queueing discipline.
     pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
-    /// Removed from the list by time at a timeout, to be put back if the timeout proves spurious.
+    /// Removed from the order by time at a timeout, to be put back if the timeout proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
+    /// Its neighbours are those that its links name: it is not plain any more.
+    pub(crate) const LINKED: u8 = 0x08;
 }
 
-/// Index of an skb in the slab; [`NIL`] for none.
+/// The place of an skb in its queue; [`NIL`] for none.
 pub(super) type SkbId = u32;
 
 /// No skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// One skb in the slab of its queue; fills one cache line.
+/// One skb in its queue; fills one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Skb {
@@ -48,10 +50,10 @@ pub(super) struct Skb {
     pub(super) tstamp_ns: u64,
     /// Delivery counters at its latest transmission.
     pub(super) tx: PackedStamps,
-    /// Neighbours in its list, in order of sequence number.
+    /// Neighbours in order of sequence number, if it is linked.
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
-    /// Neighbours in the list by time; both `NIL` if it is not in that list.
+    /// Neighbours in the order by time, if it is linked; both `NIL` if it is alone in that order or not in it.
     pub(super) sorted_prev: SkbId,
     pub(super) sorted_next: SkbId,
     /// Number of segments. Linux: `tcp_gso_segs`.
@@ -67,24 +69,22 @@ pub(super) struct Skb {
 }
 
 impl Skb {
-    /// An empty skb at `seq`.
-    pub(super) fn empty_at(seq: u32) -> Self {
-        Self {
-            seq,
-            end_seq: seq,
-            tstamp_ns: 0,
-            tx: PackedStamps::default(),
-            prev: NIL,
-            next: NIL,
-            sorted_prev: NIL,
-            sorted_next: NIL,
-            pcount: 0,
-            gso_size: 0,
-            tags: 0,
-            flags: 0,
-            retransmission: 0,
-        }
-    }
+    /// What is in a place that was never used.
+    pub(super) const EMPTY: Self = Self {
+        seq: 0,
+        end_seq: 0,
+        tstamp_ns: 0,
+        tx: PackedStamps::NONE,
+        prev: NIL,
+        next: NIL,
+        sorted_prev: NIL,
+        sorted_next: NIL,
+        pcount: 0,
+        gso_size: 0,
+        tags: 0,
+        flags: 0,
+        retransmission: 0,
+    };
 
     /// Payload bytes.
     #[inline]
@@ -113,13 +113,18 @@ impl Skb {
     /// Recounts its segments. Linux: `tcp_set_skb_tso_segs`.
     #[inline]
     pub(super) fn count_segments(&mut self, mss: u32) {
-        let len = self.len();
-        if len <= mss {
+        if self.len() <= mss {
             self.gso_size = 0;
             self.pcount = 1;
         } else {
-            self.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
-            self.pcount = u16::try_from(len.div_ceil(mss)).expect("an skb is at most 512 KiB long");
+            self.count_several_segments(mss);
         }
+    }
+
+    #[inline(never)]
+    fn count_several_segments(&mut self, mss: u32) {
+        self.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
+        let segments = self.len().div_ceil(mss);
+        self.pcount = u16::try_from(segments).expect("an skb is at most 512 KiB long");
     }
 }

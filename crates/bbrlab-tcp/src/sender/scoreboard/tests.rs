@@ -9,7 +9,7 @@ impl Scoreboard {
         let queue = &self.queue;
         let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);
         let mut spare = 0;
-        let mut expected_seq = None;
+        let (mut expected_seq, mut before) = (None, NIL);
         let mut id = queue.head();
         let mut has_hint = self.retransmit_hint == NIL;
         let mut has_highest = self.highest_sack == NIL;
@@ -31,17 +31,15 @@ impl Scoreboard {
             );
             assert_eq!(queue.find_sent(skb.seq), id, "each skb is found by its sequence number");
             assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
+            assert_eq!(queue.prev(id), before, "each skb knows the one before it");
+            before = id;
             has_hint |= self.retransmit_hint == id;
             has_highest |= self.highest_sack == id;
-            id = skb.next;
+            id = queue.next(id);
         }
         assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "the queue ends at snd_nxt");
         assert!(has_hint && has_highest, "hints point into the queue");
-        id = queue.send_head();
-        while id != NIL {
-            wmem += queue[id].len() + OVERHEAD;
-            id = queue[id].next;
-        }
+        wmem += self.unsent.memory();
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.lost_out, lost, "lost_out");
         assert_eq!(self.retrans_out, retrans, "retrans_out");
@@ -56,7 +54,7 @@ impl Scoreboard {
         while sorted != NIL {
             assert!(queue[sorted].tstamp_ns >= last_ns, "the list is sorted by time");
             last_ns = queue[sorted].tstamp_ns;
-            sorted = queue[sorted].sorted_next;
+            sorted = queue.next_by_time(sorted);
         }
     }
 }

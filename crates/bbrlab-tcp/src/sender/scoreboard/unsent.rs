@@ -4,9 +4,76 @@
 //! `tso_fragment`, `tcp_send_fin`.
 //! Deviations: none.
 
-use super::skb::{NIL, OVERHEAD, Skb};
+use std::collections::VecDeque;
+
+use super::skb::OVERHEAD;
 use super::{Cursor, Scoreboard};
 use crate::segment::flag;
+
+/// An skb that was written and not sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Written {
+    /// First sequence number.
+    pub(super) seq: u32,
+    /// One past the last sequence number, FIN included.
+    pub(super) end_seq: u32,
+    /// Header flags besides ACK: SYN, FIN, PSH.
+    pub(super) flags: u8,
+}
+
+impl Written {
+    /// Payload bytes.
+    #[inline]
+    const fn len(&self) -> u32 {
+        let control = (self.flags & (flag::SYN | flag::FIN)) != 0;
+        self.end_seq.wrapping_sub(self.seq).wrapping_sub(control as u32)
+    }
+}
+
+/// The skbs that were written and not sent. The first is beside the rest, where every packet that is cut off it finds it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WriteQueue {
+    first: Written,
+    is_filled: bool,
+    behind: VecDeque<Written>,
+}
+
+impl WriteQueue {
+    /// The first skb.
+    #[inline]
+    fn first(&mut self) -> Option<&mut Written> {
+        self.is_filled.then_some(&mut self.first)
+    }
+
+    /// The last skb.
+    #[inline]
+    fn last(&mut self) -> Option<&mut Written> {
+        if self.behind.is_empty() { self.first() } else { self.behind.back_mut() }
+    }
+
+    fn push(&mut self, skb: Written) {
+        if self.is_filled {
+            self.behind.push_back(skb);
+        } else {
+            self.first = skb;
+            self.is_filled = true;
+        }
+    }
+
+    fn pop(&mut self) -> Written {
+        assert!(self.is_filled, "only what was written is sent");
+        let next = self.behind.pop_front();
+        self.is_filled = next.is_some();
+        std::mem::replace(&mut self.first, next.unwrap_or_default())
+    }
+
+    /// Bytes of memory, for a check of the counts.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> u32 {
+        let first = self.is_filled.then_some(&self.first);
+        first.into_iter().chain(&self.behind).map(|skb| skb.len() + OVERHEAD).sum()
+    }
+}
 
 /// A copy of the first unsent skb.
 #[derive(Clone, Copy, Debug)]
@@ -27,84 +94,79 @@ impl Scoreboard {
     /// Whether there is an unsent skb. Linux: `tcp_send_head`.
     #[inline]
     pub(crate) fn has_unsent(&self) -> bool {
-        self.queue.send_head() != NIL
+        self.unsent.is_filled
     }
 
     /// A copy of the first unsent skb.
     #[inline]
     pub(crate) fn first_unsent(&self) -> Option<Unsent> {
-        let head = self.queue.send_head();
-        if head == NIL {
+        if !self.unsent.is_filled {
             return None;
         }
-        let skb = &self.queue[head];
+        let skb = &self.unsent.first;
         Some(Unsent {
             seq: skb.seq,
             end_seq: skb.end_seq,
             len: skb.len(),
             is_fin: skb.flags & flag::FIN != 0,
-            is_last: skb.next == NIL,
+            is_last: self.unsent.behind.is_empty(),
         })
     }
 
     /// Payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
     #[inline]
-    pub(crate) fn last_unsent_len(&self) -> Option<u32> {
-        let tail = self.queue.write_tail();
-        (tail != NIL).then(|| self.queue[tail].len())
+    pub(crate) fn last_unsent_len(&mut self) -> Option<u32> {
+        self.unsent.last().map(|skb| skb.len())
     }
 
     /// Whether there is exactly one unsent skb.
     #[inline]
     pub(crate) fn is_one_unsent(&self) -> bool {
-        self.queue.write_tail() == self.queue.send_head() && self.has_unsent()
+        self.has_unsent() && self.unsent.behind.is_empty()
     }
 
     /// Appends an empty skb.
     pub(crate) fn open_unsent(&mut self, seq: u32) {
-        self.queue.push_unsent(Skb::empty_at(seq));
+        self.unsent.push(Written { seq, end_seq: seq, flags: 0 });
         self.wmem_queued += OVERHEAD;
+    }
+
+    /// The last unsent skb, which is known to be there.
+    #[inline]
+    fn last_written(&mut self) -> &mut Written {
+        self.unsent.last().expect("an skb was written")
     }
 
     /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its PSH.
     #[inline]
     pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
-        let tail = self.queue.write_tail();
-        let skb = &mut self.queue[tail];
+        self.wmem_queued += bytes;
+        let skb = self.last_written();
         if is_new_send {
             skb.flags &= !flag::PSH;
         }
         skb.end_seq = skb.end_seq.wrapping_add(bytes);
-        self.wmem_queued += bytes;
         skb.len()
     }
 
     /// Sets PSH on the last unsent skb. Linux: `tcp_mark_push`.
     pub(crate) fn push_last(&mut self) {
-        let tail = self.queue.write_tail();
-        self.queue[tail].flags |= flag::PSH;
+        self.last_written().flags |= flag::PSH;
     }
 
     /// Sets PSH on the first unsent skb.
     pub(crate) fn push_first(&mut self) {
-        let head = self.queue.send_head();
-        self.queue[head].flags |= flag::PSH;
+        self.unsent.first.flags |= flag::PSH;
     }
 
     /// Queues a FIN with the sequence number `seq` after the last byte. Linux: `tcp_send_fin`.
     pub(crate) fn append_fin(&mut self, seq: u32) {
-        let tail = self.queue.write_tail();
-        if tail == NIL {
-            let mut fin = Skb::empty_at(seq);
-            fin.flags = flag::FIN;
-            fin.end_seq = fin.end_seq.wrapping_add(1);
-            fin.pcount = 1;
-            self.queue.push_unsent(fin);
-            self.wmem_queued += OVERHEAD;
-        } else {
-            let skb = &mut self.queue[tail];
+        if let Some(skb) = self.unsent.last() {
             skb.flags |= flag::FIN;
             skb.end_seq = skb.end_seq.wrapping_add(1);
+        } else {
+            self.unsent.push(Written { seq, end_seq: seq.wrapping_add(1), flags: flag::FIN });
+            self.wmem_queued += OVERHEAD;
         }
     }
 
@@ -117,23 +179,18 @@ impl Scoreboard {
     }
 
     fn fill_first_unsent(&mut self, len: u32) {
-        let head = self.queue.send_head();
-        let next = self.queue[head].next;
-        if next == NIL {
-            return;
-        }
-        let moved = (len - self.queue[head].len()).min(self.queue[next].len());
+        let WriteQueue { first, behind, .. } = &mut self.unsent;
+        let Some(next) = behind.front_mut() else { return };
+        let moved = (len - first.len()).min(next.len());
         if moved == 0 {
             return;
         }
-        self.queue[head].end_seq = self.queue[head].end_seq.wrapping_add(moved);
-        self.queue[next].seq = self.queue[next].seq.wrapping_add(moved);
-        if self.queue[next].len() == 0 {
-            let eaten = self.queue[next];
-            let skb = &mut self.queue[head];
-            skb.end_seq = eaten.end_seq;
-            skb.flags |= eaten.flags;
-            self.queue.remove_unsent(next);
+        first.end_seq = first.end_seq.wrapping_add(moved);
+        next.seq = next.seq.wrapping_add(moved);
+        if next.len() == 0 {
+            first.end_seq = next.end_seq;
+            first.flags |= next.flags;
+            behind.pop_front();
             self.wmem_queued -= OVERHEAD;
         }
     }
@@ -141,13 +198,19 @@ impl Scoreboard {
     /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
-        Cursor(self.queue.take_send_head(mss))
+        let written = self.unsent.pop();
+        Cursor(self.queue.place(written, mss))
     }
 
     /// Takes the first `len` bytes of the first unsent skb; the rest stays unsent, even if it is only the FIN.
+    /// Linux: `tso_fragment`.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += OVERHEAD;
-        Cursor(self.queue.cut_send_head(len, mss))
+        let rest = &mut self.unsent.first;
+        let seq = rest.seq;
+        rest.seq = seq.wrapping_add(len);
+        let end_seq = rest.seq;
+        Cursor(self.queue.place(Written { seq, end_seq, flags: 0 }, mss))
     }
 }
