@@ -177,6 +177,25 @@ impl<V: Variant> Bbr<V> {
         Ok(Self { steps: Steps::from_params(params)?, ..Self::new(variant) })
     }
 
+    /// Linux: `bbr_main`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the body of `cong_control`")]
+    fn on_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let mut ctl = conn.ctl;
+        self.update_model(conn, rs, &mut ctl, draw);
+        let bw = self.current_bw();
+        self.set_pacing_rate(conn, &mut ctl, bw, self.pacing_gain_q8);
+        self.set_cwnd(conn, rs, &mut ctl, bw);
+        ctl
+    }
+
+    /// The same with the smoothed RTT in place of the sample's.
+    #[cold]
+    fn on_smoothed_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let smoothed = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
+        self.on_ack(conn, &smoothed, draw)
+    }
+
     /// What an ACK says about the path, in the kernel's order. Linux: `bbr_update_model`.
     #[inline]
     fn update_model(
@@ -385,20 +404,13 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     }
 
     /// Linux: `bbr_main`.
+    // Not inlined: each algorithm has a frame of its own, and the dispatch is a jump.
+    #[inline(never)]
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        let mut ctl = conn.ctl;
-        let smoothed;
-        let rs = if self.steps.takes_srtt && conn.srtt_us != 0 {
-            smoothed = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
-            &smoothed
-        } else {
-            rs
-        };
-        self.update_model(conn, rs, &mut ctl, draw);
-        let bw = self.current_bw();
-        self.set_pacing_rate(conn, &mut ctl, bw, self.pacing_gain_q8);
-        self.set_cwnd(conn, rs, &mut ctl, bw);
-        ctl
+        if self.steps.takes_srtt && conn.srtt_us != 0 {
+            return self.on_smoothed_ack(conn, rs, draw);
+        }
+        self.on_ack(conn, rs, draw)
     }
 
     fn min_tso_segs(&self, conn: &Conn) -> u32 {
