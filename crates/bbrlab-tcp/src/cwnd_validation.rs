@@ -49,7 +49,6 @@ impl CwndUsage {
     ///
     /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest number of
     /// packets out.
-    #[inline]
     #[must_use]
     pub fn validate(
         &mut self,
@@ -58,6 +57,15 @@ impl CwndUsage {
         is_limited: bool,
         starving: UnderuseInput,
     ) -> Option<Decay> {
+        if self.note(conn, packets_out, is_limited) || starving.has_cong_control {
+            return None;
+        }
+        self.decay_if_unused(conn, starving)
+    }
+
+    /// The first half of [`Self::validate`]: records usage; returns whether cwnd is in use.
+    #[inline]
+    pub(crate) fn note(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) -> bool {
         if !before(conn.snd_una, self.cwnd_usage_seq)
             || is_limited
             || (!conn.is_cwnd_limited && packets_out > conn.max_packets_out)
@@ -69,13 +77,22 @@ impl CwndUsage {
         if is_cwnd_limited(conn) {
             self.snd_cwnd_used = 0;
             self.snd_cwnd_stamp = conn.jiffies;
-            return None;
+            return true;
         }
         self.snd_cwnd_used = self.snd_cwnd_used.max(packets_out);
-        let unused_for = conn.jiffies.wrapping_sub(self.snd_cwnd_stamp).cast_signed();
+        false
+    }
+
+    /// The second half, for an algorithm that does not set its window itself: what becomes of a cwnd that is not in
+    /// use.
+    pub(crate) fn decay_if_unused(
+        &mut self,
+        conn: &Conn,
+        starving: UnderuseInput,
+    ) -> Option<Decay> {
         // The kernel compares as unsigned: a stamp from the future counts as very old.
-        let is_long = unused_for.cast_unsigned() >= starving.rto_jiffies;
-        if !is_long || starving.has_cong_control {
+        let unused_for = conn.jiffies.wrapping_sub(self.snd_cwnd_stamp);
+        if unused_for < starving.rto_jiffies {
             return None;
         }
         self.decay(conn, starving)

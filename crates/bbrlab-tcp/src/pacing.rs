@@ -77,14 +77,74 @@ impl Burst {
 /// `lag_ns` is how far the departure stamp was behind the clock; it is credited, up to half of the time that
 /// `len` bytes take. `data_segs_out` counts the segments sent before this burst.
 /// Linux: `tcp_update_skb_after_send`.
-#[inline]
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
-    if pacing_rate == u64::MAX || pacing_rate == 0 || data_segs_out < UNPACED_SEGMENTS {
+    if !is_paced(pacing_rate, data_segs_out) {
         return 0;
     }
-    let len_ns = u64::from(len) * 1_000_000_000 / pacing_rate;
+    credit(len_ns(len, pacing_rate), lag_ns)
+}
+
+/// Whether there is a rate, and the start of the connection is over.
+fn is_paced(pacing_rate: u64, data_segs_out: u32) -> bool {
+    pacing_rate != u64::MAX && pacing_rate != 0 && data_segs_out >= UNPACED_SEGMENTS
+}
+
+/// How long `len` bytes take at `pacing_rate`, which is not 0.
+fn len_ns(len: u32, pacing_rate: u64) -> u64 {
+    u64::from(len) * 1_000_000_000 / pacing_rate
+}
+
+/// `len_ns` minus a lag, at most half of `len_ns`.
+#[inline]
+fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
+}
+
+/// [`departure_step_ns`] for one burst after the other. Most are of the same length, at a rate that changes at most
+/// once an ACK, so the quotient is kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// The rate and the length of the last burst that was paced.
+    rate: u64,
+    len: u32,
+    /// How long it takes.
+    len_ns: u64,
+}
+
+impl Pace {
+    /// [`departure_step_ns`]; `data_segs_out` never falls.
+    #[inline]
+    pub(crate) fn step_ns(
+        &mut self,
+        len: u32,
+        pacing_rate: u64,
+        lag_ns: u64,
+        data_segs_out: u64,
+    ) -> u64 {
+        // What was paced before is paced now.
+        if len == self.len && pacing_rate == self.rate {
+            return credit(self.len_ns, lag_ns);
+        }
+        self.first_step_ns(len, pacing_rate, lag_ns, data_segs_out)
+    }
+
+    /// The step after a burst that differs from the last.
+    #[inline(never)]
+    fn first_step_ns(
+        &mut self,
+        len: u32,
+        pacing_rate: u64,
+        lag_ns: u64,
+        data_segs_out: u64,
+    ) -> u64 {
+        let data_segs_out = u32::try_from(data_segs_out).unwrap_or(u32::MAX);
+        if !is_paced(pacing_rate, data_segs_out) {
+            return 0;
+        }
+        *self = Self { rate: pacing_rate, len, len_ns: len_ns(len, pacing_rate) };
+        credit(self.len_ns, lag_ns)
+    }
 }
 
 #[cfg(test)]

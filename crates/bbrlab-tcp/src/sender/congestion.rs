@@ -245,15 +245,22 @@ impl Sender {
             self.validate_cwnd_simply();
             return;
         }
+        let packets_out = self.board.packets_out();
+        let is_in_use = self.usage.note(&mut self.conn, packets_out, is_limited);
+        if !is_in_use && !self.hooks.cong_control {
+            self.decay_unused_cwnd();
+        }
+    }
+
+    /// Linux: the end of `tcp_cwnd_validate`.
+    fn decay_unused_cwnd(&mut self) {
         let starving = UnderuseInput {
             rto_jiffies: self.timer.rto(),
             init_cwnd: self.config.stack.initial_cwnd,
             is_sndbuf_full: self.sndbuf.is_full(),
-            has_cong_control: self.hooks.cong_control,
+            has_cong_control: false,
         };
-        let decay =
-            self.usage.validate(&mut self.conn, self.board.packets_out(), is_limited, starving);
-        if let Some(decay) = decay {
+        if let Some(decay) = self.usage.decay_if_unused(&self.conn, starving) {
             self.store_decay(decay);
         }
     }

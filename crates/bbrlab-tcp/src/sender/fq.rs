@@ -57,9 +57,11 @@ impl Sender {
     /// Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
-        if self.fq.is_none() {
-            return false;
-        }
+        self.mechanisms.has_fq && self.is_fq_full(len, factor)
+    }
+
+    #[inline(never)]
+    fn is_fq_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
         let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
         // The kernel's `sk_wmem_alloc` starts at 1, so its `>` is `>=` here.
@@ -129,6 +131,7 @@ impl Sender {
     }
 
     /// The queue's timer fired.
+    #[inline(never)]
     pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) {
         self.dequeue_fq(host);
         let Some(fq) = &mut self.fq else { return };

@@ -4,20 +4,29 @@
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PartialAck, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
-    SenderQdisc, Stack,
+    SenderQdisc, Stack, Tso,
 };
 
 use super::scoreboard::Counting;
+use super::{Nonagle, SenderConfig};
 
 /// The switches that the sender asks while it runs.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
+    /// The host has a queueing discipline.
+    pub(super) has_fq: bool,
+    /// Segments carry timestamps.
+    pub(super) has_timestamps: bool,
+    /// Nagle's algorithm, as the application has set it.
+    pub(super) nonagle: Nonagle,
+    /// What the host makes of bursts.
+    pub(super) tso: Tso,
     /// Recovery follows ns-3's state machine, not Linux's.
     pub(super) is_ns3: bool,
     /// RACK finds losses.
     pub(super) has_rack: bool,
-    /// Tail loss probes are sent.
+    /// Tail loss probes are sent: they need SACK.
     pub(super) has_tlp: bool,
     /// Reductions can be undone, and reordering is learnt.
     pub(super) has_undo: bool,
@@ -46,14 +55,19 @@ pub(super) struct Mechanisms {
 }
 
 impl Mechanisms {
-    /// Resolves the switches of `stack`.
-    pub(super) fn of(stack: &Stack) -> Self {
+    /// Resolves the switches of `config`.
+    pub(super) fn of(config: &SenderConfig) -> Self {
+        let stack = &config.stack;
         let loss = &stack.loss;
         let is_linux = stack.recovery == Recovery::Linux;
         Self {
+            has_fq: stack.sender_qdisc == SenderQdisc::Fq,
+            has_timestamps: config.timestamps,
+            nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },
+            tso: stack.tso,
             is_ns3: !is_linux,
             has_rack: loss.rack.unwrap_or(is_linux),
-            has_tlp: loss.tlp.unwrap_or(is_linux),
+            has_tlp: loss.tlp.unwrap_or(is_linux) && stack.sack,
             has_undo: loss.undo.unwrap_or(is_linux),
             rwnd_bounds_pipe: loss.rwnd_bounds != RwndBounds::Edge,
             rwnd_bounds_edge: loss.rwnd_bounds != RwndBounds::Pipe,

@@ -80,6 +80,7 @@ use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
+use crate::pacing::Pace;
 use crate::rate::{RateSampler, SamplerVersion};
 use crate::rtt::RttEstimator;
 use crate::segment::flag;
@@ -200,6 +201,7 @@ pub struct Sender {
     rack: Rack,
     tlp: Tlp,
     usage: CwndUsage,
+    pace: Pace,
     reverse: Reverse,
     sndbuf: Sndbuf,
     cc: Cc,
@@ -227,7 +229,7 @@ impl Sender {
     pub fn new(config: &SenderConfig, cc: Cc) -> Self {
         let hooks = cc.hooks();
         let hz = config.tick.hz();
-        let mechanisms = Mechanisms::of(&config.stack);
+        let mechanisms = Mechanisms::of(config);
         let counting = mechanisms.counting(&config.stack);
         let max_pacing_rate = if mechanisms.is_paced_by_timer {
             config.max_pacing_rate.min(ns3::MAX_PACING_RATE)
@@ -248,6 +250,7 @@ impl Sender {
                 ..Control::default()
             },
             max_pacing_rate,
+            jiffies: config.tick.jiffies(Time::ZERO),
             hz,
             mss: config.mss,
             min_rtt_us: u32::MAX,
@@ -260,7 +263,7 @@ impl Sender {
         let version = if hooks.notes_in_flight { SamplerVersion::V3 } else { SamplerVersion::V1 };
         Self {
             conn,
-            clock: Clock::new(hz),
+            clock: Clock::new(config.tick),
             board: Scoreboard::new(config.stack.sack, hooks.notes_in_flight, counting),
             window: PeerWindow::default(),
             episode: Episode::new(config.isn),
@@ -283,8 +286,9 @@ impl Sender {
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),
             sampler: RateSampler::new(version, config.stack.rate),
             rack: Rack::new(),
-            tlp: Tlp::default(),
+            tlp: Tlp::new(hz),
             usage: CwndUsage::default(),
+            pace: Pace::default(),
             reverse: Reverse { rcv_nxt: 0, wnd: config.rcv_wnd[1], ts_recent: 0, is_ece: false },
             sndbuf: Sndbuf::new(config, cc.sndbuf_expand()),
             cc,
@@ -396,21 +400,22 @@ impl Sender {
     #[inline]
     fn data_snd_check(&mut self, host: &mut impl Host) {
         if self.board.has_unsent() {
-            self.push_pending_frames(self.nonagle(), host);
+            self.push_pending_frames(self.mechanisms.nonagle, host);
         } else {
             self.limits.note_stop(Stop::Limited(Limit::App));
         }
         self.send_by_rule3(host);
-        self.check_space();
+        self.check_space(self.board.in_flight());
     }
 
     /// A timer expires.
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         self.refresh_clock(now);
-        match timer {
-            TimerId::Retransmit => self.on_retransmit_timer(host),
-            TimerId::Pacing => self.on_pacing_timer(host),
-            TimerId::DelayedAck | TimerId::CompressedAck => {}
+        // A match would become a jump table, and one of the four comes before almost every packet.
+        if timer == TimerId::Pacing {
+            self.on_pacing_timer(host);
+        } else if timer == TimerId::Retransmit {
+            self.on_retransmit_timer(host);
         }
         self.account_limit(now);
     }
@@ -418,10 +423,19 @@ impl Sender {
     /// Records what limits the sender from now on.
     #[inline]
     fn account_limit(&mut self, now: Time) {
-        let limit = if self.state != State::Established {
-            Limit::Cwnd
-        } else if self.board.has_unsent() {
+        let limit = if self.state == State::Established && self.board.has_unsent() {
             self.limits.last_stop()
+        } else {
+            self.limit_without_unsent()
+        };
+        self.limits.set(now, limit);
+    }
+
+    /// What limits a sender that has no unsent data, or no connection yet.
+    #[inline(never)]
+    fn limit_without_unsent(&self) -> Limit {
+        if self.state != State::Established {
+            Limit::Cwnd
         } else if self.board.is_repair_due() {
             if self.is_pacing_armed { Limit::Pacing } else { Limit::Cwnd }
         } else if !self.app.has_more() {
@@ -430,18 +444,12 @@ impl Sender {
             Limit::Cwnd
         } else {
             Limit::Sndbuf
-        };
-        self.limits.set(now, limit);
+        }
     }
 
     /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
     fn now_ms(&self) -> u32 {
         trunc_u32(self.clock.mstamp_us() / 1000)
-    }
-
-    /// Nagle's algorithm as the application has set it.
-    fn nonagle(&self) -> Nonagle {
-        if self.config.nodelay { Nonagle::Off } else { Nonagle::On }
     }
 
     /// Earliest departure time of the next packet. Linux: `tcp_wstamp_ns`.

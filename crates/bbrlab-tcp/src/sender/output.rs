@@ -14,7 +14,6 @@ use super::limits::{Limit, Stop};
 use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
-use crate::pacing::departure_step_ns;
 use crate::rate::PackedStamps;
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
@@ -78,9 +77,8 @@ impl Sender {
 
     /// Number of segments that cwnd allows, at most half of cwnd at a time. Linux: `tcp_cwnd_test`.
     #[inline]
-    fn cwnd_test(&self) -> u32 {
+    fn cwnd_test(&self, in_flight: u32) -> u32 {
         let cwnd = self.usable_cwnd();
-        let in_flight = self.board.in_flight();
         if in_flight >= cwnd {
             return 0;
         }
@@ -105,7 +103,7 @@ impl Sender {
     /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
     pub(super) fn on_pacing_timer(&mut self, host: &mut impl Host) {
         self.is_pacing_armed = false;
-        if self.fq.is_some() {
+        if self.mechanisms.has_fq {
             self.on_fq_timer(host);
             return;
         }
@@ -113,11 +111,12 @@ impl Sender {
     }
 
     /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
+    #[inline]
     pub(super) fn send_what_waits(&mut self, host: &mut impl Host) {
         if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
             self.retransmit_lost(host);
         }
-        self.send_new(self.nonagle(), Push::All, host);
+        self.send_new(self.mechanisms.nonagle, Push::All, host);
         self.send_by_rule3(host);
     }
 
@@ -133,25 +132,41 @@ impl Sender {
     /// Sends new data and records what stopped it.
     #[inline]
     pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) {
-        let stop = self.write_xmit(nonagle, push, host);
+        let stop = if let Some(limit) = self.limit_before_cwnd(push, host) {
+            if self.board.in_flight() >= self.conn.ctl.cwnd {
+                self.validate_cwnd(true);
+            }
+            Stop::Limited(limit)
+        } else {
+            self.write_xmit(nonagle, push, host)
+        };
         self.limits.note_stop(stop);
     }
 
-    /// Sends what cwnd, window, pacing and Nagle allow. Linux: `tcp_write_xmit`.
+    /// What forbids to send, before cwnd and the windows are asked: there is no data, or pacing holds it back. About
+    /// every second call of the output engine ends here: an ACK has arrived, but its time to send has not.
+    #[inline]
+    fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
+        if !self.board.has_unsent() {
+            return Some(Limit::App);
+        }
+        (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
+    }
+
+    /// Sends what cwnd, window, pacing and Nagle allow; pacing has already allowed the first skb.
+    /// Linux: `tcp_write_xmit`.
     fn write_xmit(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
         let mut is_rto_due = false;
         let mut max_segs = 0;
         let mss = self.conn.mss;
+        let mut in_flight = self.board.in_flight();
         let stop = loop {
             let Some(first) = self.board.first_unsent() else {
                 break Stop::Limited(Limit::App);
             };
-            if self.is_held_by_pacing(host) && push != Push::AtOnce {
-                break Stop::Limited(Limit::Pacing);
-            }
-            let mut quota = self.cwnd_test();
+            let mut quota = self.cwnd_test(in_flight);
             if quota == 0 {
                 if !matches!(push, Push::LossProbe | Push::AtOnce) {
                     break Stop::Limited(Limit::Cwnd);
@@ -183,17 +198,25 @@ impl Sender {
             } else {
                 self.board.take_unsent(mss)
             };
-            self.transmit_skb_inline(at, host);
-            let skb = self.new_data_sent(at, &mut is_rto_due);
+            let skb = self.depart(at, in_flight, host);
+            let segment = self.segment_of(&skb, true);
+            is_rto_due |= self.is_rto_due();
+            self.new_data_sent(at, &skb, in_flight);
+            in_flight = in_flight.wrapping_add(skb.pcount);
             if skb.len < skb.pcount * mss {
                 self.snd_sml = skb.end_seq;
             }
             sent_pkts += skb.pcount;
+            self.put_on_wire(at, &skb, segment, host);
             if push != Push::All {
                 break Stop::Done;
             }
+            if let Some(limit) = self.limit_before_cwnd(push, host) {
+                break Stop::Limited(limit);
+            }
         };
-        is_cwnd_limited |= self.board.in_flight() >= self.conn.ctl.cwnd;
+        debug_assert_eq!(in_flight, self.board.in_flight());
+        is_cwnd_limited |= in_flight >= self.conn.ctl.cwnd;
         if sent_pkts > 0 || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
         }
@@ -237,17 +260,20 @@ impl Sender {
         Ok((skb.len, self.mss_split_point(&skb, quota, nonagle)))
     }
 
-    /// Accounts for new data that was sent; records whether the retransmission timer must be restarted.
+    /// Whether new data that is sent now restarts the retransmission timer. Linux: in `tcp_event_new_data_sent`.
+    #[inline]
+    pub(super) fn is_rto_due(&self) -> bool {
+        self.board.packets_out() == 0 || self.timer.pending() == TimerPurpose::LossProbe
+    }
+
+    /// Accounts for new data that departs; `in_flight` counts the packets that were in flight before.
     /// Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for window probes")]
-    pub(super) fn new_data_sent(&mut self, at: Cursor, is_rto_due: &mut bool) -> Sent {
-        let prior_packets = self.board.packets_out();
-        let skb = self.board.add_to_flight(at);
+    pub(super) fn new_data_sent(&mut self, at: Cursor, skb: &Sent, in_flight: u32) {
+        self.board.add_to_flight(at);
         self.conn.snd_nxt = skb.end_seq;
-        self.check_space();
-        *is_rto_due |= prior_packets == 0 || self.timer.pending() == TimerPurpose::LossProbe;
-        skb
+        self.check_space(in_flight.wrapping_add(skb.pcount));
     }
 
     /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by a loss probe
@@ -271,28 +297,34 @@ impl Sender {
         self.arm_loss_probe(false, host);
     }
 
-    /// Transmits an skb and stamps its record. Linux: `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
-    /// `tcp_rate_skb_sent`.
+    /// Transmits an skb that is, or was before, in flight, or the SYN. Linux: `__tcp_transmit_skb`.
     pub(super) fn transmit_skb(&mut self, at: Cursor, host: &mut impl Host) {
-        self.transmit_skb_inline(at, host);
+        let skb = self.depart(at, self.board.in_flight(), host);
+        let mut segment = self.segment_of(&skb, !before(skb.seq, self.conn.snd_nxt));
+        if skb.is_syn() {
+            self.write_syn_header(&mut segment);
+            host.transmit(segment);
+            return;
+        }
+        self.put_on_wire(at, &skb, segment, host);
     }
 
+    /// An skb departs while `in_flight` packets are in flight: stamps its record, and sets when the next may depart.
+    /// Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_rate_skb_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
-    fn transmit_skb_inline(&mut self, at: Cursor, host: &mut impl Host) {
+    pub(super) fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         self.conn.wstamp_ns = wstamp_ns;
         if self.mechanisms.is_paced_by_timer {
             wstamp_ns = self.conn.clock_ns;
         }
-        if self.board.in_flight() == 0 && self.board.sent(at).len > 0 {
+        if in_flight == 0 && self.board.sent(at).len > 0 {
             self.ca_event(CwndEvent::TxStart, host);
         }
         let skb = self.board.depart(at, wstamp_ns);
-        let has_data = skb.len > 0;
-        self.put_on_wire(at, &skb, host);
-        if has_data {
+        if skb.len > 0 {
             self.conn.lsndtime = self.conn.jiffies;
             self.stats.sent += u64::from(skb.pcount);
             self.stats.sent_bytes += u64::from(skb.len);
@@ -301,20 +333,17 @@ impl Sender {
             if self.is_pacing_switched {
                 self.pace_switched(&skb, prior_wstamp_ns);
             } else {
-                let sent_before = u32::try_from(self.stats.sent).unwrap_or(u32::MAX);
-                self.conn.wstamp_ns += departure_step_ns(
-                    skb.len,
-                    self.conn.ctl.pacing_rate,
-                    wstamp_ns - prior_wstamp_ns,
-                    sent_before,
-                );
+                let (rate, sent) = (self.conn.ctl.pacing_rate, self.stats.sent);
+                let lag_ns = wstamp_ns - prior_wstamp_ns;
+                self.conn.wstamp_ns += self.pace.step_ns(skb.len, rate, lag_ns, sent);
             }
         }
-        self.refresh_in_flight();
+        self.conn.inflight = in_flight;
         let tx_mstamp = wstamp_ns / 1000;
         let packets_out = self.board.packets_out();
         let stamps = self.sampler.skb_sent(&mut self.conn, packets_out, skb.pcount, tx_mstamp);
         self.board.departed(at, PackedStamps::pack(stamps, tx_mstamp));
+        skb
     }
 
     /// Transmits a segment without payload, SYN or FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
@@ -324,7 +353,7 @@ impl Sender {
         if self.hooks.needs_ecn && self.is_ecn_ok() {
             segment.ecn = Ecn::Ect0;
         }
-        if self.fq.is_some() {
+        if self.mechanisms.has_fq {
             self.enqueue_fq(segment, 0, None, self.conn.wstamp_ns, host);
             return;
         }
@@ -334,37 +363,48 @@ impl Sender {
     /// A segment at `seq` with the fields that every segment has.
     #[inline]
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
-        let mut segment = Segment {
+        let has_ts = self.mechanisms.has_timestamps;
+        Segment {
             seq,
             ack: self.reverse.rcv_nxt,
             wnd: self.reverse.wnd,
+            tsval: if has_ts {
+                super::timestamp_ms(tstamp_ns).wrapping_add(self.ts_offset)
+            } else {
+                0
+            },
+            tsecr: if has_ts { self.reverse.ts_recent } else { 0 },
             flags: if self.reverse.is_ece { flag::ACK | flag::ECE } else { flag::ACK },
+            has_ts,
             ..Segment::default()
-        };
-        if self.config.timestamps {
-            segment.has_ts = true;
-            segment.tsval = super::timestamp_ms(tstamp_ns).wrapping_add(self.ts_offset);
-            segment.tsecr = self.reverse.ts_recent;
         }
+    }
+
+    /// The segment of an skb that departs, or the whole burst; `is_new` is false for a retransmission.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
+    pub(super) fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
+        let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
+        segment.len = skb.len;
+        segment.retransmission = skb.retransmission;
+        if skb.is_syn() {
+            return segment;
+        }
+        segment.flags |= skb.flags | self.dress_with_ecn(&mut segment, is_new);
         segment
     }
 
-    /// Builds the header of an skb and transmits it.
+    /// Transmits the segment of an skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the body of the transmission")]
-    fn put_on_wire(&mut self, at: Cursor, skb: &Sent, host: &mut impl Host) {
-        let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
-        segment.retransmission = skb.retransmission;
-        if skb.is_syn() {
-            self.write_syn_header(&mut segment);
-            host.transmit(segment);
-            return;
-        }
-        let is_new = !before(segment.seq, self.conn.snd_nxt);
-        let cwr = self.dress_with_ecn(&mut segment, is_new);
-        segment.len = skb.len;
-        segment.flags |= skb.flags | cwr;
-        if skb.pcount <= 1 && self.fq.is_none() {
+    #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
+    pub(super) fn put_on_wire(
+        &mut self,
+        at: Cursor,
+        skb: &Sent,
+        segment: Segment,
+        host: &mut impl Host,
+    ) {
+        if skb.pcount <= 1 && !self.mechanisms.has_fq {
             host.transmit(segment);
             return;
         }
@@ -377,10 +417,10 @@ impl Sender {
         if skb.gso_size != 0 {
             segment.flags |= flag::PSH;
         }
-        if self.fq.is_some() {
+        if self.mechanisms.has_fq {
             self.enqueue_fq(segment, skb.gso_size, Some(at), skb.tstamp_ns, host);
         } else {
-            transmit_burst(segment, skb.gso_size, self.config.stack.tso, host);
+            transmit_burst(segment, skb.gso_size, self.mechanisms.tso, host);
         }
     }
 

@@ -78,9 +78,12 @@ impl Sender {
             self.board.take_unsent(mss)
         };
         self.board.push_now(at);
-        self.transmit_skb(at, host);
-        let mut is_rto_due = false;
-        self.new_data_sent(at, &mut is_rto_due);
+        let in_flight = self.board.in_flight();
+        let skb = self.depart(at, in_flight, host);
+        let segment = self.segment_of(&skb, true);
+        let is_rto_due = self.is_rto_due();
+        self.new_data_sent(at, &skb, in_flight);
+        self.put_on_wire(at, &skb, segment, host);
         if is_rto_due {
             self.rearm_rto(host);
         }

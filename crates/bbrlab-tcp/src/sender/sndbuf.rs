@@ -49,10 +49,23 @@ pub(super) struct Sndbuf {
     per_seg: u32,
     /// Number of packets that the buffer was last sized for.
     segs: u32,
+    /// The application is woken when less than this is in use: see [`wake_below`].
+    wake_below: u32,
     /// The application waits for space. Linux: `SOCK_NOSPACE`.
     is_full: bool,
+    /// Whether it grows with cwnd.
+    grows: bool,
     /// Whether `size` counts payload, not memory.
     counts_payload: bool,
+}
+
+/// How much of a buffer of `size` bytes must be in use so that an application that waits is not woken: it is once free
+/// space is at least half of what is used, or if the buffer counts payload, once anything is free.
+/// Linux: `sk_stream_is_writeable`.
+const fn wake_below(size: u32, counts_payload: bool) -> u32 {
+    // The largest `used` with `used + (used >> 1) <= size`, and one more.
+    let beyond = trunc_u32((2 * size as u64 + 1) / 3) + 1;
+    if counts_payload || size < beyond { size } else { beyond }
 }
 
 impl Sndbuf {
@@ -62,7 +75,15 @@ impl Sndbuf {
         let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(WMEM_DEFAULT);
         let per_seg = bytes_per_segment(config).wrapping_mul(expand);
         let counts_payload = sockbuf == Sockbuf::Payload;
-        Self { size, per_seg, segs: 0, is_full: false, counts_payload }
+        Self {
+            size,
+            per_seg,
+            segs: 0,
+            wake_below: wake_below(size, counts_payload),
+            is_full: false,
+            grows: config.stack.sndbuf == SocketBuffer::Auto,
+            counts_payload,
+        }
     }
 
     /// Bytes of memory, or of payload.
@@ -89,7 +110,7 @@ impl Sndbuf {
     }
 
     /// Grows the buffer for `segs` packets.
-    #[inline]
+    #[inline(never)]
     fn expand(&mut self, segs: u32) {
         if segs <= self.segs {
             return;
@@ -97,12 +118,13 @@ impl Sndbuf {
         self.segs = segs;
         let bytes = u64::from(self.per_seg) * u64::from(segs);
         self.size = self.size.max(trunc_u32(bytes.min(u64::from(WMEM_MAX))));
+        self.wake_below = wake_below(self.size, self.counts_payload);
     }
 
     /// Wakes the application if enough of the buffer is free with `used` bytes in use.
+    #[inline]
     fn wake(&mut self, used: u32) {
-        let room = self.size.saturating_sub(used);
-        if room > 0 && (room >= used >> 1 || self.counts_payload) {
+        if used < self.wake_below {
             self.is_full = false;
         }
     }
@@ -112,22 +134,22 @@ impl Sender {
     /// Grows the buffer with cwnd. Linux: `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
-        if self.config.stack.sndbuf == SocketBuffer::Auto {
+        if self.sndbuf.grows {
             let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
-            self.sndbuf.expand(INIT_CWND.max(segs));
+            if segs > self.sndbuf.segs {
+                self.sndbuf.expand(INIT_CWND.max(segs));
+            }
         }
     }
 
-    /// Space may have become free: wakes the application if it waits. Linux: `tcp_check_space`,
-    /// `tcp_new_space`, `sk_stream_write_space`.
+    /// Space may have become free: wakes the application if it waits. `in_flight` counts the packets in flight.
+    /// Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
     #[inline]
-    pub(super) fn check_space(&mut self) {
+    pub(super) fn check_space(&mut self, in_flight: u32) {
         if !self.sndbuf.is_full() {
             return;
         }
-        if self.board.in_flight() < self.conn.ctl.cwnd
-            && self.config.stack.sndbuf == SocketBuffer::Auto
-        {
+        if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
@@ -154,7 +176,22 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::{SenderConfig, bytes_per_segment};
+    use super::{SenderConfig, bytes_per_segment, wake_below};
+
+    /// Linux: `sk_stream_wspace`, `sk_stream_min_wspace`; ns-3: any free byte.
+    #[test]
+    fn an_application_that_waits_is_woken_when_a_third_is_free() {
+        let sizes = (0..200).chain([16_384, 87_380, 1 << 26, u32::MAX - 1, u32::MAX]);
+        for (size, counts_payload) in sizes.flat_map(|size| [(size, false), (size, true)]) {
+            let is_woken = |used: u32| {
+                let room = size.saturating_sub(used);
+                room > 0 && (room >= used >> 1 || counts_payload)
+            };
+            let below = wake_below(size, counts_payload);
+            assert!(!is_woken(below), "{size}");
+            assert!(below == 0 || is_woken(below - 1), "{size}");
+        }
+    }
 
     /// Headers and the kernel's own data behind the payload decide where the next power of two begins.
     #[test]

@@ -10,7 +10,7 @@ use bbrlab_units::Time;
 
 use super::Sender;
 use crate::rtt::RTO_MAX_S;
-use crate::wheel::WheelTimer;
+use crate::wheel::{Tick, WheelTimer};
 use crate::{Host, TimerId};
 
 /// What the retransmission timer is set for. Linux: `ICSK_TIME_*`, same numbers.
@@ -34,18 +34,50 @@ pub enum TimerPurpose {
 /// Linux: `TCP_TIMEOUT_MIN_US`.
 pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 
+/// Ticks up to which they are counted one by one, which is faster than a division.
+const TICKS_COUNTED: u32 = 8;
+
 /// The parts of the host's clock that the congestion control does not see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Linux: `tcp_mstamp`.
     mstamp_us: u64,
     next_tick: Time,
+    tick_ns: u64,
     us_per_jiffy: u32,
 }
 
 impl Clock {
-    pub(super) const fn new(hz: u32) -> Self {
-        Self { mstamp_us: 0, next_tick: Time::ZERO, us_per_jiffy: 1_000_000 / hz }
+    /// The clock of a host with this tick when it boots.
+    pub(super) const fn new(tick: Tick) -> Self {
+        let us_per_jiffy = 1_000_000 / tick.hz();
+        Self {
+            mstamp_us: 0,
+            next_tick: tick.next_tick(Time::ZERO),
+            tick_ns: us_per_jiffy as u64 * 1000,
+            us_per_jiffy,
+        }
+    }
+
+    /// Nanoseconds per jiffy.
+    #[inline]
+    pub(super) const fn tick_ns(&self) -> u64 {
+        self.tick_ns
+    }
+
+    /// A tick has come: the jiffies at `now`, if before it they were `jiffies`.
+    fn jiffies_after_tick(&mut self, now: Time, jiffies: u32, tick: Tick) -> u32 {
+        // A host with something to do hardly ever misses more than a few ticks.
+        let mut jiffies = jiffies;
+        for _ in 0..TICKS_COUNTED {
+            jiffies = jiffies.wrapping_add(1);
+            self.next_tick.0 += self.tick_ns;
+            if now < self.next_tick {
+                return jiffies;
+            }
+        }
+        self.next_tick = tick.next_tick(now);
+        tick.jiffies(now)
     }
 
     /// The time of the current event in microseconds.
@@ -193,8 +225,8 @@ impl Sender {
         self.conn.clock_ns = now.0;
         self.clock.mstamp_us = self.conn.tcp_mstamp();
         if now >= self.clock.next_tick {
-            self.conn.jiffies = self.config.tick.jiffies(now);
-            self.clock.next_tick = self.config.tick.next_tick(now);
+            self.conn.jiffies =
+                self.clock.jiffies_after_tick(now, self.conn.jiffies, self.config.tick);
         }
     }
 
@@ -207,12 +239,18 @@ impl Sender {
     /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
     #[inline]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
-        let jiffies = self.conn.jiffies;
         if what == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto {
             self.set_exact_rto(when, host);
             return;
         }
-        let timeout = jiffies.wrapping_add(when.min(RTO_MAX_S * self.conn.hz));
+        self.set_timer(what, when.min(RTO_MAX_S * self.conn.hz), host);
+    }
+
+    /// Sets the timer of the wheel for `when` jiffies from now, which is not too long.
+    #[inline]
+    pub(super) fn set_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
+        let jiffies = self.conn.jiffies;
+        let timeout = jiffies.wrapping_add(when);
         self.timer.pending = what;
         self.timer.timeout = timeout;
         if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
@@ -237,8 +275,8 @@ impl Sender {
         when: u32,
         host: &mut impl Host,
     ) {
-        let delay_ns = self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns);
-        let tick_ns = u64::from(self.clock.us_per_jiffy) * 1000;
+        let delay_ns = self.departure_delay_ns();
+        let tick_ns = self.clock.tick_ns();
         let mut delay = 0;
         if delay_ns >= tick_ns {
             delay = u32::try_from(delay_ns / tick_ns).unwrap_or(u32::MAX);
@@ -246,14 +284,20 @@ impl Sender {
         self.reset_timer(what, when.saturating_add(delay), host);
     }
 
+    /// How long pacing holds back the next packet, in nanoseconds. Linux: `tcp_pacing_delay`.
+    #[inline]
+    pub(super) fn departure_delay_ns(&self) -> u64 {
+        self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns)
+    }
+
     /// The time at which a future jiffy begins.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
-        let tick_ns = u64::from(self.clock.us_per_jiffy) * 1000;
-        Time(self.clock.next_tick.0 + u64::from(ahead) * tick_ns)
+        Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
     }
 
     /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.
+    #[inline(never)]
     pub(super) fn on_retransmit_timer(&mut self, host: &mut impl Host) {
         self.timer.wheel.fired();
         if self.timer.pending == TimerPurpose::None {

@@ -13,20 +13,37 @@ use super::scoreboard::tag;
 use super::timers::{TIMEOUT_MIN_US, TimerPurpose};
 use super::{Nonagle, Sender};
 use crate::Host;
+use crate::rtt::RTO_MAX_S;
 
 /// The probe in flight, and the probe timeout.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Tlp {
     /// `snd_nxt` when the probe was sent. Linux: `tlp_high_seq`, 0 for none.
     high_seq: Option<u32>,
     /// Whether the probe is a retransmission.
     is_retrans: bool,
-    /// Two smoothed RTTs plus [`TIMEOUT_MIN_US`], in jiffies and in microseconds.
+    /// Two smoothed RTTs plus [`TIMEOUT_MIN_US`], in jiffies (at most [`RTO_MAX_S`]) and in microseconds.
     timeout: u32,
     timeout_us: u32,
+    /// `timeout_us` rounded up to whole jiffies: `timeout` stays as it is while this does.
+    rounded_us: u32,
+    /// No packet in flight was sent before this time in microseconds. See [`Sender::is_rto_beyond_probe`].
+    oldest_us: u64,
 }
 
 impl Tlp {
+    /// No probe, no RTT sample yet: a probe would be due after a second. Linux: `TCP_TIMEOUT_INIT`.
+    pub(super) const fn new(hz: u32) -> Self {
+        Self {
+            high_seq: None,
+            is_retrans: false,
+            timeout: hz,
+            timeout_us: u32::MAX,
+            rounded_us: 0,
+            oldest_us: 0,
+        }
+    }
+
     /// `snd_nxt` when the probe in flight was sent.
     #[inline]
     pub(super) const fn high_seq(&self) -> Option<u32> {
@@ -49,7 +66,6 @@ impl Sender {
     #[inline]
     pub(super) fn may_schedule_loss_probe(&self) -> bool {
         self.board.packets_out() != 0
-            && self.board.is_sack()
             && self.mechanisms.has_tlp
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
@@ -68,6 +84,43 @@ impl Sender {
     /// new data.
     #[inline]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
+        if self.board.packets_out() == 1
+            || self.departure_delay_ns() >= self.clock.tick_ns()
+            || !(advancing_rto || self.is_rto_beyond_probe())
+        {
+            self.arm_unusual_loss_probe(advancing_rto, host);
+            return;
+        }
+        let rto = if advancing_rto { self.timer.rto() } else { u32::MAX };
+        let timeout = self.tlp.timeout.min(rto);
+        debug_assert_eq!(timeout, self.probe_timeout(advancing_rto).min(RTO_MAX_S * self.conn.hz));
+        self.set_timer(TimerPurpose::LossProbe, timeout, host);
+    }
+
+    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, the next may leave only in a tick or more, or
+    /// the RTO may come before the probe.
+    #[inline(never)]
+    fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
+        if let Some(sent_us) = self.board.head_sent_once_us() {
+            self.tlp.oldest_us = sent_us;
+        }
+        let timeout = self.probe_timeout(advancing_rto);
+        self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
+    }
+
+    /// Whether the RTO of the first packet in flight is certainly not before the end of the probe timeout.
+    ///
+    /// That packet was sent at `oldest_us` or later: packets are first sent in the order of their sequence numbers, so
+    /// while the first was sent only once, no other was sent before it; and sending one again only makes its time
+    /// later. So `oldest_us` of a former first packet remains a bound, which saves looking at the present one.
+    #[inline]
+    fn is_rto_beyond_probe(&self) -> bool {
+        let rto_us = u64::from(self.timer.rto()) * u64::from(self.clock.us_per_jiffy());
+        self.clock.mstamp_us() + u64::from(self.tlp.timeout_us) <= self.tlp.oldest_us + rto_us
+    }
+
+    /// The probe timeout in jiffies, bounded by the RTO.
+    fn probe_timeout(&self, advancing_rto: bool) -> u32 {
         let (mut timeout, timeout_us) = if self.board.packets_out() == 1 || self.rtt.srtt_us == 0 {
             self.lone_probe_timeout()
         } else {
@@ -84,7 +137,7 @@ impl Sender {
                 timeout = timeout.min(self.us_to_jiffies(delta_us));
             }
         }
-        self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
+        timeout
     }
 
     /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be delayed) or if there
@@ -103,8 +156,14 @@ impl Sender {
     /// Computes the probe timeout after a change of the smoothed RTT.
     #[inline]
     pub(super) fn update_probe_timeout(&mut self) {
-        self.tlp.timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
-        self.tlp.timeout = self.us_to_jiffies(self.tlp.timeout_us);
+        let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
+        self.tlp.timeout_us = timeout_us;
+        // While the same whole jiffies cover it, there is nothing to divide.
+        if self.tlp.rounded_us.wrapping_sub(timeout_us) >= self.clock.us_per_jiffy() {
+            let jiffies = self.us_to_jiffies(timeout_us);
+            self.tlp.rounded_us = jiffies * self.clock.us_per_jiffy();
+            self.tlp.timeout = jiffies.min(RTO_MAX_S * self.conn.hz);
+        }
     }
 
     /// The probe timer fired: sends new data, or retransmits the last segment. Linux: `tcp_send_loss_probe`.

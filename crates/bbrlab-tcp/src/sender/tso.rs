@@ -28,7 +28,7 @@ impl Sender {
     /// Number of segments in the next skb. Linux: `tcp_tso_segs`.
     #[inline]
     pub(super) fn tso_segs(&mut self) -> u32 {
-        if self.config.stack.tso == Tso::Off {
+        if self.mechanisms.tso == Tso::Off {
             return 1;
         }
         let mss = self.conn.mss;
