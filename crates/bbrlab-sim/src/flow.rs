@@ -83,6 +83,8 @@ pub(crate) struct Flow {
     /// Whether it has opened a connection.
     pub(crate) is_started: bool,
     phase: Phase,
+    /// Whether an ACK may end the flow: its source has an end, or it was stopped.
+    may_end: bool,
     pub(crate) is_on: bool,
     pub(crate) class: u32,
     /// Whether packets can queue on its way.
@@ -92,6 +94,8 @@ pub(crate) struct Flow {
     pub(crate) meter: Meter,
     pub(crate) past: Past,
     pub(crate) transfers: Vec<Transfer>,
+    /// Bytes of one transfer; `u64::MAX` for a source without end.
+    transfer_bytes: u64,
     /// The counts behind rates and shares at the end of the active time.
     pub(crate) at_end: Option<AtEnd>,
     /// Data packets that have reached the receiver.
@@ -125,6 +129,7 @@ impl Flow {
             },
             is_started: false,
             phase: Phase::Open,
+            may_end: app::transfers(&setup.source) > 0,
             is_on: true,
             class: spec.class,
             has_rated_link: setup.has_rated_link,
@@ -133,6 +138,7 @@ impl Flow {
             meter: Meter::new(period, run.flows.len()),
             past: Past::default(),
             transfers: Vec::new(),
+            transfer_bytes: app::transfer_bytes(&setup.source).unwrap_or(u64::MAX),
             at_end: None,
             data_arrivals: 0,
             bytes_at_last_start: 0,
@@ -175,7 +181,7 @@ impl Flow {
         port: &mut Port<'_, Payload>,
         id: FlowId,
         packet: &Arrival<Payload>,
-        class: &FlowClass,
+        classes: &[FlowClass],
     ) {
         self.data_arrivals += u64::from(packet.is_data);
         if packet.payload.connection != self.ends.connection {
@@ -184,14 +190,11 @@ impl Flow {
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
         let mut end = self.ends.end(port, id, Side::Receiver);
         let read = self.receiver.deliver(end.now(), &segment, &mut end);
-        if let Some(bytes) = app::transfer_bytes(&class.source) {
-            self.check_transfer(port, id, class, bytes, wire::run_time(read.until));
-        }
+        self.check_transfer(port, id, classes, read.until);
     }
 
     /// The receiving application reads as long as it is woken up.
-    #[inline]
-    fn read(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) {
+    fn read(&mut self, port: &mut Port<'_, Payload>, id: FlowId, classes: &[FlowClass]) {
         let mut end = self.ends.end(port, id, Side::Receiver);
         let mut now = end.now();
         while self.receiver.wants_read() {
@@ -201,23 +204,32 @@ impl Flow {
                 break;
             }
         }
-        if let Some(bytes) = app::transfer_bytes(&class.source) {
-            self.check_transfer(port, id, class, bytes, wire::run_time(now));
-        }
+        self.check_transfer(port, id, classes, now);
     }
 
-    /// Records the end of a transfer, and schedules the next.
+    /// Records the end of a transfer, and schedules the next, if the last read, which ended when the host's clock
+    /// showed `until`, was the transfer's last.
+    #[inline]
     fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
         id: FlowId,
+        classes: &[FlowClass],
+        until: Time,
+    ) {
+        if self.receiver.stats().bytes_read >= self.transfer_bytes {
+            self.end_transfer(port, id, &classes[self.class as usize], wire::run_time(until));
+        }
+    }
+
+    #[cold]
+    fn end_transfer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        id: FlowId,
         class: &FlowClass,
-        bytes: u64,
         now: Time,
     ) {
-        if self.receiver.stats().bytes_read < bytes {
-            return;
-        }
         let Some(transfer) = self.transfers.last_mut().filter(|transfer| transfer.done.is_none())
         else {
             return;
@@ -238,7 +250,7 @@ impl Flow {
         port: &mut Port<'_, Payload>,
         id: FlowId,
         packet: &Arrival<Payload>,
-        class: &FlowClass,
+        classes: &[FlowClass],
     ) -> bool {
         if packet.payload.connection != self.ends.connection {
             return false;
@@ -251,8 +263,7 @@ impl Flow {
             self.sender.run_app(end.now(), &mut end);
         }
         self.note(now);
-        (app::transfers(&class.source) > 0 || self.phase == Phase::Stopped)
-            && self.check_over(port, id, class)
+        self.may_end && self.check_over(port, id, &classes[self.class as usize])
     }
 
     /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged. Returns
@@ -270,26 +281,32 @@ impl Flow {
         false
     }
 
-    pub(crate) fn on_timer(
+    #[inline]
+    pub(crate) fn on_sender_timer(
         &mut self,
         port: &mut Port<'_, Payload>,
         id: FlowId,
-        side: Side,
         timer: TimerId,
-        class: &FlowClass,
     ) {
         let now = port.now();
-        let mut end = self.ends.end(port, id, side);
-        if side == Side::Sender {
-            self.sender.on_timer(end.now(), timer, &mut end);
-            if self.sender.app_is_ready() {
-                self.sender.run_app(end.now(), &mut end);
-            }
-            self.note(now);
-        } else {
-            self.receiver.on_timer(end.now(), timer, &mut end);
-            self.read(port, id, class);
+        let mut end = self.ends.end(port, id, Side::Sender);
+        self.sender.on_timer(end.now(), timer, &mut end);
+        if self.sender.app_is_ready() {
+            self.sender.run_app(end.now(), &mut end);
         }
+        self.note(now);
+    }
+
+    pub(crate) fn on_receiver_timer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        id: FlowId,
+        timer: TimerId,
+        classes: &[FlowClass],
+    ) {
+        let mut end = self.ends.end(port, id, Side::Receiver);
+        self.receiver.on_timer(end.now(), timer, &mut end);
+        self.read(port, id, classes);
     }
 
     /// Returns whether the flow's active time has ended with this event.
@@ -307,6 +324,7 @@ impl Flow {
             let has_ended = self.freeze(now, port.flow_wire_bytes(id));
             if self.phase == Phase::Open {
                 self.phase = Phase::Stopped;
+                self.may_end = true;
                 self.check_over(port, id, class);
             }
             return has_ended;

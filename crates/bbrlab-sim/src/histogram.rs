@@ -30,8 +30,12 @@ impl Histogram {
         }
         self.total += u64::from(times);
         self.sum += u128::from(value) * u128::from(times);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
         let bucket = self.bucket(value);
         let place = bucket.wrapping_sub(self.first);
         match self.counts.get_mut(place) {

@@ -62,17 +62,25 @@ impl Meter {
     /// Records the values after an event of the sender at `now`.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, rtt_us: Option<u32>) {
-        if self.frozen_at.is_some() {
-            return;
-        }
-        if let Some(rtt_us) = rtt_us {
+        if let Some(rtt_us) = rtt_us
+            && self.frozen_at.is_none()
+        {
             self.rtt_us.add(u64::from(rtt_us), 1);
             self.last_rtt_us = Some(rtt_us);
         }
-        if now > self.next_tick {
-            self.count_ticks(now);
+        if now > self.next_tick || cwnd != self.cwnd_now {
+            self.advance(now, cwnd);
         }
         self.srtt_now_us = srtt_us;
+    }
+
+    /// Counts the sampling times before `now`, and adds up the time with the cwnd of the last update.
+    #[inline(never)]
+    fn advance(&mut self, now: Time, cwnd: u32) {
+        if self.frozen_at.is_some() {
+            return;
+        }
+        self.count_ticks(now);
         if cwnd != self.cwnd_now {
             self.cwnd_area += u128::from(self.cwnd_now) * u128::from(now.since(self.seen_until).0);
             self.seen_until = now;
@@ -87,6 +95,7 @@ impl Meter {
             self.count_ticks(now + Span(1));
             self.cwnd_area += u128::from(self.cwnd_now) * u128::from(now.since(self.seen_until).0);
             self.frozen_at = Some(now);
+            self.next_tick = Time::NEVER;
         }
     }
 

@@ -39,17 +39,16 @@ impl Handler<Payload> for World {
     #[inline]
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
-        flow.at_receiver(port, packet.flow, &packet, &self.classes[flow.class as usize]);
+        flow.at_receiver(port, packet.flow, &packet, &self.classes);
     }
 
     #[inline]
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
-        let was_over = flow.is_over();
-        let class = &self.classes[flow.class as usize];
-        let has_ended = flow.at_sender(port, packet.flow, &packet, class);
+        let has_row = self.per_ack.is_some() && !flow.is_over();
+        let has_ended = flow.at_sender(port, packet.flow, &packet, &self.classes);
         if let Some(PerAck { rows, before }) = &mut self.per_ack
-            && !was_over
+            && has_row
         {
             let id = packet.flow.0;
             rows.push(series::row(port.now(), id, flow, &mut before[id as usize]));
@@ -61,8 +60,11 @@ impl Handler<Payload> for World {
 
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
-        let class = &self.classes[flow.class as usize];
-        flow.on_timer(port, id, side, wire::timer(timer), class);
+        let timer = wire::timer(timer);
+        match side {
+            Side::Sender => flow.on_sender_timer(port, id, timer),
+            Side::Receiver => flow.on_receiver_timer(port, id, timer, &self.classes),
+        }
     }
 
     fn on_application(&mut self, port: &mut Port<'_, Payload>, id: FlowId, token: u32) {

@@ -102,12 +102,15 @@ impl Receiver {
                 self.ack.has(PUSHED2) || (self.ack.has(PUSHED) && !self.ack.in_pingpong_mode());
             ack_now = two_segments || (copied > 0 && pushed && window.rmem_alloc == 0);
         }
-        if copied > 0 && !ack_now && !self.has_peer_fin && !self.window.counts_payload() {
-            if window.is_half_used() {
-                let now = window.receive_window();
-                let new = self.select_window();
-                ack_now = new != 0 && u64::from(new) >= 2 * u64::from(now);
-            }
+        if copied > 0
+            && !ack_now
+            && !self.has_peer_fin
+            && !window.counts_payload()
+            && window.is_half_used()
+        {
+            let now = window.receive_window();
+            let new = self.select_window();
+            ack_now = new != 0 && u64::from(new) >= 2 * u64::from(now);
         }
         if ack_now {
             self.send_ack(host);
