@@ -122,6 +122,7 @@ impl Flow {
             sender: setup.sender(),
             receiver: Receiver::new(setup.receiver),
             ends: Ends {
+                flow: FlowId(id),
                 rng: Rng::new(run.seed, &format!("flow {id}")),
                 connection: 0,
                 tcp_options: setup.tcp_options,
@@ -179,7 +180,6 @@ impl Flow {
     pub(crate) fn at_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
-        id: FlowId,
         packet: &Arrival<Payload>,
         classes: &[FlowClass],
     ) {
@@ -188,14 +188,14 @@ impl Flow {
             return;
         }
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
-        let mut end = self.ends.end(port, id, Side::Receiver);
+        let mut end = self.ends.end(port, Side::Receiver);
         let read = self.receiver.deliver(end.now(), &segment, &mut end);
-        self.check_transfer(port, id, classes, read.until);
+        self.check_transfer(port, classes, read.until);
     }
 
     /// The receiving application reads as long as it is woken up.
-    fn read(&mut self, port: &mut Port<'_, Payload>, id: FlowId, classes: &[FlowClass]) {
-        let mut end = self.ends.end(port, id, Side::Receiver);
+    fn read(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass]) {
+        let mut end = self.ends.end(port, Side::Receiver);
         let mut now = end.now();
         while self.receiver.wants_read() {
             let read = self.receiver.read(now, &mut end);
@@ -204,32 +204,20 @@ impl Flow {
                 break;
             }
         }
-        self.check_transfer(port, id, classes, now);
+        self.check_transfer(port, classes, now);
     }
 
     /// Records the end of a transfer, and schedules the next, if the last read, which ended when the host's clock
     /// showed `until`, was the transfer's last.
     #[inline]
-    fn check_transfer(
-        &mut self,
-        port: &mut Port<'_, Payload>,
-        id: FlowId,
-        classes: &[FlowClass],
-        until: Time,
-    ) {
+    fn check_transfer(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass], until: Time) {
         if self.receiver.stats().bytes_read >= self.transfer_bytes {
-            self.end_transfer(port, id, &classes[self.class as usize], wire::run_time(until));
+            self.end_transfer(port, &classes[self.class as usize], wire::run_time(until));
         }
     }
 
     #[cold]
-    fn end_transfer(
-        &mut self,
-        port: &mut Port<'_, Payload>,
-        id: FlowId,
-        class: &FlowClass,
-        now: Time,
-    ) {
+    fn end_transfer(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass, now: Time) {
         let Some(transfer) = self.transfers.last_mut().filter(|transfer| transfer.done.is_none())
         else {
             return;
@@ -239,7 +227,7 @@ impl Flow {
             && self.transfers.len() < count as usize
             && self.phase == Phase::Open
         {
-            port.schedule(id, now + gap, Token::Connect as u32);
+            port.schedule(self.ends.flow, now + gap, Token::Connect as u32);
         }
     }
 
@@ -248,7 +236,6 @@ impl Flow {
     pub(crate) fn at_sender(
         &mut self,
         port: &mut Port<'_, Payload>,
-        id: FlowId,
         packet: &Arrival<Payload>,
         classes: &[FlowClass],
     ) -> bool {
@@ -257,18 +244,19 @@ impl Flow {
         }
         let now = port.now();
         let segment = wire::arrived(packet.payload.segment, packet.ecn);
-        let mut end = self.ends.end(port, id, Side::Sender);
+        let mut end = self.ends.end(port, Side::Sender);
         self.sender.on_segment(end.now(), &segment, &mut end);
         if self.sender.app_is_ready() {
             self.sender.run_app(end.now(), &mut end);
         }
-        self.note(now);
-        self.may_end && self.check_over(port, id, &classes[self.class as usize])
+        let rtt = self.sender.take_rtt_sample();
+        self.note(now, rtt);
+        self.may_end && self.check_over(port, &classes[self.class as usize])
     }
 
     /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged. Returns
     /// whether its active time has ended now; that of a flow that was stopped ended at the stop.
-    fn check_over(&mut self, port: &mut Port<'_, Payload>, id: FlowId, class: &FlowClass) -> bool {
+    fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         let is_last = match self.phase {
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
             Phase::Stopped => true,
@@ -276,44 +264,38 @@ impl Flow {
         };
         if is_last && self.sender.is_established() && self.sender.is_all_acked() {
             self.phase = Phase::Over;
-            return self.freeze(port.now(), port.flow_wire_bytes(id));
+            return self.freeze(port.now(), port.flow_wire_bytes(self.ends.flow));
         }
         false
     }
 
     #[inline]
-    pub(crate) fn on_sender_timer(
-        &mut self,
-        port: &mut Port<'_, Payload>,
-        id: FlowId,
-        timer: TimerId,
-    ) {
+    pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
-        let mut end = self.ends.end(port, id, Side::Sender);
+        let mut end = self.ends.end(port, Side::Sender);
         self.sender.on_timer(end.now(), timer, &mut end);
         if self.sender.app_is_ready() {
             self.sender.run_app(end.now(), &mut end);
         }
-        self.note(now);
+        self.note(now, None);
     }
 
+    #[inline(never)]
     pub(crate) fn on_receiver_timer(
         &mut self,
         port: &mut Port<'_, Payload>,
-        id: FlowId,
         timer: TimerId,
         classes: &[FlowClass],
     ) {
-        let mut end = self.ends.end(port, id, Side::Receiver);
+        let mut end = self.ends.end(port, Side::Receiver);
         self.receiver.on_timer(end.now(), timer, &mut end);
-        self.read(port, id, classes);
+        self.read(port, classes);
     }
 
     /// Returns whether the flow's active time has ended with this event.
     pub(crate) fn on_application(
         &mut self,
         port: &mut Port<'_, Payload>,
-        id: FlowId,
         token: Token,
         class: &FlowClass,
         setup: &ClassSetup,
@@ -321,11 +303,11 @@ impl Flow {
         let now = port.now();
         if token == Token::Stop {
             self.sender.stop_writing();
-            let has_ended = self.freeze(now, port.flow_wire_bytes(id));
+            let has_ended = self.freeze(now, port.flow_wire_bytes(self.ends.flow));
             if self.phase == Phase::Open {
                 self.phase = Phase::Stopped;
                 self.may_end = true;
-                self.check_over(port, id, class);
+                self.check_over(port, class);
             }
             return has_ended;
         }
@@ -333,9 +315,10 @@ impl Flow {
             return false;
         }
         if token == Token::Connect {
-            self.begin_connection(port, id, now, setup);
+            self.begin_connection(port, now, setup);
         }
-        let mut end = self.ends.end(port, id, Side::Sender);
+        let flow = self.ends.flow;
+        let mut end = self.ends.end(port, Side::Sender);
         if token == Token::Connect {
             self.sender.connect(end.now(), &mut end);
         }
@@ -348,12 +331,12 @@ impl Flow {
             Source::Cbr(rate) => {
                 self.sender.write(end.now(), u64::from(mss), &mut end);
                 let next = self.pieces.next_at_rate(mss, rate.0);
-                port.schedule(id, next, Token::Write as u32);
+                port.schedule(self.ends.flow, next, Token::Write as u32);
             }
             Source::Write { bytes, every } => {
                 self.sender.write(end.now(), bytes.0, &mut end);
                 let next = self.pieces.next_periodic(every);
-                port.schedule(id, next, Token::Write as u32);
+                port.schedule(self.ends.flow, next, Token::Write as u32);
             }
             Source::OnOff { on, off, rate } => {
                 if token == Token::Toggle {
@@ -361,7 +344,7 @@ impl Flow {
                 }
                 if token != Token::Write {
                     let length = if self.is_on { on } else { off };
-                    end.port.schedule(id, now + length, Token::Toggle as u32);
+                    end.port.schedule(flow, now + length, Token::Toggle as u32);
                     self.pieces.start(now);
                 }
                 match (self.is_on, rate) {
@@ -370,23 +353,17 @@ impl Flow {
                     (true, Some(rate)) => {
                         self.sender.write(end.now(), u64::from(mss), &mut end);
                         let next = self.pieces.next_at_rate(mss, rate.0);
-                        port.schedule(id, next, Token::Write as u32);
+                        port.schedule(self.ends.flow, next, Token::Write as u32);
                     }
                 }
             }
         }
-        self.note(now);
+        self.note(now, None);
         false
     }
 
     /// Creates a new pair of sockets; the counts of the former pair are kept.
-    fn begin_connection(
-        &mut self,
-        port: &mut Port<'_, Payload>,
-        id: FlowId,
-        now: Time,
-        setup: &ClassSetup,
-    ) {
+    fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.is_started {
             self.end_accounts(now);
             self.ends.connection += 1;
@@ -394,7 +371,11 @@ impl Flow {
             self.receiver = Receiver::new(setup.receiver);
             for side in [Side::Sender, Side::Receiver] {
                 for timer in 0..TimerId::COUNT {
-                    port.disarm(id, side, u8::try_from(timer).expect("a handful of timers"));
+                    port.disarm(
+                        self.ends.flow,
+                        side,
+                        u8::try_from(timer).expect("a handful of timers"),
+                    );
                 }
             }
         } else {
@@ -463,12 +444,11 @@ impl Flow {
         }
     }
 
-    /// Updates the meter after an event of the sender.
+    /// Updates the meter after an event of the sender; only a segment may bring an RTT sample.
     #[inline]
-    fn note(&mut self, now: Time) {
-        let rtt = self.sender.take_rtt_sample();
+    fn note(&mut self, now: Time, rtt_us: Option<u32>) {
         let conn = self.sender.conn();
-        self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt);
+        self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);
     }
 
     /// Pacing rate in bytes of payload per second, while TCP or `fq` paces.

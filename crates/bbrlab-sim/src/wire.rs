@@ -35,7 +35,7 @@ const UPTIME: Span = Span::from_millis(1 << 15);
 /// The hosts' clock at the run's time `now`.
 #[inline]
 pub(crate) fn host_time(now: Time) -> Time {
-    now + UPTIME
+    Time(now.0 + UPTIME.0)
 }
 
 /// The run's time when the hosts' clock shows `host`.
@@ -70,18 +70,14 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
 /// One end of a flow's connection, as the host of its TCP.
 pub(crate) struct End<'a, 'b> {
     pub(crate) port: &'a mut Port<'b, Payload>,
-    pub(crate) rng: &'a mut Rng,
-    pub(crate) flow: FlowId,
-    pub(crate) side: Side,
-    pub(crate) connection: u32,
-    pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes around each packet.
-    pub(crate) framing: u32,
+    ends: &'a mut Ends,
+    side: Side,
 }
 
 /// What the two ends of a flow keep between events: their random numbers, and settings for packets.
 #[derive(Debug)]
 pub(crate) struct Ends {
+    pub(crate) flow: FlowId,
     pub(crate) rng: Rng,
     /// The number of the flow's current connection.
     pub(crate) connection: u32,
@@ -96,12 +92,9 @@ impl Ends {
     pub(crate) fn end<'a, 'b>(
         &'a mut self,
         port: &'a mut Port<'b, Payload>,
-        flow: FlowId,
         side: Side,
     ) -> End<'a, 'b> {
-        let Self { rng, connection, tcp_options, framing } = self;
-        let (connection, tcp_options) = (*connection, *tcp_options);
-        End { port, rng, flow, side, connection, tcp_options, framing: framing[side as usize] }
+        End { port, ends: self, side }
     }
 }
 
@@ -116,7 +109,7 @@ impl End<'_, '_> {
 impl Draw for End<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
-        self.rng.below(u64::from(bound)) as u32
+        self.ends.rng.below(u64::from(bound)) as u32
     }
 }
 
@@ -125,14 +118,15 @@ impl Host for End<'_, '_> {
     fn transmit(&mut self, segment: Segment) {
         let is_data = segment.len > 0;
         let packet = Outgoing {
-            wire_bytes: ip_bytes(&segment, self.tcp_options) + self.framing,
+            wire_bytes: ip_bytes(&segment, self.ends.tcp_options)
+                + self.ends.framing[self.side as usize],
             ecn: segment.ecn,
             is_data,
             seq: u64::from(if is_data { segment.seq } else { segment.ack }),
             retransmission: segment.retransmission,
-            payload: Payload { segment, connection: self.connection },
+            payload: Payload { segment, connection: self.ends.connection },
         };
-        self.port.send(self.flow, self.side, packet);
+        self.port.send(self.ends.flow, self.side, packet);
     }
 
     #[inline]
@@ -143,12 +137,12 @@ impl Host for End<'_, '_> {
             TimerId::Pacing => self.port.step_at(at),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };
-        self.port.arm(self.flow, self.side, timer as u8, at);
+        self.port.arm(self.ends.flow, self.side, timer as u8, at);
     }
 
     #[inline]
     fn disarm(&mut self, timer: TimerId) {
-        self.port.disarm(self.flow, self.side, timer as u8);
+        self.port.disarm(self.ends.flow, self.side, timer as u8);
     }
 }
 

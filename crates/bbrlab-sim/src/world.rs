@@ -39,14 +39,14 @@ impl Handler<Payload> for World {
     #[inline]
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
-        flow.at_receiver(port, packet.flow, &packet, &self.classes);
+        flow.at_receiver(port, &packet, &self.classes);
     }
 
     #[inline]
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let has_row = self.per_ack.is_some() && !flow.is_over();
-        let has_ended = flow.at_sender(port, packet.flow, &packet, &self.classes);
+        let has_ended = flow.at_sender(port, &packet, &self.classes);
         if let Some(PerAck { rows, before }) = &mut self.per_ack
             && has_row
         {
@@ -62,8 +62,8 @@ impl Handler<Payload> for World {
         let flow = &mut self.flows[id.0 as usize];
         let timer = wire::timer(timer);
         match side {
-            Side::Sender => flow.on_sender_timer(port, id, timer),
-            Side::Receiver => flow.on_receiver_timer(port, id, timer, &self.classes),
+            Side::Sender => flow.on_sender_timer(port, timer),
+            Side::Receiver => flow.on_receiver_timer(port, timer, &self.classes),
         }
     }
 
@@ -71,8 +71,7 @@ impl Handler<Payload> for World {
         let flow = &mut self.flows[id.0 as usize];
         let class = flow.class as usize;
         let token = Token::from_number(token);
-        let has_ended =
-            flow.on_application(port, id, token, &self.classes[class], &self.setups[class]);
+        let has_ended = flow.on_application(port, token, &self.classes[class], &self.setups[class]);
         if has_ended {
             self.windows.flow_ended(port.now(), id.0, &mut self.flows);
         }

@@ -158,20 +158,22 @@ impl DelayedAck {
     }
 
     /// How long the ACK may be delayed, in ticks. Linux: the first part of `tcp_send_delayed_ack`.
+    #[inline]
     pub(super) fn delay(&self, srtt_us: u32, tick: Tick) -> u32 {
-        let mut ato = self.ato;
-        let delack_min = self.ato_min;
-        if ato > delack_min {
-            let mut max = tick.hz() / 2;
-            if self.in_pingpong_mode() || self.has(PUSHED) {
-                max = self.delack_max;
-            }
-            if srtt_us != 0 {
-                max = max.min(us_to_jiffies(u64::from(srtt_us >> 3), tick).max(delack_min));
-            }
-            ato = ato.min(max);
-        }
+        let ato = if self.ato > self.ato_min { self.long_delay(srtt_us, tick) } else { self.ato };
         ato.min(self.delack_max)
+    }
+
+    #[inline(never)]
+    fn long_delay(&self, srtt_us: u32, tick: Tick) -> u32 {
+        let mut max = tick.hz() / 2;
+        if self.in_pingpong_mode() || self.has(PUSHED) {
+            max = self.delack_max;
+        }
+        if srtt_us != 0 {
+            max = max.min(us_to_jiffies(u64::from(srtt_us >> 3), tick).max(self.ato_min));
+        }
+        self.ato.min(max)
     }
 
     /// The timer fired and an ACK was due. Linux: in `tcp_delack_timer_handler`.

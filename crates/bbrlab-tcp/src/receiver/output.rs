@@ -80,17 +80,28 @@ impl Receiver {
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
         let now = self.clock.jiffies();
         let ato = self.ack.delay(self.send_side.srtt_us, self.clock.tick());
-        let mut timeout = now.wrapping_add(ato);
         if self.ack.has(TIMER) {
-            let left = self.ack.timeout.wrapping_sub(now).cast_signed();
-            if left <= (ato >> 2).cast_signed() {
-                self.send_ack(host);
-                return;
-            }
-            if left <= ato.cast_signed() {
-                timeout = self.ack.timeout;
-            }
+            self.delay_ack_again(now, ato, host);
+        } else {
+            self.set_delack(now.wrapping_add(ato), now, host);
         }
+    }
+
+    /// An ACK that waits already waits on, or is sent if its time is nearly over.
+    #[inline(never)]
+    fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
+        let left = self.ack.timeout.wrapping_sub(now).cast_signed();
+        if left <= (ato >> 2).cast_signed() {
+            self.send_ack(host);
+        } else if left <= ato.cast_signed() {
+            self.set_delack(self.ack.timeout, now, host);
+        } else {
+            self.set_delack(now.wrapping_add(ato), now, host);
+        }
+    }
+
+    #[inline]
+    fn set_delack(&mut self, timeout: u32, now: u32, host: &mut impl Host) {
         self.ack.pending |= SCHED | TIMER;
         self.ack.timeout = timeout;
         if let Some(slot) = self.delack_timer.set(timeout, now) {
