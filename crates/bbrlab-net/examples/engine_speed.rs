@@ -9,11 +9,18 @@
 //! `valgrind --tool=callgrind`.
 
 use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_net::{Arrival, FlowId, Handler, LinkMode, Network, Outgoing, Port, RouteStep, Side};
+use bbrlab_net::{
+    Arrival, FlowId, Handler, LinkMode, Load, Network, Outgoing, Port, RouteStep, Side,
+};
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
-/// A payload of the size of a TCP segment.
-type Payload = [u64; 8];
+/// A payload of the size of a TCP segment without SACK blocks.
+#[derive(Clone, Copy, Debug)]
+struct Payload([u64; 4]);
+
+impl Load for Payload {
+    type Aside = ();
+}
 
 struct FixedWindow {
     windows: Vec<u32>,
@@ -23,11 +30,12 @@ struct FixedWindow {
 const DATA_BYTES: u32 = 1500;
 const RTO: Span = Span(300_000_000);
 
-fn packet(seq: u32, is_data: bool) -> Outgoing<Payload> {
+fn packet(seq: u32, is_data: bool) -> Outgoing<'static, Payload> {
     let wire_bytes = if is_data { DATA_BYTES } else { 66 };
-    let payload = [u64::from(seq); 8];
+    let payload = Payload([u64::from(seq); 4]);
     let ecn = Ecn::NotEct;
-    Outgoing { wire_bytes, ecn, is_data, seq: u64::from(seq), retransmission: 0, payload }
+    let seq = u64::from(seq);
+    Outgoing { wire_bytes, ecn, is_data, seq, retransmission: 0, payload, aside: None }
 }
 
 impl FixedWindow {
@@ -40,7 +48,11 @@ impl FixedWindow {
 
 impl Handler<Payload> for FixedWindow {
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {
-        port.send(p.flow, Side::Receiver, packet(u32::try_from(p.payload[0]).unwrap_or(0), false));
+        port.send(
+            p.flow,
+            Side::Receiver,
+            packet(u32::try_from(p.payload.0[0]).unwrap_or(0), false),
+        );
     }
 
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {

@@ -60,6 +60,9 @@ impl Key {
     }
 }
 
+/// The bits of a tie that are flow (or link) and sequence number.
+pub(crate) const ID_TIE: u64 = (1 << 56) - 1;
+
 /// Flow (or link), and sequence number within it.
 pub(crate) fn id_tie(id: u32, sequence: u32) -> u64 {
     debug_assert!(id < IDS_MAX);

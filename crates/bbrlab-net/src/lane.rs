@@ -6,73 +6,73 @@
 use bbrlab_units::Time;
 
 use crate::event::Key;
-use crate::packet::Handle;
+use crate::packet::{Load, Packet};
 use crate::ring::Ring;
 
 /// A packet in a lane and its arrival time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UnderWay {
+pub(crate) struct UnderWay<P> {
     at: Time,
-    tie: u64,
-    pub(crate) handle: Handle,
+    pub(crate) packet: Packet<P>,
 }
 
-impl UnderWay {
-    pub(crate) fn new(at: Time, tie: u64, handle: Handle) -> Self {
-        Self { at, tie, handle }
-    }
-
-    pub(crate) fn key(&self) -> Key {
-        Key::new(self.at, self.tie)
+impl<P: Load> UnderWay<P> {
+    #[inline]
+    fn key(&self) -> Key {
+        Key::new(self.at, self.packet.tie)
     }
 }
 
 /// Packets on one constant delay to the same target.
-#[derive(Debug, Default)]
-pub(crate) struct Lane {
-    packets: Ring<UnderWay>,
+#[derive(Debug)]
+pub(crate) struct Lane<P> {
+    packets: Ring<UnderWay<P>>,
+    /// The largest key that has entered.
+    last: Key,
 }
 
-impl Lane {
-    /// Adds a packet; true if it is the new head and needs an entry in the event queue.
+impl<P> Default for Lane<P> {
+    fn default() -> Self {
+        Self { packets: Ring::default(), last: Key(0) }
+    }
+}
+
+impl<P: Load> Lane<P> {
+    /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the event queue.
     ///
     /// Packets enter in order of time. Packets with the same time enter in the order of the events that sent them. That
     /// is the order of their keys, unless a packet crossed a path without delay at that time; then it is inserted
     /// further ahead, so that the order never depends on lanes.
-    #[inline]
-    pub(crate) fn push(&mut self, packet: UnderWay) -> bool {
-        match self.packets.back() {
-            None => {
-                self.packets.push_back(packet);
-                true
-            }
-            Some(last) if (last.at, last.tie) <= (packet.at, packet.tie) => {
-                self.packets.push_back(packet);
-                false
-            }
-            Some(_) => self.insert(packet),
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "builds the packet in its slot instead of copying it there"
+    )]
+    pub(crate) fn push(&mut self, at: Time, packet: Packet<P>) -> bool {
+        let key = Key::new(at, packet.tie);
+        if key < self.last {
+            return self.insert(UnderWay { at, packet });
         }
+        self.last = key;
+        self.packets.push_back(UnderWay { at, packet });
+        self.packets.len() == 1
     }
 
     #[cold]
-    fn insert(&mut self, packet: UnderWay) -> bool {
-        self.packets.insert_before(packet, |p| (p.at, p.tie) > (packet.at, packet.tie)) == 0
+    fn insert(&mut self, packet: UnderWay<P>) -> bool {
+        self.packets.insert_before(packet, |p| p.key() > packet.key()) == 0
     }
 
-    /// Removes the head if its key is `key`. Otherwise the event queue's entry is stale, because a packet was inserted
-    /// ahead of the former head.
+    /// Removes the head. The lane must not be empty.
     #[inline]
-    pub(crate) fn pop(&mut self, key: Key) -> Option<UnderWay> {
-        let &head = self.packets.front()?;
-        if head.key() != key {
-            return None;
-        }
-        self.packets.drop_front();
-        Some(head)
+    pub(crate) fn pop(&mut self) -> Packet<P> {
+        self.packets.pop_front().packet
     }
 
-    pub(crate) fn head(&self) -> Option<Key> {
-        self.packets.front().map(UnderWay::key)
+    /// The key of the head, [`Key::NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn head(&self) -> Key {
+        self.packets.front().map_or(Key::NEVER, UnderWay::key)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -11,7 +11,7 @@
 //! | `engine/path.rs` | the path of a packet: lanes and links |
 //! | `engine/conservation.rs` | the check that every packet sent is accounted for |
 //! | `port.rs` | the interface between hosts and network |
-//! | `packet.rs` | packets as the engine sees them; the packet store |
+//! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
 //! | `event.rs` | the order of events: one 128-bit key |
 //! | `heap.rs` | the event queue |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
@@ -56,7 +56,7 @@ pub use link::LinkMode;
 pub use link::delay_histogram::DelayHistogram;
 pub use link::queue_length::QueueLength;
 pub use link::stats::LinkStats;
-pub use packet::{Arrival, FlowId, LinkId, Outgoing, Side};
+pub use packet::{Arrival, FlowId, LinkId, Load, Outgoing, Side};
 pub use port::{Handler, Port};
 pub use rng::Rng;
 pub use route::{RouteId, RouteStep};

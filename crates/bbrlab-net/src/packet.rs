@@ -2,6 +2,8 @@
 
 use bbrlab_units::{Ecn, Time};
 
+use crate::event::{ID_TIE, id_of};
+
 /// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(pub u32);
@@ -20,9 +22,21 @@ pub enum Side {
     Receiver = 1,
 }
 
+/// Data for the other host, which the network carries and never reads. It lies in the packet, and every packet is copied
+/// from queue to queue; what few packets have beside it is kept aside.
+pub trait Load: Copy + std::fmt::Debug {
+    /// What few packets carry beside.
+    type Aside: Copy + std::fmt::Debug;
+}
+
+/// Numbers as load, for tests of the network.
+impl Load for u32 {
+    type Aside = ();
+}
+
 /// A packet as a host sends it.
 #[derive(Clone, Copy, Debug)]
-pub struct Outgoing<P> {
+pub struct Outgoing<'a, P: Load> {
     /// Bytes on the wire, framing included.
     pub wire_bytes: u32,
     /// The ECN field.
@@ -33,13 +47,15 @@ pub struct Outgoing<P> {
     pub seq: u64,
     /// For the digest: how many times this data was sent before.
     pub retransmission: u16,
-    /// Data for the other host; the network never reads it.
+    /// Data for the other host.
     pub payload: P,
+    /// What this packet carries beside.
+    pub aside: Option<&'a P::Aside>,
 }
 
 /// A packet as a host receives it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival<P> {
+pub struct Arrival<P: Load> {
     /// The flow.
     pub flow: FlowId,
     /// Bytes on the wire, framing included.
@@ -50,74 +66,219 @@ pub struct Arrival<P> {
     pub is_data: bool,
     /// As sent.
     pub payload: P,
+    /// As sent.
+    pub aside: Option<P::Aside>,
 }
 
 /// A packet inside the network.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InNetwork<P> {
-    /// Flow, and sequence number within the flow, as in the low bits of an event's key.
+pub(crate) struct Packet<P> {
+    /// Flow, and sequence number within the flow, as in the low bits of an event's key; above them what its last event's
+    /// key had there.
     pub(crate) tie: u64,
     /// Hash of the packet's identity.
     pub(crate) identity: u64,
-    /// The leg that the packet is on: an index into the route table.
-    pub(crate) leg: u32,
     pub(crate) wire_bytes: u32,
-    pub(crate) ecn: Ecn,
-    pub(crate) is_data: bool,
+    pub(crate) ticket: Ticket,
+    aside: AsideId,
     pub(crate) payload: P,
 }
 
-/// A place in the packet store.
-pub(crate) type Handle = u32;
+impl<P: Load> Packet<P> {
+    /// The flow of the packet.
+    #[inline]
+    pub(crate) fn flow(&self) -> FlowId {
+        FlowId(id_of(self.tie))
+    }
 
-/// All packets in the network: slots with a free list. The slot freed last is used first, so that a packet sent in
-/// response to a delivered one reuses its slot, which is still in the cache.
-#[derive(Debug)]
-pub(crate) struct Packets<P> {
-    slots: Vec<InNetwork<P>>,
-    free: Vec<Handle>,
+    /// Puts the packet on its next leg, whose arrivals have `tie_base` in their ties.
+    #[inline]
+    pub(crate) fn advance(&mut self, tie_base: u64) {
+        self.tie = tie_base | (self.tie & ID_TIE);
+        self.ticket = self.ticket.of_next_leg();
+    }
 }
 
-impl<P: Copy> Packets<P> {
-    pub(crate) fn new() -> Self {
+/// The leg that a packet is on (an index into the route table), its ECN field, and whether it carries data: in 32 bits,
+/// so that a packet with the header of a TCP segment fits into a cache line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket(u32);
+
+impl Ticket {
+    const ECN_SHIFT: u32 = 29;
+    const DATA: u32 = 1 << 31;
+    /// Legs are numbered below this.
+    pub(crate) const LEGS_MAX: u32 = 1 << Self::ECN_SHIFT;
+
+    #[inline]
+    pub(crate) fn new(leg: u32, ecn: Ecn, is_data: bool) -> Self {
+        Self(leg | ((ecn as u32) << Self::ECN_SHIFT) | (u32::from(is_data) << 31))
+    }
+
+    #[inline]
+    pub(crate) fn leg(self) -> u32 {
+        self.0 & (Self::LEGS_MAX - 1)
+    }
+
+    #[inline]
+    fn of_next_leg(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    #[inline]
+    pub(crate) fn ecn(self) -> Ecn {
+        match (self.0 >> Self::ECN_SHIFT) & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// The same with the congestion-experienced mark.
+    #[inline]
+    pub(crate) fn marked(self) -> Self {
+        Self(self.0 | ((Ecn::Ce as u32) << Self::ECN_SHIFT))
+    }
+
+    #[inline]
+    pub(crate) fn is_data(self) -> bool {
+        self.0 & Self::DATA != 0
+    }
+}
+
+/// Where a packet's load beside the payload is kept; `NONE` for most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AsideId(u32);
+
+impl AsideId {
+    const NONE: Self = Self(u32::MAX);
+}
+
+/// What few packets carry beside their payload: slots with a free list.
+#[derive(Debug)]
+pub(crate) struct Asides<P: Load> {
+    slots: Vec<P::Aside>,
+    free: Vec<u32>,
+}
+
+impl<P: Load> Asides<P> {
+    pub(crate) const fn new() -> Self {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// Stores a packet.
+    /// The packet that a host sends, to go on `leg`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "builds the packet in its slot instead of copying it there"
     )]
-    pub(crate) fn insert(&mut self, packet: InNetwork<P>) -> Handle {
+    pub(crate) fn pack(
+        &mut self,
+        packet: &Outgoing<'_, P>,
+        (tie, identity): (u64, u64),
+        leg: u32,
+    ) -> Packet<P> {
+        let aside = match packet.aside {
+            None => AsideId::NONE,
+            Some(&aside) => self.keep(aside),
+        };
+        Packet {
+            tie,
+            identity,
+            wire_bytes: packet.wire_bytes,
+            ticket: Ticket::new(leg, packet.ecn, packet.is_data),
+            aside,
+            payload: packet.payload,
+        }
+    }
+
+    /// The packet as its host receives it.
+    #[inline]
+    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> Arrival<P> {
+        let is_kept = packet.aside != AsideId::NONE;
+        Arrival {
+            flow: packet.flow(),
+            wire_bytes: packet.wire_bytes,
+            ecn: packet.ticket.ecn(),
+            is_data: packet.ticket.is_data(),
+            payload: packet.payload,
+            aside: if is_kept { Some(self.take(packet.aside)) } else { None },
+        }
+    }
+
+    /// Forgets what a packet carries beside: the packet was dropped.
+    #[inline]
+    pub(crate) fn forget(&mut self, packet: &Packet<P>) {
+        if packet.aside != AsideId::NONE {
+            self.take(packet.aside);
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, aside: P::Aside) -> AsideId {
+        if let Some(place) = self.free.pop() {
+            self.slots[place as usize] = aside;
+            return AsideId(place);
+        }
+        let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
+        assert!(AsideId(place) != AsideId::NONE, "fewer than 2^32 packets in flight");
+        self.slots.push(aside);
+        AsideId(place)
+    }
+
+    #[cold]
+    fn take(&mut self, AsideId(place): AsideId) -> P::Aside {
+        self.free.push(place);
+        self.slots[place as usize]
+    }
+
+    /// How many packets have something kept here.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+/// A place in the packet store.
+pub(crate) type Handle = u32;
+
+/// The packets that wait in queues with departure events, or are under way on delays of their own: slots with a free
+/// list. All others lie in the lanes.
+#[derive(Debug)]
+pub(crate) struct Packets<P> {
+    slots: Vec<Packet<P>>,
+    free: Vec<Handle>,
+}
+
+impl<P: Load> Packets<P> {
+    pub(crate) fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// Stores a packet.
+    pub(crate) fn insert(&mut self, packet: Packet<P>) -> Handle {
         if let Some(handle) = self.free.pop() {
             self.slots[handle as usize] = packet;
             return handle;
         }
-        self.append(packet)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn append(&mut self, packet: InNetwork<P>) -> Handle {
         let handle = u32::try_from(self.slots.len()).expect("fewer than 2^31 packets in flight");
         assert!(handle < 1 << 31, "more than 2^31 packets in the network");
         self.slots.push(packet);
         handle
     }
 
+    /// Marks a packet `Ce`; whether it was not marked before.
+    pub(crate) fn mark(&mut self, handle: Handle) -> bool {
+        let ticket = &mut self.slots[handle as usize].ticket;
+        let was_unmarked = ticket.ecn() != Ecn::Ce;
+        *ticket = ticket.marked();
+        was_unmarked
+    }
+
     /// Removes a packet from the store.
-    pub(crate) fn remove(&mut self, handle: Handle) -> InNetwork<P> {
+    pub(crate) fn remove(&mut self, handle: Handle) -> Packet<P> {
         self.free.push(handle);
         self.slots[handle as usize]
-    }
-
-    pub(crate) fn get(&self, handle: Handle) -> &InNetwork<P> {
-        &self.slots[handle as usize]
-    }
-
-    pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut InNetwork<P> {
-        &mut self.slots[handle as usize]
     }
 }
 

@@ -3,10 +3,10 @@
 use bbrlab_units::Time;
 
 use crate::engine::Network;
-use crate::packet::{Arrival, FlowId, Outgoing, Side};
+use crate::packet::{Arrival, FlowId, Load, Outgoing, Side};
 
 /// The hosts. Each call is one event; packets sent during it are sent at its time, in the order of the calls.
-pub trait Handler<P> {
+pub trait Handler<P: Load> {
     /// A packet has reached the receiver of its flow.
     fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: Arrival<P>);
 
@@ -22,11 +22,11 @@ pub trait Handler<P> {
 
 /// The network as hosts can use it.
 #[derive(Debug)]
-pub struct Port<'a, P> {
+pub struct Port<'a, P: Load> {
     pub(crate) net: &'a mut Network<P>,
 }
 
-impl<P: Copy> Port<'_, P> {
+impl<P: Load> Port<'_, P> {
     /// The current time.
     #[must_use]
     #[inline]
@@ -43,7 +43,7 @@ impl<P: Copy> Port<'_, P> {
 
     /// Sends a packet now from one end of a flow.
     #[inline]
-    pub fn send(&mut self, flow: FlowId, from: Side, packet: Outgoing<P>) {
+    pub fn send(&mut self, flow: FlowId, from: Side, packet: Outgoing<'_, P>) {
         self.net.send(flow, from, packet);
     }
 

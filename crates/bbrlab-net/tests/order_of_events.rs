@@ -16,7 +16,7 @@ struct Scripted {
 
 type Net = Network<u32>;
 
-fn packet(payload: u32) -> Outgoing<u32> {
+fn packet(payload: u32) -> Outgoing<'static, u32> {
     Outgoing {
         wire_bytes: 1500,
         ecn: Ecn::NotEct,
@@ -24,6 +24,7 @@ fn packet(payload: u32) -> Outgoing<u32> {
         seq: u64::from(payload),
         retransmission: 0,
         payload,
+        aside: None,
     }
 }
 

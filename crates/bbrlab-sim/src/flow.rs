@@ -187,7 +187,7 @@ impl Flow {
         if packet.payload.connection != self.ends.connection {
             return;
         }
-        let segment = wire::arrived(packet.payload.segment, packet.ecn);
+        let segment = wire::arrived(packet);
         let mut end = self.ends.end(port, Side::Receiver);
         let read = self.receiver.deliver(end.now(), &segment, &mut end);
         self.check_transfer(port, classes, read.until);
@@ -243,7 +243,7 @@ impl Flow {
             return false;
         }
         let now = port.now();
-        let segment = wire::arrived(packet.payload.segment, packet.ecn);
+        let segment = wire::arrived(packet);
         let mut end = self.ends.end(port, Side::Sender);
         self.sender.on_segment(end.now(), &segment, &mut end);
         if self.sender.app_is_ready() {

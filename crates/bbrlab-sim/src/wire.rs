@@ -5,11 +5,11 @@
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
 
 use bbrlab_cc::Draw;
-use bbrlab_net::{FlowId, Outgoing, Port, Rng, Side};
+use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, Segment, TimerId};
-use bbrlab_units::{Ecn, Span, Time};
+use bbrlab_tcp::{Host, SackBlock, Segment, TimerId};
+use bbrlab_units::{Span, Time};
 
 /// Headers of a data packet: IP, TCP and timestamps.
 pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
@@ -44,12 +44,67 @@ pub(crate) fn run_time(host: Time) -> Time {
     if host == Time::NEVER { host } else { Time(host.0.saturating_sub(UPTIME.0)) }
 }
 
-/// The payload of a packet in the network.
+/// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs have and which lie
+/// aside. With what the network itself keeps of a packet it fills a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload {
-    pub(crate) segment: Segment,
+    seq: u32,
+    len: u32,
+    ack: u32,
+    wnd: u32,
+    tsval: u32,
+    tsecr: u32,
     /// The number of the flow's connection: a train opens one after the other.
     pub(crate) connection: u32,
+    retransmission: u16,
+    flags: u8,
+    /// Number of SACK blocks, and [`HAS_TS`].
+    options: u8,
+}
+
+/// In [`Payload::options`]: whether there are timestamps.
+const HAS_TS: u8 = 1 << 7;
+
+impl Load for Payload {
+    type Aside = [SackBlock; 4];
+}
+
+impl Payload {
+    #[inline]
+    fn of(segment: &Segment, connection: u32) -> Self {
+        Self {
+            seq: segment.seq,
+            len: segment.len,
+            ack: segment.ack,
+            wnd: segment.wnd,
+            tsval: segment.tsval,
+            tsecr: segment.tsecr,
+            connection,
+            retransmission: segment.retransmission,
+            flags: segment.flags,
+            options: segment.sack_count | if segment.has_ts { HAS_TS } else { 0 },
+        }
+    }
+}
+
+/// The segment as it arrives, with the CE mark that a link may have set.
+#[inline]
+pub(crate) fn arrived(packet: &Arrival<Payload>) -> Segment {
+    let payload = &packet.payload;
+    Segment {
+        seq: payload.seq,
+        len: payload.len,
+        ack: payload.ack,
+        wnd: payload.wnd,
+        tsval: payload.tsval,
+        tsecr: payload.tsecr,
+        sack: packet.aside.unwrap_or_default(),
+        sack_count: payload.options & !HAS_TS,
+        flags: payload.flags,
+        ecn: packet.ecn,
+        has_ts: payload.options & HAS_TS != 0,
+        retransmission: payload.retransmission,
+    }
 }
 
 /// Bytes of the IP packet that carries `segment`.
@@ -124,7 +179,8 @@ impl Host for End<'_, '_> {
             is_data,
             seq: u64::from(if is_data { segment.seq } else { segment.ack }),
             retransmission: segment.retransmission,
-            payload: Payload { segment, connection: self.ends.connection },
+            payload: Payload::of(&segment, self.ends.connection),
+            aside: (segment.sack_count > 0).then_some(&segment.sack),
         };
         self.port.send(self.ends.flow, self.side, packet);
     }
@@ -144,15 +200,6 @@ impl Host for End<'_, '_> {
     fn disarm(&mut self, timer: TimerId) {
         self.port.disarm(self.ends.flow, self.side, timer as u8);
     }
-}
-
-/// The segment as it arrives, with the CE mark that a link may have set.
-#[inline]
-pub(crate) fn arrived(mut segment: Segment, ecn: Ecn) -> Segment {
-    if ecn == Ecn::Ce {
-        segment.ecn = Ecn::Ce;
-    }
-    segment
 }
 
 /// The timer with this number.

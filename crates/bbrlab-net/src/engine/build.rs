@@ -6,10 +6,10 @@ use super::{Flow, Network, SOLO};
 use crate::event::{IDS_MAX, Kind, sent_by, tie};
 use crate::lane::Lane;
 use crate::link::{Link, LinkMode};
-use crate::packet::{FlowId, LinkId};
+use crate::packet::{FlowId, LinkId, Load, Ticket};
 use crate::route::{Leg, NO_LANE, RouteId, RouteStep, Source, Target};
 
-impl<P: Copy> Network<P> {
+impl<P: Load> Network<P> {
     /// Adds a link. `mode` matters only for drop-tail. The link's delay is part of the leg that follows it on a route.
     ///
     /// # Panics
@@ -79,6 +79,7 @@ impl<P: Copy> Network<P> {
         if let Source::Link(_) = source {
             tie_base |= sent_by(Kind::Departure) & sent_by_mask;
         }
+        assert!(self.legs.len() < Ticket::LEGS_MAX as usize, "fewer than 2^29 legs");
         self.legs.push(Leg {
             delay,
             target,

@@ -5,7 +5,7 @@ use crate::event::{Key, Kind};
 use crate::lane::Lane;
 use crate::link::Line;
 use crate::link::discipline::Rule as _;
-use crate::packet::Queued;
+use crate::packet::{Load, Queued};
 
 /// The numbers of packets sent, delivered, dropped and in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Conservation {
     pub in_network: u64,
 }
 
-impl<P: Copy> Network<P> {
+impl<P: Load> Network<P> {
     /// Counts the packets in every queue, in every lane and in events of single packets.
     fn count_in_network(&self) -> u64 {
         let lanes: usize = self.lanes.iter().map(Lane::len).sum();
@@ -56,6 +56,7 @@ impl<P: Copy> Network<P> {
         let found =
             Conservation { sent: self.sent, delivered: self.delivered, dropped, in_network };
         assert_eq!(found.sent, found.delivered + dropped + in_network, "{found:?}");
+        assert!(self.asides.len() as u64 <= in_network, "what a packet carries leaves with it");
         for link in &self.links {
             let stats = &link.stats;
             let behind_queue = if link.loss_before.is_some() { 0 } else { stats.drops_random };

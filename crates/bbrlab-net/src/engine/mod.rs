@@ -17,7 +17,7 @@ use crate::heap::Heap;
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::link::stats::LinkStats;
-use crate::packet::{Arrival, FlowId, Handle, InNetwork, LinkId, Packets, Side};
+use crate::packet::{Asides, FlowId, LinkId, Load, Packet, Packets, Side};
 use crate::port::{Handler, Port};
 use crate::route::{Leg, Source, Target};
 use crate::timers::{Popped, Timers};
@@ -57,7 +57,7 @@ struct Flow {
 /// Built by `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run by `advance`. `P` is the
 /// payload.
 #[derive(Debug)]
-pub struct Network<P> {
+pub struct Network<P: Load> {
     /// The time that hosts and queues see: the first step of the clock at or after `due`.
     pub(crate) now: Time,
     /// When the current event was due; events are ordered by this time.
@@ -67,7 +67,7 @@ pub struct Network<P> {
     heap: Heap,
     /// The heads of the first lanes; `Key::NEVER` for one that is empty.
     heads: [Key; LANES_BESIDE],
-    lanes: Vec<Lane>,
+    lanes: Vec<Lane<P>>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
     timers: Timers,
@@ -76,6 +76,7 @@ pub struct Network<P> {
     link_timers: Timers,
     links: Vec<Link>,
     packets: Packets<P>,
+    asides: Asides<P>,
     accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
@@ -86,7 +87,7 @@ pub struct Network<P> {
     delivered: u64,
 }
 
-impl<P: Copy> Network<P> {
+impl<P: Load> Network<P> {
     /// An empty network. All random numbers derive from `seed`; each end of a flow has timers `0..timers_per_end`.
     ///
     /// # Panics
@@ -108,6 +109,7 @@ impl<P: Copy> Network<P> {
             link_timers: Timers::default(),
             links: Vec::new(),
             packets: Packets::new(),
+            asides: Asides::new(),
             accounts: Accounts::default(),
             lane_of: BTreeMap::new(),
             seed,
@@ -265,31 +267,9 @@ impl<P: Copy> Network<P> {
                 Popped::Stale => {}
             },
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
-            Kind::LinkArrival => {
-                let Some(handle) = self.take(key, index) else { return };
-                let leg = self.packets.get(handle).leg;
-                self.arrive_at_link(handle, leg);
-            }
-            Kind::AtReceiver => {
-                let Some(handle) = self.take(key, index) else { return };
-                let packet = self.packets.remove(handle);
-                self.delivered += 1;
-                if packet.is_data {
-                    self.accounts.digest.add(
-                        Record::AtReceiver,
-                        LinkId(0),
-                        packet.identity,
-                        self.now,
-                    );
-                }
-                handler.at_receiver(&mut Port { net: self }, arrival(&packet));
-            }
-            Kind::AtSender => {
-                let Some(handle) = self.take(key, index) else { return };
-                let packet = self.packets.remove(handle);
-                self.delivered += 1;
-                self.accounts.digest.add(Record::AtSender, LinkId(0), packet.identity, self.now);
-                handler.at_sender(&mut Port { net: self }, arrival(&packet));
+            Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender => {
+                let Some(packet) = self.take(key, index) else { return };
+                self.arrive(&packet, handler);
             }
             Kind::Timer => match self.timers.popped(index as usize, self.due) {
                 Popped::Fires => {
@@ -308,22 +288,53 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// The packet of an event, `None` if the event queue's entry is stale. The next packet of its lane becomes its head.
+    /// A packet reaches the end of its leg.
     #[inline]
-    fn take(&mut self, key: Key, index: u32) -> Option<Handle> {
+    fn arrive<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
+        if self.kind == Kind::LinkArrival {
+            self.arrive_at_link(*packet);
+            return;
+        }
+        self.delivered += 1;
+        let arrival = self.asides.unpack(packet);
+        let (identity, now) = (packet.identity, self.now);
+        if self.kind == Kind::AtReceiver {
+            if arrival.is_data {
+                self.accounts.digest.add(Record::AtReceiver, LinkId(0), identity, now);
+            }
+            handler.at_receiver(&mut Port { net: self }, arrival);
+        } else {
+            self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
+            handler.at_sender(&mut Port { net: self }, arrival);
+        }
+    }
+
+    /// The packet of an event, `None` if the event queue's entry is stale: a packet was inserted ahead of the former head.
+    /// The next packet of its lane becomes its head.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "the packet is read in its slot instead of being copied from there"
+    )]
+    fn take(&mut self, key: Key, index: u32) -> Option<Packet<P>> {
         if index & SOLO != 0 {
             self.events += 1;
-            return Some(index & !SOLO);
+            return Some(self.packets.remove(index & !SOLO));
         }
         let lane = &mut self.lanes[index as usize];
-        let packet = lane.pop(key)?;
-        if let Some(beside) = self.heads.get_mut(index as usize) {
-            *beside = lane.head().unwrap_or(Key::NEVER);
-        } else if let Some(next) = lane.head() {
+        let beside = self.heads.get_mut(index as usize);
+        if beside.is_none() && lane.head() != key {
+            return None;
+        }
+        let packet = lane.pop();
+        let next = lane.head();
+        if let Some(beside) = beside {
+            *beside = next;
+        } else if next != Key::NEVER {
             self.heap.push(next, index);
         }
         self.events += 1;
-        Some(packet.handle)
+        Some(packet)
     }
 
     #[inline]
@@ -354,16 +365,6 @@ impl<P: Copy> Network<P> {
         assert!(id < self.timers_per_end, "a timer of this end");
         let per_end = usize::from(self.timers_per_end);
         (flow.0 as usize * 2 + side as usize) * per_end + usize::from(id)
-    }
-}
-
-fn arrival<P: Copy>(packet: &InNetwork<P>) -> Arrival<P> {
-    Arrival {
-        flow: FlowId(id_of(packet.tie)),
-        wire_bytes: packet.wire_bytes,
-        ecn: packet.ecn,
-        is_data: packet.is_data,
-        payload: packet.payload,
     }
 }
 

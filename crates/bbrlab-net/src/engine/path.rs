@@ -5,48 +5,40 @@ use bbrlab_units::{Ecn, Span, Time};
 use super::{Network, SOLO};
 use crate::accounts::Accounts;
 use crate::digest::{self, Record};
-use crate::event::{self, Key, Kind, id_of, id_tie, tie};
-use crate::lane::UnderWay;
+use crate::event::{self, Key, Kind, id_tie, tie};
 use crate::link::discipline::{Cause, Rule as _};
 use crate::link::stats::LinkStats;
 use crate::link::{Admission, InService, Line, Shadow, has_room, marks_on_arrival, marks_on_wait};
-use crate::packet::{FlowId, Handle, InNetwork, LinkId, Outgoing, Packets, Queued, Side};
+use crate::packet::{
+    Asides, FlowId, Handle, LinkId, Load, Outgoing, Packet, Packets, Queued, Side,
+};
 use crate::route::{Leg, NO_LANE, Target};
 
-impl<P: Copy> Network<P> {
+impl<P: Load> Network<P> {
     /// Sends a packet from one end of a flow.
     #[inline]
-    pub(crate) fn send(&mut self, flow: FlowId, side: Side, packet: Outgoing<P>) {
+    pub(crate) fn send(&mut self, flow: FlowId, side: Side, packet: Outgoing<'_, P>) {
         let sender = &mut self.flows[flow.0 as usize];
         let leg = sender.first_leg[side as usize];
         let id_tie = id_tie(flow.0, sender.next_sequence);
         sender.next_sequence = sender.next_sequence.wrapping_add(1);
         self.sent += 1;
         let identity = digest::identity(flow, packet.seq, packet.retransmission);
-        let stored = |leg| InNetwork {
-            tie: id_tie,
-            identity,
-            leg,
-            wire_bytes: packet.wire_bytes,
-            ecn: packet.ecn,
-            is_data: packet.is_data,
-            payload: packet.payload,
-        };
         let &Leg {
             lane, delay, tie_base, sent_by_mask, target, last_rated: counts_for_flow, ..
         } = &self.legs[leg as usize];
         if lane != NO_LANE {
-            let handle = self.packets.insert(stored(leg));
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
-            self.enter_lane(lane, UnderWay::new(self.now + delay, tie, handle));
+            let packed = self.asides.pack(&packet, (tie, identity), leg);
+            self.enter_lane(lane, self.now + delay, packed);
             return;
         }
         // Handled at once: as an arrival at the current time it would be the next event in any case.
         let Target::Link(id) = target else { unreachable!("only a link is reached at once") };
         let link = &mut self.links[id.0 as usize];
         if !link.is_plain {
-            let handle = self.packets.insert(stored(leg));
-            self.arrive_at_link(handle, leg);
+            let packed = self.asides.pack(&packet, (id_tie, identity), leg);
+            self.arrive_at_link(packed);
             return;
         }
         let Outgoing { wire_bytes, is_data, .. } = packet;
@@ -55,31 +47,35 @@ impl<P: Copy> Network<P> {
         let Some(departs) = link.admit_plainly(id, times, &admission, &mut self.accounts) else {
             return;
         };
-        // It is stored only now, on its next leg.
-        let handle = self.packets.insert(stored(leg + 1));
         let &Leg { delay, tie_base, lane, .. } = &self.legs[leg as usize + 1];
         let at = self.step_at(departs) + delay;
-        self.enter_lane(lane, UnderWay::new(at, tie_base | id_tie, handle));
+        let packed = self.asides.pack(&packet, (tie_base | id_tie, identity), leg + 1);
+        self.enter_lane(lane, at, packed);
     }
 
-    #[inline]
-    pub(super) fn enter_lane(&mut self, lane: u32, packet: UnderWay) {
-        if self.lanes[lane as usize].push(packet) {
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "builds the packet in its slot instead of copying it there"
+    )]
+    fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
+        let key = Key::new(at, packet.tie);
+        if self.lanes[lane as usize].push(at, packet) {
             if let Some(beside) = self.heads.get_mut(lane as usize) {
-                *beside = packet.key();
+                *beside = key;
             } else {
-                self.heap.push(packet.key(), lane);
+                self.heap.push(key, lane);
             }
         }
     }
 
-    pub(super) fn arrive_at_link(&mut self, handle: Handle, leg: u32) {
-        let leg = &self.legs[leg as usize];
+    pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
+        let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let counts_for_flow = leg.last_rated;
         let (due, now) = (self.due, self.now);
         if self.links[id.0 as usize].is_plain {
-            self.arrive_at_plain_link(id, handle, counts_for_flow);
+            self.arrive_at_plain_link(id, &packet, counts_for_flow);
             return;
         }
         if let Line::Events { in_service: Some(served), .. } = &self.links[id.0 as usize].line
@@ -90,79 +86,80 @@ impl<P: Copy> Network<P> {
         }
         let link = &mut self.links[id.0 as usize];
         link.settle(due, id, &mut self.accounts);
-        let packet = self.packets.get_mut(handle);
-        let recorded = packet.is_data && link.rated;
+        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
+        let is_data = ticket.is_data();
+        let recorded = is_data && link.rated;
         link.stats.arrivals += 1;
         if recorded {
             self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
-        if packet.is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses()) {
+        if is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses()) {
             link.stats.drops_random += 1;
-            self.accounts.losses(FlowId(id_of(packet.tie))).random += 1;
+            self.accounts.losses(flow).random += 1;
             if recorded {
                 self.accounts.digest.add(Record::DropRandom, id, packet.identity, due);
             }
-            self.packets.remove(handle);
+            self.asides.forget(&packet);
             return;
         }
-        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, packet.ecn);
+        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
         match &mut link.line {
             Line::Virtual { buffer, shadows } => {
-                let admitted = link.server.admits(packet.wire_bytes)
-                    && has_room(buffer, shadows, link.stats.backlog_bytes, packet.wire_bytes);
+                let admitted = link.server.admits(wire_bytes)
+                    && has_room(buffer, shadows, link.stats.backlog_bytes, wire_bytes);
                 if !admitted {
                     link.stats.drops_full += 1;
-                    if packet.is_data {
-                        self.accounts.losses(FlowId(id_of(packet.tie))).drops += 1;
+                    if is_data {
+                        self.accounts.losses(flow).drops += 1;
                     }
                     if recorded {
                         self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
                     }
-                    self.packets.remove(handle);
+                    self.asides.forget(&packet);
                     return;
                 }
                 let wait = link.server.free_at().since(now);
-                let departs = link.server.serve(now, packet.wire_bytes);
-                marked |= marks_on_wait(link.ecn_threshold, wait, packet.ecn);
+                let departs = link.server.serve(now, wire_bytes);
+                marked |= marks_on_wait(link.ecn_threshold, wait, ticket.ecn());
                 if marked {
-                    packet.ecn = Ecn::Ce;
+                    packet.ticket = ticket.marked();
                 }
-                let lost = packet.is_data
-                    && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
+                let lost =
+                    is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
                 let waited =
                     if link.server.queues_until_departure() { departs.since(now) } else { wait };
-                link.stats.enters(due, packet.wire_bytes);
+                link.stats.enters(due, wire_bytes);
                 shadows.push_back(Shadow {
                     departs,
                     waited,
                     identity: packet.identity,
-                    flow: id_of(packet.tie),
-                    wire_bytes: packet.wire_bytes,
-                    is_data: packet.is_data,
+                    flow: flow.0,
+                    wire_bytes,
+                    is_data,
                     lost,
                     marked,
                     counts_for_flow,
                 });
                 if lost {
                     // It counts as in the network until its departure; its shadow represents it.
-                    self.packets.remove(handle);
+                    self.asides.forget(&packet);
                 } else {
-                    self.forward(id, handle, departs);
+                    self.forward(id, &packet, departs);
                 }
             }
             Line::Events { .. } => {
                 if marked {
-                    packet.ecn = Ecn::Ce;
+                    packet.ticket = ticket.marked();
                 }
                 let queued = Queued {
-                    handle,
+                    handle: self.packets.insert(packet),
                     identity: packet.identity,
                     counts_for_flow,
                     marked,
-                    flow: FlowId(id_of(packet.tie)),
-                    wire_bytes: packet.wire_bytes,
-                    ecn: packet.ecn,
-                    is_data: packet.is_data,
+                    flow,
+                    wire_bytes,
+                    ecn: packet.ticket.ecn(),
+                    is_data,
                     arrived_at: now,
                 };
                 self.enqueue(id, queued);
@@ -170,40 +167,39 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    fn arrive_at_plain_link(&mut self, id: LinkId, handle: Handle, counts_for_flow: bool) {
-        let packet = self.packets.get(handle);
+    fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
         let admission = Admission {
             identity: packet.identity,
-            flow: FlowId(id_of(packet.tie)),
+            flow: packet.flow(),
             wire_bytes: packet.wire_bytes,
-            is_data: packet.is_data,
+            is_data: packet.ticket.is_data(),
             counts_for_flow,
         };
         let link = &mut self.links[id.0 as usize];
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, &admission, &mut self.accounts) {
-            self.forward(id, handle, departs);
+            self.forward(id, packet, departs);
         } else {
-            self.packets.remove(handle);
+            self.asides.forget(packet);
         }
     }
 
     /// Sends a packet that departs from link `id` at `departs` to its next leg.
     #[inline]
-    fn forward(&mut self, id: LinkId, handle: Handle, departs: Time) {
+    fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time) {
         let departed = self.step_at(departs);
-        let packet = self.packets.get_mut(handle);
-        packet.leg += 1;
-        let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[packet.leg as usize];
+        let next = packet.ticket.leg() + 1;
+        let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[next as usize];
+        let mut packet = *packet;
         // It is sent by a departure, which `tie_base` already contains.
-        let tie = tie_base | packet.tie;
+        packet.advance(tie_base);
         let impairments = &mut self.links[id.0 as usize].impairments;
         let (mut lane, mut at) = (lane, departed + delay);
         if impairments.plain {
-            self.enter_lane(lane, UnderWay::new(at, tie, handle));
+            self.enter_lane(lane, at, packet);
             return;
         }
-        if packet.is_data
+        if packet.ticket.is_data()
             && let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
         {
@@ -216,10 +212,11 @@ impl<P: Copy> Network<P> {
                 at = at.max(*last);
                 *last = at;
             }
-            self.heap.push(Key::new(at, tie), handle | SOLO);
+            let handle = self.packets.insert(packet);
+            self.heap.push(Key::new(at, packet.tie), handle | SOLO);
             return;
         }
-        self.enter_lane(lane, UnderWay::new(at, tie, handle));
+        self.enter_lane(lane, at, packet);
     }
 
     /// Passes a packet to the queue discipline of a link with departure events.
@@ -239,6 +236,7 @@ impl<P: Copy> Network<P> {
             stats: &mut link.stats,
             accounts: &mut self.accounts,
             packets: &mut self.packets,
+            asides: &mut self.asides,
         };
         if fits {
             queue.enqueue(now, queued, idle, rng, &mut |packet, cause| drops.drop(&packet, cause));
@@ -270,6 +268,7 @@ impl<P: Copy> Network<P> {
             stats: &mut link.stats,
             accounts: &mut self.accounts,
             packets: &mut self.packets,
+            asides: &mut self.asides,
         };
         let next = queue.dequeue(now, rng, &mut |packet, cause| drops.drop(&packet, cause));
         let Some(mut packet) = next else { return };
@@ -279,9 +278,9 @@ impl<P: Copy> Network<P> {
             packet.ecn = Ecn::Ce;
             marked = true;
         }
-        let stored = self.packets.get_mut(packet.handle);
-        marked |= packet.ecn == Ecn::Ce && stored.ecn != Ecn::Ce;
-        stored.ecn = packet.ecn;
+        if packet.ecn == Ecn::Ce {
+            marked |= self.packets.mark(packet.handle);
+        }
         let departs = link.server.serve(packet.arrived_at.max(from), packet.wire_bytes);
         let waited = if link.server.queues_until_departure() {
             departs.since(packet.arrived_at)
@@ -323,9 +322,10 @@ impl<P: Copy> Network<P> {
         if lost {
             link.stats.drops_random += 1;
             self.accounts.losses(packet.flow).random += 1;
-            self.packets.remove(packet.handle);
+            self.asides.forget(&self.packets.remove(packet.handle));
         } else {
-            self.forward(id, packet.handle, due);
+            let packet = self.packets.remove(packet.handle);
+            self.forward(id, &packet, due);
         }
         self.start_service(id, Time::ZERO);
         self.arm_link_timer(id);
@@ -347,6 +347,7 @@ impl<P: Copy> Network<P> {
             stats: &mut link.stats,
             accounts: &mut self.accounts,
             packets: &mut self.packets,
+            asides: &mut self.asides,
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
         if idle {
@@ -372,7 +373,7 @@ impl<P: Copy> Network<P> {
 }
 
 /// Accounts for the drops of a queue discipline.
-struct Drops<'a, P> {
+struct Drops<'a, P: Load> {
     id: LinkId,
     due: Time,
     rated: bool,
@@ -381,9 +382,10 @@ struct Drops<'a, P> {
     stats: &'a mut LinkStats,
     accounts: &'a mut Accounts,
     packets: &'a mut Packets<P>,
+    asides: &'a mut Asides<P>,
 }
 
-impl<P: Copy> Drops<'_, P> {
+impl<P: Load> Drops<'_, P> {
     fn drop(&mut self, packet: &Queued, cause: Cause) {
         if self.entering == Some(packet.handle) {
             self.entering = None;
@@ -406,6 +408,6 @@ impl<P: Copy> Drops<'_, P> {
         if packet.is_data && self.rated {
             self.accounts.digest.add(record, self.id, packet.identity, self.due);
         }
-        self.packets.remove(packet.handle);
+        self.asides.forget(&self.packets.remove(packet.handle));
     }
 }

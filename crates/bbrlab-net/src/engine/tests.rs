@@ -36,6 +36,7 @@ impl Handler<u32> for OneWay {
                 seq: u64::from(self.sent),
                 retransmission: 0,
                 payload: self.sent,
+                aside: None,
             };
             port.send(flow, Side::Sender, packet);
             self.sent += 1;

@@ -156,7 +156,11 @@ impl Link {
 
     /// The same, of a link that is known to be plain or not: on a plain one nothing is lost or marked, and every packet of
     /// data is recorded.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "two variants, each with one place where packets pass"
+    )]
     fn settle_as<const PLAIN: bool>(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let Line::Virtual { shadows, .. } = &mut self.line else { return };
         while let Some(shadow) = shadows.front() {

@@ -5,7 +5,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use bbrlab_net::{Arrival, FlowId, Handler, Outgoing, Port, Side};
+use bbrlab_net::{Arrival, FlowId, Handler, Load, Outgoing, Port, Side};
 use bbrlab_units::{Ecn, Span, Time};
 
 /// What the toy hosts exchange.
@@ -13,6 +13,15 @@ use bbrlab_units::{Ecn, Span, Time};
 pub(crate) struct Toy {
     pub(crate) seq: u64,
     pub(crate) sent_at: Time,
+}
+
+impl Load for Toy {
+    type Aside = u64;
+}
+
+/// What a packet carries beside: some have nothing.
+fn beside(seq: u64) -> Option<u64> {
+    seq.is_multiple_of(3).then_some(!seq)
 }
 
 /// One flow's hosts.
@@ -79,6 +88,7 @@ impl Hosts {
             flow.in_flight += 1;
             let seq = flow.next_seq;
             flow.next_seq += 1;
+            let aside = beside(seq);
             let packet = Outgoing {
                 wire_bytes: flow.wire_bytes,
                 ecn: flow.ecn,
@@ -86,6 +96,7 @@ impl Hosts {
                 seq,
                 retransmission: 0,
                 payload: Toy { seq, sent_at: port.now() },
+                aside: aside.as_ref(),
             };
             port.send(id, Side::Sender, packet);
         }
@@ -100,7 +111,9 @@ impl Hosts {
 impl Handler<Toy> for Hosts {
     fn at_receiver(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
         let seq = packet.payload.seq;
+        assert_eq!(packet.aside, beside(seq));
         self.see(Seen::Data { at: port.now(), flow: packet.flow.0, seq, ecn: packet.ecn });
+        let aside = beside(seq);
         let ack = Outgoing {
             wire_bytes: ACK_BYTES,
             ecn: Ecn::NotEct,
@@ -108,11 +121,13 @@ impl Handler<Toy> for Hosts {
             seq,
             retransmission: 0,
             payload: packet.payload,
+            aside: aside.as_ref(),
         };
         port.send(packet.flow, Side::Receiver, ack);
     }
 
     fn at_sender(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
+        assert_eq!(packet.aside, beside(packet.payload.seq));
         let rtt = port.now().since(packet.payload.sent_at);
         let seq = packet.payload.seq;
         self.see(Seen::Ack { at: port.now(), flow: packet.flow.0, seq, rtt });
