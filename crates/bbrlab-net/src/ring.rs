@@ -28,7 +28,7 @@ impl<T: Copy> Ring<T> {
 
     /// The value at `place`, counted from the front.
     #[inline]
-    fn get(&self, place: usize) -> Option<&T> {
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
         if place < self.len { self.slots.get(self.index(place)) } else { None }
     }
 

@@ -32,6 +32,7 @@ impl<P: Load> Network<P> {
         for link in &self.links {
             match &link.line {
                 // Other packets are in lanes and already counted.
+                Line::Plain(_) => {}
                 Line::Virtual { shadows, .. } => {
                     count += shadows.iter().filter(|shadow| shadow.lost).count() as u64;
                 }
@@ -65,6 +66,7 @@ impl<P: Load> Network<P> {
             assert_eq!(stats.arrivals, stats.sent_packets + not_sent + here, "{}", link.name);
             let (mut packets, mut bytes) = (0, 0);
             match &link.line {
+                Line::Plain(ledger) => (packets, bytes) = ledger.backlog(),
                 Line::Virtual { shadows, .. } => {
                     for shadow in shadows.iter() {
                         packets += 1;

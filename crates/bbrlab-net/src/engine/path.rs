@@ -36,7 +36,7 @@ impl<P: Load> Network<P> {
         // Handled at once: as an arrival at the current time it would be the next event in any case.
         let Target::Link(id) = target else { unreachable!("only a link is reached at once") };
         let link = &mut self.links[id.0 as usize];
-        if !link.is_plain {
+        if !link.is_plain() {
             let packed = self.asides.pack(&packet, (id_tie, identity), leg);
             self.arrive_at_link(packed);
             return;
@@ -74,7 +74,7 @@ impl<P: Load> Network<P> {
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let counts_for_flow = leg.last_rated;
         let (due, now) = (self.due, self.now);
-        if self.links[id.0 as usize].is_plain {
+        if self.links[id.0 as usize].is_plain() {
             self.arrive_at_plain_link(id, &packet, counts_for_flow);
             return;
         }
@@ -147,6 +147,7 @@ impl<P: Load> Network<P> {
                     self.forward(id, &packet, departs);
                 }
             }
+            Line::Plain(_) => unreachable!("it has its own way"),
             Line::Events { .. } => {
                 if marked {
                     packet.ticket = ticket.marked();

@@ -63,8 +63,8 @@ fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() 
     net.advance(Time(1000 * MS), &mut OneWay::default());
     let unsettled = |net: &Network<u32>| {
         links.map(|id| match &net.links[id.0 as usize].line {
-            Line::Virtual { shadows, .. } => shadows.len(),
-            Line::Events { .. } => unreachable!("drop-tail by virtual clock"),
+            Line::Plain(ledger) => ledger.backlog().0,
+            Line::Virtual { .. } | Line::Events { .. } => unreachable!("these links are plain"),
         })
     };
     assert_eq!(unsettled(&net), [1, 1, 1], "no packet follows that would settle them");

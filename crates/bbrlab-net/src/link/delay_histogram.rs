@@ -9,14 +9,12 @@ const SUB: u64 = 128;
 #[derive(Clone, Debug, Default)]
 pub struct DelayHistogram {
     counts: Vec<u64>,
-    count: u64,
     sum_ns: u128,
 }
 
 impl DelayHistogram {
     #[inline]
     pub(crate) fn add(&mut self, delay: Span) {
-        self.count += 1;
         self.sum_ns += u128::from(delay.0);
         let bucket = bucket(delay.0);
         if let Some(count) = self.counts.get_mut(bucket) {
@@ -35,20 +33,21 @@ impl DelayHistogram {
     /// Number of delays.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.count
+        self.counts.iter().sum()
     }
 
     /// Exact mean in nanoseconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+        let count = self.count();
+        (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
     /// The delay that `per_mille` thousandths of the delays do not exceed, within 1/128: the middle of its bucket.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<Span> {
-        let wanted = u128::from(self.count) * u128::from(per_mille.min(1000));
+        let wanted = u128::from(self.count()) * u128::from(per_mille.min(1000));
         let mut seen = 0u128;
         for (bucket, &count) in self.counts.iter().enumerate() {
             seen += u128::from(count) * 1000;

@@ -25,7 +25,7 @@ use crate::packet::{FlowId, LinkId, Queued};
 use crate::ring::Ring;
 use crate::rng::Rng;
 use discipline::Discipline;
-pub(crate) use plain::Admission;
+pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::LinkStats;
 
@@ -45,9 +45,6 @@ pub enum LinkMode {
 pub(crate) struct Link {
     pub(crate) line: Line,
     pub(crate) server: Server,
-    /// Whether the link only queues and serves: drop-tail by virtual clock at a constant rate, without marks, losses,
-    /// jitter or reordering. Most links are; [`Self::admit_plainly`] is their short way.
-    pub(crate) is_plain: bool,
     pub(crate) rated: bool,
     /// Propagation delay after the departure.
     pub(crate) delay: Span,
@@ -71,6 +68,8 @@ pub(crate) struct Impairments {
 /// The packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Line {
+    /// By virtual clock, and the link only queues and serves.
+    Plain(Ledger),
     /// By virtual clock: the packets themselves are already on their next leg; these are their shadows.
     Virtual { buffer: Buffer, shadows: Ring<Shadow> },
     /// By departure events. `rng` belongs to the queue discipline.
@@ -114,7 +113,16 @@ impl Link {
         };
         let jitter = link.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
         let reorder = link.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
+        let server = Server::new(&link.rate, link.rate_change, link.burst);
+        let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none();
+        let is_plain = is_quiet
+            && loss_before.is_none()
+            && link.ecn_threshold.is_none()
+            && matches!(server, Server::Constant(_));
         let line = match (link.queue, mode) {
+            (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {
+                Line::Plain(Ledger::new(link.buffer))
+            }
             (Queue::DropTail, LinkMode::VirtualClock) => {
                 Line::Virtual { buffer: link.buffer, shadows: Ring::default() }
             }
@@ -125,63 +133,51 @@ impl Link {
                 served: 0,
             },
         };
-        let server = Server::new(&link.rate, link.rate_change, link.burst);
-        let plain = loss.is_none() && jitter.is_none() && reorder.is_none();
         Self {
-            is_plain: matches!((&line, &server), (Line::Virtual { .. }, Server::Constant(_)))
-                && link.ecn_threshold.is_none()
-                && loss_before.is_none()
-                && plain,
             line,
             server,
             rated: link.rate.is_limited(),
             delay: link.delay,
             ecn_threshold: link.ecn_threshold,
             loss_before,
-            impairments: Impairments { plain, loss, jitter, reorder },
+            impairments: Impairments { plain: is_quiet, loss, jitter, reorder },
             stats: LinkStats::default(),
             name: link.name.clone(),
         }
     }
 
+    /// Whether the link only queues and serves; [`Self::admit_plainly`] is the way into such a link.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.line, Line::Plain(_))
+    }
+
     /// Settles a link by virtual clock: accounts for all departures up to `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
-        if self.is_plain {
-            self.settle_as::<true>(now, id, accounts);
-        } else {
-            self.settle_as::<false>(now, id, accounts);
-        }
-    }
-
-    /// The same, of a link that is known to be plain or not: on a plain one nothing is lost or marked, and every packet of
-    /// data is recorded.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "two variants, each with one place where packets pass"
-    )]
-    fn settle_as<const PLAIN: bool>(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
-        let Line::Virtual { shadows, .. } = &mut self.line else { return };
+        let shadows = match &mut self.line {
+            Line::Plain(ledger) => return ledger.settle(now, id, &mut self.stats, accounts),
+            Line::Virtual { shadows, .. } => shadows,
+            Line::Events { .. } => return,
+        };
         while let Some(shadow) = shadows.front() {
             if shadow.departs > now {
                 break;
             }
-            let lost = !PLAIN && shadow.lost;
             self.stats.leaves(shadow.departs, shadow.wire_bytes);
             self.stats.sent(shadow.wire_bytes, shadow.waited);
-            self.stats.marks += u64::from(!PLAIN && shadow.marked);
+            self.stats.marks += u64::from(shadow.marked);
             if shadow.counts_for_flow {
                 accounts.wire_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
             }
-            if lost {
+            if shadow.lost {
                 self.stats.drops_random += 1;
                 accounts.losses(FlowId(shadow.flow)).random += 1;
             }
             if shadow.is_data {
-                self.stats.sent_data_packets += u64::from(!lost);
-                if PLAIN || self.rated {
-                    let record = if lost { Record::DropRandom } else { Record::Departure };
+                self.stats.sent_data_packets += u64::from(!shadow.lost);
+                if self.rated {
+                    let record = if shadow.lost { Record::DropRandom } else { Record::Departure };
                     accounts.digest.add(record, id, shadow.identity, shadow.departs);
                 }
             }

@@ -1,13 +1,25 @@
-//! The short way of a plain link: what `engine/path.rs` does at any link, without the questions that a plain link answers
-//! with no. `Link::is_plain` says which links these are.
+//! A plain link: drop-tail by virtual clock at a constant rate, without marks, losses, jitter or reordering. Most links are.
+//!
+//! What happens to a packet here is known when it arrives, and nothing else depends on when it is written down. So its
+//! arrival and its departure are entered in a ledger, and the statistics, the flow's counts and the digest are brought up
+//! to date for many packets at once: when somebody asks, when the ledger has grown long, or when it is so long that the
+//! buffer may be full. Entries are settled in the order of their times, departures before arrivals of the same time, as
+//! at any other link.
 
-use bbrlab_units::Time;
+use bbrlab_link::Buffer;
+use bbrlab_units::{Span, Time};
 
+use super::Line;
+use super::Link;
 use super::server::Server;
-use super::{Line, Link, Shadow, has_room};
+use super::stats::LinkStats;
 use crate::accounts::Accounts;
 use crate::digest::Record;
 use crate::packet::{FlowId, LinkId};
+use crate::ring::Ring;
+
+/// Arrivals that wait to be settled, at most. Their entries stay in the innermost cache.
+const UNSETTLED_MAX: usize = 64;
 
 /// What a plain link asks of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +29,118 @@ pub(crate) struct Admission {
     pub(crate) wire_bytes: u32,
     pub(crate) is_data: bool,
     pub(crate) counts_for_flow: bool,
+}
+
+/// An accepted packet, from its arrival until its departure is settled.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    arrived: Time,
+    departs: Time,
+    waited: Span,
+    identity: u64,
+    wire_bytes: u32,
+    flow: EntryFlow,
+}
+
+/// A flow's number in 24 bits, and two facts about its packet.
+#[derive(Clone, Copy, Debug)]
+struct EntryFlow(u32);
+
+impl EntryFlow {
+    const DATA: u32 = 1 << 31;
+    const COUNTS: u32 = 1 << 30;
+
+    #[inline]
+    fn of(packet: &Admission) -> Self {
+        let data = u32::from(packet.is_data) << 31;
+        Self(packet.flow.0 | data | (u32::from(packet.counts_for_flow) << 30))
+    }
+
+    #[inline]
+    fn is_data(self) -> bool {
+        self.0 & Self::DATA != 0
+    }
+
+    /// The flow, if its departures from this link are the ones that count.
+    #[inline]
+    fn that_counts(self) -> Option<u32> {
+        (self.0 & Self::COUNTS != 0).then_some(self.0 & !(Self::DATA | Self::COUNTS))
+    }
+}
+
+/// The packets of a plain link whose departures are not settled, and how many packets its buffer takes.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    buffer: Buffer,
+    entries: Ring<Entry>,
+    /// How many of `entries`, from the front, have their arrivals settled.
+    arrived: usize,
+    /// Bytes on the wire of `entries`.
+    bytes: u64,
+}
+
+impl Ledger {
+    /// No packet.
+    pub(crate) fn new(buffer: Buffer) -> Self {
+        Self { buffer, entries: Ring::default(), arrived: 0, bytes: 0 }
+    }
+
+    /// Packets whose departures are not settled, and their bytes.
+    pub(crate) fn backlog(&self) -> (u64, u64) {
+        (self.entries.len() as u64, self.bytes)
+    }
+
+    /// Whether the buffer has room for a packet. The packet in service is none that waits. If departures are not settled,
+    /// there may be room although this says no.
+    #[inline]
+    fn has_room(&self, wire_bytes: u32) -> bool {
+        self.entries.front().is_none_or(|in_service| {
+            let waiting_bytes = self.bytes - u64::from(in_service.wire_bytes);
+            self.buffer.admits(self.entries.len() as u64 - 1, waiting_bytes, wire_bytes)
+        })
+    }
+
+    /// Settles all arrivals, and the departures up to `until`.
+    #[inline(never)]
+    pub(crate) fn settle(
+        &mut self,
+        until: Time,
+        id: LinkId,
+        stats: &mut LinkStats,
+        accounts: &mut Accounts,
+    ) {
+        let mut digest = accounts.digest;
+        loop {
+            let arrival = self.entries.get(self.arrived).copied();
+            let until = arrival.map_or(until, |entry| entry.arrived);
+            while self.arrived > 0
+                && let Some(&entry) = self.entries.front()
+                && entry.departs <= until
+            {
+                stats.queue.falls(entry.departs);
+                stats.sent(entry.wire_bytes, entry.waited);
+                self.bytes -= u64::from(entry.wire_bytes);
+                if let Some(flow) = entry.flow.that_counts() {
+                    accounts.wire_bytes[flow as usize] += u64::from(entry.wire_bytes);
+                }
+                if entry.flow.is_data() {
+                    stats.sent_data_packets += 1;
+                    digest.add(Record::Departure, id, entry.identity, entry.departs);
+                }
+                self.arrived -= 1;
+                self.entries.drop_front();
+            }
+            let Some(entry) = arrival else { break };
+            stats.arrivals += 1;
+            stats.queue.rises(entry.arrived);
+            if entry.flow.is_data() {
+                digest.add(Record::LinkArrival, id, entry.identity, entry.arrived);
+            }
+            self.arrived += 1;
+        }
+        stats.backlog_bytes = self.bytes;
+        accounts.digest = digest;
+    }
 }
 
 impl Link {
@@ -30,38 +154,49 @@ impl Link {
         packet: &Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
-        self.settle_as::<true>(due, id, accounts);
-        let (Line::Virtual { buffer, shadows }, Server::Constant(serialiser)) =
+        let (Line::Plain(ledger), Server::Constant(serialiser)) =
             (&mut self.line, &mut self.server)
         else {
             unreachable!("the link is plain")
         };
-        self.stats.arrivals += 1;
-        if packet.is_data {
-            accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
-        }
-        if !has_room(buffer, shadows, self.stats.backlog_bytes, packet.wire_bytes) {
-            self.stats.drops_full += 1;
-            if packet.is_data {
-                accounts.losses(packet.flow).drops += 1;
-                accounts.digest.add(Record::DropFull, id, packet.identity, due);
+        let Admission { wire_bytes, identity, .. } = *packet;
+        if ledger.entries.len() - ledger.arrived >= UNSETTLED_MAX || !ledger.has_room(wire_bytes) {
+            ledger.settle(due, id, &mut self.stats, accounts);
+            if !ledger.has_room(wire_bytes) {
+                refuse(id, due, packet, &mut self.stats, accounts);
+                return None;
             }
-            return None;
         }
         let waited = serialiser.free_at().since(now);
-        let departs = serialiser.begin_and_serve(now, packet.wire_bytes);
-        self.stats.enters(due, packet.wire_bytes);
-        shadows.push_back(Shadow {
+        let departs = serialiser.begin_and_serve(now, wire_bytes);
+        ledger.bytes += u64::from(wire_bytes);
+        let flow = EntryFlow::of(packet);
+        ledger.entries.push_back(Entry {
+            arrived: due,
             departs,
             waited,
-            identity: packet.identity,
-            flow: packet.flow.0,
-            wire_bytes: packet.wire_bytes,
-            is_data: packet.is_data,
-            lost: false,
-            marked: false,
-            counts_for_flow: packet.counts_for_flow,
+            identity,
+            wire_bytes,
+            flow,
         });
         Some(departs)
+    }
+}
+
+/// The buffer is full.
+#[cold]
+fn refuse(
+    id: LinkId,
+    due: Time,
+    packet: &Admission,
+    stats: &mut LinkStats,
+    accounts: &mut Accounts,
+) {
+    stats.arrivals += 1;
+    stats.drops_full += 1;
+    if packet.is_data {
+        accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
+        accounts.losses(packet.flow).drops += 1;
+        accounts.digest.add(Record::DropFull, id, packet.identity, due);
     }
 }

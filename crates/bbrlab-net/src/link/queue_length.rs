@@ -43,18 +43,31 @@ impl QueueLength {
         self.max
     }
 
+    /// At `at`, one packet more.
     #[inline]
-    pub(crate) fn change(&mut self, at: Time, length: u64) {
+    pub(crate) fn rises(&mut self, at: Time) {
         self.advance(at);
-        self.now = length;
-        self.max = self.max.max(length);
+        self.now += 1;
+        if self.now > self.max {
+            self.max = self.now;
+        }
     }
 
-    /// Accounts for the time up to `at`.
+    /// At `at`, one packet less.
+    #[inline]
+    pub(crate) fn falls(&mut self, at: Time) {
+        self.advance(at);
+        self.now -= 1;
+    }
+
+    /// Accounts for the time up to `at`; nothing counts before the start of the measurement.
     #[inline]
     pub(crate) fn advance(&mut self, at: Time) {
-        let ns = at.since(self.since).0;
-        self.since = self.since.max(at);
+        if at <= self.since {
+            return;
+        }
+        let ns = at.0 - self.since.0;
+        self.since = at;
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a truncated length is beyond the vector"
@@ -163,8 +176,9 @@ mod tests {
     fn a_queue_that_is_three_for_a_quarter_of_the_time_and_one_otherwise_has_the_moments_of_that() {
         let mut queue = QueueLength::default();
         queue.start(Time(100));
-        queue.change(Time(100), 1);
-        queue.change(Time(400), 3);
+        queue.rises(Time(100));
+        queue.rises(Time(400));
+        queue.rises(Time(400));
         queue.advance(Time(500));
         assert_eq!(queue.mean(), Some(1.5));
         assert!((queue.std_dev().unwrap() - 0.75f64.sqrt()).abs() < 1e-12);
@@ -175,9 +189,14 @@ mod tests {
     fn long_queues_keep_exact_means_and_quantiles_within_a_sixty_fourth() {
         let mut queue = QueueLength::default();
         queue.start(Time(0));
-        queue.change(Time(0), 10_000);
-        queue.change(Time(10), 1_000_000);
-        queue.change(Time(20), 0);
+        for (at, length) in [(0, 10_000), (10, 1_000_000), (20, 0)] {
+            while queue.now() < length {
+                queue.rises(Time(at));
+            }
+            while queue.now() > length {
+                queue.falls(Time(at));
+            }
+        }
         queue.advance(Time(20));
         assert_eq!(queue.mean(), Some(505_000.0));
         assert!((queue.std_dev().unwrap() - 495_000.0).abs() < 1e-3);

@@ -48,13 +48,13 @@ impl LinkStats {
     #[inline]
     pub(crate) fn enters(&mut self, at: Time, wire_bytes: u32) {
         self.backlog_bytes += u64::from(wire_bytes);
-        self.queue.change(at, self.queue.now() + 1);
+        self.queue.rises(at);
     }
 
     #[inline]
     pub(crate) fn leaves(&mut self, at: Time, wire_bytes: u32) {
         self.backlog_bytes -= u64::from(wire_bytes);
-        self.queue.change(at, self.queue.now() - 1);
+        self.queue.falls(at);
     }
 
     #[inline]
