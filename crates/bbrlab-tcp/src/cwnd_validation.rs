@@ -66,8 +66,8 @@ impl CwndUsage {
     /// The first half of [`Self::validate`]: records usage; returns whether cwnd is in use.
     #[inline]
     pub(crate) fn note(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) -> bool {
-        if !before(conn.snd_una, self.cwnd_usage_seq)
-            || is_limited
+        if is_limited
+            || !before(conn.snd_una, self.cwnd_usage_seq)
             || (!conn.is_cwnd_limited && packets_out > conn.max_packets_out)
         {
             conn.is_cwnd_limited = is_limited;

@@ -69,7 +69,7 @@ impl Burst {
         let allowance = self.gso_max_size.checked_shr(self.min_rtt_us >> TSO_RTT_LOG).unwrap_or(0);
         let bytes = (self.pacing_rate >> self.pacing_shift).wrapping_add(u64::from(allowance));
         let bytes = bytes.min(u64::from(self.gso_max_size));
-        trunc_u32(bytes / u64::from(mss_now)).max(min_segs)
+        (trunc_u32(bytes) / mss_now).max(min_segs)
     }
 }
 
@@ -113,25 +113,16 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// [`departure_step_ns`]; `data_segs_out` never falls.
+    /// [`departure_step_ns`] of a burst that is as long as the last that was paced, at the same rate. What was paced
+    /// before is paced now.
     #[inline]
-    pub(crate) fn step_ns(
-        &mut self,
-        len: u32,
-        pacing_rate: u64,
-        lag_ns: u64,
-        data_segs_out: u64,
-    ) -> u64 {
-        // What was paced before is paced now.
-        if len == self.len && pacing_rate == self.rate {
-            return credit(self.len_ns, lag_ns);
-        }
-        self.first_step_ns(len, pacing_rate, lag_ns, data_segs_out)
+    pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
+        let is_same = len == self.len && pacing_rate == self.rate;
+        is_same.then(|| credit(self.len_ns, lag_ns))
     }
 
-    /// The step after a burst that differs from the last.
-    #[inline(never)]
-    fn first_step_ns(
+    /// [`departure_step_ns`] of any burst; `data_segs_out` never falls.
+    pub(crate) fn step_ns(
         &mut self,
         len: u32,
         pacing_rate: u64,
@@ -179,5 +170,28 @@ mod tests {
         assert_eq!(departure_step_ns(1_000, 1_000_000, 300_000, 10), 700_000);
         assert_eq!(departure_step_ns(1_000, 1_000_000, 5_000_000, 10), 500_000);
         assert_eq!(departure_step_ns(1_000, 1_000_000, 0, 9), 0);
+    }
+
+    #[test]
+    fn a_burst_like_the_last_takes_as_long_without_a_division() {
+        let mut pace = Pace::default();
+        for (len, rate, sent) in [
+            (0, 0, 9),
+            (0, 0, 10),
+            (7, u64::MAX, 10),
+            (1448, 0, 10),
+            (1448, 999_983, 9),
+            (1448, 7, 10),
+        ] {
+            for lag_ns in [0, 5, u64::MAX] {
+                let expected = departure_step_ns(len, rate, lag_ns, sent);
+                let same = pace.same_step_ns(len, rate, lag_ns);
+                assert!(same.is_none_or(|step_ns| step_ns == expected), "{len} at {rate}");
+                assert_eq!(pace.step_ns(len, rate, lag_ns, u64::from(sent)), expected);
+            }
+        }
+        assert_eq!(pace.same_step_ns(1448, 7, 3), Some(departure_step_ns(1448, 7, 3, 10)));
+        assert_eq!(pace.same_step_ns(1448, 8, 3), None);
+        assert_eq!(pace.same_step_ns(1447, 7, 3), None);
     }
 }

@@ -130,15 +130,11 @@ impl Sender {
         }
     }
 
-    /// The queue's timer fired.
+    /// The queue's timer fired. Returns whether TCP has waited for that to send more.
     #[inline(never)]
-    pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) {
+    pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) -> bool {
         self.dequeue_fq(host);
-        let Some(fq) = &mut self.fq else { return };
-        if !std::mem::take(&mut fq.is_throttled) {
-            return;
-        }
-        self.send_what_waits(host);
+        self.fq.as_mut().is_some_and(|fq| std::mem::take(&mut fq.is_throttled))
     }
 
     /// Whether a partly filled skb of `len` bytes should wait because other skbs of the socket wait in the host.

@@ -38,6 +38,7 @@ pub(super) enum Stop {
 
 /// How long each limit has applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Limits {
     current: Limit,
     /// What stopped the last call that was limited.

@@ -3,8 +3,8 @@
 //! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in `ns3/`.
 
 use bbrlab_stack::{
-    CwndValidation, LossCount, Pacing, PartialAck, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
-    SenderQdisc, Stack, Tso,
+    CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, Rto, RtoEstimate,
+    Rule3, RwndBounds, SenderQdisc, Stack, Tso,
 };
 
 use super::scoreboard::Counting;
@@ -14,6 +14,9 @@ use super::{Nonagle, SenderConfig};
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
+    /// Sending is as in Linux without a queueing discipline: nothing but the peer's window bounds the right edge, and
+    /// TCP paces.
+    pub(super) is_plain: bool,
     /// The host has a queueing discipline.
     pub(super) has_fq: bool,
     /// Segments carry timestamps.
@@ -61,6 +64,9 @@ impl Mechanisms {
         let loss = &stack.loss;
         let is_linux = stack.recovery == Recovery::Linux;
         Self {
+            is_plain: stack.sender_qdisc == SenderQdisc::None
+                && stack.pacing == PacingSwitches::default()
+                && loss.rwnd_bounds == RwndBounds::Edge,
             has_fq: stack.sender_qdisc == SenderQdisc::Fq,
             has_timestamps: config.timestamps,
             nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },

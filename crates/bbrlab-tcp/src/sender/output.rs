@@ -6,7 +6,7 @@
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_cc::{CwndEvent, PacingStatus};
+use bbrlab_cc::{Conn, CwndEvent, PacingStatus};
 use bbrlab_units::{Ecn, Time};
 
 use super::fq::transmit_burst;
@@ -14,7 +14,7 @@ use super::limits::{Limit, Stop};
 use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
-use crate::rate::PackedStamps;
+use crate::rate::{PackedStamps, RateSampler};
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 
@@ -48,6 +48,55 @@ impl Hold {
     }
 }
 
+/// What a call of the output engine has sent so far.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    /// Packets in flight now.
+    in_flight: u32,
+    /// Packets sent by this call.
+    sent_pkts: u32,
+    /// Segments in a full burst; 0 until the first is about to be sent.
+    max_segs: u32,
+    /// Whether the retransmission timer must be restarted.
+    is_rto_due: bool,
+}
+
+impl Progress {
+    const fn none(in_flight: u32) -> Self {
+        Self { in_flight, sent_pkts: 0, max_segs: 0, is_rto_due: false }
+    }
+
+    /// Counts packets that were sent.
+    #[inline]
+    const fn count(&mut self, pcount: u32) {
+        self.in_flight = self.in_flight.wrapping_add(pcount);
+        self.sent_pkts += pcount;
+    }
+}
+
+/// Number of segments that cwnd allows, at most half of cwnd at a time. Linux: `tcp_cwnd_test`.
+#[inline]
+fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
+    if in_flight >= cwnd {
+        return 0;
+    }
+    (cwnd >> 1).max(1).min(cwnd - in_flight)
+}
+
+/// The delivery counters for a burst of `pcount` segments that departs at `wstamp_ns`. Linux: `tcp_rate_skb_sent`.
+#[inline]
+fn delivery_stamps(
+    sampler: &mut RateSampler,
+    conn: &mut Conn,
+    packets_out: u32,
+    pcount: u32,
+    wstamp_ns: u64,
+) -> PackedStamps {
+    let tx_mstamp = wstamp_ns / 1000;
+    let stamps = sampler.skb_sent(conn, packets_out, pcount, tx_mstamp);
+    PackedStamps::pack(stamps, tx_mstamp)
+}
+
 impl Sender {
     /// Right edge of the peer's window. Linux: `tcp_wnd_end`.
     #[inline]
@@ -55,6 +104,12 @@ impl Sender {
         if !self.mechanisms.rwnd_bounds_edge {
             return self.pipe_window_end();
         }
+        self.right_edge()
+    }
+
+    /// Right edge of the window that the peer has advertised.
+    #[inline]
+    fn right_edge(&self) -> u32 {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
@@ -75,16 +130,6 @@ impl Sender {
         !after(end, self.window_end())
     }
 
-    /// Number of segments that cwnd allows, at most half of cwnd at a time. Linux: `tcp_cwnd_test`.
-    #[inline]
-    fn cwnd_test(&self, in_flight: u32) -> u32 {
-        let cwnd = self.usable_cwnd();
-        if in_flight >= cwnd {
-            return 0;
-        }
-        (cwnd >> 1).max(1).min(cwnd - in_flight)
-    }
-
     /// Whether pacing delays the next skb; if so, arms the pacing timer. Linux: `tcp_pacing_check`.
     #[inline]
     pub(super) fn is_held_by_pacing(&mut self, host: &mut impl Host) -> bool {
@@ -103,16 +148,14 @@ impl Sender {
     /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
     pub(super) fn on_pacing_timer(&mut self, host: &mut impl Host) {
         self.is_pacing_armed = false;
-        if self.mechanisms.has_fq {
-            self.on_fq_timer(host);
-            return;
+        if !self.mechanisms.has_fq || self.on_fq_timer(host) {
+            self.send_what_waits(host);
         }
-        self.send_what_waits(host);
     }
 
     /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
     #[inline]
-    pub(super) fn send_what_waits(&mut self, host: &mut impl Host) {
+    fn send_what_waits(&mut self, host: &mut impl Host) {
         if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
             self.retransmit_lost(host);
         }
@@ -130,17 +173,29 @@ impl Sender {
     }
 
     /// Sends new data and records what stopped it.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "mostly it only looks whether there is anything to do"
+    )]
     pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) {
         let stop = if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
-                self.validate_cwnd(true);
+                self.note_cwnd_full();
             }
             Stop::Limited(limit)
+        } else if push == Push::All && self.mechanisms.is_plain {
+            self.send_full_bursts(nonagle, host)
         } else {
-            self.write_xmit(nonagle, push, host)
+            self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host)
         };
         self.limits.note_stop(stop);
+    }
+
+    /// Nothing was sent, and cwnd would not have allowed it either.
+    #[inline(never)]
+    fn note_cwnd_full(&mut self) {
+        self.validate_cwnd(true);
     }
 
     /// What forbids to send, before cwnd and the windows are asked: there is no data, or pacing holds it back. About
@@ -153,29 +208,95 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Sends what cwnd, window, pacing and Nagle allow; pacing has already allowed the first skb.
+    /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts can be sent of an skb that is
+    /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so.
+    #[inline(never)]
+    fn send_full_bursts(&mut self, nonagle: Nonagle, host: &mut impl Host) -> Stop {
+        let mut progress = Progress::none(self.board.in_flight());
+        if progress.in_flight == 0 || progress.in_flight >= self.conn.ctl.cwnd {
+            return self.write_xmit(progress, nonagle, Push::All, host);
+        }
+        progress.max_segs = self.tso_segs();
+        progress.is_rto_due = self.is_rto_due();
+        let segs = progress.max_segs;
+        let burst = segs * self.conn.mss;
+        let limit = loop {
+            let can_send = self.board.first_unsent().is_some_and(|first| {
+                let room = self.right_edge().wrapping_sub(first.seq);
+                first.len > burst && room.cast_signed() >= burst.cast_signed()
+            });
+            if !can_send || cwnd_test(self.conn.ctl.cwnd, progress.in_flight) < segs {
+                return self.write_xmit(progress, nonagle, Push::All, host);
+            }
+            self.send_full_burst(burst, segs, progress.in_flight, host);
+            progress.count(segs);
+            if let Some(limit) = self.limit_before_cwnd(Push::All, host) {
+                break limit;
+            }
+        };
+        self.finish_sending(progress, false, true, host);
+        Stop::Limited(limit)
+    }
+
+    /// Sends the first `len` bytes of a longer skb, `segs` full segments, while `in_flight` packets are in flight.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
+    fn send_full_burst(&mut self, len: u32, segs: u32, in_flight: u32, host: &mut impl Host) {
+        let prior_wstamp_ns = self.conn.wstamp_ns;
+        let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
+        self.conn.wstamp_ns = wstamp_ns;
+        let seq = self.conn.snd_nxt;
+        debug_assert_eq!(self.board.first_unsent().map(|first| first.seq), Some(seq));
+        let mut segment = self.segment_at(seq, wstamp_ns);
+        segment.len = len;
+        segment.flags |= self.dress_with_ecn(&mut segment, true);
+        self.count_sent(len, segs);
+        if self.conn.ctl.pacing_status != PacingStatus::None {
+            self.pace_next(len, wstamp_ns - prior_wstamp_ns);
+        }
+        self.conn.inflight = in_flight;
+        let (mss, packets_out) = (self.conn.mss, self.board.packets_out());
+        let Self { board, conn, sampler, .. } = self;
+        let end_seq = board.send_front(len, mss, wstamp_ns, || {
+            delivery_stamps(sampler, conn, packets_out, segs, wstamp_ns)
+        });
+        self.conn.snd_nxt = end_seq;
+        self.check_space(in_flight.wrapping_add(segs));
+        if segs <= 1 {
+            host.transmit(segment);
+        } else {
+            segment.flags |= flag::PSH;
+            transmit_burst(segment, self.conn.mss, self.mechanisms.tso, host);
+        }
+    }
+
+    /// Sends what cwnd, window, pacing and Nagle allow, after `progress`; pacing has already allowed the first skb.
     /// Linux: `tcp_write_xmit`.
-    fn write_xmit(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
-        let mut sent_pkts = 0;
+    #[inline(never)]
+    fn write_xmit(
+        &mut self,
+        mut progress: Progress,
+        nonagle: Nonagle,
+        push: Push,
+        host: &mut impl Host,
+    ) -> Stop {
         let mut is_cwnd_limited = false;
-        let mut is_rto_due = false;
-        let mut max_segs = 0;
         let mss = self.conn.mss;
-        let mut in_flight = self.board.in_flight();
         let stop = loop {
             let Some(first) = self.board.first_unsent() else {
                 break Stop::Limited(Limit::App);
             };
-            let mut quota = self.cwnd_test(in_flight);
+            let mut quota = cwnd_test(self.usable_cwnd(), progress.in_flight);
             if quota == 0 {
                 if !matches!(push, Push::LossProbe | Push::AtOnce) {
                     break Stop::Limited(Limit::Cwnd);
                 }
                 quota = 1;
             }
-            if max_segs == 0 {
-                max_segs = self.tso_segs();
+            if progress.max_segs == 0 {
+                progress.max_segs = self.tso_segs();
             }
+            let max_segs = progress.max_segs;
             quota = quota.min(max_segs);
             let mut len = first.len;
             let mut limit = quota * mss;
@@ -198,16 +319,12 @@ impl Sender {
             } else {
                 self.board.take_unsent(mss)
             };
-            let skb = self.depart(at, in_flight, host);
-            let segment = self.segment_of(&skb, true);
-            is_rto_due |= self.is_rto_due();
-            self.new_data_sent(at, &skb, in_flight);
-            in_flight = in_flight.wrapping_add(skb.pcount);
+            progress.is_rto_due |= self.is_rto_due();
+            let skb = self.send_unsent(at, progress.in_flight, host);
+            progress.count(skb.pcount);
             if skb.len < skb.pcount * mss {
                 self.snd_sml = skb.end_seq;
             }
-            sent_pkts += skb.pcount;
-            self.put_on_wire(at, &skb, segment, host);
             if push != Push::All {
                 break Stop::Done;
             }
@@ -215,8 +332,23 @@ impl Sender {
                 break Stop::Limited(limit);
             }
         };
+        self.finish_sending(progress, is_cwnd_limited, push != Push::LossProbe, host);
+        stop
+    }
+
+    /// The end of a call of the output engine: whether cwnd is in use, and the timer. Linux: in `tcp_write_xmit`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the end of both ways to send")]
+    fn finish_sending(
+        &mut self,
+        progress: Progress,
+        is_cwnd_limited: bool,
+        may_probe: bool,
+        host: &mut impl Host,
+    ) {
+        let Progress { in_flight, sent_pkts, is_rto_due, .. } = progress;
         debug_assert_eq!(in_flight, self.board.in_flight());
-        is_cwnd_limited |= in_flight >= self.conn.ctl.cwnd;
+        let is_cwnd_limited = is_cwnd_limited || in_flight >= self.conn.ctl.cwnd;
         if sent_pkts > 0 || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
         }
@@ -224,9 +356,8 @@ impl Sender {
             if self.is_in_cwnd_reduction() {
                 self.episode.note_sent(sent_pkts);
             }
-            self.restart_timer(is_rto_due, push != Push::LossProbe, host);
+            self.restart_timer(is_rto_due, may_probe, host);
         }
-        stop
     }
 
     /// The length of the first unsent skb and how many bytes of it to send now; or why none.
@@ -266,14 +397,16 @@ impl Sender {
         self.board.packets_out() == 0 || self.timer.pending() == TimerPurpose::LossProbe
     }
 
-    /// Accounts for new data that departs; `in_flight` counts the packets that were in flight before.
-    /// Linux: `tcp_event_new_data_sent`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for new data, once for window probes")]
-    pub(super) fn new_data_sent(&mut self, at: Cursor, skb: &Sent, in_flight: u32) {
+    /// Sends new data that was taken from the unsent skbs; `in_flight` counts the packets that were in flight before.
+    /// Linux: `__tcp_transmit_skb`, `tcp_event_new_data_sent`.
+    pub(super) fn send_unsent(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
+        let skb = self.depart(at, in_flight, host);
+        let segment = self.segment_of(&skb, true);
         self.board.add_to_flight(at);
         self.conn.snd_nxt = skb.end_seq;
         self.check_space(in_flight.wrapping_add(skb.pcount));
+        self.put_on_wire(at, &skb, segment, host);
+        skb
     }
 
     /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by a loss probe
@@ -311,9 +444,7 @@ impl Sender {
 
     /// An skb departs while `in_flight` packets are in flight: stamps its record, and sets when the next may depart.
     /// Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_rate_skb_sent`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
-    pub(super) fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
+    fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         self.conn.wstamp_ns = wstamp_ns;
@@ -325,25 +456,44 @@ impl Sender {
         }
         let skb = self.board.depart(at, wstamp_ns);
         if skb.len > 0 {
-            self.conn.lsndtime = self.conn.jiffies;
-            self.stats.sent += u64::from(skb.pcount);
-            self.stats.sent_bytes += u64::from(skb.len);
+            self.count_sent(skb.len, skb.pcount);
         }
         if self.conn.ctl.pacing_status != PacingStatus::None {
             if self.is_pacing_switched {
                 self.pace_switched(&skb, prior_wstamp_ns);
             } else {
-                let (rate, sent) = (self.conn.ctl.pacing_rate, self.stats.sent);
-                let lag_ns = wstamp_ns - prior_wstamp_ns;
-                self.conn.wstamp_ns += self.pace.step_ns(skb.len, rate, lag_ns, sent);
+                self.pace_next(skb.len, wstamp_ns - prior_wstamp_ns);
             }
         }
         self.conn.inflight = in_flight;
-        let tx_mstamp = wstamp_ns / 1000;
         let packets_out = self.board.packets_out();
-        let stamps = self.sampler.skb_sent(&mut self.conn, packets_out, skb.pcount, tx_mstamp);
-        self.board.departed(at, PackedStamps::pack(stamps, tx_mstamp));
+        let (sampler, conn) = (&mut self.sampler, &mut self.conn);
+        let tx = delivery_stamps(sampler, conn, packets_out, skb.pcount, wstamp_ns);
+        self.board.departed(at, tx);
         skb
+    }
+
+    /// Counts data that is sent.
+    #[inline]
+    fn count_sent(&mut self, len: u32, pcount: u32) {
+        self.conn.lsndtime = self.conn.jiffies;
+        self.stats.sent += u64::from(pcount);
+        self.stats.sent_bytes += u64::from(len);
+    }
+
+    /// Sets when the next burst may depart after one of `len` bytes. Linux: `tcp_update_skb_after_send`.
+    #[inline]
+    fn pace_next(&mut self, len: u32, lag_ns: u64) {
+        self.conn.wstamp_ns += match self.pace.same_step_ns(len, self.conn.ctl.pacing_rate, lag_ns)
+        {
+            Some(step_ns) => step_ns,
+            None => self.first_step_ns(len, lag_ns),
+        };
+    }
+
+    #[inline(never)]
+    fn first_step_ns(&mut self, len: u32, lag_ns: u64) -> u64 {
+        self.pace.step_ns(len, self.conn.ctl.pacing_rate, lag_ns, self.stats.sent)
     }
 
     /// Transmits a segment without payload, SYN or FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
@@ -381,9 +531,7 @@ impl Sender {
     }
 
     /// The segment of an skb that departs, or the whole burst; `is_new` is false for a retransmission.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
-    pub(super) fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
+    fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.len = skb.len;
         segment.retransmission = skb.retransmission;
@@ -395,25 +543,22 @@ impl Sender {
     }
 
     /// Transmits the segment of an skb.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for new data, once for everything else")]
-    pub(super) fn put_on_wire(
-        &mut self,
-        at: Cursor,
-        skb: &Sent,
-        segment: Segment,
-        host: &mut impl Host,
-    ) {
+    fn put_on_wire(&mut self, at: Cursor, skb: &Sent, segment: Segment, host: &mut impl Host) {
         if skb.pcount <= 1 && !self.mechanisms.has_fq {
             host.transmit(segment);
             return;
         }
-        self.put_burst_on_wire(at, segment, host);
+        self.put_burst_on_wire(at, skb, segment, host);
     }
 
     /// Transmits an skb of several segments, which ends with PSH, or any skb through the host's queue.
-    fn put_burst_on_wire(&mut self, at: Cursor, mut segment: Segment, host: &mut impl Host) {
-        let skb = self.board.sent(at);
+    fn put_burst_on_wire(
+        &mut self,
+        at: Cursor,
+        skb: &Sent,
+        mut segment: Segment,
+        host: &mut impl Host,
+    ) {
         if skb.gso_size != 0 {
             segment.flags |= flag::PSH;
         }

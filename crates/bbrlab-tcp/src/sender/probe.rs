@@ -78,12 +78,8 @@ impl Sender {
             self.board.take_unsent(mss)
         };
         self.board.push_now(at);
-        let in_flight = self.board.in_flight();
-        let skb = self.depart(at, in_flight, host);
-        let segment = self.segment_of(&skb, true);
         let is_rto_due = self.is_rto_due();
-        self.new_data_sent(at, &skb, in_flight);
-        self.put_on_wire(at, &skb, segment, host);
+        self.send_unsent(at, self.board.in_flight(), host);
         if is_rto_due {
             self.rearm_rto(host);
         }

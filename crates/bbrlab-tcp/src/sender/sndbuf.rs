@@ -110,8 +110,8 @@ impl Sndbuf {
     }
 
     /// Grows the buffer for `segs` packets.
-    #[inline(never)]
     fn expand(&mut self, segs: u32) {
+        let segs = segs.max(INIT_CWND);
         if segs <= self.segs {
             return;
         }
@@ -137,9 +137,14 @@ impl Sender {
         if self.sndbuf.grows {
             let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
             if segs > self.sndbuf.segs {
-                self.sndbuf.expand(INIT_CWND.max(segs));
+                self.expand_sndbuf_for(segs);
             }
         }
+    }
+
+    #[inline(never)]
+    fn expand_sndbuf_for(&mut self, segs: u32) {
+        self.sndbuf.expand(segs);
     }
 
     /// Space may have become free: wakes the application if it waits. `in_flight` counts the packets in flight.

@@ -164,6 +164,8 @@ struct Totals {
     undone: u32,
     ms: u64,
     digest: Digest,
+    /// Without the paths for what nearly every packet does, which must change nothing.
+    has_no_shortcuts: bool,
 }
 
 impl Totals {
@@ -181,7 +183,7 @@ impl Totals {
     }
 
     fn line(&self, first_seed: u64) -> String {
-        let Self { sent, retransmitted, timeouts, probes, undone, ms, digest } = self;
+        let Self { sent, retransmitted, timeouts, probes, undone, ms, digest, .. } = self;
         format!(
             "from seed {first_seed}: {sent} sent, {retransmitted} again, {timeouts} timeouts, {probes} probes, {undone} undone, \
              {ms} ms, digest {:016x}\n",
@@ -345,6 +347,9 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let loss_one_in = [8, 30, 100, 100_000][dice.below(4) as usize];
     let cc = Algorithm::from_name(cc).expect("known").build(&Vec::new()).expect("the defaults");
     let mut sender = Sender::new(config, cc);
+    if totals.has_no_shortcuts {
+        sender.mechanisms.is_plain = false;
+    }
     let start_seq = config.isn.wrapping_add(1);
     let mut world = World {
         loss_one_in,
@@ -588,6 +593,29 @@ fn every_byte_arrives_with_any_of_the_switches() {
 #[test]
 fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
     expect_file!["bad_paths/nonsense.txt"].assert_eq(&lines(0..400, nonsensical_answers));
+}
+
+#[test]
+fn the_shortcuts_of_the_output_engine_change_nothing() {
+    let seeds = 2000..2060;
+    let without = lines(seeds.clone(), |seed, totals| {
+        totals.has_no_shortcuts = true;
+        linux_transfer(seed, totals);
+    });
+    assert_eq!(lines(seeds, linux_transfer), without);
+}
+
+/// A line more that each of many senders needs is a line more that has to come from memory.
+#[test]
+fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
+    use std::mem::offset_of;
+    let lines = |bytes: usize| bytes.div_ceil(64);
+    assert_eq!(align_of::<Sender>(), 64);
+    assert_eq!(lines(offset_of!(Sender, stats)), 6, "what a packet reads, without its skb");
+    assert_eq!(lines(offset_of!(Sender, limits) + 2), 7, "what it counts");
+    assert_eq!(offset_of!(Sender, board) % 64, 32, "two lines of the scoreboard are hot");
+    let ack = offset_of!(Sender, cc) - offset_of!(Sender, sampler);
+    assert!(lines(ack) <= 5, "what an ACK adds, without the algorithm: {ack} bytes");
 }
 
 /// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ... seconds: Linux's

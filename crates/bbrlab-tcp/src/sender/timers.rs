@@ -59,10 +59,17 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds per jiffy.
-    #[inline]
-    pub(super) const fn tick_ns(&self) -> u64 {
-        self.tick_ns
+    /// Whole ticks in `ns`, which is one tick or more.
+    fn whole_ticks(&self, ns: u64) -> u32 {
+        let (mut ticks, mut left_ns) = (1, ns - self.tick_ns);
+        while left_ns >= self.tick_ns {
+            if ticks == TICKS_COUNTED {
+                return u32::try_from(ns / self.tick_ns).unwrap_or(u32::MAX);
+            }
+            left_ns -= self.tick_ns;
+            ticks += 1;
+        }
+        ticks
     }
 
     /// A tick has come: the jiffies at `now`, if before it they were `jiffies`.
@@ -275,25 +282,21 @@ impl Sender {
         when: u32,
         host: &mut impl Host,
     ) {
-        let delay_ns = self.departure_delay_ns();
-        let tick_ns = self.clock.tick_ns();
-        let mut delay = 0;
-        if delay_ns >= tick_ns {
-            delay = u32::try_from(delay_ns / tick_ns).unwrap_or(u32::MAX);
-        }
-        self.reset_timer(what, when.saturating_add(delay), host);
+        let when = when.saturating_add(self.departure_delay());
+        self.reset_timer(what, when, host);
     }
 
-    /// How long pacing holds back the next packet, in nanoseconds. Linux: `tcp_pacing_delay`.
+    /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
     #[inline]
-    pub(super) fn departure_delay_ns(&self) -> u64 {
-        self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns)
+    pub(super) fn departure_delay(&self) -> u32 {
+        let delay_ns = self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns);
+        if delay_ns < self.clock.tick_ns { 0 } else { self.clock.whole_ticks(delay_ns) }
     }
 
     /// The time at which a future jiffy begins.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
-        Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
+        Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns)
     }
 
     /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.

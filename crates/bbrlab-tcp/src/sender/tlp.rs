@@ -15,6 +15,10 @@ use super::{Nonagle, Sender};
 use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
+/// A delay of the next departure in jiffies that is long, but far below the 71 minutes after which the kernel's 32-bit
+/// microseconds wrap.
+const LONG_DELAY: u32 = 1_000;
+
 /// The probe in flight, and the probe timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tlp {
@@ -84,21 +88,25 @@ impl Sender {
     /// new data.
     #[inline]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
+        let delay = self.departure_delay();
         if self.board.packets_out() == 1
-            || self.departure_delay_ns() >= self.clock.tick_ns()
+            || delay > LONG_DELAY
             || !(advancing_rto || self.is_rto_beyond_probe())
         {
             self.arm_unusual_loss_probe(advancing_rto, host);
             return;
         }
         let rto = if advancing_rto { self.timer.rto() } else { u32::MAX };
-        let timeout = self.tlp.timeout.min(rto);
+        let mut timeout = self.tlp.timeout.min(rto);
         debug_assert_eq!(timeout, self.probe_timeout(advancing_rto).min(RTO_MAX_S * self.conn.hz));
+        if delay > 0 {
+            timeout = (timeout + delay).min(RTO_MAX_S * self.conn.hz);
+        }
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, the next may leave only in a tick or more, or
-    /// the RTO may come before the probe.
+    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, the next may leave only much later, or the RTO
+    /// may come before the probe.
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         if let Some(sent_us) = self.board.head_sent_once_us() {

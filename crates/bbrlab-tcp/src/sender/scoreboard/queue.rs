@@ -59,6 +59,7 @@ impl Chain {
 
 /// The ring, what lies beside it, and the links.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Queue {
     /// Its length is a power of two.
     ring: Vec<Skb>,
@@ -73,8 +74,8 @@ pub(super) struct Queue {
     /// The linked skbs by time of the latest transmission. Without those that are SACKed, or lost and not
     /// retransmitted. Every plain skb is younger. Linux: `tsorted_sent_queue`.
     sorted: Chain,
-    beside: Vec<Skb>,
     free_beside: SkbId,
+    beside: Vec<Skb>,
     milestones: Vec<SkbId>,
 }
 
@@ -197,6 +198,17 @@ impl Queue {
     /// Puts an skb into the place of the next new one, to be sent and then passed to [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
+        self.place_and_stamp(written, mss, |_| ())
+    }
+
+    /// [`Self::place`], and lets `stamp` write the rest of the skb.
+    #[inline]
+    pub(super) fn place_and_stamp(
+        &mut self,
+        written: Written,
+        mss: u32,
+        stamp: impl FnOnce(&mut Skb),
+    ) -> SkbId {
         let id = self.end;
         if (id.wrapping_sub(self.first) & !BESIDE) as usize == self.ring.len() {
             self.grow();
@@ -208,6 +220,7 @@ impl Queue {
         skb.flags = written.flags;
         skb.retransmission = 0;
         skb.count_segments(mss);
+        stamp(skb);
         id
     }
 

@@ -3,6 +3,14 @@
 use super::skb::{NIL, OVERHEAD, tag};
 use super::{Counting, Scoreboard};
 
+/// A packet touches the first unsent skb, the counts and the front of the queue.
+#[test]
+fn what_every_packet_touches_is_in_two_lines() {
+    use std::mem::offset_of;
+    let behind = size_of::<std::collections::VecDeque<u8>>();
+    assert!(offset_of!(Scoreboard, queue) + 48 <= behind + 128, "beginning after what is behind");
+}
+
 impl Scoreboard {
     /// Panics unless counts, hints and orders agree with a walk over the skbs.
     pub(crate) fn check(&self, snd_nxt: u32) {

@@ -32,10 +32,12 @@ impl Written {
 
 /// The skbs that were written and not sent. The first is beside the rest, where every packet that is cut off it finds it.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(super) struct WriteQueue {
+    behind: VecDeque<Written>,
+    // From here on: what every packet touches.
     first: Written,
     is_filled: bool,
-    behind: VecDeque<Written>,
 }
 
 impl WriteQueue {
@@ -58,6 +60,15 @@ impl WriteQueue {
             self.first = skb;
             self.is_filled = true;
         }
+    }
+
+    /// Cuts the first `len` bytes off the first skb.
+    #[inline]
+    pub(super) fn cut_first(&mut self, len: u32) -> Written {
+        let seq = self.first.seq;
+        let end_seq = seq.wrapping_add(len);
+        self.first.seq = end_seq;
+        Written { seq, end_seq, flags: 0 }
     }
 
     fn pop(&mut self) -> Written {
@@ -207,10 +218,7 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += OVERHEAD;
-        let rest = &mut self.unsent.first;
-        let seq = rest.seq;
-        rest.seq = seq.wrapping_add(len);
-        let end_seq = rest.seq;
-        Cursor(self.queue.place(Written { seq, end_seq, flags: 0 }, mss))
+        let cut = self.unsent.cut_first(len);
+        Cursor(self.queue.place(cut, mss))
     }
 }
