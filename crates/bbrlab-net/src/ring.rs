@@ -51,19 +51,34 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
-    /// Removes the front. The ring must not be empty.
+    /// The values at places `from..to`, in order, in two parts that lie each in one piece.
     #[inline]
-    pub(crate) fn drop_front(&mut self) {
-        debug_assert!(self.len > 0);
-        self.head = self.head.wrapping_add(1);
-        self.len -= 1;
+    pub(crate) fn range(&self, from: usize, to: usize) -> [&[T]; 2] {
+        debug_assert!(from <= to && to <= self.len);
+        if from == to {
+            return [&[], &[]];
+        }
+        let (first, end) = (self.index(from), self.index(to - 1) + 1);
+        if first < end {
+            [&self.slots[first..end], &[]]
+        } else {
+            [&self.slots[first..], &self.slots[..end]]
+        }
+    }
+
+    /// Removes the first `count` values.
+    #[inline]
+    pub(crate) fn drop_front(&mut self, count: usize) {
+        debug_assert!(self.len >= count);
+        self.head = self.head.wrapping_add(count);
+        self.len -= count;
     }
 
     /// Removes and returns the front. The ring must not be empty.
     #[inline]
     pub(crate) fn pop_front(&mut self) -> T {
         let front = self.slots[self.index(0)];
-        self.drop_front();
+        self.drop_front(1);
         front
     }
 
@@ -124,11 +139,13 @@ mod tests {
                     None => {
                         prop_assert_eq!(ring.front(), model.front());
                         if model.pop_front().is_some() {
-                            ring.drop_front();
+                            ring.drop_front(1);
                         }
                     }
                 }
                 prop_assert!(ring.iter().eq(model.iter()));
+                let (from, to) = (n % (model.len() + 1), model.len());
+                prop_assert!(ring.range(from, to).concat().iter().eq(model.range(from..)));
             }
         }
     }

@@ -62,10 +62,9 @@ impl DelayHistogram {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below 58 * 128")]
 fn bucket(ns: u64) -> usize {
-    let octave = u64::from((ns | (SUB - 1)).ilog2()) + 1 - u64::from(SUB.ilog2());
-    // Octave 0 counts single nanoseconds; octave k has steps of 2^(k-1) from 2^(k+6) on.
-    let shift = octave.saturating_sub(1);
-    (octave * SUB + ((ns >> shift) & (SUB - 1))) as usize
+    // An octave and its 128 steps: 2^shift ns each, of which those below 2^7 are already counted.
+    let shift = (ns | SUB).ilog2() - SUB.ilog2();
+    ((u64::from(shift) << SUB.ilog2()) + (ns >> shift)) as usize
 }
 
 fn middle(bucket: usize) -> u64 {

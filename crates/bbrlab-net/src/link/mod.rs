@@ -181,7 +181,7 @@ impl Link {
                     accounts.digest.add(record, id, shadow.identity, shadow.departs);
                 }
             }
-            shadows.drop_front();
+            shadows.drop_front(1);
         }
     }
 

@@ -11,6 +11,7 @@ use bbrlab_units::{Span, Time};
 
 use super::Line;
 use super::Link;
+use super::queue_length::QueueLength;
 use super::server::Server;
 use super::stats::LinkStats;
 use crate::accounts::Accounts;
@@ -109,37 +110,59 @@ impl Ledger {
         stats: &mut LinkStats,
         accounts: &mut Accounts,
     ) {
+        let departed = self.settle_length(until, &mut stats.queue);
         let mut digest = accounts.digest;
-        loop {
-            let arrival = self.entries.get(self.arrived).copied();
-            let until = arrival.map_or(until, |entry| entry.arrived);
-            while self.arrived > 0
-                && let Some(&entry) = self.entries.front()
-                && entry.departs <= until
-            {
-                stats.queue.falls(entry.departs);
-                stats.sent(entry.wire_bytes, entry.waited);
-                self.bytes -= u64::from(entry.wire_bytes);
+        for part in self.entries.range(self.arrived, self.entries.len()) {
+            stats.arrivals += part.len() as u64;
+            for entry in part.iter().filter(|entry| entry.flow.is_data()) {
+                digest.add(Record::LinkArrival, id, entry.identity, entry.arrived);
+            }
+        }
+        for part in self.entries.range(0, departed) {
+            stats.sent_packets += part.len() as u64;
+            let mut bytes = 0;
+            for entry in part {
+                let wire_bytes = u64::from(entry.wire_bytes);
+                bytes += wire_bytes;
+                stats.delay.add(entry.waited);
                 if let Some(flow) = entry.flow.that_counts() {
-                    accounts.wire_bytes[flow as usize] += u64::from(entry.wire_bytes);
+                    accounts.wire_bytes[flow as usize] += wire_bytes;
                 }
                 if entry.flow.is_data() {
                     stats.sent_data_packets += 1;
                     digest.add(Record::Departure, id, entry.identity, entry.departs);
                 }
-                self.arrived -= 1;
-                self.entries.drop_front();
             }
-            let Some(entry) = arrival else { break };
-            stats.arrivals += 1;
-            stats.queue.rises(entry.arrived);
-            if entry.flow.is_data() {
-                digest.add(Record::LinkArrival, id, entry.identity, entry.arrived);
-            }
-            self.arrived += 1;
+            stats.sent_bytes += bytes;
+            self.bytes -= bytes;
         }
-        stats.backlog_bytes = self.bytes;
         accounts.digest = digest;
+        self.entries.drop_front(departed);
+        self.arrived = self.entries.len();
+        stats.backlog_bytes = self.bytes;
+    }
+
+    /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns the number of departures.
+    #[inline]
+    fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
+        let mut departed = 0;
+        let mut leave = |until, arrived, queue: &mut QueueLength| {
+            while departed < arrived
+                && let Some(entry) = self.entries.get(departed)
+                && entry.departs <= until
+            {
+                queue.falls(entry.departs);
+                departed += 1;
+            }
+        };
+        let mut arrived = self.arrived;
+        for entry in self.entries.range(self.arrived, self.entries.len()).into_iter().flatten() {
+            leave(entry.arrived, arrived, queue);
+            queue.rises(entry.arrived);
+            arrived += 1;
+        }
+        leave(until, arrived, queue);
+        departed
     }
 }
 
