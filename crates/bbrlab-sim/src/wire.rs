@@ -161,6 +161,37 @@ impl End<'_, '_> {
     }
 }
 
+impl End<'_, '_> {
+    /// A segment with payload. Its way is compiled apart from that of other segments: what it does at a link, and in
+    /// which lane it lies, differs.
+    #[inline(never)]
+    fn transmit_data(&mut self, segment: &Segment) {
+        self.send(segment, true, segment.seq);
+    }
+
+    /// An ACK, a SYN or a FIN.
+    #[inline(never)]
+    fn transmit_control(&mut self, segment: &Segment) {
+        self.send(segment, false, segment.ack);
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each of the two kinds")]
+    fn send(&mut self, segment: &Segment, is_data: bool, seq: u32) {
+        let framing = self.ends.framing[self.side as usize];
+        let packet = Outgoing {
+            wire_bytes: ip_bytes(segment, self.ends.tcp_options) + framing,
+            ecn: segment.ecn,
+            is_data,
+            seq: u64::from(seq),
+            retransmission: segment.retransmission,
+            payload: Payload::of(segment, self.ends.connection),
+            aside: (segment.sack_count > 0).then_some(&segment.sack),
+        };
+        self.port.send(self.ends.flow, self.side, packet);
+    }
+}
+
 impl Draw for End<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
@@ -171,18 +202,11 @@ impl Draw for End<'_, '_> {
 impl Host for End<'_, '_> {
     #[inline]
     fn transmit(&mut self, segment: Segment) {
-        let is_data = segment.len > 0;
-        let packet = Outgoing {
-            wire_bytes: ip_bytes(&segment, self.ends.tcp_options)
-                + self.ends.framing[self.side as usize],
-            ecn: segment.ecn,
-            is_data,
-            seq: u64::from(if is_data { segment.seq } else { segment.ack }),
-            retransmission: segment.retransmission,
-            payload: Payload::of(&segment, self.ends.connection),
-            aside: (segment.sack_count > 0).then_some(&segment.sack),
-        };
-        self.port.send(self.ends.flow, self.side, packet);
+        if segment.len > 0 {
+            self.transmit_data(&segment);
+        } else {
+            self.transmit_control(&segment);
+        }
     }
 
     #[inline]

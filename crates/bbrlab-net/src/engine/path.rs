@@ -16,7 +16,11 @@ use crate::route::{Leg, NO_LANE, Target};
 
 impl<P: Load> Network<P> {
     /// Sends a packet from one end of a flow.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "builds the packet in its slot instead of copying it there"
+    )]
     pub(crate) fn send(&mut self, flow: FlowId, side: Side, packet: Outgoing<'_, P>) {
         let sender = &mut self.flows[flow.0 as usize];
         let leg = sender.first_leg[side as usize];

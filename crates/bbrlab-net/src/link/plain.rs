@@ -146,7 +146,10 @@ impl Ledger {
     #[inline]
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
         let mut departed = 0;
-        let mut leave = |until, arrived, queue: &mut QueueLength| {
+        let mut arrived = self.arrived;
+        loop {
+            let arrival = self.entries.get(arrived);
+            let until = arrival.map_or(until, |entry| entry.arrived);
             while departed < arrived
                 && let Some(entry) = self.entries.get(departed)
                 && entry.departs <= until
@@ -154,15 +157,12 @@ impl Ledger {
                 queue.falls(entry.departs);
                 departed += 1;
             }
-        };
-        let mut arrived = self.arrived;
-        for entry in self.entries.range(self.arrived, self.entries.len()).into_iter().flatten() {
-            leave(entry.arrived, arrived, queue);
-            queue.rises(entry.arrived);
+            if arrival.is_none() {
+                return departed;
+            }
+            queue.rises(until);
             arrived += 1;
         }
-        leave(until, arrived, queue);
-        departed
     }
 }
 
