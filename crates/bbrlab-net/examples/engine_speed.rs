@@ -15,7 +15,7 @@ use bbrlab_net::{
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
 /// A payload of the size of a TCP segment without SACK blocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Payload([u64; 4]);
 
 impl Load for Payload {
@@ -30,29 +30,24 @@ struct FixedWindow {
 const DATA_BYTES: u32 = 1500;
 const RTO: Span = Span(300_000_000);
 
-fn packet(seq: u32, is_data: bool) -> Outgoing<'static, Payload> {
+fn packet(seq: u64, is_data: bool) -> Outgoing<'static, Payload> {
     let wire_bytes = if is_data { DATA_BYTES } else { 66 };
-    let payload = Payload([u64::from(seq); 4]);
     let ecn = Ecn::NotEct;
-    let seq = u64::from(seq);
-    Outgoing { wire_bytes, ecn, is_data, seq, retransmission: 0, payload, aside: None }
+    Outgoing { wire_bytes, ecn, is_data, seq, retransmission: 0, aside: None }
 }
 
 impl FixedWindow {
     fn send(&mut self, port: &mut Port<'_, Payload>, flow: FlowId) {
         let next = &mut self.next[flow.0 as usize];
-        port.send(flow, Side::Sender, packet(*next, true));
+        let payload = Payload([u64::from(*next); 4]);
+        port.send(flow, Side::Sender, packet(payload.0[0], true), || payload);
         *next = next.wrapping_add(1);
     }
 }
 
 impl Handler<Payload> for FixedWindow {
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {
-        port.send(
-            p.flow,
-            Side::Receiver,
-            packet(u32::try_from(p.payload.0[0]).unwrap_or(0), false),
-        );
+        port.send(p.flow, Side::Receiver, packet(p.payload.0[0], false), || p.payload);
     }
 
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {

@@ -10,7 +10,7 @@ use crate::packet::{Load, Packet};
 use crate::ring::Ring;
 
 /// A packet in a lane and its arrival time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnderWay<P> {
     at: Time,
     pub(crate) packet: Packet<P>,
@@ -50,17 +50,18 @@ impl<P: Load> Lane<P> {
     )]
     pub(crate) fn push(&mut self, at: Time, packet: Packet<P>) -> bool {
         let key = Key::new(at, packet.tie);
-        if key < self.last {
-            return self.insert(UnderWay { at, packet });
+        self.packets.push_back(UnderWay { at, packet });
+        if at <= self.last.time() && key < self.last {
+            return self.sort_in(key);
         }
         self.last = key;
-        self.packets.push_back(UnderWay { at, packet });
         self.packets.len() == 1
     }
 
+    /// Moves the last packet to its place; whether that is the head.
     #[cold]
-    fn insert(&mut self, packet: UnderWay<P>) -> bool {
-        self.packets.insert_before(packet, |p| p.key() > packet.key()) == 0
+    fn sort_in(&mut self, key: Key) -> bool {
+        self.packets.move_last_before(|packet| packet.key() > key) == 0
     }
 
     /// Removes the head. The lane must not be empty.

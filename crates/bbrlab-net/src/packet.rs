@@ -24,7 +24,7 @@ pub enum Side {
 
 /// Data for the other host, which the network carries and never reads. It lies in the packet, and every packet is copied
 /// from queue to queue; what few packets have beside it is kept aside.
-pub trait Load: Copy + std::fmt::Debug {
+pub trait Load: Copy + Default + std::fmt::Debug {
     /// What few packets carry beside.
     type Aside: Copy + std::fmt::Debug;
 }
@@ -47,9 +47,7 @@ pub struct Outgoing<'a, P: Load> {
     pub seq: u64,
     /// For the digest: how many times this data was sent before.
     pub retransmission: u16,
-    /// Data for the other host.
-    pub payload: P,
-    /// What this packet carries beside.
+    /// What this packet carries beside its payload.
     pub aside: Option<&'a P::Aside>,
 }
 
@@ -71,7 +69,7 @@ pub struct Arrival<P: Load> {
 }
 
 /// A packet inside the network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet<P> {
     /// Flow, and sequence number within the flow, as in the low bits of an event's key; above them what its last event's
     /// key had there.
@@ -101,7 +99,7 @@ impl<P: Load> Packet<P> {
 
 /// The leg that a packet is on (an index into the route table), its ECN field, and whether it carries data: in 32 bits,
 /// so that a packet with the header of a TCP segment fits into a cache line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(u32);
 
 impl Ticket {
@@ -148,7 +146,7 @@ impl Ticket {
 }
 
 /// Where a packet's load beside the payload is kept; `NONE` for most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct AsideId(u32);
 
 impl AsideId {
@@ -176,6 +174,7 @@ impl<P: Load> Asides<P> {
     pub(crate) fn pack(
         &mut self,
         packet: &Outgoing<'_, P>,
+        payload: impl FnOnce() -> P,
         (tie, identity): (u64, u64),
         leg: u32,
     ) -> Packet<P> {
@@ -189,7 +188,7 @@ impl<P: Load> Asides<P> {
             wire_bytes: packet.wire_bytes,
             ticket: Ticket::new(leg, packet.ecn, packet.is_data),
             aside,
-            payload: packet.payload,
+            payload: payload(),
         }
     }
 

@@ -41,11 +41,18 @@ impl<P: Load> Port<'_, P> {
         self.net.step_at(at)
     }
 
-    /// Sends a packet now from one end of a flow.
+    /// Sends a packet now from one end of a flow. `payload` gives the data for the other host; it is asked when the packet
+    /// has a place in the network, and not at all if it is dropped before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "hosts send data and ACKs from one place each")]
-    pub fn send(&mut self, flow: FlowId, from: Side, packet: Outgoing<'_, P>) {
-        self.net.send(flow, from, packet);
+    pub fn send(
+        &mut self,
+        flow: FlowId,
+        from: Side,
+        packet: Outgoing<'_, P>,
+        payload: impl FnOnce() -> P,
+    ) {
+        self.net.send(flow, from, &packet, payload);
     }
 
     /// Arms a timer for `at` (for now if that has passed), and replaces an earlier deadline. It never fires if `at` is

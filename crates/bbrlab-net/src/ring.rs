@@ -15,7 +15,7 @@ impl<T> Default for Ring<T> {
     }
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -44,7 +44,7 @@ impl<T: Copy> Ring<T> {
     )]
     pub(crate) fn push_back(&mut self, value: T) {
         if self.len == self.slots.len() {
-            self.grow(value);
+            self.grow();
         }
         let index = self.index(self.len);
         self.slots[index] = value;
@@ -82,9 +82,8 @@ impl<T: Copy> Ring<T> {
         front
     }
 
-    /// Inserts before all values at the end of the ring for which `after` holds; returns the place.
-    pub(crate) fn insert_before(&mut self, value: T, after: impl Fn(&T) -> bool) -> usize {
-        self.push_back(value);
+    /// Moves the last value ahead of all values at the end of the ring for which `after` holds; returns its place.
+    pub(crate) fn move_last_before(&mut self, after: impl Fn(&T) -> bool) -> usize {
         let mut place = self.len - 1;
         while place > 0 {
             let (below, here) = (self.index(place - 1), self.index(place));
@@ -101,12 +100,12 @@ impl<T: Copy> Ring<T> {
         (0..self.len).filter_map(|place| self.get(place))
     }
 
-    /// Doubles the slots; `filler` fills those that are not used yet.
+    /// Doubles the slots.
     #[cold]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         let mut slots = Vec::with_capacity((2 * self.slots.len()).max(4));
         slots.extend(self.iter().copied());
-        slots.resize(slots.capacity().next_power_of_two(), filler);
+        slots.resize(slots.capacity().next_power_of_two(), T::default());
         self.slots = slots;
         self.head = 0;
     }
@@ -130,7 +129,8 @@ mod tests {
                     Some(value) if n % 7 == 0 => {
                         let place = model.iter().rposition(|&v| v <= value).map_or(0, |p| p + 1);
                         model.insert(place, value);
-                        prop_assert_eq!(ring.insert_before(value, |&v| v > value), place);
+                        ring.push_back(value);
+                        prop_assert_eq!(ring.move_last_before(|&v| v > value), place);
                     }
                     Some(value) => {
                         ring.push_back(value);

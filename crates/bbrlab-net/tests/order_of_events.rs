@@ -23,7 +23,6 @@ fn packet(payload: u32) -> Outgoing<'static, u32> {
         is_data: true,
         seq: u64::from(payload),
         retransmission: 0,
-        payload,
         aside: None,
     }
 }
@@ -34,7 +33,7 @@ const ARM: u32 = 1000;
 impl Handler<u32> for Scripted {
     fn at_receiver(&mut self, port: &mut Port<'_, u32>, p: Arrival<u32>) {
         writeln!(self.log, "{} data {} of {}", port.now().0, p.payload, p.flow.0).unwrap();
-        port.send(p.flow, Side::Receiver, packet(p.payload));
+        port.send(p.flow, Side::Receiver, packet(p.payload), || p.payload);
     }
 
     fn at_sender(&mut self, port: &mut Port<'_, u32>, p: Arrival<u32>) {
@@ -43,7 +42,7 @@ impl Handler<u32> for Scripted {
 
     fn on_timer(&mut self, port: &mut Port<'_, u32>, flow: FlowId, side: Side, id: u8) {
         writeln!(self.log, "{} timer {id} of {} {side:?}", port.now().0, flow.0).unwrap();
-        port.send(flow, Side::Sender, packet(100 + u32::from(id)));
+        port.send(flow, Side::Sender, packet(100 + u32::from(id)), || 100 + u32::from(id));
     }
 
     fn on_application(&mut self, port: &mut Port<'_, u32>, flow: FlowId, token: u32) {
@@ -53,7 +52,7 @@ impl Handler<u32> for Scripted {
                 port.arm(flow, side, id, Time(u64::from(token)));
             }
         } else {
-            port.send(flow, Side::Sender, packet(token));
+            port.send(flow, Side::Sender, packet(token), || token);
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn run_time(host: Time) -> Time {
 
 /// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs have and which lie
 /// aside. With what the network itself keeps of a packet it fills a cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
     len: u32,
@@ -185,10 +185,10 @@ impl End<'_, '_> {
             is_data,
             seq: u64::from(seq),
             retransmission: segment.retransmission,
-            payload: Payload::of(segment, self.ends.connection),
             aside: (segment.sack_count > 0).then_some(&segment.sack),
         };
-        self.port.send(self.ends.flow, self.side, packet);
+        let ends = &*self.ends;
+        self.port.send(ends.flow, self.side, packet, || Payload::of(segment, ends.connection));
     }
 }
 

@@ -21,7 +21,13 @@ impl<P: Load> Network<P> {
         clippy::inline_always,
         reason = "builds the packet in its slot instead of copying it there"
     )]
-    pub(crate) fn send(&mut self, flow: FlowId, side: Side, packet: Outgoing<'_, P>) {
+    pub(crate) fn send(
+        &mut self,
+        flow: FlowId,
+        side: Side,
+        packet: &Outgoing<'_, P>,
+        payload: impl FnOnce() -> P,
+    ) {
         let sender = &mut self.flows[flow.0 as usize];
         let leg = sender.first_leg[side as usize];
         let id_tie = id_tie(flow.0, sender.next_sequence);
@@ -33,7 +39,7 @@ impl<P: Load> Network<P> {
         } = &self.legs[leg as usize];
         if lane != NO_LANE {
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
-            let packed = self.asides.pack(&packet, (tie, identity), leg);
+            let packed = self.asides.pack(packet, payload, (tie, identity), leg);
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
@@ -41,19 +47,19 @@ impl<P: Load> Network<P> {
         let Target::Link(id) = target else { unreachable!("only a link is reached at once") };
         let link = &mut self.links[id.0 as usize];
         if !link.is_plain() {
-            let packed = self.asides.pack(&packet, (id_tie, identity), leg);
+            let packed = self.asides.pack(packet, payload, (id_tie, identity), leg);
             self.arrive_at_link(packed);
             return;
         }
-        let Outgoing { wire_bytes, is_data, .. } = packet;
+        let &Outgoing { wire_bytes, is_data, .. } = packet;
         let admission = Admission { identity, flow, wire_bytes, is_data, counts_for_flow };
         let times = (self.due, self.now);
-        let Some(departs) = link.admit_plainly(id, times, &admission, &mut self.accounts) else {
+        let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) else {
             return;
         };
         let &Leg { delay, tie_base, lane, .. } = &self.legs[leg as usize + 1];
         let at = self.step_at(departs) + delay;
-        let packed = self.asides.pack(&packet, (tie_base | id_tie, identity), leg + 1);
+        let packed = self.asides.pack(packet, payload, (tie_base | id_tie, identity), leg + 1);
         self.enter_lane(lane, at, packed);
     }
 
@@ -182,7 +188,7 @@ impl<P: Load> Network<P> {
         };
         let link = &mut self.links[id.0 as usize];
         let times = (self.due, self.now);
-        if let Some(departs) = link.admit_plainly(id, times, &admission, &mut self.accounts) {
+        if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
             self.forward(id, packet, departs);
         } else {
             self.asides.forget(packet);

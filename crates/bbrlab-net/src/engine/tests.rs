@@ -35,10 +35,9 @@ impl Handler<u32> for OneWay {
                 is_data: true,
                 seq: u64::from(self.sent),
                 retransmission: 0,
-                payload: self.sent,
                 aside: None,
             };
-            port.send(flow, Side::Sender, packet);
+            port.send(flow, Side::Sender, packet, || self.sent);
             self.sent += 1;
         }
     }

@@ -77,7 +77,7 @@ pub(crate) enum Line {
 }
 
 /// The record of an accepted packet until its departure.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 pub(crate) struct Shadow {
     pub(crate) departs: Time,

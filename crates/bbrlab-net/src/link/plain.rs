@@ -33,7 +33,7 @@ pub(crate) struct Admission {
 }
 
 /// An accepted packet, from its arrival until its departure is settled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     arrived: Time,
     departs: Time,
@@ -44,7 +44,7 @@ struct Entry {
 }
 
 /// A flow's number in 24 bits, and two facts about its packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct EntryFlow(u32);
 
 impl EntryFlow {
@@ -52,7 +52,7 @@ impl EntryFlow {
     const COUNTS: u32 = 1 << 30;
 
     #[inline]
-    fn of(packet: &Admission) -> Self {
+    fn of(packet: Admission) -> Self {
         let data = u32::from(packet.is_data) << 31;
         Self(packet.flow.0 | data | (u32::from(packet.counts_for_flow) << 30))
     }
@@ -174,7 +174,7 @@ impl Link {
         &mut self,
         id: LinkId,
         (due, now): (Time, Time),
-        packet: &Admission,
+        packet: Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
         let (Line::Plain(ledger), Server::Constant(serialiser)) =
@@ -182,7 +182,7 @@ impl Link {
         else {
             unreachable!("the link is plain")
         };
-        let Admission { wire_bytes, identity, .. } = *packet;
+        let Admission { wire_bytes, identity, .. } = packet;
         if ledger.entries.len() - ledger.arrived >= UNSETTLED_MAX || !ledger.has_room(wire_bytes) {
             ledger.settle(due, id, &mut self.stats, accounts);
             if !ledger.has_room(wire_bytes) {
@@ -211,7 +211,7 @@ impl Link {
 fn refuse(
     id: LinkId,
     due: Time,
-    packet: &Admission,
+    packet: Admission,
     stats: &mut LinkStats,
     accounts: &mut Accounts,
 ) {

@@ -9,7 +9,7 @@ use bbrlab_net::{Arrival, FlowId, Handler, Load, Outgoing, Port, Side};
 use bbrlab_units::{Ecn, Span, Time};
 
 /// What the toy hosts exchange.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Toy {
     pub(crate) seq: u64,
     pub(crate) sent_at: Time,
@@ -95,10 +95,10 @@ impl Hosts {
                 is_data: true,
                 seq,
                 retransmission: 0,
-                payload: Toy { seq, sent_at: port.now() },
                 aside: aside.as_ref(),
             };
-            port.send(id, Side::Sender, packet);
+            let sent_at = port.now();
+            port.send(id, Side::Sender, packet, || Toy { seq, sent_at });
         }
         if flow.in_flight > 0 {
             port.arm(id, Side::Sender, 0, port.now() + flow.idle_timeout);
@@ -120,10 +120,9 @@ impl Handler<Toy> for Hosts {
             is_data: false,
             seq,
             retransmission: 0,
-            payload: packet.payload,
             aside: aside.as_ref(),
         };
-        port.send(packet.flow, Side::Receiver, ack);
+        port.send(packet.flow, Side::Receiver, ack, || packet.payload);
     }
 
     fn at_sender(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
