@@ -1,7 +1,8 @@
 //! The event queue: a 4-ary heap of 128-bit keys, four children per cache line, with a lazy hole.
 //!
 //! The place of a popped top stays empty until the next push fills it. That takes one sift-down, where a pop and a
-//! push would take two. Almost every event schedules its successor, so this is the common case.
+//! push would take two. Almost every event schedules its successor, so this is the common case. The least entry below
+//! the top is known, so that a successor which comes before all others takes one comparison.
 
 use crate::event::Key;
 
@@ -10,11 +11,24 @@ use crate::event::Key;
 #[repr(align(64))]
 struct Siblings([Key; 4]);
 
+impl Siblings {
+    /// The least key and its place.
+    #[inline]
+    fn least(&self) -> (Key, usize) {
+        let [a, b, c, d] = self.0;
+        let (left, left_key) = if b < a { (1, b) } else { (0, a) };
+        let (right, right_key) = if d < c { (3, d) } else { (2, c) };
+        if right_key < left_key { (right_key, right) } else { (left_key, left) }
+    }
+}
+
 /// A priority queue of (key, index). Equal keys come out in any order.
 #[derive(Debug)]
 pub(crate) struct Heap {
     /// The least entry; meaningless while `hole` is set.
     top: (Key, u32),
+    /// The least key below the top and its place; `Key::NEVER` if there is none.
+    least: (Key, usize),
     hole: bool,
     /// Entries below the top: place `n` is child `n % 4` of node `n / 4` (node 0 is the top, node `n + 1` place `n`).
     keys: Vec<Siblings>,
@@ -24,7 +38,14 @@ pub(crate) struct Heap {
 
 impl Heap {
     pub(crate) fn new() -> Self {
-        Self { top: (Key::NEVER, 0), hole: true, keys: Vec::new(), indices: Vec::new(), below: 0 }
+        Self {
+            top: (Key::NEVER, 0),
+            least: (Key::NEVER, 0),
+            hole: true,
+            keys: Vec::new(),
+            indices: Vec::new(),
+            below: 0,
+        }
     }
 
     /// The least entry.
@@ -37,6 +58,9 @@ impl Heap {
             let (group, child) = (self.below / 4, self.below % 4);
             let last = (self.keys[group].0[child], self.indices[group][child]);
             self.keys[group].0[child] = Key::NEVER;
+            if group == 0 {
+                self.find_least();
+            }
             self.fill_hole(last);
         }
         Some(self.top)
@@ -48,6 +72,7 @@ impl Heap {
         self.hole = true;
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, key: Key, index: u32) {
         if self.hole {
             self.fill_hole((key, index));
@@ -64,30 +89,42 @@ impl Heap {
         top.into_iter().chain(below)
     }
 
-    /// Puts `entry` at the top and sifts it down.
+    /// Puts `entry` in the place of the top.
+    #[inline]
     fn fill_hole(&mut self, entry: (Key, u32)) {
         self.hole = false;
-        let mut group = 0;
-        let mut parent: Option<usize> = None;
-        while let Some(siblings) = self.keys.get(group) {
-            let k = &siblings.0;
-            let (left, left_key) = if k[1] < k[0] { (1, k[1]) } else { (0, k[0]) };
-            let (right, right_key) = if k[3] < k[2] { (3, k[3]) } else { (2, k[2]) };
-            let (least, least_key) =
-                if right_key < left_key { (right, right_key) } else { (left, left_key) };
-            if entry.0 <= least_key {
+        if entry.0 <= self.least.0 {
+            self.top = entry;
+        } else {
+            self.sift_down(entry);
+        }
+    }
+
+    /// Puts the least entry below the top at the top, and `entry` where there is a place for it.
+    #[inline(never)]
+    fn sift_down(&mut self, entry: (Key, u32)) {
+        let (key, mut parent) = self.least;
+        self.top = (key, self.indices[0][parent]);
+        while let Some(siblings) = self.keys.get(parent + 1) {
+            let (key, child) = siblings.least();
+            if entry.0 <= key {
                 break;
             }
-            let index = self.indices[group][least];
-            self.place(parent, (least_key, index));
-            let place = group * 4 + least;
-            parent = Some(place);
-            group = place + 1;
+            let group = parent + 1;
+            let index = self.indices[group][child];
+            self.place(parent, (key, index));
+            parent = group * 4 + child;
         }
         self.place(parent, entry);
+        self.find_least();
+    }
+
+    fn find_least(&mut self) {
+        self.least = self.keys[0].least();
     }
 
     /// Appends an entry and sifts it up.
+    #[inline(never)]
     fn append(&mut self, entry: (Key, u32)) {
         let mut place = self.below;
         self.below += 1;
@@ -95,37 +132,27 @@ impl Heap {
             self.keys.push(Siblings([Key::NEVER; 4]));
             self.indices.push([0; 4]);
         }
-        loop {
-            let node = place / 4;
-            if node == 0 {
-                if entry.0 < self.top.0 {
-                    self.place(Some(place), self.top);
-                    self.top = entry;
-                } else {
-                    self.place(Some(place), entry);
-                }
-                return;
+        while let Some(above) = (place / 4).checked_sub(1) {
+            let parent = (self.keys[above / 4].0[above % 4], self.indices[above / 4][above % 4]);
+            if parent.0 <= entry.0 {
+                break;
             }
-            let above = node - 1;
-            let parent_key = self.keys[above / 4].0[above % 4];
-            if parent_key <= entry.0 {
-                self.place(Some(place), entry);
-                return;
-            }
-            self.place(Some(place), (parent_key, self.indices[above / 4][above % 4]));
+            self.place(place, parent);
             place = above;
         }
+        if place < 4 && entry.0 < self.top.0 {
+            self.place(place, self.top);
+            self.top = entry;
+        } else {
+            self.place(place, entry);
+        }
+        self.find_least();
     }
 
     #[inline]
-    fn place(&mut self, place: Option<usize>, entry: (Key, u32)) {
-        match place {
-            None => self.top = entry,
-            Some(n) => {
-                self.keys[n / 4].0[n % 4] = entry.0;
-                self.indices[n / 4][n % 4] = entry.1;
-            }
-        }
+    fn place(&mut self, place: usize, entry: (Key, u32)) {
+        self.keys[place / 4].0[place % 4] = entry.0;
+        self.indices[place / 4][place % 4] = entry.1;
     }
 }
 

@@ -37,8 +37,8 @@ impl Timers {
 
     /// Arms a timer for `at`; true if the event queue needs an entry for that time.
     #[inline]
-    pub(crate) fn arm(&mut self, slot: usize, at: Time) -> bool {
-        let timer = &mut self.timers[slot];
+    pub(crate) fn arm(&mut self, slot: u32, at: Time) -> bool {
+        let timer = &mut self.timers[slot as usize];
         timer.deadline = at;
         let sooner = at < timer.queued;
         if sooner {
@@ -48,17 +48,17 @@ impl Timers {
     }
 
     #[inline]
-    pub(crate) fn disarm(&mut self, slot: usize) {
-        self.timers[slot].deadline = Time::NEVER;
+    pub(crate) fn disarm(&mut self, slot: u32) {
+        self.timers[slot as usize].deadline = Time::NEVER;
     }
 
-    pub(crate) fn deadline(&self, slot: usize) -> Time {
-        self.timers[slot].deadline
+    pub(crate) fn deadline(&self, slot: u32) -> Time {
+        self.timers[slot as usize].deadline
     }
 
     #[inline]
-    pub(crate) fn popped(&mut self, slot: usize, now: Time) -> Popped {
-        let timer = &mut self.timers[slot];
+    pub(crate) fn popped(&mut self, slot: u32, now: Time) -> Popped {
+        let timer = &mut self.timers[slot as usize];
         if timer.queued != now {
             return Popped::Stale;
         }

@@ -258,7 +258,7 @@ impl<P: Load> Network<P> {
     fn handle<H: Handler<P>>(&mut self, key: Key, index: u32, handler: &mut H) {
         self.kind = key.kind();
         match self.kind {
-            Kind::LinkTimer => match self.link_timers.popped(index as usize, self.due) {
+            Kind::LinkTimer => match self.link_timers.popped(index, self.due) {
                 Popped::Fires => {
                     self.events += 1;
                     self.link_timer(LinkId(index));
@@ -271,7 +271,7 @@ impl<P: Load> Network<P> {
                 let Some(packet) = self.take(key, index) else { return };
                 self.arrive(&packet, handler);
             }
-            Kind::Timer => match self.timers.popped(index as usize, self.due) {
+            Kind::Timer => match self.timers.popped(index, self.due) {
                 Popped::Fires => {
                     self.events += 1;
                     let (side, id) = timer_of(key.tie());
@@ -344,8 +344,7 @@ impl<P: Load> Network<P> {
         if self.timers.arm(slot, at) {
             let low = (u32::from(side as u8) << 8) | u32::from(id);
             let tie = tie(Kind::Timer, id_tie(flow.0, low));
-            let index = u32::try_from(slot).expect("2^24 flows have fewer than 2^32 timers");
-            self.heap.push(Key::new(at, tie), index);
+            self.heap.push(Key::new(at, tie), slot);
         }
     }
 
@@ -360,11 +359,11 @@ impl<P: Load> Network<P> {
         (deadline != Time::NEVER).then_some(deadline)
     }
 
+    /// Below 2^29: there are 2^24 flows at most, with two ends of [`TIMERS_MAX`] timers.
     #[inline]
-    fn timer_slot(&self, flow: FlowId, side: Side, id: u8) -> usize {
+    fn timer_slot(&self, flow: FlowId, side: Side, id: u8) -> u32 {
         assert!(id < self.timers_per_end, "a timer of this end");
-        let per_end = usize::from(self.timers_per_end);
-        (flow.0 as usize * 2 + side as usize) * per_end + usize::from(id)
+        (flow.0 * 2 + side as u32) * u32::from(self.timers_per_end) + u32::from(id)
     }
 }
 

@@ -377,7 +377,7 @@ impl<P: Load> Network<P> {
             return;
         }
         let at = asked_for.max(self.due);
-        if self.link_timers.arm(id.0 as usize, at) {
+        if self.link_timers.arm(id.0, at) {
             self.heap.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
         }
     }
