@@ -310,6 +310,17 @@ impl Algorithm {
     }
 }
 
+/// Calls `cong_control` in a frame of its own, so that the dispatch among all algorithms is a jump.
+#[inline(never)]
+fn cong_control<C: CongestionControl>(
+    cc: &mut C,
+    conn: &Conn,
+    rs: &RateSample,
+    draw: &mut impl Draw,
+) -> Control {
+    cc.cong_control(conn, rs, draw)
+}
+
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
         /// An instance of any built-in algorithm.
@@ -342,7 +353,7 @@ macro_rules! dispatch {
                 match self { $(Self::$variant(cc) => cc.undo_cwnd(conn),)* }
             }
             fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-                match self { $(Self::$variant(cc) => cc.cong_control(conn, rs, draw),)* }
+                match self { $(Self::$variant(cc) => cong_control(cc, conn, rs, draw),)* }
             }
             fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
                 match self { $(Self::$variant(cc) => cc.cong_avoid(conn, ack, acked),)* }

@@ -177,9 +177,8 @@ impl<V: Variant> Bbr<V> {
         Ok(Self { steps: Steps::from_params(params)?, ..Self::new(variant) })
     }
 
-    /// Linux: `bbr_main`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the body of `cong_control`")]
+    /// Linux: `bbr_main`. Not inlined, so that there is one copy for both kinds of RTT.
+    #[inline(never)]
     fn on_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         self.update_model(conn, rs, &mut ctl, draw);
@@ -191,6 +190,7 @@ impl<V: Variant> Bbr<V> {
 
     /// The same with the smoothed RTT in place of the sample's.
     #[cold]
+    #[inline(never)]
     fn on_smoothed_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
         let smoothed = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
         self.on_ack(conn, &smoothed, draw)
@@ -404,8 +404,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     }
 
     /// Linux: `bbr_main`.
-    // Not inlined: each algorithm has a frame of its own, and the dispatch is a jump.
-    #[inline(never)]
+    #[inline]
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
         if self.steps.takes_srtt && conn.srtt_us != 0 {
             return self.on_smoothed_ack(conn, rs, draw);
