@@ -110,7 +110,8 @@ impl Sender {
 
     /// Completes the rate sample of an ACK, and sets cwnd by the congestion control or by PRR.
     /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the end of both paths of an ACK")]
     pub(super) fn control(
         &mut self,
         ack: u32,

@@ -402,7 +402,7 @@ impl Sender {
     pub(super) fn send_unsent(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let skb = self.depart(at, in_flight, host);
         let segment = self.segment_of(&skb, true);
-        self.board.add_to_flight(at);
+        self.board.add_to_flight(at, &skb);
         self.conn.snd_nxt = skb.end_seq;
         self.check_space(in_flight.wrapping_add(skb.pcount));
         self.put_on_wire(at, &skb, segment, host);

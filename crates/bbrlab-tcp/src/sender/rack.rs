@@ -159,9 +159,8 @@ impl Sender {
         let mut timeout_us = 0;
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        let mut next = self.board.oldest();
-        while let Some(at) = next {
-            next = self.board.next_by_time(at);
+        let mut walk = self.board.by_time();
+        while let Some(at) = self.board.next_by_time(&mut walk) {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
                 continue;

@@ -6,6 +6,7 @@
 //! `tcp_rearm_rto`, `tcp_set_xmit_timer`; `net/ipv4/tcp_output.c`: `tcp_mstamp_refresh`.
 //! Deviations: none.
 
+use bbrlab_cc::linux_int::usecs_to_jiffies;
 use bbrlab_units::Time;
 
 use super::Sender;
@@ -240,7 +241,7 @@ impl Sender {
     /// Microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
     #[inline]
     pub(super) fn us_to_jiffies(&self, us: u32) -> u32 {
-        us.div_ceil(self.clock.us_per_jiffy)
+        usecs_to_jiffies(us, self.conn.hz)
     }
 
     /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.

@@ -94,7 +94,7 @@ impl Scoreboard {
         let (mut count, mut pcount) = (0, 0);
         let mut place = first;
         while place != NIL {
-            let skb = self.queue.at(place);
+            let skb = &self.queue[place];
             if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
                 break;
             }
@@ -108,8 +108,8 @@ impl Scoreboard {
         if count == 0 {
             return None;
         }
-        let oldest = self.queue.at(first);
-        let newest = self.queue.at(places_on(first, count - 1));
+        let oldest = &self.queue[first];
+        let newest = &self.queue[places_on(first, count - 1)];
         // All but the last end where the next one begins, and only the last can carry the FIN.
         let fin = u32::from(newest.flags & flag::FIN != 0);
         Some(Run {
@@ -154,7 +154,13 @@ impl Scoreboard {
             self.retransmit_hint = NIL;
         }
         if holds(self.highest_sack) {
-            self.highest_sack = self.queue.head_if_plain();
+            let next = self.queue.head_if_plain();
+            if self.is_sack && self.sacked_out == 0 {
+                // The next SACK starts from the head.
+                self.highest_sack = next;
+            } else {
+                self.set_highest_sack(next);
+            }
         }
     }
 
@@ -223,7 +229,7 @@ impl Scoreboard {
             self.retransmit_hint = NIL;
         }
         if self.highest_sack == id {
-            self.highest_sack = self.queue.next(id);
+            self.set_highest_sack(self.queue.next(id));
         }
         self.queue.pop_sent();
     }
@@ -238,6 +244,9 @@ impl Scoreboard {
         skb.count_segments(u32::from(skb.gso_size));
         let acked = before - u32::from(skb.pcount);
         self.wmem_queued -= cut;
+        if self.highest_sack == id {
+            self.above_sacked = snd_una;
+        }
         acked
     }
 }

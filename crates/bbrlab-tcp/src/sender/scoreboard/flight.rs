@@ -139,22 +139,21 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps) {
-        self.queue.move_to_newest(at.0);
-        self.queue[at.0].tx = tx;
+        self.queue.make_youngest(at.0).tx = tx;
     }
 
-    /// Adds new data that has departed to the skbs in flight. Linux: `tcp_event_new_data_sent`.
+    /// Adds new data that has departed, of which `sent` is a copy, to the skbs in flight.
+    /// Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
-    pub(crate) fn add_to_flight(&mut self, at: Cursor) -> Sent {
+    pub(crate) fn add_to_flight(&mut self, at: Cursor, sent: &Sent) {
         let Cursor(id) = at;
         self.queue.push_sent(id);
-        let sent = Sent::of(&self.queue[id]);
         self.packets_out += sent.pcount;
         if self.highest_sack == NIL {
             self.highest_sack = id;
+            self.above_sacked = sent.seq;
         }
-        sent
     }
 
     /// Sends the first `len` bytes of the first unsent skb, which is longer: the skb that [`Self::cut_unsent`] would
@@ -180,6 +179,7 @@ impl Scoreboard {
         self.packets_out += pcount;
         if self.highest_sack == NIL {
             self.highest_sack = id;
+            self.above_sacked = cut.seq;
         }
         cut.end_seq
     }
@@ -278,6 +278,9 @@ impl Scoreboard {
         let cut = snd_una.wrapping_sub(skb.seq);
         skb.seq = snd_una;
         self.wmem_queued -= cut;
+        if self.highest_sack == at.0 {
+            self.above_sacked = snd_una;
+        }
     }
 
     /// Recounts the segments of an skb with `mss` bytes each.
@@ -313,7 +316,7 @@ impl Scoreboard {
             left -= skb.len();
             let (len, tags) = (skb.len(), skb.tags);
             if self.highest_sack == next {
-                self.highest_sack = id;
+                self.set_highest_sack(id);
             }
             if self.retransmit_hint == next {
                 self.retransmit_hint = id;

@@ -10,6 +10,7 @@
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
 
+use super::queue::ByTime;
 use super::skb::{NIL, SkbId, tag};
 use super::{Counting, Cursor, Scoreboard};
 
@@ -71,17 +72,17 @@ impl Scoreboard {
         })
     }
 
-    /// The first skb of the list by time: the one sent longest ago of those that are neither SACKed nor lost and
-    /// not yet retransmitted.
+    /// Starts a walk through the skbs by time of the latest transmission: those that are neither SACKed nor lost and not
+    /// yet retransmitted.
     #[inline]
-    pub(crate) fn oldest(&self) -> Option<Cursor> {
-        Cursor::at(self.queue.oldest())
+    pub(crate) fn by_time(&self) -> ByTime {
+        self.queue.by_time()
     }
 
-    /// The next in order of transmission.
+    /// The next skb of a walk.
     #[inline]
-    pub(crate) fn next_by_time(&self, at: Cursor) -> Option<Cursor> {
-        Cursor::at(self.queue.next_by_time(at.0))
+    pub(crate) fn next_by_time(&self, walk: &mut ByTime) -> Option<Cursor> {
+        Cursor::at(self.queue.next_by_time(walk))
     }
 
     /// Removes an skb from the list by time until it is retransmitted.
@@ -112,28 +113,14 @@ impl Scoreboard {
 
     /// Removes all lost marks, and puts skbs that a timeout removed from the list by time back in their places.
     pub(crate) fn unmark_losses(&mut self) {
-        let mut at = NIL;
+        let mut from = [NIL; 2];
         let mut id = self.queue.head();
         while id != NIL {
             let skb = &mut self.queue[id];
             let is_unsorted = skb.has(tag::UNSORTED_BY_RTO);
             skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
-            let tstamp_ns = skb.tstamp_ns;
             if is_unsorted {
-                // The skbs come in order of sequence number. Those sent once are also in order of time, so that
-                // one pass over both lists suffices; for one that was sent again the pass starts over.
-                if at != NIL && self.queue[at].tstamp_ns > tstamp_ns {
-                    at = NIL;
-                }
-                // Plain skbs are younger than all that were removed, so the search ends before them.
-                let mut after =
-                    if at == NIL { self.queue.oldest() } else { self.queue.next_by_time(at) };
-                while after != NIL && self.queue[after].tstamp_ns < tstamp_ns {
-                    at = after;
-                    after = self.queue.next_by_time(after);
-                }
-                self.queue.insert_sorted_after(at, id);
-                at = id;
+                self.queue.put_back(id, &mut from);
             }
             id = self.queue.next(id);
         }

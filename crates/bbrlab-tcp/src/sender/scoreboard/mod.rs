@@ -74,6 +74,8 @@ pub(super) struct Scoreboard {
     notes_in_flight: bool,
     queue: Queue,
     // Used in recovery.
+    /// First sequence number of `highest_sack`, if something is SACKed.
+    above_sacked: u32,
     retransmit_hint: SkbId,
     sack_cache: SackCache,
     /// The search of recovery by `DupThresh`.
@@ -103,6 +105,7 @@ impl Scoreboard {
             spare_out: 0,
             count,
             highest_sack: NIL,
+            above_sacked: 0,
             retransmit_hint: NIL,
             wmem_queued: 0,
             is_sack,
@@ -166,13 +169,22 @@ impl Scoreboard {
     }
 
     /// First sequence number above everything SACKed. Linux: `tcp_highest_sack_seq`.
+    #[inline]
     pub(super) fn highest_sack_seq(&self, conn: &Conn) -> u32 {
         if self.sacked_out == 0 {
             conn.snd_una
         } else if self.highest_sack == NIL {
             conn.snd_nxt
         } else {
-            self.queue[self.highest_sack].seq
+            self.above_sacked
+        }
+    }
+
+    /// Sets the first skb above everything SACKed, or takes note that its first sequence number has changed.
+    fn set_highest_sack(&mut self, id: SkbId) {
+        self.highest_sack = id;
+        if id != NIL {
+            self.above_sacked = self.queue[id].seq;
         }
     }
 

@@ -1,14 +1,18 @@
 //! The skbs in flight, in order of sequence number and in order of time.
 //!
-//! A new skb takes the next place of a ring, and as long as nothing is retransmitted, SACKed, cut or merged, the order
-//! of the places is both orders: such skbs are *plain*. What disturbs an order first links all skbs up to the one that
-//! it concerns, and from then on they are found through their links. So the ring holds linked skbs first and plain ones
+//! A new skb takes the next place of a ring, and as long as it is not retransmitted, SACKed, cut or merged, the order of
+//! the places is both orders: such skbs are *plain*. What disturbs an order first links all skbs up to the one that it
+//! concerns, and from then on they are found through their links. So the ring holds linked skbs first and plain ones
 //! after them, either of which there may be none, and a sender without losses never touches a link.
 //!
-//! What is cut off a linked skb has no place in the ring and gets one beside it. The place of an skb that was merged
-//! into another stays empty until the head of the queue has passed it. Splitting, merging and freeing an skb cost the
-//! same with ten skbs as with a hundred thousand. Among plain skbs a sequence number is found by bisection; among linked
-//! ones through `milestones`, which record the skb that holds every 16384th byte, from where it is a few steps.
+//! The order by time is kept in two parts, of which each is in order: what was sent once, and what was sent again. Which of
+//! two skbs in different parts is older, their times tell; of two with the same time, the one sent again is, because it
+//! joins the first part if something was sent before it at its time.
+//!
+//! What is cut off a linked skb takes the next place as well, wherever it belongs in the orders. Places are freed in any
+//! order, and used again when all before them are free. Splitting, merging and freeing an skb cost the same with ten
+//! skbs as with a hundred thousand. Among plain skbs a sequence number is found by bisection; among linked ones through
+//! `milestones`, which record the skb that holds every 16384th byte, from where it is a few steps.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`; `net/ipv4/tcp_input.c`:
 //! `tcp_sacktag_bsearch`. The kernel keeps a tree where this is a ring with links.
@@ -25,19 +29,19 @@ const MILESTONE_SHIFT: u32 = 14;
 /// Places in a ring at first.
 const FIRST_PLACES: usize = 16;
 
-/// The bit of an id that says: not in the ring, but beside it.
-const BESIDE: SkbId = 1 << 31;
+/// Ids of places count on when the ring turns or grows, up to this.
+const ID_MASK: SkbId = u32::MAX >> 1;
 
-/// The id of the place that comes `count` after that of `id`. Ids of places count on when the ring turns or grows.
+/// The id of the place that comes `count` after that of `id`.
 #[inline]
 pub(super) const fn places_on(id: SkbId, count: u32) -> SkbId {
-    id.wrapping_add(count) & !BESIDE
+    id.wrapping_add(count) & ID_MASK
 }
 
 /// Whether an id is that of one of `count` places from `first` on.
 #[inline]
 pub(super) const fn is_place_among(id: SkbId, first: SkbId, count: u32) -> bool {
-    id & BESIDE == 0 && places_on(id, first.wrapping_neg()) < count
+    id != NIL && places_on(id, first.wrapping_neg()) < count
 }
 
 /// The id of the place after that of `id`.
@@ -57,7 +61,14 @@ impl Chain {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 }
 
-/// The ring, what lies beside it, and the links.
+/// A walk through the skbs in order of time: the next of either part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByTime {
+    once: SkbId,
+    again: SkbId,
+}
+
+/// The ring and the links.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Queue {
@@ -67,15 +78,15 @@ pub(super) struct Queue {
     plain: SkbId,
     /// Where the next new skb goes.
     end: SkbId,
-    /// The first place in use.
+    /// The first place that is not free.
     first: SkbId,
     /// The linked skbs in order of sequence number. The link of the last one leads to `plain`.
     linked: Chain,
-    /// The linked skbs by time of the latest transmission. Without those that are SACKed, or lost and not
-    /// retransmitted. Every plain skb is younger. Linux: `tsorted_sent_queue`.
+    /// The linked skbs that were sent once, by time. Every plain skb is younger. With `again` this is Linux's
+    /// `tsorted_sent_queue`: without skbs that are SACKed, or lost and not retransmitted.
     sorted: Chain,
-    free_beside: SkbId,
-    beside: Vec<Skb>,
+    /// The skbs that were sent again, by time of the latest transmission.
+    again: Chain,
     milestones: Vec<SkbId>,
 }
 
@@ -83,14 +94,15 @@ impl std::ops::Index<SkbId> for Queue {
     type Output = Skb;
     #[inline]
     fn index(&self, id: SkbId) -> &Skb {
-        if id & BESIDE == 0 { self.at(id) } else { &self.beside[(id & !BESIDE) as usize] }
+        &self.ring[id as usize & self.ring.len().wrapping_sub(1)]
     }
 }
 
 impl std::ops::IndexMut<SkbId> for Queue {
     #[inline]
     fn index_mut(&mut self, id: SkbId) -> &mut Skb {
-        if id & BESIDE == 0 { self.at_mut(id) } else { &mut self.beside[(id & !BESIDE) as usize] }
+        let mask = self.ring.len().wrapping_sub(1);
+        &mut self.ring[id as usize & mask]
     }
 }
 
@@ -103,22 +115,9 @@ impl Queue {
             first: 0,
             linked: Chain::EMPTY,
             sorted: Chain::EMPTY,
-            beside: Vec::new(),
-            free_beside: NIL,
+            again: Chain::EMPTY,
             milestones: Vec::new(),
         }
-    }
-
-    /// The skb at a place of the ring.
-    #[inline]
-    pub(super) fn at(&self, place: SkbId) -> &Skb {
-        &self.ring[place as usize & self.ring.len().wrapping_sub(1)]
-    }
-
-    #[inline]
-    fn at_mut(&mut self, place: SkbId) -> &mut Skb {
-        let mask = self.ring.len().wrapping_sub(1);
-        &mut self.ring[place as usize & mask]
     }
 
     /// First skb in flight, `NIL` if nothing is. Linux: `tcp_rtx_queue_head`.
@@ -154,7 +153,7 @@ impl Queue {
 
     /// Last skb in flight. Linux: `tcp_rtx_queue_tail`.
     pub(super) fn tail(&self) -> SkbId {
-        if self.plain == self.end { self.linked.tail } else { self.end.wrapping_sub(1) & !BESIDE }
+        if self.plain == self.end { self.linked.tail } else { places_on(self.end, u32::MAX) }
     }
 
     /// The next skb in order of sequence number, `NIL` after the last.
@@ -166,28 +165,45 @@ impl Queue {
     }
 
     /// The skb before one in order of sequence number, `NIL` before the first.
+    #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {
         if self[id].has(tag::LINKED) {
             self[id].prev
         } else if id == self.plain {
             self.linked.tail
         } else {
-            id.wrapping_sub(1) & !BESIDE
+            places_on(id, u32::MAX)
         }
     }
 
-    /// The skb in flight that was sent longest ago of those in the order by time.
+    /// Starts a walk through the skbs in flight in order of time, the one sent longest ago first.
     #[inline]
-    pub(super) fn oldest(&self) -> SkbId {
-        if self.sorted.head == NIL { self.plain_head() } else { self.sorted.head }
+    pub(super) fn by_time(&self) -> ByTime {
+        let once = if self.sorted.head == NIL { self.plain_head() } else { self.sorted.head };
+        ByTime { once, again: self.again.head }
     }
 
-    /// The next skb in the order by time, `NIL` after the last.
+    /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk goes on.
     #[inline]
-    pub(super) fn next_by_time(&self, id: SkbId) -> SkbId {
+    pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
+        let ByTime { once, again } = *walk;
+        let is_again =
+            again != NIL && (once == NIL || self[again].tstamp_ns <= self[once].tstamp_ns);
+        if is_again {
+            walk.again = self[again].sorted_next;
+            return again;
+        }
+        if once != NIL {
+            walk.once = self.next_sent_once(once);
+        }
+        once
+    }
+
+    #[inline]
+    fn next_sent_once(&self, id: SkbId) -> SkbId {
         let skb = &self[id];
         if !skb.has(tag::LINKED) {
-            self.next(id)
+            self.next_plain(id)
         } else if skb.sorted_next == NIL {
             self.plain_head()
         } else {
@@ -209,11 +225,8 @@ impl Queue {
         mss: u32,
         stamp: impl FnOnce(&mut Skb),
     ) -> SkbId {
-        let id = self.end;
-        if (id.wrapping_sub(self.first) & !BESIDE) as usize == self.ring.len() {
-            self.grow();
-        }
-        let skb = self.at_mut(id);
+        let id = self.next_place();
+        let skb = &mut self[id];
         skb.seq = written.seq;
         skb.end_seq = written.end_seq;
         skb.tags = 0;
@@ -224,15 +237,24 @@ impl Queue {
         id
     }
 
+    /// The place of the next new skb, which is free then.
+    #[inline]
+    fn next_place(&mut self) -> SkbId {
+        if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
+            self.grow();
+        }
+        self.end
+    }
+
     /// Doubles the ring. Every id stays valid.
     #[cold]
     fn grow(&mut self) {
         let places = (2 * self.ring.len()).max(FIRST_PLACES);
-        assert!(places < BESIDE as usize, "fewer than 2^31 skbs");
+        assert!(places <= ID_MASK as usize / 2, "fewer than 2^30 skbs");
         let mut ring = vec![Skb::EMPTY; places];
         let mut id = self.first;
         while id != self.end {
-            ring[id as usize & (places - 1)] = *self.at(id);
+            ring[id as usize & (places - 1)] = self[id];
             id = following(id);
         }
         self.ring = ring;
@@ -260,21 +282,20 @@ impl Queue {
             return;
         }
         self.unlink_sorted(id);
-        let next = self[id].next;
         if id == tail {
+            // Of the places before the plain skbs none is in use any more.
             self.linked = Chain::EMPTY;
             self.first = self.plain;
-        } else {
-            self.linked.head = next;
-            self[next].prev = NIL;
-            if next & BESIDE == 0 {
-                self.first = next;
-            }
+            return;
         }
+        let next = self[id].next;
+        self.linked.head = next;
+        self[next].prev = NIL;
         self.release(id);
     }
 
     /// Links an skb in flight and all before it.
+    #[inline]
     fn link_through(&mut self, id: SkbId) {
         while !self[id].has(tag::LINKED) {
             self.link_next();
@@ -293,7 +314,7 @@ impl Queue {
         let id = self.plain;
         self.plain = following(id);
         let (prev, next, older) = (self.linked.tail, self.plain, self.sorted.tail);
-        let skb = self.at_mut(id);
+        let skb = &mut self[id];
         skb.tags |= tag::LINKED;
         skb.prev = prev;
         skb.next = next;
@@ -311,31 +332,15 @@ impl Queue {
             self[older].sorted_next = id;
         }
         self.sorted.tail = id;
-        if seq.wrapping_sub(1) >> MILESTONE_SHIFT != end_seq.wrapping_sub(1) >> MILESTONE_SHIFT {
-            self.make_room_for_milestones(end_seq);
-            self.set_milestones(seq, end_seq, id);
-        }
+        self.set_milestones(seq, end_seq, id);
     }
 
-    /// Puts an skb beside the ring.
-    fn put_beside(&mut self, skb: Skb) -> SkbId {
-        let id = self.free_beside;
-        if id == NIL {
-            let index = u32::try_from(self.beside.len()).expect("fewer than 2^31 skbs");
-            assert!(index < NIL & !BESIDE, "fewer than 2^31 skbs");
-            self.beside.push(skb);
-            return index | BESIDE;
-        }
-        self.free_beside = self[id].next;
-        self[id] = skb;
-        id
-    }
-
-    /// Frees the place of an skb. In the ring it is free when the first place in use has passed it.
+    /// Frees the place of a linked skb.
+    #[inline]
     fn release(&mut self, id: SkbId) {
-        if id & BESIDE != 0 {
-            self[id].next = self.free_beside;
-            self.free_beside = id;
+        self[id].tags = tag::FREED;
+        while self.first != self.plain && self[self.first].has(tag::FREED) {
+            self.first = following(self.first);
         }
     }
 
@@ -352,10 +357,20 @@ impl Queue {
         self.release(id);
     }
 
-    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders.
-    /// The segments of both are recounted. Linux: `tcp_fragment`.
+    /// Frees the first plain skb, whose bytes were merged into the last linked one.
+    fn remove_first_plain(&mut self) {
+        let (id, last) = (self.plain, self.linked.tail);
+        self.plain = following(id);
+        self[last].next = self.plain;
+        self.release(id);
+    }
+
+    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. It takes a place behind
+    /// all others, so none of them is plain any more. The segments of both are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
-        self.link_through(id);
+        self.link_all();
+        let rest_id = self.next_place();
+        self.end = following(rest_id);
         let mut rest = self[id];
         let cut = rest.seq.wrapping_add(len);
         rest.seq = cut;
@@ -363,7 +378,7 @@ impl Queue {
         rest.count_segments(mss);
         rest.prev = id;
         let next = rest.next;
-        let rest_id = self.put_beside(rest);
+        self[rest_id] = rest;
         let front = &mut self[id];
         front.end_seq = cut;
         front.flags = 0;
@@ -374,13 +389,16 @@ impl Queue {
         } else {
             self[next].prev = rest_id;
         }
+        self.plain = self.end;
+        let last = self.linked.tail;
+        self[last].next = self.plain;
         let end_seq = self[rest_id].end_seq;
         self.set_milestones(cut, end_seq, rest_id);
         let is_sorted = self.is_sorted(id);
         self[rest_id].sorted_prev = NIL;
         self[rest_id].sorted_next = NIL;
         if is_sorted {
-            self.insert_sorted_after(id, rest_id);
+            self.insert_after(id, rest_id);
         }
         rest_id
     }
@@ -389,98 +407,163 @@ impl Queue {
     /// returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of `tcp_shifted_skb`.
     pub(super) fn shift(&mut self, to: SkbId, from: SkbId, len: u32, pcount: u16) -> bool {
         debug_assert_eq!(self.next(to), from);
-        self.link_through(from);
-        let start = self[from].seq;
-        let mut end = start.wrapping_add(len);
-        let is_eaten = self[from].len() == len;
-        if is_eaten {
-            end = self[from].end_seq;
-            let flags = self[from].flags;
-            self[to].flags |= flags;
+        let is_first_plain = from == self.plain;
+        if !is_first_plain {
+            self.link_through(from);
         }
-        self[to].end_seq = end;
-        self[to].pcount += pcount;
-        self.set_milestones(start, end, to);
+        let skb = &mut self[from];
+        let start = skb.seq;
+        let is_eaten = skb.len() == len;
+        let (mut end, mut flags) = (start.wrapping_add(len), 0);
         if is_eaten {
-            self.remove_merged(from);
+            (end, flags) = (skb.end_seq, skb.flags);
         } else {
-            self[from].seq = end;
-            self[from].pcount -= pcount;
+            skb.seq = end;
+            skb.pcount -= pcount;
+        }
+        let skb = &mut self[to];
+        skb.flags |= flags;
+        skb.end_seq = end;
+        skb.pcount += pcount;
+        self.set_milestones(start, end, to);
+        if is_eaten && is_first_plain {
+            self.remove_first_plain();
+        } else if is_eaten {
+            self.remove_merged(from);
         }
         is_eaten
     }
 
     /// Whether an skb is in the order by time.
+    #[inline]
     pub(super) fn is_sorted(&self, id: SkbId) -> bool {
-        !self[id].has(tag::LINKED) || self[id].sorted_prev != NIL || self.sorted.head == id
+        !self[id].has(tag::LINKED)
+            || self[id].sorted_prev != NIL
+            || self.sorted.head == id
+            || self.again.head == id
     }
 
     /// Removes an skb from the order by time, if it is in it.
+    #[inline]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
-        let Skb { sorted_prev: prev, sorted_next: next, .. } = self[id];
+        if self.is_sorted(id) {
+            self.cut_from_order(id);
+        }
+    }
+
+    /// Removes a linked skb from the order by time, in which it is.
+    fn cut_from_order(&mut self, id: SkbId) {
+        let skb = &mut self[id];
+        let (prev, next) = (skb.sorted_prev, skb.sorted_next);
+        skb.sorted_prev = NIL;
+        skb.sorted_next = NIL;
         if prev != NIL {
             self[prev].sorted_next = next;
         } else if self.sorted.head == id {
             self.sorted.head = next;
         } else {
-            return;
+            self.again.head = next;
         }
-        if next == NIL {
+        if next != NIL {
+            self[next].sorted_prev = prev;
+        } else if self.sorted.tail == id {
             self.sorted.tail = prev;
         } else {
-            self[next].sorted_prev = prev;
+            self.again.tail = prev;
         }
-        let skb = &mut self[id];
-        skb.sorted_prev = NIL;
-        skb.sorted_next = NIL;
     }
 
-    /// Moves an skb to the end of the order by time. One that is placed and not yet in flight is the youngest anyway.
+    /// Moves an skb to the end of the order by time, and returns it. Its time is that of the latest transmission. One that
+    /// is placed and not yet in flight is the youngest anyway.
     #[inline]
-    pub(super) fn move_to_newest(&mut self, id: SkbId) {
-        if id != self.end {
-            self.make_youngest(id);
+    pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
+        if id == self.end {
+            return &mut self[id];
         }
+        self.move_to_end(id);
+        &mut self[id]
     }
 
-    fn make_youngest(&mut self, id: SkbId) {
+    #[inline(never)]
+    fn move_to_end(&mut self, id: SkbId) {
         if self.plain != self.end && id == self.tail() {
             return;
         }
-        self.link_all();
-        if self.sorted.tail == id {
-            return;
-        }
         self.unlink_sorted(id);
-        let tail = self.sorted.tail;
-        let skb = &mut self[id];
-        skb.sorted_prev = tail;
-        skb.sorted_next = NIL;
-        if tail == NIL {
-            self.sorted.head = id;
+        let youngest = if self.plain == self.end { self.sorted.tail } else { self.tail() };
+        if youngest == NIL || self[youngest].tstamp_ns < self[id].tstamp_ns {
+            Self::append(&mut self.ring, &mut self.again, id);
         } else {
-            self[tail].sorted_next = id;
+            self.link_all();
+            Self::append(&mut self.ring, &mut self.sorted, id);
         }
-        self.sorted.tail = id;
     }
 
-    /// Inserts an skb that was removed from the order by time after `at`, which is linked, or at the front if `at` is
-    /// `NIL`.
-    pub(super) fn insert_sorted_after(&mut self, at: SkbId, id: SkbId) {
-        let next = if at == NIL { self.sorted.head } else { self[at].sorted_next };
+    /// Appends an skb to a part of the order by time.
+    fn append(ring: &mut [Skb], chain: &mut Chain, id: SkbId) {
+        let mask = ring.len() - 1;
+        let tail = chain.tail;
+        ring[id as usize & mask].sorted_prev = tail;
+        if tail == NIL {
+            chain.head = id;
+        } else {
+            ring[tail as usize & mask].sorted_next = id;
+        }
+        chain.tail = id;
+    }
+
+    /// Inserts an skb that is not in the order by time behind another that is.
+    fn insert_after(&mut self, at: SkbId, id: SkbId) {
+        let next = self[at].sorted_next;
+        self[at].sorted_next = id;
         self[id].sorted_prev = at;
         self[id].sorted_next = next;
-        if at == NIL {
-            self.sorted.head = id;
-        } else {
-            self[at].sorted_next = id;
-        }
-        if next == NIL {
+        if next != NIL {
+            self[next].sorted_prev = id;
+        } else if self.sorted.tail == at {
             self.sorted.tail = id;
         } else {
-            self[next].sorted_prev = id;
+            self.again.tail = id;
         }
+    }
+
+    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for either part, the skb put
+    /// back last, `NIL` at first: of many that are put back in order of sequence number, those sent once are in order of
+    /// time as well, so that one pass over all suffices.
+    pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
+        let is_again = self[id].has(tag::EVER_RETRANS);
+        let tstamp_ns = self[id].tstamp_ns;
+        let mut at = from[usize::from(is_again)];
+        if at != NIL && self[at].tstamp_ns > tstamp_ns {
+            at = NIL;
+        }
+        let chain = if is_again { &mut self.again } else { &mut self.sorted };
+        if at == NIL {
+            let mask = self.ring.len() - 1;
+            let head = chain.head;
+            if head == NIL || self.ring[head as usize & mask].tstamp_ns >= tstamp_ns {
+                chain.head = id;
+                if head == NIL {
+                    chain.tail = id;
+                } else {
+                    self[head].sorted_prev = id;
+                }
+                self[id].sorted_next = head;
+                from[usize::from(is_again)] = id;
+                return;
+            }
+            at = head;
+        }
+        loop {
+            let next = self[at].sorted_next;
+            if next == NIL || self[next].tstamp_ns >= tstamp_ns {
+                break;
+            }
+            at = next;
+        }
+        self.insert_after(at, id);
+        from[usize::from(is_again)] = id;
     }
 
     /// The skb in flight that holds byte `seq`, `NIL` if none does. Linux: `tcp_sacktag_bsearch`.
@@ -489,7 +572,7 @@ impl Queue {
         if head == NIL || before(seq, self[head].seq) || !before(seq, self[self.tail()].end_seq) {
             return NIL;
         }
-        if self.plain != self.end && !before(seq, self.at(self.plain).seq) {
+        if self.plain != self.end && !before(seq, self[self.plain].seq) {
             return self.find_plain(seq);
         }
         let stone = seq >> MILESTONE_SHIFT << MILESTONE_SHIFT;
@@ -506,11 +589,11 @@ impl Queue {
     /// The plain skb that holds byte `seq`; one does.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
-        let mut count = self.end.wrapping_sub(id) & !BESIDE;
+        let mut count = self.end.wrapping_sub(id) & ID_MASK;
         while count > 1 {
             let half = count / 2;
-            let middle = id.wrapping_add(half) & !BESIDE;
-            if !before(seq, self.at(middle).seq) {
+            let middle = id.wrapping_add(half) & ID_MASK;
+            if !before(seq, self[middle].seq) {
                 id = middle;
             }
             count -= half;
@@ -523,7 +606,20 @@ impl Queue {
     }
 
     /// Records `id` as the skb that holds every milestone in `seq..end_seq`.
+    #[inline]
     fn set_milestones(&mut self, seq: u32, end_seq: u32, id: SkbId) {
+        if seq.wrapping_sub(1) >> MILESTONE_SHIFT != end_seq.wrapping_sub(1) >> MILESTONE_SHIFT {
+            self.set_several_milestones(seq, end_seq, id);
+        }
+    }
+
+    #[inline(never)]
+    fn set_several_milestones(&mut self, seq: u32, end_seq: u32, id: SkbId) {
+        self.make_room_for_milestones(end_seq);
+        self.record_milestones(seq, end_seq, id);
+    }
+
+    fn record_milestones(&mut self, seq: u32, end_seq: u32, id: SkbId) {
         let step = 1 << MILESTONE_SHIFT;
         let mut stone = seq.wrapping_add(step - 1) >> MILESTONE_SHIFT << MILESTONE_SHIFT;
         while before(stone, end_seq) {
@@ -544,7 +640,7 @@ impl Queue {
         let mut id = self.linked.head;
         while id != self.plain {
             let Skb { seq, end_seq, next, .. } = self[id];
-            self.set_milestones(seq, end_seq, id);
+            self.record_milestones(seq, end_seq, id);
             id = next;
         }
     }

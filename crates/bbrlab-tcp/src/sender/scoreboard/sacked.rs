@@ -100,7 +100,7 @@ impl Scoreboard {
         hear: &mut impl FnMut(&Covered),
     ) {
         if self.sacked_out == 0 {
-            self.highest_sack = self.queue.head();
+            self.set_highest_sack(self.queue.head());
         }
         self.walk_blocks(conn, blocks, dsack_index, hear);
         let cache = &mut self.sack_cache.blocks;
@@ -255,7 +255,7 @@ impl Scoreboard {
             self.queue.unlink_sorted(id);
         }
         if !before(self.queue[id].seq, self.highest_sack_seq(conn)) {
-            self.highest_sack = self.queue.next(id);
+            self.set_highest_sack(self.queue.next(id));
         }
     }
 
@@ -411,7 +411,7 @@ impl Scoreboard {
         if !after(skb.seq.wrapping_add(len), conn.snd_una) || !self.may_merge(prev, len, pcount) {
             return Shift::Fallback;
         }
-        if !self.shifted(id, conn, &Piece { len, pcount, mss, is_dup }, hear) {
+        if !self.shifted(prev, id, conn, &Piece { len, pcount, mss, is_dup }, hear) {
             return Shift::Merged(prev);
         }
         // The hole is filled: the next skb may be SACKed and can be merged as well.
@@ -424,7 +424,8 @@ impl Scoreboard {
                 && skb.seg_len() == mss
                 && self.may_merge(prev, len, pcount)
             {
-                self.shifted(next, conn, &Piece { len, pcount, mss, is_dup: false }, hear);
+                let piece = Piece { len, pcount, mss, is_dup: false };
+                self.shifted(prev, next, conn, &piece, hear);
             }
         }
         Shift::Merged(prev)
@@ -436,10 +437,11 @@ impl Scoreboard {
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= 65_535
     }
 
-    /// Moves a piece of `id` into the skb before it and updates the counts; true if nothing is left of `id`, which is
-    /// then freed. Linux: `tcp_shifted_skb`.
+    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; true if nothing is left of `id`,
+    /// which is then freed. Linux: `tcp_shifted_skb`.
     fn shifted(
         &mut self,
+        prev: SkbId,
         id: SkbId,
         conn: &Conn,
         piece: &Piece,
@@ -451,7 +453,7 @@ impl Scoreboard {
             skb.tx.use_up();
         }
         let ever_retrans = skb.tags & tag::EVER_RETRANS;
-        let (prev, next) = (self.queue.prev(id), self.queue.next(id));
+        let next = if self.highest_sack == id { self.queue.next(id) } else { NIL };
         let into = &mut self.queue[prev];
         if into.gso_size == 0 {
             into.gso_size = u16::try_from(piece.mss).expect("a full segment is below 64 KiB");
@@ -463,13 +465,16 @@ impl Scoreboard {
             if skb.pcount <= 1 {
                 skb.gso_size = 0;
             }
+            if self.highest_sack == id {
+                self.set_highest_sack(id);
+            }
             return false;
         }
         if self.retransmit_hint == id {
             self.retransmit_hint = prev;
         }
         if self.highest_sack == id {
-            self.highest_sack = next;
+            self.set_highest_sack(next);
         }
         if self.search.next == id {
             self.search.restart();

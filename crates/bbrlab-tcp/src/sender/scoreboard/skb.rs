@@ -30,6 +30,8 @@ pub(crate) mod tag {
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
     /// Its neighbours are those that its links name: it is not plain any more.
     pub(crate) const LINKED: u8 = 0x08;
+    /// It is gone, and its place waits for those before it to become free.
+    pub(crate) const FREED: u8 = 0x40;
 }
 
 /// The place of an skb in its queue; [`NIL`] for none.

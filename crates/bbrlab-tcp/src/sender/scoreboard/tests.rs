@@ -47,6 +47,9 @@ impl Scoreboard {
         }
         assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "the queue ends at snd_nxt");
         assert!(has_hint && has_highest, "hints point into the queue");
+        let highest = self.highest_sack;
+        let is_known = self.sacked_out == 0 || highest == NIL;
+        assert!(is_known || queue[highest].seq == self.above_sacked, "above what is SACKed");
         wmem += self.unsent.memory();
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.lost_out, lost, "lost_out");
@@ -57,12 +60,15 @@ impl Scoreboard {
             assert_eq!(self.sacked_out, sacked, "sacked_out");
         }
         assert_eq!(self.wmem_queued, wmem, "wmem_queued");
-        let mut sorted = queue.oldest();
+        let mut walk = queue.by_time();
         let mut last_ns = 0;
-        while sorted != NIL {
-            assert!(queue[sorted].tstamp_ns >= last_ns, "the list is sorted by time");
-            last_ns = queue[sorted].tstamp_ns;
-            sorted = queue.next_by_time(sorted);
+        loop {
+            let id = queue.next_by_time(&mut walk);
+            if id == NIL {
+                break;
+            }
+            assert!(queue[id].tstamp_ns >= last_ns, "the order by time is in order of time");
+            last_ns = queue[id].tstamp_ns;
         }
     }
 }
