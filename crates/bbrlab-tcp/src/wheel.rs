@@ -97,16 +97,21 @@ pub struct WheelTimer {
 }
 
 impl WheelTimer {
+    /// Whether [`Self::set`] would change nothing.
+    #[inline]
+    pub(crate) fn keeps(&self, expires: u32, now_jiffies: u32) -> bool {
+        self.is_pending
+            && self.expires == expires
+            && (!self.is_expiry_forgotten || self.chosen == now_jiffies)
+    }
+
     /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if that changed.
     ///
     /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen earlier and may be
     /// coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.is_pending
-            && self.expires == expires
-            && (!self.is_expiry_forgotten || self.chosen == now_jiffies)
-        {
+        if self.keeps(expires, now_jiffies) {
             return None;
         }
         let slot = slot_of(expires, now_jiffies);

@@ -381,7 +381,8 @@ impl Sender {
     }
 
     /// Updates the clock and stores the timestamp echo of an arriving segment.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK begins here")]
     fn start_segment(&mut self, now: Time, segment: &Segment) {
         self.refresh_clock(now);
         self.rcv_tsecr = (segment.has_ts && segment.has(flag::ACK))

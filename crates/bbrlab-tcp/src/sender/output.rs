@@ -212,28 +212,34 @@ impl Sender {
     /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so.
     #[inline(never)]
     fn send_full_bursts(&mut self, nonagle: Nonagle, host: &mut impl Host) -> Stop {
-        let mut progress = Progress::none(self.board.in_flight());
-        if progress.in_flight == 0 || progress.in_flight >= self.conn.ctl.cwnd {
-            return self.write_xmit(progress, nonagle, Push::All, host);
+        let mut in_flight = self.board.in_flight();
+        let mut quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
+        if in_flight == 0 || quota == 0 {
+            return self.write_xmit(Progress::none(in_flight), nonagle, Push::All, host);
         }
-        progress.max_segs = self.tso_segs();
-        progress.is_rto_due = self.is_rto_due();
-        let segs = progress.max_segs;
+        let segs = self.tso_segs();
         let burst = segs * self.conn.mss;
+        debug_assert!(self.board.packets_out() > 0, "something is in flight");
+        let is_rto_due = self.timer.pending() == TimerPurpose::LossProbe;
+        let mut sent_pkts = 0;
         let limit = loop {
             let can_send = self.board.first_unsent().is_some_and(|first| {
                 let room = self.right_edge().wrapping_sub(first.seq);
                 first.len > burst && room.cast_signed() >= burst.cast_signed()
             });
-            if !can_send || cwnd_test(self.conn.ctl.cwnd, progress.in_flight) < segs {
+            if !can_send || quota < segs {
+                let progress = Progress { in_flight, sent_pkts, max_segs: segs, is_rto_due };
                 return self.write_xmit(progress, nonagle, Push::All, host);
             }
-            self.send_full_burst(burst, segs, progress.in_flight, host);
-            progress.count(segs);
+            self.send_full_burst(burst, segs, in_flight, host);
+            in_flight = in_flight.wrapping_add(segs);
+            sent_pkts += segs;
             if let Some(limit) = self.limit_before_cwnd(Push::All, host) {
                 break limit;
             }
+            quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
         };
+        let progress = Progress { in_flight, sent_pkts, max_segs: segs, is_rto_due };
         self.finish_sending(progress, false, true, host);
         Stop::Limited(limit)
     }

@@ -261,7 +261,15 @@ impl Sender {
         let timeout = jiffies.wrapping_add(when);
         self.timer.pending = what;
         self.timer.timeout = timeout;
-        if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
+        if !self.timer.wheel.keeps(timeout, jiffies) {
+            self.move_timer(timeout, host);
+        }
+    }
+
+    /// Chooses a slot of the wheel for the jiffy `timeout`, and tells the host if it is another.
+    #[inline(never)]
+    fn move_timer(&mut self, timeout: u32, host: &mut impl Host) {
+        if let Some(slot) = self.timer.wheel.set(timeout, self.conn.jiffies) {
             host.arm(TimerId::Retransmit, self.time_of(slot));
         }
     }
@@ -287,11 +295,18 @@ impl Sender {
         self.reset_timer(what, when, host);
     }
 
-    /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
+    /// Whether pacing holds back the next packet by less than a jiffy.
     #[inline]
+    pub(super) fn is_departure_near(&self) -> bool {
+        self.conn.wstamp_ns < self.conn.clock_ns + self.clock.tick_ns
+    }
+
+    /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
     pub(super) fn departure_delay(&self) -> u32 {
-        let delay_ns = self.conn.wstamp_ns.saturating_sub(self.conn.clock_ns);
-        if delay_ns < self.clock.tick_ns { 0 } else { self.clock.whole_ticks(delay_ns) }
+        if self.is_departure_near() {
+            return 0;
+        }
+        self.clock.whole_ticks(self.conn.wstamp_ns - self.conn.clock_ns)
     }
 
     /// The time at which a future jiffy begins.
@@ -311,10 +326,7 @@ impl Sender {
         let is_exact =
             self.timer.pending == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto;
         if !is_exact && self.timer.timeout.wrapping_sub(jiffies).cast_signed() > 0 {
-            let timeout = self.timer.timeout;
-            if let Some(slot) = self.timer.wheel.set(timeout, jiffies) {
-                host.arm(TimerId::Retransmit, self.time_of(slot));
-            }
+            self.move_timer(self.timer.timeout, host);
             return;
         }
         if self.hooks.notes_in_flight {
