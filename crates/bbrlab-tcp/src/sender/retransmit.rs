@@ -5,7 +5,7 @@
 //! Deviations: that of `scoreboard/flight.rs`.
 
 use super::limits::{Limit, Stop};
-use super::scoreboard::{Cursor, tag};
+use super::scoreboard::Cursor;
 use super::timers::TimerPurpose;
 use super::{Sender, timestamp_ms};
 use crate::Host;
@@ -41,24 +41,24 @@ impl Sender {
             if !self.board.is_repair_due() {
                 break Stop::Done;
             }
+            // None of this changes until something is sent.
+            let Some(at) = self.board.seek_unrepaired(at, &mut has_hole) else {
+                break Stop::Done;
+            };
             let skb = self.board.sent(at);
-            if !skb.has(tag::LOST) {
-                has_hole |= !skb.has(tag::RETRANS | tag::SACKED);
-            } else if !skb.has(tag::SACKED | tag::RETRANS) {
-                if self.waits_above_high_sack(skb.seq) {
-                    break Stop::Done;
-                }
-                if self.is_small_queue_full(skb.len, 1) {
-                    break Stop::Limited(Limit::Pacing);
-                }
-                if !self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host) {
-                    break Stop::Limited(Limit::Rwnd);
-                }
-                if self.is_in_cwnd_reduction() {
-                    self.episode.note_sent(self.board.sent(at).pcount);
-                }
-                is_head_sent |= next == head && self.timer.pending() != TimerPurpose::Reordering;
+            if self.waits_above_high_sack(skb.seq) {
+                break Stop::Done;
             }
+            if self.is_small_queue_full(skb.len, 1) {
+                break Stop::Limited(Limit::Pacing);
+            }
+            if !self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host) {
+                break Stop::Limited(Limit::Rwnd);
+            }
+            if self.is_in_cwnd_reduction() {
+                self.episode.note_sent(self.board.sent(at).pcount);
+            }
+            is_head_sent |= Some(at) == head && self.timer.pending() != TimerPurpose::Reordering;
             next = self.board.next(at);
         };
         if is_head_sent && !self.mechanisms.is_rto_impatient {

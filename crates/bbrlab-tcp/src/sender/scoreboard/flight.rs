@@ -213,6 +213,27 @@ impl Scoreboard {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
+    /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission continues from here the
+    /// next time, or from the first hole before it: an skb that is neither lost, SACKed nor retransmitted.
+    /// Linux: in `tcp_xmit_retransmit_queue`.
+    pub(crate) fn seek_unrepaired(&mut self, at: Cursor, has_hole: &mut bool) -> Option<Cursor> {
+        let Cursor(mut id) = at;
+        loop {
+            if !*has_hole {
+                self.retransmit_hint = id;
+            }
+            let tags = self.queue[id].tags;
+            if tags & tag::ALL == tag::LOST {
+                return Some(Cursor(id));
+            }
+            *has_hole |= tags & tag::ALL == 0;
+            id = self.queue.next(id);
+            if id == NIL {
+                return None;
+            }
+        }
+    }
+
     /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.
     #[inline]
     pub(crate) fn retransmit_from(&mut self, at: Cursor) {
