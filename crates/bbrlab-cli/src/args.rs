@@ -84,7 +84,9 @@ pub(crate) enum Verb {
   bbrlab export bbrlab-runs --csv --out tables")]
     Export(ExportArgs),
     /// Measure the speed of this machine and build
-    #[command(after_help = "Example: bbrlab bench --json > bench.json")]
+    #[command(
+        after_help = "Example: bbrlab bench a b --json > bench.json; bbrlab bench a b --against bench.json"
+    )]
     Bench(BenchArgs),
     /// One case of `bench`, in this process
     #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
@@ -359,12 +361,18 @@ pub(crate) struct ExportArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Cases: a, b, c, d, and some of them with the suffix -1bdp or -tso [default: all but the largest]
+    /// Cases: a, b, c, d, d-tenth, and a, b, c with the suffix -1bdp, -tso, -bbr3 or -cubic [default: all but d]
     #[arg(value_name = "CASE")]
     pub(crate) cases: Vec<String>,
-    /// Do not count instructions
-    #[arg(long)]
-    pub(crate) no_instructions: bool,
+    /// Processes per case, of which the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: u32,
+    /// Print ratios to the figures of an earlier document as well
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) against: Option<PathBuf>,
+    /// Measure nothing: print the figures of this document
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["cases", "repeat"])]
+    pub(crate) show: Option<PathBuf>,
     /// No notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -380,6 +388,12 @@ pub(crate) struct BenchCaseArgs {
     /// Simulated time
     #[arg(long, value_name = "MS")]
     pub(crate) duration_ms: Option<u32>,
+    /// Another number of flows
+    #[arg(long, value_name = "N")]
+    pub(crate) flows: Option<u32>,
+    /// Another rate of the bottleneck
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
 }
 
 /// A count of packets: `5000000`, `1e11`, `2.5e9`.

@@ -1,10 +1,12 @@
 //! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether the same was
 //! computed.
 //!
-//! The gated cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own (`tso = "off"`),
+//! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own (`tso = "off"`),
 //! delayed ACKs as in Linux, no access rate, starts spread evenly over one RTT, digest on and no series. The
-//! forward delay lies behind the bottleneck, so that a sent packet reaches the link at once. Further cases, without a
-//! target, have a buffer of 1 BDP with its losses, and the default `tso`.
+//! forward delay lies behind the bottleneck, so that a sent packet reaches the link at once. Each variant changes
+//! one of these conditions: a buffer of 1 BDP with its losses, the default `tso`, or another congestion control.
+
+use std::borrow::Cow;
 
 use bbrlab_scenario::Scenario;
 use serde::{Deserialize, Serialize};
@@ -15,24 +17,25 @@ use crate::machine::peak_rss_bytes;
 use crate::stop::Stop;
 
 /// A case of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchCase {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
-    pub title: &'static str,
     /// Simulated time.
     pub duration_ms: u32,
+    /// Simulated time of the shorter of two runs whose difference tells what a packet costs; the other is twice as
+    /// long. Set-up and start-up then cancel.
+    pub counted_ms: u32,
     /// Whether it is run when no case is named.
     pub is_default: bool,
     flows: u32,
-    rate: &'static str,
-    rtt: &'static str,
-    /// Half of `rtt`: the bottleneck's delay. The access links have none.
-    one_way: &'static str,
-    start_step: &'static str,
+    rate: Cow<'static, str>,
+    rtt_ms: u32,
     buffer: &'static str,
     tso: &'static str,
+    cc: &'static str,
+    /// Further lines of `[stack]`.
+    sockets: &'static str,
 }
 
 /// The measurements of one case.
@@ -50,8 +53,20 @@ pub struct BenchResult {
     pub cpu_s: f64,
     /// Data packets per CPU second, the measure of speed.
     pub data_packets_per_cpu_s: f64,
-    /// Null where the machine cannot count instructions.
+    /// By callgrind, over the difference of two lengths; null where they were not counted.
     pub instructions_per_packet: Option<f64>,
+    /// Misses of a modelled first-level data cache of 48 KiB, by cachegrind; null where they were not counted.
+    #[serde(default)]
+    pub l1_misses_per_packet: Option<f64>,
+    /// Misses of a modelled second-level cache of 2 MiB, by cachegrind; null where they were not counted.
+    #[serde(default)]
+    pub l2_misses_per_packet: Option<f64>,
+    /// Simulated seconds of the two lengths whose difference is counted.
+    #[serde(default)]
+    pub counted_s: Option<[f64; 2]>,
+    /// What ns-3 does on the same dumbbell; null where it was not run.
+    #[serde(default)]
+    pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// Peak memory of the process.
     pub peak_rss_bytes: Option<u64>,
     /// Hash over what happened to every packet.
@@ -60,57 +75,58 @@ pub struct BenchResult {
 
 const A: BenchCase = BenchCase {
     name: "a",
-    title: "1 flow, 50 Mbit/s, 30 ms",
     duration_ms: 100_000,
+    counted_ms: 10_000,
     is_default: true,
     flows: 1,
-    rate: "50Mbit/s",
-    rtt: "30ms",
-    one_way: "15ms",
-    start_step: "0s",
+    rate: Cow::Borrowed("50Mbit/s"),
+    rtt_ms: 30,
     buffer: "4bdp",
     tso: "off",
+    cc: "bbr1",
+    sockets: "",
 };
 const B: BenchCase = BenchCase {
     name: "b",
-    title: "16 flows, 1 Gbit/s, 10 ms",
     duration_ms: 10_000,
+    counted_ms: 1000,
     flows: 16,
-    rate: "1Gbit/s",
-    rtt: "10ms",
-    one_way: "5ms",
-    start_step: "625us",
+    rate: Cow::Borrowed("1Gbit/s"),
+    rtt_ms: 10,
     ..A
 };
 const C: BenchCase = BenchCase {
     name: "c",
-    title: "1,000 flows, 10 Gbit/s, 10 ms",
     duration_ms: 2000,
+    counted_ms: 400,
     flows: 1000,
-    rate: "10Gbit/s",
-    rtt: "10ms",
-    one_way: "5ms",
-    start_step: "10us",
+    rate: Cow::Borrowed("10Gbit/s"),
+    rtt_ms: 10,
     ..A
 };
 const D: BenchCase = BenchCase {
     name: "d",
-    title: "100,000 flows, 100 Gbit/s, 100 ms",
     duration_ms: 1000,
+    counted_ms: 500,
     is_default: false,
     flows: 100_000,
-    rate: "100Gbit/s",
-    rtt: "100ms",
-    one_way: "50ms",
-    start_step: "1us",
+    rate: Cow::Borrowed("100Gbit/s"),
+    rtt_ms: 100,
     ..A
 };
 
-/// The cases, gated ones first.
+/// The cases, those without a variant first.
 pub const BENCH_CASES: &[BenchCase] = &[
     A,
     B,
     C,
+    BenchCase {
+        name: "d-tenth",
+        is_default: true,
+        flows: 10_000,
+        rate: Cow::Borrowed("10Gbit/s"),
+        ..D
+    },
     D,
     BenchCase { name: "a-1bdp", buffer: "1bdp", ..A },
     BenchCase { name: "b-1bdp", buffer: "1bdp", ..B },
@@ -118,6 +134,20 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "a-tso", tso: "cut", ..A },
     BenchCase { name: "b-tso", tso: "cut", ..B },
     BenchCase { name: "c-tso", tso: "cut", ..C },
+    BenchCase { name: "a-bbr3", cc: "bbr3", ..A },
+    BenchCase { name: "b-bbr3", cc: "bbr3", ..B },
+    BenchCase { name: "c-bbr3", cc: "bbr3", ..C },
+    BenchCase { name: "a-cubic", cc: "cubic", ..A },
+    BenchCase { name: "b-cubic", cc: "cubic", ..B },
+    BenchCase { name: "c-cubic", cc: "cubic", ..C },
+    // One flow whose sockets do not limit it at any rate, for `cargo xtask growth`.
+    BenchCase {
+        name: "wide",
+        is_default: false,
+        flows: 1,
+        sockets: "sndbuf = \"500MB\"\nrcvbuf = \"500MB\"\n",
+        ..C
+    },
 ];
 
 /// The case of that name.
@@ -132,6 +162,23 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
 }
 
 impl BenchCase {
+    /// The case with another number of flows and another rate; both are kept where they are `None`.
+    #[must_use]
+    pub fn with_size(&self, flows: Option<u32>, rate: Option<String>) -> Self {
+        Self {
+            flows: flows.unwrap_or(self.flows),
+            rate: rate.map_or_else(|| self.rate.clone(), Cow::Owned),
+            ..self.clone()
+        }
+    }
+
+    /// What it is, in words.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let Self { flows, rate, rtt_ms, buffer, tso, cc, .. } = self;
+        format!("{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}")
+    }
+
     /// Runs the case for `duration_ms` of simulated time.
     ///
     /// # Errors
@@ -155,18 +202,24 @@ impl BenchCase {
             cpu_s: executed.cpu_s,
             data_packets_per_cpu_s: data_packets as f64 / executed.cpu_s,
             instructions_per_packet: None,
+            l1_misses_per_packet: None,
+            l2_misses_per_packet: None,
+            counted_s: Some([1, 2].map(|times| f64::from(times * self.counted_ms) / 1e3)),
+            ns3_data_packets_per_cpu_s: None,
             peak_rss_bytes: peak_rss_bytes(),
             digest: summary.digest.expect("the simulator computes it"),
         })
     }
 
     fn scenario(&self, duration_ms: u32) -> Result<Scenario, LabError> {
-        let Self { name, flows, rate, rtt, one_way, start_step, buffer, tso, .. } = self;
+        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, sockets, .. } = self;
+        let rtt_ns = u64::from(*rtt_ms) * 1_000_000;
+        let (one_way_ns, start_step_ns) = (rtt_ns / 2, rtt_ns / u64::from(*flows).max(1));
         let text = format!(
             "duration = \"{duration_ms}ms\"\nsample = \"off\"\n\
-             [stack]\ntso = \"{tso}\"\n\
-             [bottleneck]\nrate = \"{rate}\"\ndelay = \"{one_way}\"\nbuffer = \"{buffer}\"\n\
-             [[flows]]\ncc = \"bbr1\"\nrtt = \"{rtt}\"\ncount = {flows}\nstart_step = \"{start_step}\"\n"
+             [stack]\ntso = \"{tso}\"\n{sockets}\
+             [bottleneck]\nrate = \"{rate}\"\ndelay = \"{one_way_ns}ns\"\nbuffer = \"{buffer}\"\n\
+             [[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt_ms}ms\"\ncount = {flows}\nstart_step = \"{start_step_ns}ns\"\n"
         );
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
     }
@@ -179,8 +232,8 @@ mod tests {
     #[test]
     fn every_case_runs_and_gives_the_same_digest_twice() {
         for case in BENCH_CASES {
-            // Long enough for packets to cross the bottleneck; those of (d) have an RTT of 100 ms.
-            let short_ms = if case.name == "d" { 130 } else { 80 };
+            // Long enough for packets to cross the bottleneck.
+            let short_ms = case.rtt_ms + 50;
             let (one, other) = (case.run(short_ms).unwrap(), case.run(short_ms).unwrap());
             assert!(one.data_packets > 10, "{one:?}");
             assert_eq!((one.digest, one.events), (other.digest, other.events), "{}", case.name);
@@ -191,5 +244,14 @@ mod tests {
     fn an_unknown_case_is_told_the_names() {
         let told = bench_case("e").unwrap_err().to_string();
         assert!(told.starts_with("`e`: no such case; there are a, b, c, d"), "{told}");
+    }
+
+    #[test]
+    fn a_case_of_another_size_is_that_scenario() {
+        let case = bench_case("c").unwrap().with_size(Some(3), Some("7Mbit/s".to_owned()));
+        assert_eq!(case.title(), "bbr1, flows: 3, rate 7Mbit/s, RTT 10ms, buffer 4bdp, tso off");
+        assert_eq!(case.scenario(100).unwrap().run(0).flows.len(), 3);
+        let wrong = bench_case("c").unwrap().with_size(None, Some("7".to_owned()));
+        assert!(wrong.run(100).unwrap_err().to_string().contains("rate"), "told which key");
     }
 }
