@@ -3,6 +3,7 @@
 //! `check` is the whole gate, the same that CI runs. Each step is named when it starts; the first one that
 //! fails ends it.
 
+mod bench;
 mod builds_agree;
 mod circles;
 mod dependencies;
@@ -16,11 +17,15 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask <check|rooms|bless|bench|mutants|replication>
-  check   format, room map, lints, all tests, documents, debug and release builds agree
+const USAGE: &str =
+    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|pgo|mutants|replication>
+  check   format, room map, lints, all tests, documents, debug and release builds agree, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
-  bench   the speed table
+  bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
+  profile where the instructions of a packet go, by group and by file
+  growth  what a packet costs as flows become more and faster; writes results/growth.json
+  pgo     a release binary built with a profile of itself; nothing needs it
   mutants how many random changes of the code the tests notice; not part of `check`
   replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`";
 
@@ -30,7 +35,10 @@ fn main() -> ExitCode {
         "check" => check(),
         "rooms" => map(),
         "bless" => cargo(&["test", "--workspace"], &[("UPDATE_EXPECT", "1")]),
-        "bench" => cargo(&["run", "--release", "--quiet", "-p", "bbrlab-cli", "--", "bench"], &[]),
+        "bench" => bench::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "growth" => bench::growth::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "profile" => bench::profile::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "pgo" => bench::pgo::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "replication" => replication::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
@@ -56,7 +64,8 @@ fn check() -> Result<(), String> {
     let flags =
         "-D warnings -A rustdoc::broken_intra_doc_links -A rustdoc::private_intra_doc_links";
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", flags)])?;
-    step("debug and release builds agree", builds_agree::check(&root()))
+    step("debug and release builds agree", builds_agree::check(&root()))?;
+    step("speed", bench::gate(&root()))
 }
 
 /// The checks that need only the files; all of their errors are reported.

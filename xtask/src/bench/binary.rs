@@ -1,0 +1,14 @@
+//! The release build whose speed is measured.
+
+use std::path::{Path, PathBuf};
+
+/// Where it lies.
+pub(super) fn of_release(root: &Path) -> PathBuf {
+    root.join("target/release/bbrlab")
+}
+
+/// Builds it.
+pub(super) fn build(root: &Path) -> Result<PathBuf, String> {
+    crate::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
+    Ok(of_release(root))
+}

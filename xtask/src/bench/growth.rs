@@ -1,0 +1,163 @@
+//! `cargo xtask growth`: what a packet costs as flows become more, and as one flow becomes faster. Writes
+//! `results/growth.json`, of which `docs/performance.md` and its picture are made.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::valgrind::{self, Measured, Tool};
+use super::{baseline, binary};
+
+/// Where it is kept.
+const KEPT: &str = "results/growth.json";
+
+const USAGE: &str = "usage: cargo xtask growth [--quick]
+  --quick  up to 1,000 flows and 5 Gbit/s: minutes instead of hours";
+
+/// Numbers of flows of 10 Mbit/s each. 100,000 take more than an hour under cachegrind, so between it and 10,000
+/// there is none.
+const FLOWS: [u32; 14] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000];
+const QUICK_FLOWS: u32 = 1000;
+
+/// Both lengths of these, in milliseconds: every flow then has 166 packets in the first and as many in the difference.
+const FLOWS_MS: [u32; 2] = [200, 400];
+
+/// Rates of one flow, in Mbit/s.
+const RATES_MBPS: [u32; 14] =
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000];
+const QUICK_RATE_MBPS: u32 = 5000;
+
+/// Data packets of the shorter of two lengths, and its least time: 30 RTTs, of which start-up takes half at 100 Gbit/s.
+const RATE_PACKETS: u32 = 20_000;
+const RATE_LEAST_MS: u32 = 300;
+
+/// Below this many flows the memory of the program itself hides theirs.
+const FLOWS_WITH_MEMORY: u32 = 100;
+
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
+    let is_quick = match args {
+        [] => false,
+        [flag] if flag == "--quick" => true,
+        _ => return Err(USAGE.to_owned()),
+    };
+    if !valgrind::is_installed() {
+        return Err(valgrind::MISSING.to_owned());
+    }
+    let binary = binary::build(root)?;
+    let mut flows = Vec::new();
+    let mut least_bytes = None;
+    for n in FLOWS.into_iter().filter(|&n| !is_quick || n <= QUICK_FLOWS) {
+        let mut row = row(&binary, &of_flows(n))?;
+        let bytes = row["peak_rss_bytes"].as_u64();
+        let least = *least_bytes.get_or_insert(bytes);
+        row["flows"] = json!(n);
+        row["bytes_per_flow"] = json!(bytes_per_flow(n, bytes, least));
+        eprintln!("   {n} flows: {row}");
+        flows.push(row);
+    }
+    let mut rates = Vec::new();
+    for rate_mbps in RATES_MBPS.into_iter().filter(|&rate| !is_quick || rate <= QUICK_RATE_MBPS) {
+        let mut row = row(&binary, &of_rate(rate_mbps))?;
+        row["rate_mbps"] = json!(rate_mbps);
+        eprintln!("   {rate_mbps} Mbit/s: {row}");
+        rates.push(row);
+    }
+    let text = document(&baseline::compiler(root)?, &baseline::processor(), &flows, &rates);
+    fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
+    eprintln!("{KEPT} is written; `cargo xtask bless` writes page and picture anew");
+    Ok(())
+}
+
+/// So many flows of 10 Mbit/s each, 10 ms, otherwise as case (c).
+fn of_flows(n: u32) -> Measured {
+    let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
+    Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }
+}
+
+/// One flow of that rate, 10 ms, its sockets large enough not to limit it.
+fn of_rate(rate_mbps: u32) -> Measured {
+    let arguments = ["wide", "--rate", &format!("{rate_mbps}Mbit/s")];
+    // A packet of 1,500 bytes takes 12 ms at 1 Mbit/s.
+    let short_ms = (RATE_PACKETS * 12 / rate_mbps).max(RATE_LEAST_MS);
+    Measured {
+        arguments: arguments.map(str::to_owned).to_vec(),
+        lengths_ms: [short_ms, 2 * short_ms],
+    }
+}
+
+/// Memory of each flow beyond what one flow takes.
+fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
+    let more = bytes?.saturating_sub(of_one?);
+    (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
+}
+
+/// A row of the table: what valgrind counts, and speed and memory of the longer run without it.
+fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
+    let costs =
+        valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;
+    let output = Command::new(binary)
+        .arg("bench-case")
+        .args(&case.arguments)
+        .args(["--duration-ms", &case.lengths_ms[1].to_string()])
+        .output()
+        .map_err(|error| format!("{}: {error}", binary.display()))?;
+    let result: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("{case}: not the result of a case: {error}"))?;
+    let mut row = json!({ "sim_s": result["sim_s"], "data_packets": result["data_packets"] });
+    costs[0].fill_in(&mut row);
+    row["data_packets_per_cpu_s"] =
+        json!(result["data_packets_per_cpu_s"].as_f64().map(f64::round));
+    row["peak_rss_bytes"] = result["peak_rss_bytes"].clone();
+    Ok(row)
+}
+
+/// One row a line.
+fn document(compiler: &str, processor: &str, flows: &[Value], rates: &[Value]) -> String {
+    let lines = |rows: &[Value]| {
+        rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join(",\n")
+    };
+    format!(
+        "{{\n  \"rustc\": {},\n  \"processor\": {},\n  \"flows\": [\n{}\n  ],\n  \"rates\": [\n{}\n  ]\n}}\n",
+        json!(compiler),
+        json!(processor),
+        lines(flows),
+        lines(rates)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{bytes_per_flow, document, of_flows, of_rate};
+
+    #[test]
+    fn flows_have_the_same_number_of_packets_each() {
+        let case = of_flows(2000);
+        assert_eq!(case.arguments.join(" "), "c --flows 2000 --rate 20000Mbit/s");
+        assert_eq!(case.lengths_ms, of_flows(1).lengths_ms);
+    }
+
+    #[test]
+    fn a_rate_is_measured_over_enough_packets_and_rtts() {
+        assert_eq!(of_rate(1).lengths_ms, [240_000, 480_000]);
+        assert_eq!(of_rate(100).lengths_ms, [2400, 4800]);
+        assert_eq!(of_rate(100_000).lengths_ms, [300, 600]);
+    }
+
+    #[test]
+    fn memory_a_flow_leaves_out_the_program() {
+        assert_eq!(bytes_per_flow(101, Some(1_000_500), Some(500)), Some(10_000));
+        assert_eq!(bytes_per_flow(2, Some(1000), Some(500)), None);
+        assert_eq!(bytes_per_flow(101, None, Some(500)), None);
+    }
+
+    #[test]
+    fn the_document_has_a_row_a_line() {
+        let text = document("1.95.0", "p", &[json!({ "flows": 1 }), json!({ "flows": 2 })], &[]);
+        assert_eq!(text.lines().filter(|line| line.contains("flows\":")).count(), 3);
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["flows"][1]["flows"], 2);
+    }
+}

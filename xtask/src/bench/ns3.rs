@@ -1,0 +1,100 @@
+//! The same dumbbell on ns-3, where one is installed: `adapters/ns3/dumbbell.cc`, built and run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+const SOURCE: &str = "adapters/ns3/dumbbell.cc";
+
+/// Where Debian puts the libraries of `libns3-dev`.
+const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
+
+/// Libraries that the program uses, and those that they use in turn where they exist.
+const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
+const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
+
+/// A case of the speed table as the program's arguments: rate, RTT in milliseconds, flows, seconds. Seconds are fewer than
+/// ours, for ns-3 needs some hundred times as long.
+const CASES: [(&str, [&str; 4]); 3] = [
+    ("a", ["50Mbps", "30", "1", "30"]),
+    ("b", ["1Gbps", "10", "16", "2"]),
+    ("c", ["10Gbps", "10", "1000", "0.1"]),
+];
+
+/// Fills in the speed of ns-3, and says so where there is none.
+pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
+    let wanted = |case: &Value| CASES.iter().find(|(name, _)| case["name"] == *name);
+    if !cases.iter().any(|case| wanted(case).is_some()) {
+        return Ok(());
+    }
+    let Some(program) = build(root)? else {
+        eprintln!("no ns-3 beside it: none is installed (Debian: `apt install libns3-dev`)");
+        return Ok(());
+    };
+    for case in cases {
+        if let Some((name, arguments)) = wanted(case) {
+            eprintln!("{name} on ns-3: {} s simulated", arguments[3]);
+            let speed = packets_per_cpu_s(&program, arguments)?;
+            case["ns3_data_packets_per_cpu_s"] = json!(speed.round());
+        }
+    }
+    Ok(())
+}
+
+/// The program; `None` without an ns-3.
+fn build(root: &Path) -> Result<Option<PathBuf>, String> {
+    let library = |name: &&str| Path::new(FOLDER).join(format!("libns3-{name}.so"));
+    if !NEEDED.iter().all(|name| library(name).exists()) {
+        return Ok(None);
+    }
+    let libraries = NEEDED.iter().chain(&THEIRS).map(library).filter(|path| path.exists());
+    let program = root.join("target/ns3-dumbbell");
+    let output = Command::new("g++")
+        .args(["-std=c++17", "-O2", "-DNDEBUG", "-Wl,--allow-shlib-undefined"])
+        .arg(root.join(SOURCE))
+        .arg("-o")
+        .arg(&program)
+        .args(libraries)
+        .output()
+        .map_err(|error| format!("there is an ns-3, but g++ cannot be run: {error}"))?;
+    if output.status.success() {
+        return Ok(Some(program));
+    }
+    Err(format!("{SOURCE}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn packets_per_cpu_s(program: &Path, arguments: &[&str]) -> Result<f64, String> {
+    let output = Command::new(program)
+        .arg("TcpBbr")
+        .args(arguments)
+        .output()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let failed =
+        || format!("{SOURCE} {arguments:?}: {told}{}", String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() {
+        return Err(failed());
+    }
+    speed(&told).ok_or_else(failed)
+}
+
+/// The program prints data packets and CPU seconds.
+fn speed(told: &str) -> Option<f64> {
+    let (packets, seconds) = told.trim().split_once(' ')?;
+    let (packets, seconds): (f64, f64) = (packets.parse().ok()?, seconds.parse().ok()?);
+    (packets > 0.0 && seconds > 0.0).then_some(packets / seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::speed;
+
+    #[test]
+    fn the_programs_line_is_packets_and_seconds() {
+        assert_eq!(speed("124000 4.0\n"), Some(31_000.0));
+        for wrong in ["", "124000", "0 1.0", "1 0", "a b"] {
+            assert_eq!(speed(wrong), None, "{wrong}");
+        }
+    }
+}
