@@ -74,40 +74,42 @@ enum Phase {
     Over,
 }
 
-/// A flow of the run.
+/// A flow of the run. The settings, flags and counts that events touch share a cache line: the last fields of `ends`, the
+/// first of `meter`, and all between them.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    ends: Ends,
-    /// Whether it has opened a connection.
-    pub(crate) is_started: bool,
-    phase: Phase,
-    /// Whether an ACK may end the flow: its source has an end, or it was stopped.
-    may_end: bool,
-    pub(crate) is_on: bool,
-    pub(crate) class: u32,
-    /// Whether packets can queue on its way.
-    pub(crate) has_rated_link: bool,
-    pieces: Pieces,
     pub(crate) start: Time,
-    pub(crate) meter: Meter,
-    pub(crate) past: Past,
-    pub(crate) transfers: Vec<Transfer>,
-    /// Bytes of one transfer; `u64::MAX` for a source without end.
-    transfer_bytes: u64,
-    /// The counts behind rates and shares at the end of the active time.
-    pub(crate) at_end: Option<AtEnd>,
-    /// Data packets that have reached the receiver.
-    pub(crate) data_arrivals: u64,
     /// Bytes read when the last flow started.
     pub(crate) bytes_at_last_start: u64,
     /// Bytes read when the steady state began.
     pub(crate) bytes_at_ss: u64,
     /// Bytes read when the first flow ended.
     pub(crate) bytes_at_first_end: u64,
+    ends: Ends,
+    /// Data packets that have reached the receiver.
+    pub(crate) data_arrivals: u64,
+    pub(crate) class: u32,
+    phase: Phase,
+    /// Whether the flow may end by itself: its source has an end, or it was stopped.
+    may_end: bool,
+    /// Whether it has opened a connection.
+    pub(crate) is_started: bool,
+    pub(crate) is_on: bool,
+    pub(crate) meter: Meter,
     /// Bytes read when the last flow ended.
     pub(crate) bytes_in_traffic: u64,
+    /// Bytes of one transfer; `u64::MAX` for a source without end.
+    transfer_bytes: u64,
+    pub(crate) transfers: Vec<Transfer>,
+    pieces: Pieces,
+    pub(crate) past: Past,
+    /// The counts behind rates and shares at the end of the active time.
+    pub(crate) at_end: Option<AtEnd>,
+    /// Whether packets can queue on its way.
+    pub(crate) has_rated_link: bool,
 }
 
 impl Flow {
@@ -211,7 +213,7 @@ impl Flow {
     /// showed `until`, was the transfer's last.
     #[inline]
     fn check_transfer(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass], until: Time) {
-        if self.receiver.stats().bytes_read >= self.transfer_bytes {
+        if self.may_end && self.receiver.stats().bytes_read >= self.transfer_bytes {
             self.end_transfer(port, &classes[self.class as usize], wire::run_time(until));
         }
     }
@@ -464,5 +466,24 @@ impl Flow {
             return bbrlab_cc::Info::default();
         }
         self.sender.cc().info(self.sender.conn())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::Flow;
+
+    /// Bytes of a cache line.
+    const LINE: usize = 64;
+
+    #[test]
+    fn what_all_events_touch_shares_a_cache_line() {
+        let first = offset_of!(Flow, ends.flow);
+        let last = offset_of!(Flow, meter.rtt_us);
+        assert!(first % LINE == 0 && last - first <= LINE, "{first} to {last}");
+        let receiver = offset_of!(Flow, receiver);
+        assert!(receiver % LINE == 0, "the receiver begins at {receiver}");
     }
 }

@@ -3,15 +3,20 @@
 //! Each power of two is divided into `2^precision` buckets, so a percentile is within `2^-precision` of the exact
 //! value. Only the range of buckets in use takes memory.
 
-/// Counts of values, with exact mean, minimum and maximum.
+use crate::wide::Wide;
+
+/// The range of buckets in use grows by so many at least: a cache line.
+const GROWTH: usize = 16;
+
+/// Counts of values, with exact mean, minimum and maximum. Without its counts it fills a cache line.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    precision: u32,
+    counts: Box<[u32]>,
     /// Bucket number of `counts[0]`.
-    first: usize,
-    counts: Vec<u32>,
+    first: u32,
+    precision: u32,
     total: u64,
-    sum: u128,
+    sum: Wide,
     min: u64,
     max: u64,
 }
@@ -19,7 +24,15 @@ pub(crate) struct Histogram {
 impl Histogram {
     /// An empty histogram that divides each power of two into `2^precision` buckets.
     pub(crate) fn new(precision: u32) -> Self {
-        Self { precision, first: 0, counts: Vec::new(), total: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self {
+            counts: Box::default(),
+            first: 0,
+            precision,
+            total: 0,
+            sum: Wide::default(),
+            min: u64::MAX,
+            max: 0,
+        }
     }
 
     /// Counts `value` `times` times.
@@ -29,7 +42,7 @@ impl Histogram {
             return;
         }
         self.total += u64::from(times);
-        self.sum += u128::from(value) * u128::from(times);
+        self.sum.add(u128::from(value) * u128::from(times));
         if value < self.min {
             self.min = value;
         }
@@ -37,8 +50,7 @@ impl Histogram {
             self.max = value;
         }
         let bucket = self.bucket(value);
-        let place = bucket.wrapping_sub(self.first);
-        match self.counts.get_mut(place) {
+        match self.counts.get_mut(self.place(bucket)) {
             Some(count) => *count = count.saturating_add(times),
             None => self.grow(bucket, times),
         }
@@ -51,14 +63,14 @@ impl Histogram {
             return;
         }
         for (place, &count) in other.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-            let bucket = other.first + place;
-            match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+            let bucket = other.first as usize + place;
+            match self.counts.get_mut(self.place(bucket)) {
                 Some(own) => *own = own.saturating_add(count),
                 None => self.grow(bucket, count),
             }
         }
         self.total += other.total;
-        self.sum += other.sum;
+        self.sum.add(other.sum.get());
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -70,7 +82,7 @@ impl Histogram {
 
     pub(crate) fn mean(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
-        (self.total > 0).then(|| self.sum as f64 / self.total as f64)
+        (self.total > 0).then(|| self.sum.get() as f64 / self.total as f64)
     }
 
     pub(crate) fn min(&self) -> Option<u64> {
@@ -92,7 +104,7 @@ impl Histogram {
         for (place, &count) in self.counts.iter().enumerate() {
             seen += u128::from(count);
             if seen >= rank {
-                return Some(self.middle(self.first + place).clamp(self.min, self.max));
+                return Some(self.middle(self.first as usize + place).clamp(self.min, self.max));
             }
         }
         Some(self.max)
@@ -104,6 +116,12 @@ impl Histogram {
     fn bucket(&self, value: u64) -> usize {
         let octave = (value | 1).ilog2().saturating_sub(self.precision);
         ((octave as usize) << self.precision) + (value >> octave) as usize
+    }
+
+    /// The bucket's place among the counts, if it has one.
+    #[inline]
+    fn place(&self, bucket: usize) -> usize {
+        bucket.wrapping_sub(self.first as usize)
     }
 
     fn middle(&self, bucket: usize) -> u64 {
@@ -118,19 +136,19 @@ impl Histogram {
 
     #[cold]
     fn grow(&mut self, bucket: usize, times: u32) {
-        if self.counts.is_empty() {
-            self.first = bucket;
+        let mut counts = std::mem::take(&mut self.counts).into_vec();
+        let first = if counts.is_empty() { bucket } else { bucket.min(self.first as usize) };
+        let missing = (self.first as usize).saturating_sub(first);
+        if !counts.is_empty() && missing > 0 {
+            counts.splice(0..0, std::iter::repeat_n(0, missing));
         }
-        if bucket < self.first {
-            let missing = self.first - bucket;
-            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
-            self.first = bucket;
+        let place = bucket - first;
+        if place >= counts.len() {
+            counts.resize((place + 1).next_multiple_of(GROWTH), 0);
         }
-        let place = bucket - self.first;
-        if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
-        }
-        self.counts[place] = self.counts[place].saturating_add(times);
+        counts[place] = counts[place].saturating_add(times);
+        self.counts = counts.into_boxed_slice();
+        self.first = u32::try_from(first).expect("64 octaves of at most 2^26 buckets");
     }
 }
 

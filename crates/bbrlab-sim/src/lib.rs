@@ -11,7 +11,7 @@
 //! | `flow.rs` | a flow: the two ends of a connection, the application, the counts |
 //! | `wire.rs` | from segments to packets and back |
 //! | `app.rs` | when the application writes |
-//! | `meter.rs`, `histogram.rs` | measurements of a flow |
+//! | `meter.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the spans of time that a run's figures are over |
 //! | `summary.rs`, `groups.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
@@ -26,6 +26,7 @@ mod series;
 mod setup;
 mod slowdown;
 mod summary;
+mod wide;
 mod windows;
 mod wire;
 mod wiring;

@@ -6,6 +6,7 @@
 use bbrlab_units::{Span, Time};
 
 use crate::histogram::Histogram;
+use crate::wide::Wide;
 
 /// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With few flows,
 /// percentiles are exact to a thousandth; with more flows, each flow gets less memory.
@@ -15,22 +16,26 @@ const COARSE: u32 = 3;
 
 /// The measurements of a flow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Meter {
-    /// Every RTT sample in microseconds.
-    pub(crate) rtt_us: Histogram,
-    /// The smoothed RTT at the sampling times, in microseconds.
-    pub(crate) srtt_us: Histogram,
-    pub(crate) last_rtt_us: Option<u32>,
+    // Touched by every ACK and every timer.
+    next_tick: Time,
     srtt_now_us: u32,
     cwnd_now: u32,
+    last_rtt_us: u32,
+    is_frozen: bool,
+    /// Every RTT sample in microseconds.
+    pub(crate) rtt_us: Histogram,
+    // Touched when a sampling time has passed or cwnd changes.
+    /// The smoothed RTT at the sampling times, in microseconds.
+    pub(crate) srtt_us: Histogram,
     pub(crate) cwnd_max: u32,
     /// Integral of cwnd over time, packets times nanoseconds.
-    cwnd_area: u128,
+    cwnd_area: Wide,
     seen_until: Time,
-    next_tick: Time,
     period: Span,
     /// The end of the active time, after which nothing counts.
-    pub(crate) frozen_at: Option<Time>,
+    frozen_at: Time,
 }
 
 impl Meter {
@@ -39,17 +44,18 @@ impl Meter {
         let fits = PRECISION.iter().find(|&&(most, _)| flows <= most);
         let precision = fits.map_or(COARSE, |&(_, precision)| precision);
         Self {
-            rtt_us: Histogram::new(precision),
-            srtt_us: Histogram::new(precision),
-            last_rtt_us: None,
+            next_tick: Time::ZERO,
             srtt_now_us: 0,
             cwnd_now: 0,
+            last_rtt_us: 0,
+            is_frozen: false,
+            rtt_us: Histogram::new(precision),
+            srtt_us: Histogram::new(precision),
             cwnd_max: 0,
-            cwnd_area: 0,
+            cwnd_area: Wide::default(),
             seen_until: Time::ZERO,
-            next_tick: Time::ZERO,
             period,
-            frozen_at: None,
+            frozen_at: Time::NEVER,
         }
     }
 
@@ -63,10 +69,10 @@ impl Meter {
     #[inline]
     pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, rtt_us: Option<u32>) {
         if let Some(rtt_us) = rtt_us
-            && self.frozen_at.is_none()
+            && !self.is_frozen
         {
             self.rtt_us.add(u64::from(rtt_us), 1);
-            self.last_rtt_us = Some(rtt_us);
+            self.last_rtt_us = rtt_us;
         }
         if now > self.next_tick || cwnd != self.cwnd_now {
             self.advance(now, cwnd);
@@ -77,33 +83,45 @@ impl Meter {
     /// Counts the sampling times before `now`, and adds up the time with the cwnd of the last update.
     #[inline(never)]
     fn advance(&mut self, now: Time, cwnd: u32) {
-        if self.frozen_at.is_some() {
+        if self.is_frozen {
             return;
         }
         self.count_ticks(now);
         if cwnd != self.cwnd_now {
-            self.cwnd_area += u128::from(self.cwnd_now) * u128::from(now.since(self.seen_until).0);
-            self.seen_until = now;
+            self.add_area(now);
             self.cwnd_now = cwnd;
             self.cwnd_max = self.cwnd_max.max(cwnd);
         }
     }
 
+    fn add_area(&mut self, now: Time) {
+        let span = now.since(self.seen_until);
+        self.cwnd_area.add(u128::from(self.cwnd_now) * u128::from(span.0));
+        self.seen_until = now;
+    }
+
     /// The flow's active time ends at `now`; later calls change nothing.
     pub(crate) fn freeze(&mut self, now: Time) {
-        if self.frozen_at.is_none() {
+        if !self.is_frozen {
             self.count_ticks(now + Span(1));
-            self.cwnd_area += u128::from(self.cwnd_now) * u128::from(now.since(self.seen_until).0);
-            self.frozen_at = Some(now);
+            self.add_area(now);
+            self.is_frozen = true;
+            self.frozen_at = now;
             self.next_tick = Time::NEVER;
         }
     }
 
+    /// The last RTT sample in microseconds.
+    pub(crate) fn last_rtt_us(&self) -> Option<u32> {
+        (self.rtt_us.total() > 0).then_some(self.last_rtt_us)
+    }
+
     /// Time mean of cwnd in packets over the active time that began at `start`.
     pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
-        let active = self.frozen_at?.since(start);
+        let active = self.frozen_at.since(start);
         #[expect(clippy::cast_precision_loss, reason = "for display")]
-        (active > Span::ZERO).then(|| self.cwnd_area as f64 / active.0 as f64)
+        (self.is_frozen && active > Span::ZERO)
+            .then(|| self.cwnd_area.get() as f64 / active.0 as f64)
     }
 
     /// Counts the sampling times before `now` with the smoothed RTT of the last update.

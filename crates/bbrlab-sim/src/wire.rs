@@ -131,14 +131,15 @@ pub(crate) struct End<'a, 'b> {
 
 /// What the two ends of a flow keep between events: their random numbers, and settings for packets.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Ends {
-    pub(crate) flow: FlowId,
     pub(crate) rng: Rng,
+    pub(crate) flow: FlowId,
     /// The number of the flow's current connection.
     pub(crate) connection: u32,
-    pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet of the sender and of the receiver.
     pub(crate) framing: [u32; 2],
+    pub(crate) tcp_options: TcpOptions,
 }
 
 impl Ends {

@@ -26,8 +26,8 @@ const LEVELS: u32 = 9;
 pub struct Tick {
     hz: u32,
     jiffies0: u32,
-    tick_ns: u64,
-    phase_ns: u64,
+    tick_ns: u32,
+    phase_ns: u32,
 }
 
 impl Tick {
@@ -39,9 +39,9 @@ impl Tick {
     #[must_use]
     pub fn new(hz: u32, jiffies0: u32, phase: Span) -> Self {
         assert!(hz > 0 && 1000 % hz == 0, "HZ divides 1000");
-        let tick_ns = NS_PER_S / u64::from(hz);
-        assert!(phase.0 < tick_ns, "the phase is shorter than a tick");
-        Self { hz, jiffies0, tick_ns, phase_ns: phase.0 }
+        let tick_ns = u32::try_from(NS_PER_S).expect("a second fits") / hz;
+        let phase_ns = u32::try_from(phase.0).ok().filter(|&phase_ns| phase_ns < tick_ns);
+        Self { hz, jiffies0, tick_ns, phase_ns: phase_ns.expect("shorter than a tick") }
     }
 
     /// Ticks per second.
@@ -53,29 +53,36 @@ impl Tick {
     /// The length of a tick.
     #[must_use]
     pub const fn span(self) -> Span {
-        Span(self.tick_ns)
+        Span(self.tick_ns as u64)
     }
 
     /// The 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "jiffies are 32 bits wide here and wrap")]
     pub const fn jiffies(self, now: Time) -> u32 {
-        self.jiffies0.wrapping_add(((now.0 + self.phase_ns) / self.tick_ns) as u32)
+        self.jiffies0.wrapping_add(self.ticks(now) as u32)
     }
 
     /// The time of the first tick after `now`.
     #[must_use]
     pub const fn next_tick(self, now: Time) -> Time {
-        let ticks = (now.0 + self.phase_ns) / self.tick_ns + 1;
-        Time(ticks * self.tick_ns - self.phase_ns)
+        self.begin_of(self.ticks(now) + 1)
     }
 
     /// The time at which the jiffies reach `jiffies`, which must not be before `now`.
     #[must_use]
     pub const fn time_of(self, jiffies: u32, now: Time) -> Time {
-        let ticks = (now.0 + self.phase_ns) / self.tick_ns;
         let ahead = jiffies.wrapping_sub(self.jiffies(now));
-        Time((ticks + ahead as u64) * self.tick_ns - self.phase_ns)
+        self.begin_of(self.ticks(now) + ahead as u64)
+    }
+
+    /// Ticks since the one before t = 0, or at it.
+    const fn ticks(self, now: Time) -> u64 {
+        (now.0 + self.phase_ns as u64) / self.tick_ns as u64
+    }
+
+    const fn begin_of(self, ticks: u64) -> Time {
+        Time(ticks * self.tick_ns as u64 - self.phase_ns as u64)
     }
 
     /// `jiffies` as microseconds. Linux: `jiffies_to_usecs`.

@@ -14,15 +14,18 @@ use super::window::Window;
 
 /// Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Autotune {
+    // Read at every segment.
     /// The time before which a read changes nothing, because no round trip is over.
     next_read: Time,
     /// The last echo that was used.
     last_tsecr: Option<u32>,
     /// End of the window being timed; while none is, the first byte of the stream.
     rtt_seq: u32,
+    // Used about once a round trip.
     /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
-    rtt_us: u32,
+    pub(super) rtt_us: u32,
     /// When the timing of that window began, in microseconds.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
@@ -55,11 +58,6 @@ impl Autotune {
         self.space = window.initial_space();
         self.rtt_seq = window.rcv_nxt;
         self.find_next_read();
-    }
-
-    /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
-    pub(super) const fn rtt_us(&self) -> u32 {
-        self.rtt_us
     }
 
     /// A round trip after `space_time`.

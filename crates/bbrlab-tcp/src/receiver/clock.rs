@@ -10,6 +10,7 @@ use crate::wheel::Tick;
 
 /// Linux: `tcp_clock_cache`, `jiffies`.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Clock {
     /// The time when it was last read.
     pub(super) now: Time,

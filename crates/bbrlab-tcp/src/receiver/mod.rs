@@ -102,22 +102,41 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The receiving half of a socket.
+/// The receiving half of a socket. What the fast path touches lies side by side: the last fields of `window`, the first of
+/// `autotune`, and all between them.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+#[repr(C, align(64))]
 pub struct Receiver {
+    /// When the first SYN-ACK was sent.
+    synack_at: Time,
+    /// Jiffies of the last ACK sent for a segment outside the window. Linux: `last_oow_ack_time`.
+    last_oow_ack: Option<u32>,
+    /// Sequence number of the peer's first byte.
+    stream_start: u32,
+    /// Number of unacknowledged segments, for [`DelAck::Every`].
+    unacked_segments: u32,
     window: Window,
-    ack: DelayedAck,
-    clock: Clock,
     /// Linux: `rx_opt.ts_recent`.
     ts_recent: u32,
     has_ts: bool,
     state: State,
-    sacks: SackList,
-    ecn: EcnState,
+    is_reading: bool,
+    /// Whether settings and state allow the fast path. False until [`Self::deliver`] finds out; whatever may change the
+    /// answer sets it to false.
+    is_calm: bool,
+    clock: Clock,
+    ack: DelayedAck,
+    delack_timer: WheelTimer,
+    delack_due: Time,
+    delack_armed: Time,
+    send_side: SendSide,
+    stats: ReceiverStats,
     autotune: Autotune,
-    queue: ReceiveQueue,
-    out_of_order: OutOfOrder,
+    /// Whether settings and handshake allow the fast path (`fast_path`).
+    is_plain: bool,
+    has_peer_fin: bool,
+    /// How often the SYN-ACK was retransmitted.
+    synack_retrans: u8,
     /// Number of compressed ACKs, which wait because of a hole. Linux: `compressed_ack`.
     compressed_ack: u8,
     /// Number of duplicate ACKs sent at once for the current hole. Linux: `dup_ack_counter`.
@@ -129,27 +148,10 @@ pub struct Receiver {
     /// The time that the host's timer is armed for; `Time::NEVER` for none. It may be earlier than
     /// `compressed_due`: a timer that fires early is armed again.
     compressed_armed: Time,
-    delack_timer: WheelTimer,
-    delack_due: Time,
-    delack_armed: Time,
-    /// Number of unacknowledged segments, for [`DelAck::Every`].
-    unacked_segments: u32,
-    /// Jiffies of the last ACK sent for a segment outside the window. Linux: `last_oow_ack_time`.
-    last_oow_ack: Option<u32>,
-    send_side: SendSide,
-    /// When the first SYN-ACK was sent, and how often it was retransmitted.
-    synack_at: Time,
-    synack_retrans: u8,
-    is_reading: bool,
-    /// Whether settings and handshake allow the fast path (`fast_path`).
-    is_plain: bool,
-    /// Whether the state allows it, too. False until [`Self::deliver`] finds out; whatever may change the answer
-    /// sets it to false.
-    is_calm: bool,
-    has_peer_fin: bool,
-    /// Sequence number of the peer's first byte.
-    stream_start: u32,
-    stats: ReceiverStats,
+    ecn: EcnState,
+    sacks: SackList,
+    queue: ReceiveQueue,
+    out_of_order: OutOfOrder,
     config: ReceiverConfig,
 }
 
@@ -285,9 +287,26 @@ impl Receiver {
         let ms_per_tick = i64::from(1000 / self.clock.tick().hz());
         field("ato_ms", i64::from(self.ack.ato) * ms_per_tick);
         field("rcv_mss", i64::from(self.ack.rcv_mss));
-        field("rcv_rtt_us", i64::from(self.autotune.rtt_us() >> 3));
+        field("rcv_rtt_us", i64::from(self.autotune.rtt_us >> 3));
         field("rcvq_space", i64::from(self.autotune.space()));
         field("rmem_alloc", i64::from(window.rmem_alloc));
         field("rcvbuf", i64::from(window.rcvbuf()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::Receiver;
+
+    /// Bytes of a cache line.
+    const LINE: usize = 64;
+
+    #[test]
+    fn the_fast_path_touches_four_cache_lines() {
+        let first = offset_of!(Receiver, window.rcv_nxt);
+        let last = offset_of!(Receiver, autotune.rtt_us);
+        assert!(first % LINE == 0 && last - first <= 4 * LINE, "{first} to {last}");
     }
 }

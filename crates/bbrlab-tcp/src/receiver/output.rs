@@ -137,7 +137,7 @@ impl Receiver {
         if self.compressed_due.is_some() {
             return;
         }
-        let mut rtt = self.autotune.rtt_us();
+        let mut rtt = self.autotune.rtt_us;
         let srtt = self.send_side.srtt_us;
         if srtt != 0 && srtt < rtt {
             rtt = srtt;

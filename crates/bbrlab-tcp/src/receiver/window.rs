@@ -34,8 +34,27 @@ const INIT_CWND: u32 = 10;
 
 /// The advertised window, the buffer, and the ratio of payload to memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
+    // Inputs of `steady`.
+    /// `tcp_rmem[2]`, or `None` for a fixed buffer.
+    rmem_max: Option<i32>,
+    /// Upper bound of the advertised window in bytes.
+    rwnd: Option<u32>,
+    /// The buffer in bytes of payload, if that is what it counts.
+    payload: Option<PayloadBuffer>,
+    /// Size of the buffer in bytes of memory.
+    rcvbuf: i32,
+    /// Current limit of the window, which grows, in bytes.
+    rcv_ssthresh: u32,
+    /// Payload bytes of a full segment.
+    pub(super) advmss: u32,
+    /// Payload bytes per byte of memory, in 1/256.
+    scaling_ratio: u8,
+    /// Shift of the header's window field.
+    wscale: u8,
+    // Touched by every segment.
     /// Next byte expected.
     pub(super) rcv_nxt: u32,
     /// `rcv_nxt` when the window was last advertised.
@@ -44,27 +63,11 @@ pub(super) struct Window {
     pub(super) rcv_wnd: u32,
     /// Next byte that the application reads.
     pub(super) copied_seq: u32,
-    /// Current limit of the window, which grows, in bytes.
-    rcv_ssthresh: u32,
     /// Upper bound of `rcv_ssthresh`, in bytes.
     window_clamp: u32,
-    /// Size of the buffer in bytes of memory.
-    rcvbuf: i32,
     /// Memory in use in bytes.
     pub(super) rmem_alloc: i32,
     steady: Steady,
-    /// Payload bytes per byte of memory, in 1/256.
-    scaling_ratio: u8,
-    /// Shift of the header's window field.
-    wscale: u8,
-    /// Payload bytes of a full segment.
-    pub(super) advmss: u32,
-    /// `tcp_rmem[2]`, or `None` for a fixed buffer.
-    rmem_max: Option<i32>,
-    /// Upper bound of the advertised window in bytes.
-    rwnd: Option<u32>,
-    /// The buffer in bytes of payload, if that is what it counts.
-    payload: Option<PayloadBuffer>,
 }
 
 /// A buffer that counts payload: all of it that is not taken by unread data is advertised. ns-3: `tcp-rx-buffer.cc`,

@@ -1,0 +1,22 @@
+//! A sum of 128 bits that is aligned like a `u64`, so that structs which contain one still fit their cache lines.
+
+/// The sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wide {
+    low: u64,
+    high: u64,
+}
+
+impl Wide {
+    /// The value.
+    pub(crate) const fn get(self) -> u128 {
+        (self.high as u128) << 64 | self.low as u128
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    pub(crate) fn add(&mut self, value: u128) {
+        let sum = self.get() + value;
+        *self = Self { low: sum as u64, high: (sum >> 64) as u64 };
+    }
+}
