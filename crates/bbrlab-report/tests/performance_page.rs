@@ -1,0 +1,220 @@
+//! Holds together `docs/performance.md`, its picture, and the measurements that both are made of: `results/bench.json`
+//! (`cargo xtask bench --bless`) and `results/growth.json` (`cargo xtask growth`). `UPDATE_EXPECT=1` writes them anew.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use bbrlab_report::{
+    Drawing, Plate, PlateCurve, PlateCurves, PlatePanel, PlatePoint, Scale, count, figure, fixed,
+    plate_picture,
+};
+use serde_json::Value;
+
+const PAGE: &str = "docs/performance.md";
+const PICTURE: &str = "docs/img/growth.svg";
+const BENCH: &str = "results/bench.json";
+const GROWTH: &str = "results/growth.json";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn measurements(path: &str) -> Value {
+    let text = fs::read_to_string(root().join(path)).expect("the measurements are committed");
+    serde_json::from_str(&text).expect("they are JSON")
+}
+
+fn rows<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of[key].as_array().unwrap_or_else(|| panic!("`{key}` is a list"))
+}
+
+/// The file is as `wanted`, or is made so.
+fn is_or_becomes(path: &str, wanted: &str) {
+    let path = root().join(path);
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, wanted).expect("it can be written");
+    } else {
+        let found = fs::read_to_string(&path).unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().display();
+        assert!(
+            found == wanted,
+            "{name} differs from results/; `cargo xtask bless` writes it anew"
+        );
+    }
+}
+
+#[test]
+fn the_page_says_what_was_measured() {
+    let mut page = fs::read_to_string(root().join(PAGE)).expect("the page is there");
+    let growth = measurements(GROWTH);
+    let parts = [
+        (BENCH, cases(&measurements(BENCH))),
+        (GROWTH, format!("{}\n{}", of_flows(&growth), of_rates(&growth))),
+    ];
+    for (source, part) in parts {
+        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` writes it anew -->");
+        let end = format!("<!-- End of what is written from `{source}`. -->");
+        let (head, rest) = page.split_once(&begin).expect("the page has the mark");
+        let (_, tail) = rest.split_once(&end).expect("the page has both marks");
+        page = format!("{head}{begin}\n\n{part}\n{end}{tail}");
+    }
+    is_or_becomes(PAGE, &page);
+}
+
+#[test]
+fn the_picture_shows_what_was_measured() {
+    is_or_becomes(PICTURE, &picture(&measurements(GROWTH)));
+}
+
+/// With which compiler, and where.
+fn conditions(of: &Value) -> String {
+    let text = |key: &str| of[key].as_str().expect("text").to_owned();
+    format!("rustc {}; seconds on {}.\n\n", text("rustc"), text("processor"))
+}
+
+fn cases(of: &Value) -> String {
+    let mut out = conditions(of);
+    out += "| case | packets | events a packet | instructions a packet | L1 misses | L2 misses | Mpkt per CPU s | memory, MB | times ns-3's speed |\n";
+    out += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    for case in rows(of, "cases") {
+        let number = |key: &str| case[key].as_f64();
+        let packets = case["data_packets"].as_u64();
+        let per_packet = number("events").zip(number("data_packets")).map(|(all, of)| all / of);
+        let speed = number("data_packets_per_cpu_s");
+        let ns3 = speed.zip(number("ns3_data_packets_per_cpu_s")).map(|(we, they)| we / they);
+        out += &format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            case["name"].as_str().expect("a name"),
+            count(packets),
+            fixed(per_packet, 2),
+            fixed(number("instructions_per_packet"), 0),
+            fixed(number("l1_misses_per_packet"), 2),
+            fixed(number("l2_misses_per_packet"), 2),
+            fixed(speed.map(|speed| speed / 1e6), 2),
+            fixed(number("peak_rss_bytes").map(|bytes| bytes / 1e6), 1),
+            fixed(ns3, 0),
+        );
+    }
+    out
+}
+
+/// The figures of a row, as cells; `before` is the row above.
+fn cells(row: &Value, before: Option<&Value>) -> String {
+    let instructions = |row: &Value| row["instructions_per_packet"].as_f64();
+    let growth = instructions(row).zip(before.and_then(instructions)).map(|(now, then)| now / then);
+    let number = |key: &str| row[key].as_f64();
+    format!(
+        "{} | {} | {} | {} | {}",
+        fixed(instructions(row), 0),
+        fixed(growth, 3),
+        fixed(number("l1_misses_per_packet"), 2),
+        fixed(number("l2_misses_per_packet"), 2),
+        fixed(number("data_packets_per_cpu_s").map(|speed| speed / 1e6), 2),
+    )
+}
+
+fn of_flows(of: &Value) -> String {
+    let mut out = conditions(of);
+    out += "| flows | packets | instructions a packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s | bytes a flow |\n";
+    out += "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let mut before = None;
+    for row in rows(of, "flows") {
+        out += &format!(
+            "| {} | {} | {} | {} |\n",
+            count(row["flows"].as_u64()),
+            count(row["data_packets"].as_u64()),
+            cells(row, before),
+            count(row["bytes_per_flow"].as_u64()),
+        );
+        before = Some(row);
+    }
+    out
+}
+
+fn of_rates(of: &Value) -> String {
+    let mut out = String::new();
+    out += "| rate of one flow | packets | instructions a packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s |\n";
+    out += "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let mut before = None;
+    for row in rows(of, "rates") {
+        out += &format!(
+            "| {} | {} | {} |\n",
+            rate(row),
+            count(row["data_packets"].as_u64()),
+            cells(row, before),
+        );
+        before = Some(row);
+    }
+    out
+}
+
+fn rate(row: &Value) -> String {
+    let mbps = row["rate_mbps"].as_f64().expect("a number");
+    if mbps < 1000.0 {
+        format!("{} Mbit/s", figure(mbps))
+    } else {
+        format!("{} Gbit/s", figure(mbps / 1e3))
+    }
+}
+
+fn picture(of: &Value) -> String {
+    let flows = rows(of, "flows");
+    let rates = rows(of, "rates");
+    let flows_along: Vec<String> = flows.iter().map(|row| short(&row["flows"], "")).collect();
+    let rates_along: Vec<String> = rates.iter().map(|row| short(&row["rate_mbps"], "M")).collect();
+    let panel =
+        |title: &str, along: &[String], x_title: &str, rows: &[Value], key: &str, y_title: &str| {
+            let points = rows
+                .iter()
+                .enumerate()
+                .map(|(at, row)| PlatePoint {
+                    at,
+                    measured: row[key].as_f64(),
+                    interval: None,
+                    published: None,
+                })
+                .collect();
+            let curve = PlateCurve { name: String::new(), points };
+            PlatePanel {
+                title: title.to_owned(),
+                x_title: x_title.to_owned(),
+                y_title: y_title.to_owned(),
+                shared: key.to_owned(),
+                scale: Scale::FromZero,
+                drawing: Ok(Drawing::Curves(PlateCurves {
+                    along: along.to_vec(),
+                    curves: vec![curve],
+                })),
+            }
+        };
+    let (instructions, misses) = ("instructions_per_packet", "l2_misses_per_packet");
+    let of_flows = |key, y_title: &str| {
+        panel("Flows of 10 Mbit/s", &flows_along, "flows", flows, key, y_title)
+    };
+    let of_rates =
+        |key, y_title: &str| panel("One flow", &rates_along, "rate, bit/s", rates, key, y_title);
+    let plate = Plate {
+        name: "growth".to_owned(),
+        title: "What a packet costs as flows become more and faster".to_owned(),
+        note: "bbr1, RTT 10 ms, buffer 4 BDP, every packet paced on its own; `cargo xtask growth`"
+            .to_owned(),
+        columns: 2,
+        panels: vec![
+            of_flows(instructions, "instructions a packet"),
+            of_rates(instructions, "instructions a packet"),
+            of_flows(misses, "L2 misses a packet"),
+            of_rates(misses, "L2 misses a packet"),
+        ],
+    };
+    plate_picture(&plate).svg
+}
+
+/// `20k` for 20,000, and `10G` for 10,000 M, so that the labels of an axis have room.
+fn short(number: &Value, unit: &str) -> String {
+    let number = number.as_u64().expect("a whole number");
+    match (number % 1000, unit) {
+        (0, "M") => format!("{}G", number / 1000),
+        (0, _) => format!("{}k", number / 1000),
+        _ => format!("{number}{unit}"),
+    }
+}
