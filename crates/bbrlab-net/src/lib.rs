@@ -17,6 +17,7 @@
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
 //! | `ring.rs` | the ring buffer of lanes and links |
 //! | `timers.rs` | lazy timers |
+//! | `tournament.rs` | timers that are armed for every packet |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
 //! | `link/plain.rs` | the short way of a link that only queues and serves |
@@ -48,6 +49,7 @@ mod ring;
 mod rng;
 mod route;
 mod timers;
+mod tournament;
 
 pub use accounts::FlowLosses;
 pub use digest::Digest;

@@ -1,7 +1,7 @@
 //! From a resolved scenario to a network of links, routes and flows.
 
 use bbrlab_link::Link;
-use bbrlab_net::{FlowId, LinkId, LinkMode, Network, RouteId, RouteStep};
+use bbrlab_net::{FlowId, LinkId, LinkMode, Network, RouteId, RouteStep, Side};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
@@ -36,6 +36,7 @@ pub(crate) struct Wired {
 pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     let timers = u8::try_from(TimerId::COUNT).expect("a handful of timers");
     let mut net = Network::new(run.seed, timers);
+    net.set_swift_timer(Side::Sender, TimerId::Pacing as u8);
     net.set_clock_step(run.stack.clock_step);
     let mut rated = Vec::new();
     for link in &run.links {

@@ -111,6 +111,7 @@ impl<P: Load> Network<P> {
         self.flows.push(Flow { first_leg: [forward.0, reverse.0], next_sequence: 0 });
         self.accounts.add_flow();
         self.timers.add(2 * usize::from(self.timers_per_end));
+        self.swift.add(id.0);
         id
     }
 }

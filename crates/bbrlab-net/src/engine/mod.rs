@@ -21,6 +21,7 @@ use crate::packet::{Asides, FlowId, LinkId, Load, Packet, Packets, Side};
 use crate::port::{Handler, Port};
 use crate::route::{Leg, Source, Target};
 use crate::timers::{Popped, Timers};
+use crate::tournament::Tournament;
 
 pub use conservation::Conservation;
 
@@ -33,6 +34,12 @@ pub const TIMERS_MAX: u8 = 16;
 /// The heads of this many lanes are compared with the event queue's top, in place of being in the queue. The first lanes
 /// are those of the first flow, and where flows share a path, of all.
 const LANES_BESIDE: usize = 2;
+
+/// In place of the index of an event-queue entry: the event is a swift timer's.
+const SWIFT: u32 = u32::MAX;
+
+/// No timer.
+const NO_TIMER: u32 = u32::MAX;
 
 /// Whether events are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +79,10 @@ pub struct Network<P: Load> {
     flows: Vec<Flow>,
     timers: Timers,
     timers_per_end: u8,
+    /// The timers that are armed for every packet, of one end of each flow.
+    swift: Tournament,
+    /// Which ones these are, as in the low bits of their keys; `NO_TIMER` for none.
+    swift_timer: u32,
     /// One timer per link, for its queue discipline.
     link_timers: Timers,
     links: Vec<Link>,
@@ -106,6 +117,8 @@ impl<P: Load> Network<P> {
             flows: Vec::new(),
             timers: Timers::default(),
             timers_per_end,
+            swift: Tournament::new(),
+            swift_timer: NO_TIMER,
             link_timers: Timers::default(),
             links: Vec::new(),
             packets: Packets::new(),
@@ -137,6 +150,12 @@ impl<P: Load> Network<P> {
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
         self.clock_step = step.0;
+    }
+
+    /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then does not depend on what
+    /// else is under way; nothing else does. Call it before the first flow is added.
+    pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
+        self.swift_timer = low_bits(side, timer);
     }
 
     /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
@@ -219,17 +238,27 @@ impl<P: Load> Network<P> {
             let (head, lane) = self.least_head();
             let is_beside = head < in_heap.0;
             let (key, index) = if is_beside { (head, lane) } else { in_heap };
+            let (swift_at, flow) = self.swift.next();
+            let swift = self.swift_key(swift_at, flow);
+            let is_swift = swift_at <= key.time() && swift < key;
+            let (key, index) = if is_swift { (swift, SWIFT) } else { (key, index) };
             if key.time() > until {
                 self.rest_until(until);
                 return if key.time() == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
-            if !is_beside {
-                self.heap.pop_peeked();
-            }
             self.due = key.time();
             self.now = self.step_at(self.due);
+            if !is_swift && !is_beside {
+                self.heap.pop_peeked();
+            }
             self.handle(key, index, handler);
         }
+    }
+
+    /// The key of a flow's swift timer.
+    #[inline]
+    fn swift_key(&self, at: Time, flow: u32) -> Key {
+        Key::new(at, tie(Kind::Timer, id_tie(flow, self.swift_timer)))
     }
 
     /// The least of the heads beside the event queue, and its lane.
@@ -271,15 +300,23 @@ impl<P: Load> Network<P> {
                 let Some(packet) = self.take(key, index) else { return };
                 self.arrive(&packet, handler);
             }
-            Kind::Timer => match self.timers.popped(index, self.due) {
-                Popped::Fires => {
-                    self.events += 1;
-                    let (side, id) = timer_of(key.tie());
-                    handler.on_timer(&mut Port { net: self }, FlowId(id_of(key.tie())), side, id);
+            Kind::Timer => {
+                if index == SWIFT {
+                    self.swift.fire();
+                } else {
+                    match self.timers.popped(index, self.due) {
+                        Popped::Fires => {}
+                        Popped::Later(at) => {
+                            self.heap.push(Key::new(at, key.tie()), index);
+                            return;
+                        }
+                        Popped::Stale => return,
+                    }
                 }
-                Popped::Later(at) => self.heap.push(Key::new(at, key.tie()), index),
-                Popped::Stale => {}
-            },
+                self.events += 1;
+                let (side, id) = timer_of(sequence_of(key.tie()));
+                handler.on_timer(&mut Port { net: self }, FlowId(id_of(key.tie())), side, id);
+            }
             Kind::Application => {
                 self.events += 1;
                 let (flow, token) = (FlowId(id_of(key.tie())), sequence_of(key.tie()));
@@ -340,9 +377,13 @@ impl<P: Load> Network<P> {
     #[inline]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         let at = at.max(self.now);
+        let low = low_bits(side, id);
+        if low == self.swift_timer {
+            self.swift.arm(flow.0, at);
+            return;
+        }
         let slot = self.timer_slot(flow, side, id);
         if self.timers.arm(slot, at) {
-            let low = (u32::from(side as u8) << 8) | u32::from(id);
             let tie = tie(Kind::Timer, id_tie(flow.0, low));
             self.heap.push(Key::new(at, tie), slot);
         }
@@ -350,12 +391,20 @@ impl<P: Load> Network<P> {
 
     #[inline]
     pub(crate) fn disarm(&mut self, flow: FlowId, side: Side, id: u8) {
+        if low_bits(side, id) == self.swift_timer {
+            self.swift.arm(flow.0, Time::NEVER);
+            return;
+        }
         let slot = self.timer_slot(flow, side, id);
         self.timers.disarm(slot);
     }
 
     pub(crate) fn deadline(&self, flow: FlowId, side: Side, id: u8) -> Option<Time> {
-        let deadline = self.timers.deadline(self.timer_slot(flow, side, id));
+        let deadline = if low_bits(side, id) == self.swift_timer {
+            self.swift.deadline(flow.0)
+        } else {
+            self.timers.deadline(self.timer_slot(flow, side, id))
+        };
         (deadline != Time::NEVER).then_some(deadline)
     }
 
@@ -367,9 +416,15 @@ impl<P: Load> Network<P> {
     }
 }
 
-/// Side and number of a timer, from its key.
-fn timer_of(tie: u64) -> (Side, u8) {
-    let low = sequence_of(tie);
+/// Side and number of a timer, as in the low bits of its key.
+#[inline]
+fn low_bits(side: Side, id: u8) -> u32 {
+    ((side as u32) << 8) | u32::from(id)
+}
+
+/// Side and number of a timer, from the low bits of its key.
+#[inline]
+fn timer_of(low: u32) -> (Side, u8) {
     let side = if low >> 8 == 0 { Side::Sender } else { Side::Receiver };
     (side, (low & 0xff) as u8)
 }

@@ -79,7 +79,8 @@ impl QueueLength {
         }
     }
 
-    #[cold]
+    /// The same for a length without a bucket of its own as yet, or at all.
+    #[inline(never)]
     #[expect(clippy::cast_possible_truncation, reason = "bounded by the branches")]
     #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
     fn advance_slowly(&mut self, ns: u64) {
@@ -96,7 +97,9 @@ impl QueueLength {
         self.long.ns[bucket] += ns;
         self.long.total_ns += u128::from(ns);
         self.long.sum += u128::from(ns) * u128::from(self.now);
-        self.long.squares += ns as f64 * self.now as f64 * self.now as f64;
+        // Both are far below 2^63; a conversion of signed numbers is one instruction.
+        let (ns, length) = (ns.cast_signed() as f64, self.now.cast_signed() as f64);
+        self.long.squares += ns * length * length;
     }
 
     fn total_ns(&self) -> u128 {
