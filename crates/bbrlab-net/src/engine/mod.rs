@@ -239,9 +239,10 @@ impl<P: Load> Network<P> {
             let is_beside = head < in_heap.0;
             let (key, index) = if is_beside { (head, lane) } else { in_heap };
             let (swift_at, flow) = self.swift.next();
-            let swift = self.swift_key(swift_at, flow);
-            let is_swift = swift_at <= key.time() && swift < key;
-            let (key, index) = if is_swift { (swift, SWIFT) } else { (key, index) };
+            let is_swift = swift_at < key.time()
+                || (swift_at == key.time() && self.swift_key(swift_at, flow) < key);
+            let (key, index) =
+                if is_swift { (self.swift_key(swift_at, flow), SWIFT) } else { (key, index) };
             if key.time() > until {
                 self.rest_until(until);
                 return if key.time() == Time::NEVER { Activity::Quiet } else { Activity::Running };
