@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
 };
-use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep};
+use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep, Side};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use expect_test::expect_file;
 use fixed_window::{Hosts, Seen, Toy, ToyFlow};
@@ -49,7 +49,11 @@ struct Outcome {
 
 impl Plan {
     fn run(&self, by_events: bool) -> Outcome {
-        let mut net: Network<Toy> = Network::new(self.seed, 1);
+        self.run_in(Network::new(self.seed, 1), by_events)
+    }
+
+    /// Runs it in `net`, which is empty.
+    fn run_in(&self, mut net: Network<Toy>, by_events: bool) -> Outcome {
         let mut ids = Vec::new();
         for (n, link) in self.links.iter().enumerate() {
             let discipline =
@@ -246,6 +250,19 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
         (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
     };
     format!("{value:?}").bytes().fold(0, fold)
+}
+
+/// The hosts arm and disarm their timers with every packet.
+#[test]
+fn it_does_not_matter_which_timer_is_swift() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    for _ in 0..100 {
+        let plan = plan().new_tree(&mut runner).unwrap().current();
+        let mut net = Network::new(plan.seed, 1);
+        net.set_swift_timer(Side::Sender, 0);
+        assert_eq!(plan.run_in(net, false), plan.run(false));
+    }
 }
 
 #[test]
