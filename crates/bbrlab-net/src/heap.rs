@@ -140,7 +140,11 @@ impl Heap {
             self.place(place, parent);
             place = above;
         }
-        if place < 4 && entry.0 < self.top.0 {
+        if place >= 4 {
+            self.place(place, entry);
+            return;
+        }
+        if entry.0 < self.top.0 {
             self.place(place, self.top);
             self.top = entry;
         } else {

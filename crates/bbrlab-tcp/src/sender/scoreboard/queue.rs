@@ -589,10 +589,10 @@ impl Queue {
     /// The plain skb that holds byte `seq`; one does.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
-        let mut count = self.end.wrapping_sub(id) & ID_MASK;
+        let mut count = places_on(self.end, id.wrapping_neg());
         while count > 1 {
             let half = count / 2;
-            let middle = id.wrapping_add(half) & ID_MASK;
+            let middle = places_on(id, half);
             if !before(seq, self[middle].seq) {
                 id = middle;
             }
