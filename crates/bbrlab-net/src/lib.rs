@@ -20,7 +20,7 @@
 //! | `tournament.rs` | timers that are armed for every packet |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
-//! | `link/plain.rs` | the short way of a link that only queues and serves |
+//! | `link/plain.rs` | a link that only queues and serves: its ledger, settled many packets at a time |
 //! | `link/server.rs` | when a packet departs |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |

@@ -3,7 +3,8 @@
 //! There are two implementations. With drop-tail it is known on arrival whether and when a packet departs, so the
 //! departure is computed then and there is no departure event: the *virtual clock*. Any other discipline has a
 //! *departure event* per packet, and so has drop-tail if the caller asks for it. Both draw, count and record the same
-//! at the same times, so that runs with drop-tail have equal digests.
+//! at the same times, so that runs with drop-tail have equal digests. Most links by virtual clock are plain (`plain.rs`):
+//! they write down later what the others write down at once.
 
 pub(crate) mod delay_histogram;
 pub(crate) mod discipline;
