@@ -46,13 +46,13 @@ impl FixedWindow {
 }
 
 impl Handler<Payload> for FixedWindow {
-    fn at_receiver(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {
-        port.send(p.flow, Side::Receiver, packet(p.payload.0[0], false), || p.payload);
+    fn at_receiver(&mut self, port: &mut Port<'_, Payload>, p: &Arrival<'_, Payload>) {
+        port.send(p.flow(), Side::Receiver, packet(p.payload().0[0], false), || *p.payload());
     }
 
-    fn at_sender(&mut self, port: &mut Port<'_, Payload>, p: Arrival<Payload>) {
-        self.send(port, p.flow);
-        port.arm(p.flow, Side::Sender, 0, port.now() + RTO);
+    fn at_sender(&mut self, port: &mut Port<'_, Payload>, p: &Arrival<'_, Payload>) {
+        self.send(port, p.flow());
+        port.arm(p.flow(), Side::Sender, 0, port.now() + RTO);
     }
 
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, _: Side, _: u8) {

@@ -48,15 +48,21 @@ impl Key {
     }
 
     pub(crate) fn kind(self) -> Kind {
-        match self.tie() >> 60 {
-            0 => Kind::LinkTimer,
-            1 => Kind::Departure,
-            2 => Kind::LinkArrival,
-            3 => Kind::AtReceiver,
-            4 => Kind::AtSender,
-            5 => Kind::Timer,
-            _ => Kind::Application,
-        }
+        kind_of(self.tie())
+    }
+}
+
+/// The kind of a tie.
+#[inline]
+pub(crate) fn kind_of(tie: u64) -> Kind {
+    match tie >> 60 {
+        0 => Kind::LinkTimer,
+        1 => Kind::Departure,
+        2 => Kind::LinkArrival,
+        3 => Kind::AtReceiver,
+        4 => Kind::AtSender,
+        5 => Kind::Timer,
+        _ => Kind::Application,
     }
 }
 

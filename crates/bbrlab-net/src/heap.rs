@@ -1,8 +1,8 @@
 //! The event queue: a 4-ary heap of 128-bit keys, four children per cache line, with a lazy hole.
 //!
-//! The place of a popped top stays empty until the next push fills it. That takes one sift-down, where a pop and a
-//! push would take two. Almost every event schedules its successor, so this is the common case. The least entry below
-//! the top is known, so that a successor which comes before all others takes one comparison.
+//! The place of a popped top stays empty until the next push fills it, or the popped event is over. That takes one
+//! sift-down, where a pop and a push would take two. Almost every event schedules its successor, so this is the common
+//! case. The least entry below the top is known, so that a successor which comes before all others takes one comparison.
 
 use crate::event::Key;
 
@@ -25,10 +25,11 @@ impl Siblings {
 /// A priority queue of (key, index). Equal keys come out in any order.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    /// The least entry; meaningless while `hole` is set.
+    /// The least entry; `Key::NEVER` if there is none. While an event runs that was popped, it is still that event.
     top: (Key, u32),
     /// The least key below the top and its place; `Key::NEVER` if there is none.
     least: (Key, usize),
+    /// Whether the place of the top is empty.
     hole: bool,
     /// Entries below the top: place `n` is child `n % 4` of node `n / 4` (node 0 is the top, node `n + 1` place `n`).
     keys: Vec<Siblings>,
@@ -48,28 +49,26 @@ impl Heap {
         }
     }
 
-    /// The least entry.
-    pub(crate) fn peek(&mut self) -> Option<(Key, u32)> {
-        if self.hole {
-            if self.below == 0 {
-                return None;
-            }
-            self.below -= 1;
-            let (group, child) = (self.below / 4, self.below % 4);
-            let last = (self.keys[group].0[child], self.indices[group][child]);
-            self.keys[group].0[child] = Key::NEVER;
-            if group == 0 {
-                self.find_least();
-            }
-            self.fill_hole(last);
-        }
-        Some(self.top)
+    /// The least entry, `Key::NEVER` if there is none. The last event popped is over.
+    #[inline]
+    pub(crate) fn top(&self) -> (Key, u32) {
+        debug_assert!(!self.hole || self.top.0 == Key::NEVER);
+        self.top
     }
 
-    /// Removes the entry that `peek` has just returned.
-    pub(crate) fn pop_peeked(&mut self) {
+    /// Removes the least entry.
+    #[inline]
+    pub(crate) fn pop(&mut self) {
         debug_assert!(!self.hole);
         self.hole = true;
+    }
+
+    /// The event that was popped is over: what is now the least entry becomes the top, unless a push has filled its place.
+    #[inline]
+    pub(crate) fn close(&mut self) {
+        if self.hole {
+            self.fill_hole_with_last();
+        }
     }
 
     #[inline]
@@ -87,6 +86,21 @@ impl Heap {
         let below =
             (0..self.below).map(|n| (self.keys[n / 4].0[n % 4], self.indices[n / 4][n % 4]));
         top.into_iter().chain(below)
+    }
+
+    fn fill_hole_with_last(&mut self) {
+        if self.below == 0 {
+            self.top.0 = Key::NEVER;
+            return;
+        }
+        self.below -= 1;
+        let (group, child) = (self.below / 4, self.below % 4);
+        let last = (self.keys[group].0[child], self.indices[group][child]);
+        self.keys[group].0[child] = Key::NEVER;
+        if group == 0 {
+            self.find_least();
+        }
+        self.fill_hole(last);
     }
 
     /// Puts `entry` in the place of the top.
@@ -180,11 +194,12 @@ mod tests {
                 } else {
                     model.sort_unstable_by(|a, b| b.cmp(a));
                     let expected = model.pop();
-                    let got = heap.peek();
-                    prop_assert_eq!(got.map(|(key, _)| key.0), expected);
-                    if let Some((key, index)) = got {
+                    heap.close();
+                    let (key, index) = heap.top();
+                    prop_assert_eq!(key.0, expected.unwrap_or(Key::NEVER.0));
+                    if expected.is_some() {
                         prop_assert_eq!(key.0, u128::from(index));
-                        heap.pop_peeked();
+                        heap.pop();
                     }
                 }
                 prop_assert_eq!(heap.iter().count(), model.len());

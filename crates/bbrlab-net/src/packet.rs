@@ -52,20 +52,52 @@ pub struct Outgoing<'a, P: Load> {
 }
 
 /// A packet as a host receives it.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival<P: Load> {
+#[derive(Debug)]
+pub struct Arrival<'a, P: Load> {
+    packet: &'a Packet<P>,
+    aside: Option<&'a P::Aside>,
+}
+
+impl<'a, P: Load> Arrival<'a, P> {
+    #[inline]
+    pub(crate) fn new(packet: &'a Packet<P>, aside: Option<&'a P::Aside>) -> Self {
+        Self { packet, aside }
+    }
+
     /// The flow.
-    pub flow: FlowId,
-    /// Bytes on the wire, framing included.
-    pub wire_bytes: u32,
+    #[must_use]
+    #[inline]
+    pub fn flow(&self) -> FlowId {
+        self.packet.flow()
+    }
+
     /// The ECN field; a link may have set it to CE.
-    pub ecn: Ecn,
+    #[must_use]
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        self.packet.ticket.ecn()
+    }
+
+    /// Whether the packet carries data, as its sender said.
+    #[must_use]
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        self.packet.ticket.is_data()
+    }
+
     /// As sent.
-    pub is_data: bool,
-    /// As sent.
-    pub payload: P,
-    /// As sent.
-    pub aside: Option<P::Aside>,
+    #[must_use]
+    #[inline]
+    pub fn payload(&self) -> &'a P {
+        &self.packet.payload
+    }
+
+    /// What the packet carries beside its payload, as sent.
+    #[must_use]
+    #[inline]
+    pub fn aside(&self) -> Option<&'a P::Aside> {
+        self.aside
+    }
 }
 
 /// A packet inside the network.
@@ -192,18 +224,10 @@ impl<P: Load> Asides<P> {
         }
     }
 
-    /// The packet as its host receives it.
+    /// What a packet that has arrived carries beside its payload.
     #[inline]
-    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> Arrival<P> {
-        let is_kept = packet.aside != AsideId::NONE;
-        Arrival {
-            flow: packet.flow(),
-            wire_bytes: packet.wire_bytes,
-            ecn: packet.ticket.ecn(),
-            is_data: packet.ticket.is_data(),
-            payload: packet.payload,
-            aside: if is_kept { Some(self.take(packet.aside)) } else { None },
-        }
+    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> Option<P::Aside> {
+        if packet.aside == AsideId::NONE { None } else { Some(self.take(packet.aside)) }
     }
 
     /// Forgets what a packet carries beside: the packet was dropped.

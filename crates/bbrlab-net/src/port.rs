@@ -8,10 +8,10 @@ use crate::packet::{Arrival, FlowId, Load, Outgoing, Side};
 /// The hosts. Each call is one event; packets sent during it are sent at its time, in the order of the calls.
 pub trait Handler<P: Load> {
     /// A packet has reached the receiver of its flow.
-    fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: Arrival<P>);
+    fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
     /// A packet (usually an ACK) has reached the sender of its flow.
-    fn at_sender(&mut self, port: &mut Port<'_, P>, packet: Arrival<P>);
+    fn at_sender(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
     /// A timer that was armed for now has expired; it is now disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
@@ -57,7 +57,8 @@ impl<P: Load> Port<'_, P> {
 
     /// Arms a timer for `at` (for now if that has passed), and replaces an earlier deadline. It never fires if `at` is
     /// [`Time::NEVER`].
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub fn arm(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
         self.net.arm(flow, side, timer, at);
     }

@@ -1,55 +1,68 @@
 //! Timers that are armed for every packet: one per flow, in a tournament whose winner is the next to fire.
 //!
 //! A flow that paces arms its timer anew whenever it fires. In a tree of matches between four neighbours that takes one
-//! match per level, in which plain times are compared; in the event queue, where other timers lie as well, several times
-//! that. At equal times the flow with the lower number comes first, which is the order of the events' keys.
+//! match per level, in which single words are compared: the time, and below it the number of the flow, which decides at
+//! equal times as in the events' keys. In the event queue, where other timers lie as well, it takes several times that.
 //!
-//! As in the event queue, the place of a timer that has fired stays open until it is armed again or the next one is asked
-//! for.
+//! As in the event queue, the place of a timer that has fired stays open until it is armed again or its event is over.
 
 use bbrlab_units::Time;
 
-/// The winners of four subtrees, or four flows: when their timers fire, `NEVER` for none, and whose they are.
+/// The entries of four flows, or of the winners of four subtrees.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Match {
-    at: [u64; 4],
-    flows: [u32; 4],
-}
+#[repr(align(32))]
+struct Match([u64; 4]);
 
 impl Match {
-    const EMPTY: Self = Self { at: [u64::MAX; 4], flows: [0; 4] };
+    const EMPTY: Self = Self([NEVER; 4]);
 
-    /// The winner, at equal times the leftmost.
     #[inline]
-    fn winner(&self) -> (u64, u32) {
-        let [a, b, c, d] = self.at;
-        let (left, left_at) = if b < a { (1, b) } else { (0, a) };
-        let (right, right_at) = if d < c { (3, d) } else { (2, c) };
-        let (place, at) = if right_at < left_at { (right, right_at) } else { (left, left_at) };
-        (at, self.flows[place & 3])
+    fn winner(&self) -> u64 {
+        let [a, b, c, d] = self.0;
+        a.min(b).min(c.min(d))
     }
 }
+
+/// The entry of a timer that is not armed.
+const NEVER: u64 = u64::MAX;
 
 /// One timer per flow.
 #[derive(Debug)]
 pub(crate) struct Tournament {
+    /// When the next timer fires, `NEVER` if none is armed, and whose it is.
+    next: (Time, u32),
+    /// Whether that timer has fired.
+    is_open: bool,
+    /// An entry is a time, and in so many bits below it a flow.
+    flow_bits: u32,
+    flow_mask: u64,
+    /// From this time on there are no entries.
+    late: u64,
     /// Match 0 decides; the winners of matches 4n + 1 to 4n + 4 meet in match n. Flows meet first in the last matches.
     matches: Vec<Match>,
     /// The number of the first match between flows.
     first: usize,
-    winner: (u64, u32),
-    /// Whether the winner's timer has fired.
-    is_open: bool,
 }
 
 impl Tournament {
     pub(crate) fn new() -> Self {
-        Self { matches: vec![Match::EMPTY], first: 0, winner: (u64::MAX, 0), is_open: false }
+        Self {
+            next: (Time::NEVER, 0),
+            is_open: false,
+            flow_bits: 0,
+            flow_mask: 0,
+            late: NEVER,
+            matches: vec![Match::EMPTY],
+            first: 0,
+        }
     }
 
     /// Adds a flow, whose timer is not armed. Flows are numbered from 0, and all are added before a timer is armed.
     pub(crate) fn add(&mut self, flow: u32) {
+        debug_assert_eq!(self.next.0, Time::NEVER);
+        self.flow_bits = u32::BITS - flow.leading_zeros();
+        self.flow_mask = !(NEVER << self.flow_bits);
+        self.late = NEVER >> self.flow_bits;
         let matches = self.matches.len();
         if flow as usize / 4 >= matches - self.first {
             self.first = matches;
@@ -57,60 +70,99 @@ impl Tournament {
         }
     }
 
-    /// When the next timer fires, and whose it is; `NEVER` if none is armed.
+    /// When the next timer fires; `NEVER` if none is armed. No place is open.
     #[inline]
-    pub(crate) fn next(&mut self) -> (Time, u32) {
-        if self.is_open {
-            self.is_open = false;
-            self.set(self.winner.1, u64::MAX);
-        }
-        let (at, flow) = self.winner;
-        (Time(at), flow)
+    pub(crate) fn next(&self) -> Time {
+        debug_assert!(!self.is_open);
+        self.next.0
     }
 
-    /// The timer that `next` has just returned fires, and is then not armed.
+    /// Whose timer fires next.
     #[inline]
-    pub(crate) fn fire(&mut self) {
+    pub(crate) fn next_flow(&self) -> u32 {
+        self.next.1
+    }
+
+    /// The next timer fires, and is then not armed. Returns whose it is.
+    #[inline]
+    pub(crate) fn fire(&mut self) -> u32 {
         debug_assert!(!self.is_open);
         self.is_open = true;
+        self.next.1
     }
 
-    /// Arms a flow's timer for `at`, or disarms it with `NEVER`.
+    /// Closes the place of the timer that has fired, if it is still open.
     #[inline]
-    pub(crate) fn arm(&mut self, flow: u32, at: Time) {
+    pub(crate) fn close(&mut self) {
         if self.is_open {
-            self.is_open = false;
-            let fired = self.winner.1;
-            if fired != flow {
-                self.set(fired, u64::MAX);
-            }
+            self.clear();
         }
-        self.set(flow, at.0);
+    }
+
+    #[inline(never)]
+    fn clear(&mut self) {
+        self.is_open = false;
+        self.set(self.next.1, NEVER);
+    }
+
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if there is no entry for so late a time: the bits of a
+    /// flow would push out its own. With a million flows that is from five hours on.
+    #[inline]
+    pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
+        if at.0 >= self.late {
+            return false;
+        }
+        self.enter(flow, (at.0 << self.flow_bits) | u64::from(flow));
+        true
+    }
+
+    /// Disarms a flow's timer.
+    pub(crate) fn disarm(&mut self, flow: u32) {
+        self.enter(flow, NEVER);
+    }
+
+    #[inline]
+    fn enter(&mut self, flow: u32, entry: u64) {
+        if self.is_open && self.next.1 != flow {
+            self.clear();
+        }
+        self.is_open = false;
+        self.set(flow, entry);
     }
 
     /// The time for which a flow's timer is armed.
     pub(crate) fn deadline(&self, flow: u32) -> Time {
-        if self.is_open && self.winner.1 == flow {
+        if self.is_open && self.next.1 == flow {
             return Time::NEVER;
         }
-        Time(self.matches[self.first + flow as usize / 4].at[flow as usize % 4])
+        self.time_of(self.matches[self.first + flow as usize / 4].0[flow as usize % 4])
     }
 
-    /// Sets a flow's time and plays its matches up to the last.
-    fn set(&mut self, flow: u32, at: u64) {
-        let mut winner = (at, flow);
-        // Flow 4n + k is the child k of match `first` + n, and what holds for the children of any match holds for it.
-        let mut child = 4 * self.first + 1 + flow as usize;
-        while let Some(above) = child.checked_sub(1) {
-            let (number, place) = (above / 4, above % 4);
-            let met = &mut self.matches[number];
-            met.at[place] = winner.0;
-            met.flows[place] = winner.1;
-            winner = met.winner();
-            child = number;
-        }
-        self.winner = winner;
+    #[inline]
+    fn time_of(&self, entry: u64) -> Time {
+        if entry == NEVER { Time::NEVER } else { Time(entry >> self.flow_bits) }
     }
+
+    /// Sets a flow's entry and plays its matches up to the last.
+    #[inline]
+    fn set(&mut self, flow: u32, entry: u64) {
+        let mut winner = entry;
+        // Flow 4n + k is the child k of match `first` + n, and what holds for the children of any match holds for it.
+        let mut child = 4 * self.first + flow as usize;
+        while let Some(met) = self.matches.get_mut(child / 4) {
+            met.0[child % 4] = winner;
+            winner = met.winner();
+            // Below match 0 there is none.
+            child = (child / 4).wrapping_sub(1);
+        }
+        self.next = (self.time_of(winner), low_half(winner & self.flow_mask));
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+fn low_half(word: u64) -> u32 {
+    word as u32
 }
 
 #[cfg(test)]
@@ -133,18 +185,20 @@ mod tests {
             for (flow, at, fires) in steps {
                 let flow = flow % flows;
                 if fires {
+                    timers.close();
                     let first = (0..flows).min_by_key(|&flow| model[flow as usize]).unwrap();
-                    let (at, flow) = timers.next();
-                    prop_assert_eq!(at, model[first as usize]);
-                    if at < Time::NEVER {
-                        prop_assert_eq!(flow, first);
-                        timers.fire();
+                    prop_assert_eq!(timers.next(), model[first as usize]);
+                    if timers.next() < Time::NEVER {
+                        prop_assert_eq!(timers.fire(), first);
                         model[first as usize] = Time::NEVER;
                     }
-                } else {
-                    let at = at.map_or(Time::NEVER, Time);
-                    timers.arm(flow, at);
+                } else if let Some(at) = at.map(Time) {
+                    prop_assert!(timers.arm(flow, at));
                     model[flow as usize] = at;
+                } else {
+                    prop_assert!(!timers.arm(flow, Time::NEVER));
+                    timers.disarm(flow);
+                    model[flow as usize] = Time::NEVER;
                 }
                 for flow in 0..flows {
                     prop_assert_eq!(timers.deadline(flow), model[flow as usize]);

@@ -31,13 +31,13 @@ fn packet(payload: u32) -> Outgoing<'static, u32> {
 const ARM: u32 = 1000;
 
 impl Handler<u32> for Scripted {
-    fn at_receiver(&mut self, port: &mut Port<'_, u32>, p: Arrival<u32>) {
-        writeln!(self.log, "{} data {} of {}", port.now().0, p.payload, p.flow.0).unwrap();
-        port.send(p.flow, Side::Receiver, packet(p.payload), || p.payload);
+    fn at_receiver(&mut self, port: &mut Port<'_, u32>, p: &Arrival<'_, u32>) {
+        writeln!(self.log, "{} data {} of {}", port.now().0, p.payload(), p.flow().0).unwrap();
+        port.send(p.flow(), Side::Receiver, packet(*p.payload()), || *p.payload());
     }
 
-    fn at_sender(&mut self, port: &mut Port<'_, u32>, p: Arrival<u32>) {
-        writeln!(self.log, "{} ack {} of {}", port.now().0, p.payload, p.flow.0).unwrap();
+    fn at_sender(&mut self, port: &mut Port<'_, u32>, p: &Arrival<'_, u32>) {
+        writeln!(self.log, "{} ack {} of {}", port.now().0, p.payload(), p.flow().0).unwrap();
     }
 
     fn on_timer(&mut self, port: &mut Port<'_, u32>, flow: FlowId, side: Side, id: u8) {
@@ -197,8 +197,8 @@ fn a_path_without_delay_does_not_let_insertion_decide() {
 fn a_timer_fires_once_at_its_last_deadline_however_often_it_was_moved() {
     struct Mover(Vec<u64>);
     impl Handler<u32> for Mover {
-        fn at_receiver(&mut self, _: &mut Port<'_, u32>, _: Arrival<u32>) {}
-        fn at_sender(&mut self, _: &mut Port<'_, u32>, _: Arrival<u32>) {}
+        fn at_receiver(&mut self, _: &mut Port<'_, u32>, _: &Arrival<'_, u32>) {}
+        fn at_sender(&mut self, _: &mut Port<'_, u32>, _: &Arrival<'_, u32>) {}
         fn on_timer(&mut self, port: &mut Port<'_, u32>, _: FlowId, _: Side, _: u8) {
             self.0.push(port.now().0);
         }

@@ -182,16 +182,16 @@ impl Flow {
     pub(crate) fn at_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<Payload>,
+        packet: &Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) {
-        self.data_arrivals += u64::from(packet.is_data);
-        if packet.payload.connection != self.ends.connection {
+        self.data_arrivals += u64::from(packet.is_data());
+        if packet.payload().connection != self.ends.connection {
             return;
         }
-        let segment = wire::arrived(packet);
         let mut end = self.ends.end(port, Side::Receiver);
-        let read = self.receiver.deliver(end.now(), &segment, &mut end);
+        let (now, glance) = (end.now(), packet.payload().glance());
+        let read = self.receiver.deliver_glanced(now, glance, || wire::arrived(packet), &mut end);
         self.check_transfer(port, classes, read.until);
     }
 
@@ -238,10 +238,10 @@ impl Flow {
     pub(crate) fn at_sender(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<Payload>,
+        packet: &Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) -> bool {
-        if packet.payload.connection != self.ends.connection {
+        if packet.payload().connection != self.ends.connection {
             return false;
         }
         let now = port.now();

@@ -7,6 +7,7 @@
 use bbrlab_cc::Draw;
 use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side};
 use bbrlab_stack::TcpOptions;
+use bbrlab_tcp::receiver::Glance;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, SackBlock, Segment, TimerId};
 use bbrlab_units::{Span, Time};
@@ -85,12 +86,24 @@ impl Payload {
             options: segment.sack_count | if segment.has_ts { HAS_TS } else { 0 },
         }
     }
+
+    #[inline]
+    fn has_ts(&self) -> bool {
+        self.options & HAS_TS != 0
+    }
+
+    /// The segment at a glance.
+    #[inline]
+    pub(crate) fn glance(&self) -> Glance {
+        let &Self { seq, len, tsval, tsecr, flags, .. } = self;
+        Glance { seq, len, flags, has_ts: self.has_ts(), tsval, tsecr }
+    }
 }
 
 /// The segment as it arrives, with the CE mark that a link may have set.
 #[inline]
-pub(crate) fn arrived(packet: &Arrival<Payload>) -> Segment {
-    let payload = &packet.payload;
+pub(crate) fn arrived(packet: &Arrival<'_, Payload>) -> Segment {
+    let payload = packet.payload();
     Segment {
         seq: payload.seq,
         len: payload.len,
@@ -98,11 +111,11 @@ pub(crate) fn arrived(packet: &Arrival<Payload>) -> Segment {
         wnd: payload.wnd,
         tsval: payload.tsval,
         tsecr: payload.tsecr,
-        sack: packet.aside.unwrap_or_default(),
+        sack: packet.aside().copied().unwrap_or_default(),
         sack_count: payload.options & !HAS_TS,
         flags: payload.flags,
-        ecn: packet.ecn,
-        has_ts: payload.options & HAS_TS != 0,
+        ecn: packet.ecn(),
+        has_ts: payload.has_ts(),
         retransmission: payload.retransmission,
     }
 }
@@ -176,6 +189,13 @@ impl End<'_, '_> {
         self.send(segment, false, segment.ack);
     }
 
+    /// A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
+    #[inline(never)]
+    fn arm_pacing(&mut self, at: Time) {
+        let at = self.port.step_at(at);
+        self.port.arm(self.ends.flow, self.side, TimerId::Pacing as u8, at);
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each of the two kinds")]
     fn send(&mut self, segment: &Segment, is_data: bool, seq: u32) {
@@ -212,13 +232,12 @@ impl Host for End<'_, '_> {
 
     #[inline]
     fn arm(&mut self, timer: TimerId, at: Time) {
-        let at = run_time(at);
-        let at = match timer {
-            // A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
-            TimerId::Pacing => self.port.step_at(at),
-            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
-        };
-        self.port.arm(self.ends.flow, self.side, timer as u8, at);
+        match timer {
+            TimerId::Pacing => self.arm_pacing(run_time(at)),
+            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => {
+                self.port.arm(self.ends.flow, self.side, timer as u8, run_time(at));
+            }
+        }
     }
 
     #[inline]

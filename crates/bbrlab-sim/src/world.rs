@@ -37,24 +37,24 @@ impl PerAck {
 
 impl Handler<Payload> for World {
     #[inline]
-    fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
-        let flow = &mut self.flows[packet.flow.0 as usize];
-        flow.at_receiver(port, &packet, &self.classes);
+    fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
+        let flow = &mut self.flows[packet.flow().0 as usize];
+        flow.at_receiver(port, packet, &self.classes);
     }
 
     #[inline]
-    fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: Arrival<Payload>) {
-        let flow = &mut self.flows[packet.flow.0 as usize];
+    fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
+        let flow = &mut self.flows[packet.flow().0 as usize];
         let has_row = self.per_ack.is_some() && !flow.is_over();
-        let has_ended = flow.at_sender(port, &packet, &self.classes);
+        let has_ended = flow.at_sender(port, packet, &self.classes);
         if let Some(PerAck { rows, before }) = &mut self.per_ack
             && has_row
         {
-            let id = packet.flow.0;
+            let id = packet.flow().0;
             rows.push(series::row(port.now(), id, flow, &mut before[id as usize]));
         }
         if has_ended {
-            self.windows.flow_ended(port.now(), packet.flow.0, &mut self.flows);
+            self.windows.flow_ended(port.now(), packet.flow().0, &mut self.flows);
         }
     }
 

@@ -12,12 +12,12 @@ use bbrlab_units::{Span, Time};
 
 use crate::accounts::{Accounts, FlowLosses};
 use crate::digest::{Digest, Record};
-use crate::event::{Key, Kind, id_of, id_tie, sequence_of, tie};
+use crate::event::{Key, Kind, id_of, id_tie, kind_of, sequence_of, tie};
 use crate::heap::Heap;
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::link::stats::LinkStats;
-use crate::packet::{Asides, FlowId, LinkId, Load, Packet, Packets, Side};
+use crate::packet::{Arrival, Asides, FlowId, LinkId, Load, Packet, Packets, Side};
 use crate::port::{Handler, Port};
 use crate::route::{Leg, Source, Target};
 use crate::timers::{Popped, Timers};
@@ -35,9 +35,6 @@ pub const TIMERS_MAX: u8 = 16;
 /// are those of the first flow, and where flows share a path, of all.
 const LANES_BESIDE: usize = 2;
 
-/// In place of the index of an event-queue entry: the event is a swift timer's.
-const SWIFT: u32 = u32::MAX;
-
 /// No timer.
 const NO_TIMER: u32 = u32::MAX;
 
@@ -48,6 +45,17 @@ pub enum Activity {
     Running,
     /// No event is left.
     Quiet,
+}
+
+/// Where the next event is.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// The next swift timer.
+    Swift,
+    /// The head of a lane beside the event queue.
+    Beside(usize),
+    /// The top of the event queue.
+    InQueue,
 }
 
 /// A flow as the engine knows it.
@@ -234,39 +242,69 @@ impl<P: Load> Network<P> {
     pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Activity {
         assert!(until < Time::NEVER, "a run ends");
         loop {
-            let in_heap = self.heap.peek().unwrap_or((Key::NEVER, 0));
-            let (head, lane) = self.least_head();
-            let is_beside = head < in_heap.0;
-            let (key, index) = if is_beside { (head, lane) } else { in_heap };
-            let (swift_at, flow) = self.swift.next();
-            let is_swift = swift_at < key.time()
-                || (swift_at == key.time() && self.swift_key(swift_at, flow) < key);
-            let (key, index) =
-                if is_swift { (self.swift_key(swift_at, flow), SWIFT) } else { (key, index) };
-            if key.time() > until {
+            let (at, next) = self.next();
+            if at > until {
                 self.rest_until(until);
-                return if key.time() == Time::NEVER { Activity::Quiet } else { Activity::Running };
+                return if at == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
-            self.due = key.time();
-            self.now = self.step_at(self.due);
-            if !is_swift && !is_beside {
-                self.heap.pop_peeked();
-            }
-            self.handle(key, index, handler);
+            self.due = at;
+            self.now = self.step_at(at);
+            let packet = match next {
+                Next::Swift => {
+                    self.swift_timer_fires(handler);
+                    continue;
+                }
+                Next::Beside(lane) => self.take_head(lane),
+                Next::InQueue => {
+                    let (key, index) = self.heap.top();
+                    self.heap.pop();
+                    let Some(packet) = self.handle(key, index, handler) else {
+                        self.heap.close();
+                        continue;
+                    };
+                    packet
+                }
+            };
+            self.arrives(&packet, handler);
+            self.heap.close();
         }
     }
 
-    /// The key of a flow's swift timer.
+    /// The next event: when it is due, and where it is. Its time tells, unless several are due then.
     #[inline]
-    fn swift_key(&self, at: Time, flow: u32) -> Key {
-        Key::new(at, tie(Kind::Timer, id_tie(flow, self.swift_timer)))
+    fn next(&self) -> (Time, Next) {
+        let [first, second] = self.heads.map(Key::time);
+        let in_queue = self.heap.top().0.time();
+        let swift = self.swift.next();
+        let head = first.min(second);
+        if head < in_queue.min(swift) && first != second {
+            return (head, Next::Beside(usize::from(second < first)));
+        }
+        if swift < head && swift < in_queue {
+            return (swift, Next::Swift);
+        }
+        if in_queue < head && in_queue < swift {
+            return (in_queue, Next::InQueue);
+        }
+        self.next_by_key()
     }
 
-    /// The least of the heads beside the event queue, and its lane.
-    #[inline]
-    fn least_head(&self) -> (Key, u32) {
+    /// The same if several events may be due at that time. Its key tells.
+    #[inline(never)]
+    fn next_by_key(&self) -> (Time, Next) {
+        let swift = match self.swift.next() {
+            Time::NEVER => Key::NEVER,
+            at => Key::new(at, tie(Kind::Timer, id_tie(self.swift.next_flow(), self.swift_timer))),
+        };
         let [first, second] = self.heads;
-        if second < first { (second, 1) } else { (first, 0) }
+        let candidates = [
+            (first, Next::Beside(0)),
+            (second, Next::Beside(1)),
+            (self.heap.top().0, Next::InQueue),
+            (swift, Next::Swift),
+        ];
+        let least = candidates.into_iter().min_by_key(|&(key, _)| key);
+        least.map_or((Time::NEVER, Next::InQueue), |(key, next)| (key.time(), next))
     }
 
     /// The first step of the clock at or after `at`.
@@ -284,8 +322,14 @@ impl<P: Load> Network<P> {
         self.now = self.now.max(until);
     }
 
-    #[inline]
-    fn handle<H: Handler<P>>(&mut self, key: Key, index: u32, handler: &mut H) {
+    /// Handles an event of the event queue, or returns the packet that arrives.
+    #[inline(never)]
+    fn handle<H: Handler<P>>(
+        &mut self,
+        key: Key,
+        index: u32,
+        handler: &mut H,
+    ) -> Option<Packet<P>> {
         self.kind = key.kind();
         match self.kind {
             Kind::LinkTimer => match self.link_timers.popped(index, self.due) {
@@ -298,21 +342,16 @@ impl<P: Load> Network<P> {
             },
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
             Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender => {
-                let Some(packet) = self.take(key, index) else { return };
-                self.arrive(&packet, handler);
+                return self.take(key, index);
             }
             Kind::Timer => {
-                if index == SWIFT {
-                    self.swift.fire();
-                } else {
-                    match self.timers.popped(index, self.due) {
-                        Popped::Fires => {}
-                        Popped::Later(at) => {
-                            self.heap.push(Key::new(at, key.tie()), index);
-                            return;
-                        }
-                        Popped::Stale => return,
+                match self.timers.popped(index, self.due) {
+                    Popped::Fires => {}
+                    Popped::Later(at) => {
+                        self.heap.push(Key::new(at, key.tie()), index);
+                        return None;
                     }
+                    Popped::Stale => return None,
                 }
                 self.events += 1;
                 let (side, id) = timer_of(sequence_of(key.tie()));
@@ -324,64 +363,93 @@ impl<P: Load> Network<P> {
                 handler.on_application(&mut Port { net: self }, flow, token);
             }
         }
+        None
+    }
+
+    /// The next swift timer fires.
+    #[inline]
+    fn swift_timer_fires<H: Handler<P>>(&mut self, handler: &mut H) {
+        self.kind = Kind::Timer;
+        self.events += 1;
+        let flow = self.swift.fire();
+        let (side, id) = timer_of(self.swift_timer);
+        handler.on_timer(&mut Port { net: self }, FlowId(flow), side, id);
+        self.swift.close();
+    }
+
+    /// The head of a lane beside the event queue. The next packet of the lane becomes its head.
+    #[inline]
+    fn take_head(&mut self, lane: usize) -> Packet<P> {
+        self.events += 1;
+        let packets = &mut self.lanes[lane];
+        let packet = packets.pop();
+        self.heads[lane] = packets.head();
+        self.kind = kind_of(packet.tie);
+        packet
     }
 
     /// A packet reaches the end of its leg.
     #[inline]
-    fn arrive<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
-        if self.kind == Kind::LinkArrival {
-            self.arrive_at_link(*packet);
-            return;
-        }
-        self.delivered += 1;
-        let arrival = self.asides.unpack(packet);
+    fn arrives<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
         let (identity, now) = (packet.identity, self.now);
         if self.kind == Kind::AtReceiver {
-            if arrival.is_data {
+            self.delivered += 1;
+            if packet.ticket.is_data() {
                 self.accounts.digest.add(Record::AtReceiver, LinkId(0), identity, now);
             }
-            handler.at_receiver(&mut Port { net: self }, arrival);
-        } else {
+            let aside = self.asides.unpack(packet);
+            let arrival = Arrival::new(packet, aside.as_ref());
+            handler.at_receiver(&mut Port { net: self }, &arrival);
+        } else if self.kind == Kind::AtSender {
+            self.delivered += 1;
             self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
-            handler.at_sender(&mut Port { net: self }, arrival);
+            let aside = self.asides.unpack(packet);
+            let arrival = Arrival::new(packet, aside.as_ref());
+            handler.at_sender(&mut Port { net: self }, &arrival);
+        } else {
+            self.arrive_at_link(*packet);
         }
     }
 
-    /// The packet of an event, `None` if the event queue's entry is stale: a packet was inserted ahead of the former head.
-    /// The next packet of its lane becomes its head.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "the packet is read in its slot instead of being copied from there"
-    )]
+    /// The packet of an entry of the event queue, `None` if the entry is stale: a packet was inserted ahead of the former
+    /// head. The next packet of its lane becomes its head.
     fn take(&mut self, key: Key, index: u32) -> Option<Packet<P>> {
         if index & SOLO != 0 {
             self.events += 1;
             return Some(self.packets.remove(index & !SOLO));
         }
         let lane = &mut self.lanes[index as usize];
-        let beside = self.heads.get_mut(index as usize);
-        if beside.is_none() && lane.head() != key {
+        if lane.head() != key {
             return None;
         }
         let packet = lane.pop();
         let next = lane.head();
-        if let Some(beside) = beside {
-            *beside = next;
-        } else if next != Key::NEVER {
+        if next != Key::NEVER {
             self.heap.push(next, index);
         }
         self.events += 1;
         Some(packet)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         let at = at.max(self.now);
+        if low_bits(side, id) != self.swift_timer || !self.swift.arm(flow.0, at) {
+            self.arm_in_queue(flow, side, id, at);
+        }
+    }
+
+    /// Arms a timer that is not swift, or for a time that is too late for one, which may be never.
+    #[inline(never)]
+    fn arm_in_queue(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         let low = low_bits(side, id);
         if low == self.swift_timer {
-            self.swift.arm(flow.0, at);
-            return;
+            if at == Time::NEVER {
+                self.swift.disarm(flow.0);
+                return;
+            }
+            self.retire_swift_timer();
         }
         let slot = self.timer_slot(flow, side, id);
         if self.timers.arm(slot, at) {
@@ -393,11 +461,24 @@ impl<P: Load> Network<P> {
     #[inline]
     pub(crate) fn disarm(&mut self, flow: FlowId, side: Side, id: u8) {
         if low_bits(side, id) == self.swift_timer {
-            self.swift.arm(flow.0, Time::NEVER);
+            self.swift.disarm(flow.0);
             return;
         }
         let slot = self.timer_slot(flow, side, id);
         self.timers.disarm(slot);
+    }
+
+    /// Makes the swift timer one like the others.
+    #[cold]
+    fn retire_swift_timer(&mut self) {
+        let (side, id) = timer_of(std::mem::replace(&mut self.swift_timer, NO_TIMER));
+        for flow in (0..).map(FlowId).take(self.flows.len()) {
+            let deadline = self.swift.deadline(flow.0);
+            if deadline < Time::NEVER {
+                self.swift.disarm(flow.0);
+                self.arm(flow, side, id, deadline);
+            }
+        }
     }
 
     pub(crate) fn deadline(&self, flow: FlowId, side: Side, id: u8) -> Option<Time> {

@@ -3,7 +3,7 @@
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_units::{BitRate, Ecn, Span, Time};
 
-use super::Network;
+use super::{NO_TIMER, Network};
 use crate::link::discipline::Discipline;
 use crate::link::discipline::ticking::Ticking;
 use crate::link::{Line, LinkMode};
@@ -22,10 +22,10 @@ struct OneWay {
 }
 
 impl Handler<u32> for OneWay {
-    fn at_receiver(&mut self, port: &mut Port<'_, u32>, packet: Arrival<u32>) {
-        self.arrived.push((port.now().0, packet.payload));
+    fn at_receiver(&mut self, port: &mut Port<'_, u32>, packet: &Arrival<'_, u32>) {
+        self.arrived.push((port.now().0, *packet.payload()));
     }
-    fn at_sender(&mut self, _: &mut Port<'_, u32>, _: Arrival<u32>) {}
+    fn at_sender(&mut self, _: &mut Port<'_, u32>, _: &Arrival<'_, u32>) {}
     fn on_timer(&mut self, _: &mut Port<'_, u32>, _: FlowId, _: Side, _: u8) {}
     fn on_application(&mut self, port: &mut Port<'_, u32>, flow: FlowId, token: u32) {
         for _ in 0..token {
@@ -118,4 +118,49 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     assert_eq!(ticking.draws, [own.next_u64(), own.next_u64()]);
     // The application's call, three ticks, and departure and arrival of the packet that no tick dropped.
     assert_eq!(net.events(), 6);
+}
+
+/// Arms the only timer of each flow for the times that the application's token selects; records which fire when.
+#[derive(Default)]
+struct Alarms {
+    fired: Vec<(u64, u32)>,
+}
+
+/// The bits of two flows are one too many for this time.
+const LATE: u64 = u64::MAX / 2;
+
+impl Handler<u32> for Alarms {
+    fn at_receiver(&mut self, _: &mut Port<'_, u32>, _: &Arrival<'_, u32>) {}
+    fn at_sender(&mut self, _: &mut Port<'_, u32>, _: &Arrival<'_, u32>) {}
+    fn on_timer(&mut self, port: &mut Port<'_, u32>, flow: FlowId, side: Side, timer: u8) {
+        assert_eq!((side, timer), (Side::Sender, 0));
+        self.fired.push((port.now().0, flow.0));
+    }
+    fn on_application(&mut self, port: &mut Port<'_, u32>, flow: FlowId, token: u32) {
+        let at = [5, LATE, LATE + 1, 8, u64::MAX][token as usize];
+        port.arm(flow, Side::Sender, 0, Time(at));
+        assert_eq!(port.deadline(flow, Side::Sender, 0), Some(Time(at)).filter(|_| at < u64::MAX));
+    }
+}
+
+#[test]
+fn a_swift_timer_that_is_armed_for_too_late_a_time_becomes_one_like_the_others() {
+    let run = |is_swift| {
+        let mut net: Network<u32> = Network::new(1, 1);
+        if is_swift {
+            net.set_swift_timer(Side::Sender, 0);
+        }
+        let (forward, reverse) = (net.add_forward_route(&[]), net.add_reverse_route(&[]));
+        let flows = [(); 2].map(|()| net.add_flow(forward, reverse));
+        for (at, flow, token) in [(1, 0, 0), (2, 1, 1), (3, 1, 3), (9, 0, 2), (9, 1, 4), (10, 1, 1)]
+        {
+            net.schedule(flows[flow], Time(at), token);
+        }
+        let mut alarms = Alarms::default();
+        net.advance(Time(LATE + 2), &mut alarms);
+        assert_eq!(net.swift_timer, NO_TIMER);
+        alarms.fired
+    };
+    assert_eq!(run(true), [(5, 0), (8, 1), (LATE, 1), (LATE + 1, 0)]);
+    assert_eq!(run(true), run(false));
 }

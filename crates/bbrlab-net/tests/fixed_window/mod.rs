@@ -109,10 +109,10 @@ impl Hosts {
 }
 
 impl Handler<Toy> for Hosts {
-    fn at_receiver(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
-        let seq = packet.payload.seq;
-        assert_eq!(packet.aside, beside(seq));
-        self.see(Seen::Data { at: port.now(), flow: packet.flow.0, seq, ecn: packet.ecn });
+    fn at_receiver(&mut self, port: &mut Port<'_, Toy>, packet: &Arrival<'_, Toy>) {
+        let seq = packet.payload().seq;
+        assert_eq!(packet.aside().copied(), beside(seq));
+        self.see(Seen::Data { at: port.now(), flow: packet.flow().0, seq, ecn: packet.ecn() });
         let aside = beside(seq);
         let ack = Outgoing {
             wire_bytes: ACK_BYTES,
@@ -122,17 +122,17 @@ impl Handler<Toy> for Hosts {
             retransmission: 0,
             aside: aside.as_ref(),
         };
-        port.send(packet.flow, Side::Receiver, ack, || packet.payload);
+        port.send(packet.flow(), Side::Receiver, ack, || *packet.payload());
     }
 
-    fn at_sender(&mut self, port: &mut Port<'_, Toy>, packet: Arrival<Toy>) {
-        assert_eq!(packet.aside, beside(packet.payload.seq));
-        let rtt = port.now().since(packet.payload.sent_at);
-        let seq = packet.payload.seq;
-        self.see(Seen::Ack { at: port.now(), flow: packet.flow.0, seq, rtt });
-        let flow = &mut self.flows[packet.flow.0 as usize];
+    fn at_sender(&mut self, port: &mut Port<'_, Toy>, packet: &Arrival<'_, Toy>) {
+        assert_eq!(packet.aside().copied(), beside(packet.payload().seq));
+        let rtt = port.now().since(packet.payload().sent_at);
+        let seq = packet.payload().seq;
+        self.see(Seen::Ack { at: port.now(), flow: packet.flow().0, seq, rtt });
+        let flow = &mut self.flows[packet.flow().0 as usize];
         flow.in_flight = flow.in_flight.saturating_sub(1);
-        self.fill_window(port, packet.flow);
+        self.fill_window(port, packet.flow());
     }
 
     fn on_timer(&mut self, port: &mut Port<'_, Toy>, flow: FlowId, side: Side, timer: u8) {

@@ -25,15 +25,50 @@ pub(super) fn allows(config: &ReceiverConfig) -> bool {
         && !matches!(config.stack.delack, DelAck::Every { .. })
 }
 
+/// What the fast path asks of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Glance {
+    /// As in [`Segment`].
+    pub seq: u32,
+    /// As in [`Segment`].
+    pub len: u32,
+    /// As in [`Segment`].
+    pub flags: u8,
+    /// As in [`Segment`].
+    pub has_ts: bool,
+    /// As in [`Segment`].
+    pub tsval: u32,
+    /// As in [`Segment`].
+    pub tsecr: u32,
+}
+
+impl From<&Segment> for Glance {
+    fn from(segment: &Segment) -> Self {
+        let &Segment { seq, len, flags, has_ts, tsval, tsecr, .. } = segment;
+        Self { seq, len, flags, has_ts, tsval, tsecr }
+    }
+}
+
 impl Receiver {
     /// A segment arrives from the peer, and the application reads all data if it is woken up:
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
-    #[inline]
     pub fn deliver(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
-        if self.is_predicted(segment) {
-            return self.deliver_predicted(now, segment, host);
+        self.deliver_glanced(now, segment.into(), || *segment, host)
+    }
+
+    /// The same where a segment is not at hand in one piece: it is asked for if a glance at it is not enough.
+    #[inline]
+    pub fn deliver_glanced(
+        &mut self,
+        now: Time,
+        glance: Glance,
+        segment: impl FnOnce() -> Segment,
+        host: &mut impl Host,
+    ) -> Read {
+        if self.is_predicted(glance) {
+            return self.deliver_predicted(now, glance, host);
         }
-        self.deliver_any(now, segment, host)
+        self.deliver_any(now, &segment(), host)
     }
 
     #[inline(never)]
@@ -58,7 +93,7 @@ impl Receiver {
 
     /// Whether `segment` is the expected one and the fast path applies.
     #[inline]
-    fn is_predicted(&self, segment: &Segment) -> bool {
+    fn is_predicted(&self, segment: Glance) -> bool {
         debug_assert!(!self.is_calm || self.finds_calm());
         let window = &self.window;
         let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(window.rcv_nxt);
@@ -72,7 +107,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn deliver_predicted(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
+    fn deliver_predicted(&mut self, now: Time, segment: Glance, host: &mut impl Host) -> Read {
         let len = segment.len;
         self.clock.now = now;
         if self.has_ts {
@@ -87,7 +122,7 @@ impl Receiver {
         self.window.rcv_nxt = rcv_nxt;
         self.window.rmem_alloc = truesize_of(len).cast_signed();
         self.stats.new_packets += 1;
-        self.ack.pending |= if segment.has(flag::PSH) { SCHED | PUSHED } else { SCHED };
+        self.ack.pending |= if segment.flags & flag::PSH != 0 { SCHED | PUSHED } else { SCHED };
         self.ack.last_seg_size = 0;
         self.autotune.on_data(now, &self.window);
         let jiffies = self.clock.jiffies();

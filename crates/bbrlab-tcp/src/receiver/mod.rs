@@ -39,6 +39,7 @@ mod skb;
 mod window;
 
 pub use config::{EcnEcho, ReceiverConfig};
+pub use fast_path::Glance;
 pub use read::Read;
 
 use bbrlab_stack::DelAck;
