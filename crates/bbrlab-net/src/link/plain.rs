@@ -2,9 +2,9 @@
 //!
 //! What happens to a packet here is known when it arrives, and nothing else depends on when it is written down. So its
 //! arrival and its departure are entered in a ledger, and the statistics, the flow's counts and the digest are brought up
-//! to date for many packets at once: when somebody asks, when the ledger has grown long, or when it is so long that the
-//! buffer may be full. Entries are settled in the order of their times, departures before arrivals of the same time, as
-//! at any other link.
+//! to date for many packets at once: when somebody asks, or when the ledger has grown long. Entries are settled in the order
+//! of their times, departures before arrivals of the same time, as at any other link. A packet that finds the buffer full
+//! never enters the ledger: only counts and the digest note it, and neither asks in which order.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::{Span, Time};
@@ -78,12 +78,15 @@ pub(crate) struct Ledger {
     arrived: usize,
     /// Bytes on the wire of `entries`.
     bytes: u64,
+    /// How many of `entries`, from the front, are known to have departed; and their bytes.
+    gone: usize,
+    gone_bytes: u64,
 }
 
 impl Ledger {
     /// No packet.
     pub(crate) fn new(buffer: Buffer) -> Self {
-        Self { buffer, entries: Ring::default(), arrived: 0, bytes: 0 }
+        Self { buffer, entries: Ring::default(), arrived: 0, bytes: 0, gone: 0, gone_bytes: 0 }
     }
 
     /// Packets whose departures are not settled, and their bytes.
@@ -91,14 +94,30 @@ impl Ledger {
         (self.entries.len() as u64, self.bytes)
     }
 
-    /// Whether the buffer has room for a packet. The packet in service is none that waits. If departures are not settled,
-    /// there may be room although this says no.
+    /// Whether the buffer has room at `due` for a packet, after the departures of that time. The packet in service is none
+    /// that waits.
     #[inline]
-    fn has_room(&self, wire_bytes: u32) -> bool {
+    fn has_room(&mut self, wire_bytes: u32, due: Time) -> bool {
+        // Mostly there is room even if nothing of what is in the ledger had departed yet.
         self.entries.front().is_none_or(|in_service| {
             let waiting_bytes = self.bytes - u64::from(in_service.wire_bytes);
             self.buffer.admits(self.entries.len() as u64 - 1, waiting_bytes, wire_bytes)
-        })
+        }) || self.has_room_behind_departed(wire_bytes, due)
+    }
+
+    #[inline(never)]
+    fn has_room_behind_departed(&mut self, wire_bytes: u32, due: Time) -> bool {
+        while let Some(entry) = self.entries.get(self.gone) {
+            let entry_bytes = u64::from(entry.wire_bytes);
+            if entry.departs > due {
+                let waiting = (self.entries.len() - self.gone) as u64 - 1;
+                let waiting_bytes = self.bytes - self.gone_bytes - entry_bytes;
+                return self.buffer.admits(waiting, waiting_bytes, wire_bytes);
+            }
+            self.gone_bytes += entry_bytes;
+            self.gone += 1;
+        }
+        true
     }
 
     /// Settles all arrivals, and the departures up to `until`.
@@ -138,6 +157,7 @@ impl Ledger {
         }
         accounts.digest = digest;
         self.entries.drop_front(departed);
+        (self.gone, self.gone_bytes) = (0, 0);
         self.arrived = self.entries.len();
         stats.backlog_bytes = self.bytes;
     }
@@ -183,12 +203,12 @@ impl Link {
             unreachable!("the link is plain")
         };
         let Admission { wire_bytes, identity, .. } = packet;
-        if ledger.entries.len() - ledger.arrived >= UNSETTLED_MAX || !ledger.has_room(wire_bytes) {
+        if ledger.entries.len() - ledger.arrived >= UNSETTLED_MAX {
             ledger.settle(due, id, &mut self.stats, accounts);
-            if !ledger.has_room(wire_bytes) {
-                refuse(id, due, packet, &mut self.stats, accounts);
-                return None;
-            }
+        }
+        if !ledger.has_room(wire_bytes, due) {
+            refuse(id, due, packet, &mut self.stats, accounts);
+            return None;
         }
         let waited = serialiser.free_at().since(now);
         let departs = serialiser.begin_and_serve(now, wire_bytes);
