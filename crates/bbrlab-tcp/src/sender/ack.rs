@@ -19,7 +19,7 @@ use super::scoreboard::{Acked, Run, tag};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender, State};
 use crate::Host;
-use crate::rate::{AckRate, DeliveredSkb};
+use crate::rate::DeliveredSkb;
 use crate::segment::{Segment, flag};
 
 /// The data that an ACK removed from the retransmit queue.
@@ -351,7 +351,7 @@ impl Sender {
                 dropped.note_originals(&run, high_seq);
                 dropped.flag |= flags::DATA_ACKED;
                 dropped.pkts_acked += run.pcount;
-                self.sample_run(&run, &mut state.rate);
+                run.sample(&mut self.sampler, &mut state.rate);
                 if self.board.is_sack() {
                     self.count_delivered(run.pcount, ack_flag);
                     self.rack.advance(0, run.end_seq, run.last_us, now);
@@ -366,19 +366,6 @@ impl Sender {
             }
         }
         dropped
-    }
-
-    /// Passes the newest of several delivered skbs to the rate sampler, which would choose it from all of them.
-    #[inline]
-    pub(super) fn sample_run(&mut self, run: &Run, rate: &mut AckRate) {
-        let delivered = DeliveredSkb {
-            tx_mstamp: run.last_us,
-            end_seq: run.end_seq,
-            is_sacked: false,
-            is_retrans: false,
-        };
-        let mut stamps = run.tx.unpack(run.last_us);
-        self.sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
     /// Passes a delivered skb to the rate sampler. Linux: `tcp_rate_skb_delivered`.

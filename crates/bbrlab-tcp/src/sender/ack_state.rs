@@ -5,7 +5,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::scoreboard::{Covered, tag};
+use super::scoreboard::{Covered, Run, tag};
 use crate::rate::AckRate;
 
 /// What an ACK did. Linux: `FLAG_*` of `tcp_input.c`.
@@ -77,5 +77,19 @@ impl AckState {
         }
         self.sack_flag |= flags::DATA_SACKED;
         self.sack_delivered += skb.pcount;
+    }
+
+    /// Records newly SACKed skbs above everything SACKed before. Linux: `tcp_sacktag_one` for each.
+    #[inline]
+    pub(super) fn note_sacked_run(&mut self, run: &Run, high_seq: u32) {
+        if !after(run.first_end_seq, high_seq) {
+            self.sack_flag |= flags::ORIG_SACK_ACKED;
+        }
+        if self.first_sackt == 0 {
+            self.first_sackt = run.first_us;
+        }
+        self.last_sackt = run.last_us;
+        self.sack_flag |= flags::DATA_SACKED;
+        self.sack_delivered += run.pcount;
     }
 }

@@ -47,7 +47,7 @@ impl Sender {
 
         self.board.drop_run(run);
         let now = self.rack_now();
-        self.sample_run(run, &mut rate);
+        run.sample(&mut self.sampler, &mut rate);
         self.count_delivered(run.pcount, flag);
         self.rack.advance(0, run.end_seq, run.last_us, now);
         rate.rs.is_ack_delayed = run.pcount == 1

@@ -10,7 +10,7 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
-use super::scoreboard::{NUM_SACKS, tag};
+use super::scoreboard::{NUM_SACKS, Tagged, tag};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
@@ -74,22 +74,31 @@ impl Sender {
         state: &mut AckState,
     ) {
         let now = self.rack_now();
+        // A switched sampler looks at every skb.
+        let is_each_heard = self.sampler.is_switched();
         let Self { board, conn, episode, rack, sampler, .. } = self;
         let high_seq = episode.high_seq();
-        board.tag_sacked(conn, blocks, dsack_index, &mut |skb| {
-            if skb.is_dup && skb.has(tag::ANY_RETRANS) {
-                episode.undo.note_duplicate(skb.end, skb.pcount);
-                if skb.has(tag::SACKED) && before(skb.start, state.reord) {
-                    state.reord = skb.start;
+        board.tag_sacked(conn, blocks, dsack_index, is_each_heard, &mut |tagged| match tagged {
+            Tagged::Piece(skb) => {
+                if skb.is_dup && skb.has(tag::ANY_RETRANS) {
+                    episode.undo.note_duplicate(skb.end, skb.pcount);
+                    if skb.has(tag::SACKED) && before(skb.start, state.reord) {
+                        state.reord = skb.start;
+                    }
+                }
+                if after(skb.end, conn.snd_una) && !skb.has(tag::SACKED) {
+                    rack.advance(skb.tags, skb.end, skb.sent_us(), now);
+                    state.note_sacked(skb, high_seq);
+                }
+                if !skb.tx.is_used_up() {
+                    let mut stamps = skb.tx.unpack(skb.sent_us());
+                    sampler.skb_delivered(&mut state.rate, &mut stamps, skb.delivered);
                 }
             }
-            if after(skb.end, conn.snd_una) && !skb.has(tag::SACKED) {
-                rack.advance(skb.tags, skb.end, skb.sent_us(), now);
-                state.note_sacked(skb, high_seq);
-            }
-            if !skb.tx.is_used_up() {
-                let mut stamps = skb.tx.unpack(skb.sent_us());
-                sampler.skb_delivered(&mut state.rate, &mut stamps, skb.delivered);
+            Tagged::Run(run) => {
+                rack.advance(0, run.end_seq, run.last_us, now);
+                state.note_sacked_run(run, high_seq);
+                run.sample(sampler, &mut state.rate);
             }
         });
     }

@@ -9,7 +9,7 @@ use bbrlab_cc::linux_int::after;
 use super::Scoreboard;
 use super::queue::{is_place_among, places_on};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use crate::rate::PackedStamps;
+use crate::rate::{AckRate, DeliveredSkb, PackedStamps, RateSampler};
 use crate::segment::flag;
 
 /// A copy of an skb, or of the part of it, that an ACK removed.
@@ -33,8 +33,8 @@ pub(crate) struct Acked {
     pub(crate) is_whole: bool,
 }
 
-/// Neighbouring skbs that an ACK removes, none of which was ever retransmitted, SACKed or marked. They departed in their
-/// order, so the last of them is the newest.
+/// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or marked. They departed in
+/// their order, so the last of them is the newest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
@@ -52,9 +52,24 @@ pub(crate) struct Run {
     /// Number of segments.
     pub(crate) pcount: u32,
     /// Number of skbs.
-    count: u32,
+    pub(super) count: u32,
     /// Their memory in bytes.
     memory: u32,
+}
+
+impl Run {
+    /// Passes the newest skb to the rate sampler, which would choose it from all of them.
+    #[inline]
+    pub(crate) fn sample(&self, sampler: &mut RateSampler, rate: &mut AckRate) {
+        let delivered = DeliveredSkb {
+            tx_mstamp: self.last_us,
+            end_seq: self.end_seq,
+            is_sacked: false,
+            is_retrans: false,
+        };
+        let mut stamps = self.tx.unpack(self.last_us);
+        sampler.skb_delivered(rate, &mut stamps, delivered);
+    }
 }
 
 impl Acked {
@@ -105,14 +120,17 @@ impl Scoreboard {
                 break;
             }
         }
-        if count == 0 {
-            return None;
-        }
+        (count > 0).then(|| self.run_of(first, count, pcount))
+    }
+
+    /// The run of `count` plain skbs from `first` on, of `pcount` segments.
+    #[inline]
+    pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
         let oldest = &self.queue[first];
         let newest = &self.queue[places_on(first, count - 1)];
         // All but the last end where the next one begins, and only the last can carry the FIN.
         let fin = u32::from(newest.flags & flag::FIN != 0);
-        Some(Run {
+        Run {
             seq: oldest.seq,
             first_end_seq: oldest.end_seq,
             first_us: oldest.sent_us(),
@@ -122,7 +140,7 @@ impl Scoreboard {
             pcount,
             count,
             memory: newest.end_seq.wrapping_sub(oldest.seq).wrapping_sub(fin) + count * OVERHEAD,
-        })
+        }
     }
 
     /// Removes the skbs of a run from the queue.

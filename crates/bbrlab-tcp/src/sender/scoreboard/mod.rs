@@ -31,7 +31,7 @@ mod tests;
 pub(super) use acked::{Acked, Run};
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
-pub(super) use sacked::{Covered, NUM_SACKS};
+pub(super) use sacked::{Covered, NUM_SACKS, Tagged};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 

@@ -20,6 +20,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
+use super::Run;
 use super::skb::{NIL, Skb, SkbId, tag};
 use super::unsent::Written;
 
@@ -128,7 +129,7 @@ impl Queue {
 
     /// The first plain skb, `NIL` if there is none.
     #[inline]
-    fn plain_head(&self) -> SkbId {
+    pub(super) fn plain_head(&self) -> SkbId {
         if self.plain == self.end { NIL } else { self.plain }
     }
 
@@ -136,6 +137,12 @@ impl Queue {
     #[inline]
     pub(super) fn linked_head(&self) -> SkbId {
         self.linked.head
+    }
+
+    /// The last linked skb, `NIL` if there is none.
+    #[inline]
+    pub(super) fn linked_tail(&self) -> SkbId {
+        self.linked.tail
     }
 
     /// The first skb in flight if it is plain, else `NIL`.
@@ -432,6 +439,29 @@ impl Queue {
             self.remove_merged(from);
         }
         is_eaten
+    }
+
+    /// Moves all bytes of the first plain skbs, those of `run`, into the last linked one, and returns that. Without control
+    /// flags but PSH.
+    #[inline]
+    pub(super) fn merge_plain(&mut self, into: SkbId, run: &Run) -> &mut Skb {
+        debug_assert_eq!(into, self.linked.tail);
+        let mut flags = 0;
+        for _ in 0..run.count {
+            let eaten = self.plain;
+            self.plain = following(eaten);
+            let skb = &mut self[eaten];
+            flags |= skb.flags;
+            skb.tags = tag::FREED;
+        }
+        let next = self.plain;
+        let skb = &mut self[into];
+        skb.next = next;
+        skb.flags |= flags;
+        skb.end_seq = run.end_seq;
+        skb.pcount += u16::try_from(run.pcount).expect("counted in 16 bits");
+        self.set_milestones(run.seq, run.end_seq, into);
+        &mut self[into]
     }
 
     /// Whether an skb is in the order by time.

@@ -12,16 +12,20 @@
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
+use super::queue::is_place_among;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use super::{Counting, Cursor, Scoreboard};
+use super::{Counting, Cursor, Run, Scoreboard};
 use crate::rate::{DeliveredSkb, PackedStamps};
-use crate::segment::SackBlock;
+use crate::segment::{SackBlock, flag};
 
 /// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
 
 /// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
 const MERGE_LIMIT: u32 = 65_535 * 8;
+
+/// Segments of a merged skb: they are counted in 16 bits.
+const PCOUNT_LIMIT: u32 = 65_535;
 
 /// The blocks of the latest ACK in order of sequence number. Linux: `recv_sack_cache`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,12 +66,23 @@ impl Covered {
     }
 }
 
+/// What a walk has found covered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tagged<'a> {
+    /// An skb, or a part of one.
+    Piece(&'a Covered),
+    /// Whole skbs above everything SACKed before.
+    Run(&'a Run),
+}
+
 /// The target of a walk: a block, and the DSACK block if that is the next one.
 #[derive(Clone, Copy)]
 struct Wanted {
     block: SackBlock,
     next_dup: Option<SackBlock>,
     is_dup: bool,
+    /// Whether each skb is heard of on its own.
+    is_each_heard: bool,
 }
 
 /// A piece of an skb that is about to be merged into the skb before it.
@@ -89,20 +104,22 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// Tags what `blocks`, in order of sequence number, cover, and passes each piece to `hear`. One of the blocks may
-    /// be a DSACK. Ranges that the previous ACK covered are skipped. Linux: `tcp_sacktag_write_queue`.
+    /// Tags what `blocks`, in order of sequence number, cover, and passes it to `hear`, each skb on its own with
+    /// `is_each_heard`. One of the blocks may be a DSACK. Ranges that the previous ACK covered are skipped.
+    /// Linux: `tcp_sacktag_write_queue`.
     #[inline]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
         blocks: &[SackBlock],
         dsack_index: Option<usize>,
-        hear: &mut impl FnMut(&Covered),
+        is_each_heard: bool,
+        hear: &mut impl FnMut(Tagged<'_>),
     ) {
         if self.sacked_out == 0 {
             self.set_highest_sack(self.queue.head());
         }
-        self.walk_blocks(conn, blocks, dsack_index, hear);
+        self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
         let cache = &mut self.sack_cache.blocks;
         let unused = NUM_SACKS - blocks.len();
         cache[..unused].fill(SackBlock::default());
@@ -116,7 +133,8 @@ impl Scoreboard {
         conn: &Conn,
         blocks: &[SackBlock],
         dsack_index: Option<usize>,
-        hear: &mut impl FnMut(&Covered),
+        is_each_heard: bool,
+        hear: &mut impl FnMut(Tagged<'_>),
     ) {
         let cache = self.sack_cache.blocks;
         let mut cached = if self.sacked_out == 0 {
@@ -131,7 +149,7 @@ impl Scoreboard {
             let SackBlock { start, end } = block;
             let is_dup = dsack_index == Some(i);
             let next_dup = if dsack_index == Some(i + 1) { Some(blocks[i + 1]) } else { None };
-            let wanted = Wanted { block, next_dup, is_dup };
+            let wanted = Wanted { block, next_dup, is_dup, is_each_heard };
             while cached < NUM_SACKS && !before(start, cache[cached].end) {
                 cached += 1;
             }
@@ -186,12 +204,13 @@ impl Scoreboard {
         conn: &Conn,
         next_dup: Option<SackBlock>,
         seq: u32,
-        hear: &mut impl FnMut(&Covered),
+        hear: &mut impl FnMut(Tagged<'_>),
     ) -> SkbId {
         match next_dup {
             Some(dup) if before(dup.start, seq) => {
                 let id = self.sack_skip(id, dup.start);
-                let wanted = Wanted { block: dup, next_dup: None, is_dup: true };
+                let wanted =
+                    Wanted { block: dup, next_dup: None, is_dup: true, is_each_heard: true };
                 self.sacktag_walk(id, conn, &wanted, hear)
             }
             _ => id,
@@ -205,12 +224,16 @@ impl Scoreboard {
         mut id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl FnMut(&Covered),
+        hear: &mut impl FnMut(Tagged<'_>),
     ) -> SkbId {
         let block = wanted.block;
         while id != NIL {
             if !before(self.queue[id].seq, block.end) {
                 break;
+            }
+            if self.merge_run(id, wanted, hear) {
+                id = self.queue.plain_head();
+                continue;
             }
             let mut is_dup = wanted.is_dup;
             let mut is_covered = false;
@@ -239,13 +262,76 @@ impl Scoreboard {
         id
     }
 
+    /// Merges the plain skbs from `id` on into the SACKed skb before them, if the block covers them as a whole and nothing
+    /// above is SACKed. It does what [`Self::shift_skb`] would do with one after the other: most of what a receiver
+    /// reports above a hole goes this way. Returns false, and does nothing, if `id` is no such skb.
+    #[inline]
+    fn merge_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl FnMut(Tagged<'_>)) -> bool {
+        let into = self.queue.linked_tail();
+        let may_merge = id == self.highest_sack
+            && id == self.queue.plain_head()
+            && into != NIL
+            && self.queue[into].tags & tag::ALL == tag::SACKED
+            && !wanted.is_dup
+            && wanted.next_dup.is_none()
+            && !after(wanted.block.start, self.queue[id].seq)
+            && self.search.next == NIL;
+        if !may_merge {
+            return false;
+        }
+        let Some(run) = self.run_to_merge(id, into, wanted) else { return false };
+        let mss = self.queue[into].seg_len();
+        let skb = self.queue.merge_plain(into, &run);
+        if skb.gso_size == 0 {
+            skb.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
+        }
+        skb.tx.use_up();
+        self.sacked_out += run.pcount;
+        self.wmem_queued -= run.count * OVERHEAD;
+        if is_place_among(self.retransmit_hint, id, run.count) {
+            self.retransmit_hint = into;
+        }
+        self.set_highest_sack(self.queue.plain_head());
+        hear(Tagged::Run(&run));
+        true
+    }
+
+    /// The plain skbs from `id` on that a block covers as a whole and that can be merged into the skb before them.
+    #[inline]
+    fn run_to_merge(&self, id: SkbId, into: SkbId, wanted: &Wanted) -> Option<Run> {
+        let into = &self.queue[into];
+        let mss = into.seg_len();
+        let room = wanted.block.end.wrapping_sub(into.seq).min(MERGE_LIMIT - 1);
+        let (mut count, mut pcount) = (0, 0);
+        let mut place = id;
+        while place != NIL {
+            let skb = &self.queue[place];
+            let with_it = pcount + u32::from(skb.pcount);
+            if skb.tags != 0
+                || skb.flags & (flag::SYN | flag::FIN) != 0
+                || skb.seg_len() != mss
+                || skb.end_seq.wrapping_sub(into.seq) > room
+                || u32::from(into.pcount) + with_it > PCOUNT_LIMIT
+            {
+                break;
+            }
+            pcount = with_it;
+            count += 1;
+            place = self.queue.next_plain(place);
+            if wanted.is_each_heard {
+                break;
+            }
+        }
+        (count > 0).then(|| self.run_of(id, count, pcount))
+    }
+
     /// Tags an skb that is covered as a whole.
     fn sacktag_skb(
         &mut self,
         id: SkbId,
         conn: &Conn,
         is_dup: bool,
-        hear: &mut impl FnMut(&Covered),
+        hear: &mut impl FnMut(Tagged<'_>),
     ) {
         let tags = self.sacktag_one(id, conn, None, is_dup, hear);
         let skb = &mut self.queue[id];
@@ -297,7 +383,7 @@ impl Scoreboard {
         conn: &Conn,
         piece: Option<&Piece>,
         is_dup: bool,
-        hear: &mut impl FnMut(&Covered),
+        hear: &mut impl FnMut(Tagged<'_>),
     ) -> u8 {
         let skb = &self.queue[id];
         let (mut end, mut pcount) = (skb.end_seq, u32::from(skb.pcount));
@@ -347,7 +433,7 @@ impl Scoreboard {
             is_sacked: heard_tags & tag::SACKED != 0,
             is_retrans: heard_tags & tag::ANY_RETRANS != 0,
         };
-        hear(&Covered {
+        hear(Tagged::Piece(&Covered {
             start,
             end,
             pcount,
@@ -356,7 +442,7 @@ impl Scoreboard {
             is_below_highest,
             tx,
             delivered,
-        });
+        }));
         tags
     }
 
@@ -367,7 +453,7 @@ impl Scoreboard {
         conn: &Conn,
         block: SackBlock,
         is_dup: bool,
-        hear: &mut impl FnMut(&Covered),
+        hear: &mut impl FnMut(Tagged<'_>),
     ) -> Shift {
         let skb = &self.queue[id];
         let prev = self.queue.prev(id);
@@ -434,7 +520,7 @@ impl Scoreboard {
     /// Whether a merged skb stays within the limits. Linux: in `tcp_skb_shift`.
     fn may_merge(&self, into: SkbId, len: u32, pcount: u32) -> bool {
         let skb = &self.queue[into];
-        skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= 65_535
+        skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= PCOUNT_LIMIT
     }
 
     /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; true if nothing is left of `id`,
@@ -445,7 +531,7 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         piece: &Piece,
-        hear: &mut impl FnMut(&Covered),
+        hear: &mut impl FnMut(Tagged<'_>),
     ) -> bool {
         self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
         let skb = &mut self.queue[id];
