@@ -20,6 +20,8 @@ enum Op {
     /// `count` segments of the stream arrive as one packet. The first is the next one expected plus `from`
     /// minus 4.
     Data { from: u32, count: u32, push: bool, ce: bool },
+    /// The segment after the highest that was sent, `skip` segments left out.
+    Above { skip: u32, push: bool },
     /// A segment with arbitrary fields.
     Garbage { seq: u32, len: u32, ack: u32, flags: u8, tsval: u32 },
     /// Time passes, in microseconds.
@@ -36,6 +38,8 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(from, count, push, ce)| Op::Data { from, count, push, ce }),
         4 => (0_u32..40, 1_u32..4, any::<bool>(), any::<bool>())
             .prop_map(|(from, count, push, ce)| Op::Data { from, count, push, ce }),
+        16 => (prop_oneof![9 => Just(0), 1 => 1_u32..3], any::<bool>())
+            .prop_map(|(skip, push)| Op::Above { skip, push }),
         6 => prop_oneof![0_u64..2_000, 0_u64..300_000].prop_map(Op::Wait),
         1 => any::<bool>().prop_map(Op::Reading),
         1 => Just(Op::Interrupt),
@@ -171,24 +175,33 @@ impl Bench {
         }
     }
 
+    /// `count` segments of the stream from `first` on arrive as one packet.
+    fn offer(&mut self, first: u32, count: u32, push: bool, ce: bool, has_ts: bool) {
+        self.offered.extend(first..first + count);
+        let push = if push { flag::PSH } else { 0 };
+        self.arrive(&Segment {
+            flags: flag::ACK | push,
+            seq: 1 + first * MSS,
+            len: count * MSS,
+            ack: 1,
+            has_ts,
+            tsval: self.tsval(),
+            tsecr: self.tsval().saturating_sub(20),
+            ecn: if ce { Ecn::Ce } else { Ecn::Ect0 },
+            ..Segment::default()
+        });
+    }
+
     fn apply(&mut self, op: &Op, has_ts: bool) {
         match *op {
             Op::Data { from, count, push, ce } => {
                 let next = (self.receiver.rcv_nxt() - 1) / MSS;
                 let Some(first) = (next + from).checked_sub(4) else { return };
-                self.offered.extend(first..first + count);
-                let push = if push { flag::PSH } else { 0 };
-                self.arrive(&Segment {
-                    flags: flag::ACK | push,
-                    seq: 1 + first * MSS,
-                    len: count * MSS,
-                    ack: 1,
-                    has_ts,
-                    tsval: self.tsval(),
-                    tsecr: self.tsval().saturating_sub(20),
-                    ecn: if ce { Ecn::Ce } else { Ecn::Ect0 },
-                    ..Segment::default()
-                });
+                self.offer(first, count, push, ce, has_ts);
+            }
+            Op::Above { skip, push } => {
+                let above = self.offered.last().map_or(0, |highest| highest + 1);
+                self.offer(above + skip, 1, push, false, has_ts);
             }
             Op::Garbage { seq, len, ack, flags, tsval } => {
                 self.arrive(&Segment { seq, len, ack, flags, tsval, has_ts, ..Segment::default() });

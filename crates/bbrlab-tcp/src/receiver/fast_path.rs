@@ -17,7 +17,19 @@ use super::{Read, Receiver, ReceiverConfig, State};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// Whether the settings allow the fast path.
+/// Which segments a fast path takes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// None; or it has to be found out.
+    #[default]
+    Nothing,
+    /// The next in order, while there is no hole and all is read.
+    InOrder,
+    /// The next above a hole, while all below is read (`above_hole`).
+    AboveHole,
+}
+
+/// Whether the settings allow the fast paths.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.rcvlowat() == 1
         && config.recv_bytes >= config.mss
@@ -25,7 +37,7 @@ pub(super) fn allows(config: &ReceiverConfig) -> bool {
         && !matches!(config.stack.delack, DelAck::Every { .. })
 }
 
-/// What the fast path asks of a segment.
+/// What the fast paths ask of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance {
     /// As in [`Segment`].
@@ -65,8 +77,11 @@ impl Receiver {
         segment: impl FnOnce() -> Segment,
         host: &mut impl Host,
     ) -> Read {
-        if self.is_predicted(glance) {
+        if self.expected == Expected::InOrder && self.is_next(glance, self.window.rcv_nxt) {
             return self.deliver_predicted(now, glance, host);
+        }
+        if self.expected == Expected::AboveHole && self.take_above_hole(now, glance, host) {
+            return Read { bytes: 0, until: now };
         }
         self.deliver_any(now, &segment(), host)
     }
@@ -76,29 +91,31 @@ impl Receiver {
         self.on_segment(now, segment, host);
         let read =
             if self.wants_read() { self.read(now, host) } else { Read { bytes: 0, until: now } };
-        self.is_calm = self.finds_calm();
+        self.expected = self.find_expected();
         read
     }
 
-    /// Whether settings and state allow the fast path. Only a segment off the fast path, the application and the
-    /// sending half can change the answer.
-    fn finds_calm(&self) -> bool {
-        self.is_plain
-            && self.window.rmem_alloc == 0
-            && self.sacks.is_empty()
-            && self.compressed_ack == 0
-            && self.is_reading
-            && matches!(self.state, State::Established)
+    /// What settings and state allow. Only a segment off the fast paths, the application and the sending half can change
+    /// the answer.
+    fn find_expected(&self) -> Expected {
+        if !self.is_plain || !self.is_reading || self.state != State::Established {
+            Expected::Nothing
+        } else if self.sacks.has_blocks() {
+            if self.window.available() == 0 { Expected::AboveHole } else { Expected::Nothing }
+        } else if self.window.rmem_alloc == 0 && self.sacks.is_empty() && self.compressed_ack == 0 {
+            Expected::InOrder
+        } else {
+            Expected::Nothing
+        }
     }
 
-    /// Whether `segment` is the expected one and the fast path applies.
+    /// Whether a segment starts at `seq`, lies in the window, and is like all others in a bulk transfer.
     #[inline]
-    fn is_predicted(&self, segment: Glance) -> bool {
-        debug_assert!(!self.is_calm || self.finds_calm());
+    pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
+        debug_assert_eq!(self.expected, self.find_expected());
         let window = &self.window;
-        let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(window.rcv_nxt);
-        self.is_calm
-            && segment.seq == window.rcv_nxt
+        let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(seq);
+        segment.seq == seq
             && segment.len == self.ack.rcv_mss
             && segment.flags & !flag::PSH == flag::ACK
             && left.cast_signed() > 0

@@ -12,8 +12,9 @@ use bbrlab_units::{Bytes, Ecn, Time};
 
 use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
+use super::fast_path::{self, Expected};
 use super::window::Window;
-use super::{Receiver, SendSide, State, fast_path};
+use super::{Receiver, SendSide, State};
 use crate::segment::flag;
 use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
@@ -195,7 +196,7 @@ impl Receiver {
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;
-        self.is_calm = false;
+        self.expected = Expected::Nothing;
         self.stamp(segment);
         segment.tsval = tsval;
         if segment.len > 0 {
@@ -214,7 +215,7 @@ impl Receiver {
     /// The application closes: sends a FIN and stops reading.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock.now = now;
-        self.is_calm = false;
+        self.expected = Expected::Nothing;
         self.state = match self.state {
             State::Established => State::FinWait,
             State::CloseWait => State::Closed,

@@ -9,6 +9,7 @@ use bbrlab_cc::linux_int::{after, before};
 use bbrlab_units::{Ecn, Time};
 
 use super::delayed_ack::{MAX_QUICKACKS, MSS_DEFAULT, NOMEM, NOW, PUSHED, PUSHED2, TIMER};
+use super::fast_path::Expected;
 use super::out_of_order::Inserted;
 use super::skb::Skb;
 use super::{Receiver, State};
@@ -27,7 +28,7 @@ impl Receiver {
     /// here.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock.now = now;
-        self.is_calm = false;
+        self.expected = Expected::Nothing;
         if segment.flags & (flag::ACK | flag::SYN | flag::RST) == 0 {
             return false;
         }

@@ -22,6 +22,7 @@
 //! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half does that.
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
+mod above_hole;
 mod autotune;
 mod clock;
 mod config;
@@ -51,6 +52,7 @@ use autotune::Autotune;
 use clock::Clock;
 use delayed_ack::DelayedAck;
 use ecn_echo::EcnState;
+use fast_path::Expected;
 use out_of_order::OutOfOrder;
 use queue::ReceiveQueue;
 use sack_list::SackList;
@@ -122,9 +124,9 @@ pub struct Receiver {
     has_ts: bool,
     state: State,
     is_reading: bool,
-    /// Whether settings and state allow the fast path. False until [`Self::deliver`] finds out; whatever may change the
-    /// answer sets it to false.
-    is_calm: bool,
+    /// Which segments a fast path takes. Nothing until [`Self::deliver`] finds out; whatever may change the answer sets it to
+    /// nothing.
+    expected: Expected,
     clock: Clock,
     ack: DelayedAck,
     delack_timer: WheelTimer,
@@ -187,7 +189,7 @@ impl Receiver {
             synack_retrans: 0,
             is_reading: true,
             is_plain: false,
-            is_calm: false,
+            expected: Expected::Nothing,
             has_peer_fin: false,
             stream_start: 0,
             stats: ReceiverStats::default(),
@@ -239,7 +241,7 @@ impl Receiver {
     /// The application stops or resumes reading.
     pub fn set_reading(&mut self, is_reading: bool) {
         self.is_reading = is_reading;
-        self.is_calm = false;
+        self.expected = Expected::Nothing;
     }
 
     /// The counts.

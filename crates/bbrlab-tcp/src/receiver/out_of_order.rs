@@ -47,6 +47,12 @@ impl OutOfOrder {
         self.queue.pop_front()
     }
 
+    /// Merges `skb` into the last buffer, if it can be; else false.
+    #[inline]
+    pub(super) fn extend_last(&mut self, skb: &Skb) -> bool {
+        self.queue.back_mut().is_some_and(|last| last.try_coalesce(skb))
+    }
+
     /// Queues `skb` and records duplicates in `sacks`. Also returns the change of memory in bytes.
     pub(super) fn insert(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let Some(last) = self.queue.back_mut() else {

@@ -36,7 +36,14 @@ impl Receiver {
         }
         if self.out_of_order.is_empty() {
             self.check_ack_in_order(host);
-        } else if self.is_ack_due_now() {
+        } else {
+            self.check_ack_above_hole(host);
+        }
+    }
+
+    /// [`Self::check_ack`] with out-of-order data.
+    pub(super) fn check_ack_above_hole(&mut self, host: &mut impl Host) {
+        if self.is_ack_due_now() {
             self.send_ack(host);
         } else {
             self.compress_ack(host);

@@ -71,6 +71,17 @@ impl SackList {
         self.count != 0
     }
 
+    /// Where the block that is reported first ends.
+    pub(super) const fn newest_end(&self) -> u32 {
+        self.blocks[0].end
+    }
+
+    /// Extends the block that is reported first, which is the one with the highest sequence numbers: it keeps its place,
+    /// and meets no other.
+    pub(super) fn extend_newest(&mut self, end_seq: u32) {
+        self.blocks[0].end = end_seq;
+    }
+
     /// Starts the list with the first out-of-order data. Linux: in `tcp_data_queue_ofo`.
     pub(super) fn start(&mut self, seq: u32, end_seq: u32) {
         self.blocks[0] = SackBlock { start: seq, end: end_seq };
