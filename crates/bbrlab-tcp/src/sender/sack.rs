@@ -10,7 +10,7 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
-use super::scoreboard::{NUM_SACKS, Tagged, tag};
+use super::scoreboard::{SortedBlocks, Tagged, tag};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
@@ -33,30 +33,21 @@ impl Sender {
             return state.sack_flag;
         }
 
-        let mut blocks = [SackBlock::default(); NUM_SACKS];
-        let mut used = 0;
         let window = SackWindow {
             snd_una: self.conn.snd_una,
             snd_nxt: self.conn.snd_nxt,
             undo_marker: self.episode.undo.marker(),
             max_window: self.window.max(),
         };
-        let mut first_index: Option<usize> = Some(0);
-        for (i, &block) in wire.iter().enumerate() {
-            let is_dup = i == 0 && is_dsack;
-            let is_known = !after(block.end, prior_snd_una);
-            if !window.allows(block, is_dup) || is_known {
-                if i == 0 {
-                    first_index = None;
-                }
-                continue;
+        if is_dsack {
+            self.tag_with_dsack(wire, &window, prior_snd_una, state);
+        } else {
+            let mut blocks = SortedBlocks::default();
+            for &block in wire.iter().filter(|&&block| window.allows_new(block)) {
+                blocks.insert(block);
             }
-            blocks[used] = block;
-            used += 1;
+            self.tag_sacked(&blocks, None, state);
         }
-        sort_blocks(&mut blocks[..used], &mut first_index);
-        let dsack_index = is_dsack.then_some(first_index).flatten();
-        self.tag_sacked(&blocks[..used], dsack_index, state);
 
         if self.conn.ca_state != CaState::Loss || self.episode.undo.is_possible() {
             self.check_sack_reordering(state.reord);
@@ -64,12 +55,38 @@ impl Sender {
         state.sack_flag
     }
 
+    /// Tags what the blocks cover, of which the first reports a duplicate.
+    #[cold]
+    fn tag_with_dsack(
+        &mut self,
+        wire: &[SackBlock],
+        window: &SackWindow,
+        prior_snd_una: u32,
+        state: &mut AckState,
+    ) {
+        let mut blocks = SortedBlocks::default();
+        let mut dsack_index = None;
+        for (i, &block) in wire.iter().enumerate() {
+            let is_known = !after(block.end, prior_snd_una);
+            if !window.allows(block, i == 0) || is_known {
+                continue;
+            }
+            let place = blocks.insert(block);
+            if i == 0 {
+                dsack_index = Some(place);
+            } else if dsack_index.is_some_and(|index| place <= index) {
+                dsack_index = dsack_index.map(|index| index + 1);
+            }
+        }
+        self.tag_sacked(&blocks, dsack_index, state);
+    }
+
     /// Tags what `blocks` cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state
     /// and the rate sampler.
     #[inline]
     fn tag_sacked(
         &mut self,
-        blocks: &[SackBlock],
+        blocks: &SortedBlocks,
         dsack_index: Option<usize>,
         state: &mut AckState,
     ) {
@@ -177,15 +194,26 @@ struct SackWindow {
 }
 
 impl SackWindow {
-    /// Whether a block is valid. Linux: `tcp_is_sackblock_valid`.
+    /// Whether a block that is no DSACK is valid; what it covers is not acknowledged then.
     #[inline]
+    fn allows_new(&self, SackBlock { start, end }: SackBlock) -> bool {
+        after(start, self.snd_una) && self.was_sent(start, end)
+    }
+
+    /// Whether all from `start` to `end` was sent.
+    #[inline]
+    fn was_sent(&self, start: u32, end: u32) -> bool {
+        before(start, end) && before(start, self.snd_nxt) && !after(end, self.snd_nxt)
+    }
+
+    /// Whether a block is valid. Linux: `tcp_is_sackblock_valid`.
     fn allows(&self, block: SackBlock, is_dsack: bool) -> bool {
         let SackBlock { start, end } = block;
-        if after(end, self.snd_nxt) || !before(start, end) || !before(start, self.snd_nxt) {
-            return false;
-        }
-        if after(start, self.snd_una) {
+        if self.allows_new(block) {
             return true;
+        }
+        if after(start, self.snd_una) || !self.was_sent(start, end) {
+            return false;
         }
         let Some(marker) = self.undo_marker else { return false };
         if !is_dsack || after(end, self.snd_una) {
@@ -195,20 +223,6 @@ impl SackWindow {
             return true;
         }
         after(end, marker) && !before(start, end.wrapping_sub(self.max_window))
-    }
-}
-
-/// Sorts blocks by start, stably, as the kernel does; `first_index` keeps pointing to the ACK's first block.
-fn sort_blocks(blocks: &mut [SackBlock], first_index: &mut Option<usize>) {
-    for i in (1..blocks.len()).rev() {
-        for j in 0..i {
-            if after(blocks[j].start, blocks[j + 1].start) {
-                blocks.swap(j, j + 1);
-                if *first_index == Some(j) {
-                    *first_index = Some(j + 1);
-                }
-            }
-        }
     }
 }
 

@@ -31,7 +31,7 @@ mod tests;
 pub(super) use acked::{Acked, Run};
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
-pub(super) use sacked::{Covered, NUM_SACKS, Tagged};
+pub(super) use sacked::{Covered, SortedBlocks, Tagged};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 
@@ -39,7 +39,6 @@ use bbrlab_cc::Conn;
 
 use lost::Search;
 use queue::Queue;
-use sacked::SackCache;
 use skb::{NIL, SkbId};
 use unsent::WriteQueue;
 
@@ -77,7 +76,8 @@ pub(super) struct Scoreboard {
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
     retransmit_hint: SkbId,
-    sack_cache: SackCache,
+    /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
+    sack_cache: SortedBlocks,
     /// The search of recovery by `DupThresh`.
     search: Search,
 }
@@ -112,7 +112,7 @@ impl Scoreboard {
             notes_in_flight,
             queue: Queue::new(),
             unsent: WriteQueue::default(),
-            sack_cache: SackCache::default(),
+            sack_cache: SortedBlocks::default(),
             search: Search::START,
         }
     }

@@ -441,27 +441,52 @@ impl Queue {
         is_eaten
     }
 
-    /// Moves all bytes of the first plain skbs, those of `run`, into the last linked one, and returns that. Without control
+    /// Moves all bytes of the plain skbs from `from` on, those of `run`, into `into`, and returns that: the last linked skb, or
+    /// `from`, which then is linked but not in the order by time. All plain skbs before are linked. The skbs have no control
     /// flags but PSH.
     #[inline]
-    pub(super) fn merge_plain(&mut self, into: SkbId, run: &Run) -> &mut Skb {
-        debug_assert_eq!(into, self.linked.tail);
-        let mut flags = 0;
-        for _ in 0..run.count {
+    pub(super) fn gather(&mut self, into: SkbId, from: SkbId, run: &Run) -> &mut Skb {
+        let (mut flags, mut pcount) = (0, 0);
+        if into == from {
+            self.link_unsorted(from);
+        } else {
+            debug_assert!(into == self.linked.tail && from == self.plain);
+            pcount = self[into].pcount;
+        }
+        let end = places_on(from, run.count);
+        while self.plain != end {
             let eaten = self.plain;
             self.plain = following(eaten);
             let skb = &mut self[eaten];
             flags |= skb.flags;
             skb.tags = tag::FREED;
         }
-        let next = self.plain;
         let skb = &mut self[into];
-        skb.next = next;
+        skb.next = end;
         skb.flags |= flags;
         skb.end_seq = run.end_seq;
-        skb.pcount += u16::try_from(run.pcount).expect("counted in 16 bits");
+        skb.pcount = pcount + u16::try_from(run.pcount).expect("counted in 16 bits");
         self.set_milestones(run.seq, run.end_seq, into);
         &mut self[into]
+    }
+
+    /// Links a plain skb, and all before it; itself not in the order by time, and without its milestones.
+    #[inline]
+    fn link_unsorted(&mut self, id: SkbId) {
+        while self.plain != id {
+            self.link_next();
+        }
+        self.plain = following(id);
+        let prev = self.linked.tail;
+        let skb = &mut self[id];
+        skb.tags |= tag::LINKED;
+        skb.prev = prev;
+        skb.sorted_prev = NIL;
+        skb.sorted_next = NIL;
+        if prev == NIL {
+            self.linked.head = id;
+        }
+        self.linked.tail = id;
     }
 
     /// Whether an skb is in the order by time.

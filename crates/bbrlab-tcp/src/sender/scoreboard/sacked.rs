@@ -27,10 +27,34 @@ const MERGE_LIMIT: u32 = 65_535 * 8;
 /// Segments of a merged skb: they are counted in 16 bits.
 const PCOUNT_LIMIT: u32 = 65_535;
 
-/// The blocks of the latest ACK in order of sequence number. Linux: `recv_sack_cache`.
+/// SACK blocks of an ACK in order of sequence number.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SackCache {
+pub(crate) struct SortedBlocks {
     blocks: [SackBlock; NUM_SACKS],
+    count: u8,
+}
+
+impl SortedBlocks {
+    /// Adds a block behind those that start no later; returns its place.
+    #[inline]
+    pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
+        let mut place = usize::from(self.count);
+        while place > 0 && after(self.blocks[place - 1].start, block.start) {
+            self.blocks[place] = self.blocks[place - 1];
+            place -= 1;
+        }
+        self.blocks[place] = block;
+        self.count += 1;
+        place
+    }
+}
+
+impl std::ops::Deref for SortedBlocks {
+    type Target = [SackBlock];
+    #[inline]
+    fn deref(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.count)]
+    }
 }
 
 /// A copy of an skb, or of a part of one, that a block covers, as it was before the ACK.
@@ -107,27 +131,27 @@ impl Scoreboard {
     /// Tags what `blocks`, in order of sequence number, cover, and passes it to `hear`, each skb on its own with
     /// `is_each_heard`. One of the blocks may be a DSACK. Ranges that the previous ACK covered are skipped.
     /// Linux: `tcp_sacktag_write_queue`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
-        blocks: &[SackBlock],
+        blocks: &SortedBlocks,
         dsack_index: Option<usize>,
         is_each_heard: bool,
         hear: &mut impl FnMut(Tagged<'_>),
     ) {
         if self.sacked_out == 0 {
             self.set_highest_sack(self.queue.head());
+            self.sack_cache = SortedBlocks::default();
         }
         self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
-        let cache = &mut self.sack_cache.blocks;
-        let unused = NUM_SACKS - blocks.len();
-        cache[..unused].fill(SackBlock::default());
-        cache[unused..].copy_from_slice(blocks);
+        self.sack_cache = *blocks;
     }
 
     /// Walks the skbs that the blocks cover, and skips those that the previous ACK's blocks covered.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
     fn walk_blocks(
         &mut self,
         conn: &Conn,
@@ -136,12 +160,8 @@ impl Scoreboard {
         is_each_heard: bool,
         hear: &mut impl FnMut(Tagged<'_>),
     ) {
-        let cache = self.sack_cache.blocks;
-        let mut cached = if self.sacked_out == 0 {
-            NUM_SACKS
-        } else {
-            cache.iter().position(|b| b.start != 0 || b.end != 0).unwrap_or(NUM_SACKS)
-        };
+        let cache = self.sack_cache;
+        let mut cached = 0;
         let mut id = NIL;
         let mut i = 0;
         while i < blocks.len() {
@@ -150,10 +170,10 @@ impl Scoreboard {
             let is_dup = dsack_index == Some(i);
             let next_dup = if dsack_index == Some(i + 1) { Some(blocks[i + 1]) } else { None };
             let wanted = Wanted { block, next_dup, is_dup, is_each_heard };
-            while cached < NUM_SACKS && !before(start, cache[cached].end) {
+            while cached < cache.len() && !before(start, cache[cached].end) {
                 cached += 1;
             }
-            if cached < NUM_SACKS && !is_dup && after(end, cache[cached].start) {
+            if cached < cache.len() && !is_dup && after(end, cache[cached].start) {
                 let known = cache[cached];
                 if before(start, known.start) {
                     id = self.sack_skip(id, start);
@@ -182,6 +202,9 @@ impl Scoreboard {
                     }
                 }
                 id = self.sack_skip(id, start);
+            }
+            if self.tag_run(id, &wanted, hear) {
+                id = self.queue.plain_head();
             }
             id = self.sacktag_walk(id, conn, &wanted, hear);
             i += 1;
@@ -231,7 +254,7 @@ impl Scoreboard {
             if !before(self.queue[id].seq, block.end) {
                 break;
             }
-            if self.merge_run(id, wanted, hear) {
+            if self.tag_run(id, wanted, hear) {
                 id = self.queue.plain_head();
                 continue;
             }
@@ -262,65 +285,74 @@ impl Scoreboard {
         id
     }
 
-    /// Merges the plain skbs from `id` on into the SACKed skb before them, if the block covers them as a whole and nothing
-    /// above is SACKed. It does what [`Self::shift_skb`] would do with one after the other: most of what a receiver
+    /// Tags the plain skbs from `id` on that the block covers as a whole, and makes one SACKed skb of them, or of them and
+    /// the SACKed one before them. It does what the rest of the walk would do with one after the other: what a receiver
     /// reports above a hole goes this way. Returns false, and does nothing, if `id` is no such skb.
     #[inline]
-    fn merge_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl FnMut(Tagged<'_>)) -> bool {
-        let into = self.queue.linked_tail();
-        let may_merge = id == self.highest_sack
-            && id == self.queue.plain_head()
-            && into != NIL
-            && self.queue[into].tags & tag::ALL == tag::SACKED
+    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl FnMut(Tagged<'_>)) -> bool {
+        let is_original = id != NIL
+            && self.queue[id].tags == 0
+            && !after(wanted.block.start, self.queue[id].seq)
             && !wanted.is_dup
             && wanted.next_dup.is_none()
-            && !after(wanted.block.start, self.queue[id].seq)
+            && !wanted.is_each_heard
             && self.search.next == NIL;
-        if !may_merge {
+        if !is_original {
             return false;
         }
-        let Some(run) = self.run_to_merge(id, into, wanted) else { return false };
-        let mss = self.queue[into].seg_len();
-        let skb = self.queue.merge_plain(into, &run);
-        if skb.gso_size == 0 {
+        let mss = self.queue[id].seg_len();
+        let mut into = id;
+        if id == self.queue.plain_head() {
+            let last = self.queue.linked_tail();
+            if last != NIL
+                && self.queue[last].tags & tag::ALL == tag::SACKED
+                && self.queue[last].seg_len() == mss
+            {
+                into = last;
+            }
+        }
+        let Some(run) = self.run_to_merge(id, into, wanted.block.end) else { return false };
+        let skb = self.queue.gather(into, id, &run);
+        skb.tags |= tag::SACKED;
+        skb.tx.use_up();
+        if skb.gso_size == 0 && skb.pcount > 1 {
             skb.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
         }
-        skb.tx.use_up();
+        let merged = run.count - u32::from(into == id);
         self.sacked_out += run.pcount;
-        self.wmem_queued -= run.count * OVERHEAD;
+        self.wmem_queued -= merged * OVERHEAD;
         if is_place_among(self.retransmit_hint, id, run.count) {
             self.retransmit_hint = into;
         }
+        // Nothing above a plain skb is SACKed.
         self.set_highest_sack(self.queue.plain_head());
         hear(Tagged::Run(&run));
         true
     }
 
-    /// The plain skbs from `id` on that a block covers as a whole and that can be merged into the skb before them.
+    /// The plain skbs from `id` on that end by `end` and can be merged into `into`, or with each other if that is `id`.
     #[inline]
-    fn run_to_merge(&self, id: SkbId, into: SkbId, wanted: &Wanted) -> Option<Run> {
-        let into = &self.queue[into];
-        let mss = into.seg_len();
-        let room = wanted.block.end.wrapping_sub(into.seq).min(MERGE_LIMIT - 1);
+    fn run_to_merge(&self, id: SkbId, into: SkbId, end: u32) -> Option<Run> {
+        let mss = self.queue[id].seg_len();
+        let start = self.queue[into].seq;
+        let room = end.wrapping_sub(start).min(MERGE_LIMIT - 1);
+        let mut segments = if into == id { 0 } else { u32::from(self.queue[into].pcount) };
         let (mut count, mut pcount) = (0, 0);
         let mut place = id;
         while place != NIL {
             let skb = &self.queue[place];
-            let with_it = pcount + u32::from(skb.pcount);
+            segments += u32::from(skb.pcount);
             if skb.tags != 0
                 || skb.flags & (flag::SYN | flag::FIN) != 0
                 || skb.seg_len() != mss
-                || skb.end_seq.wrapping_sub(into.seq) > room
-                || u32::from(into.pcount) + with_it > PCOUNT_LIMIT
+                || skb.end_seq.wrapping_sub(start) > room
+                || segments > PCOUNT_LIMIT
             {
                 break;
             }
-            pcount = with_it;
+            pcount += u32::from(skb.pcount);
             count += 1;
             place = self.queue.next_plain(place);
-            if wanted.is_each_heard {
-                break;
-            }
         }
         (count > 0).then(|| self.run_of(id, count, pcount))
     }
