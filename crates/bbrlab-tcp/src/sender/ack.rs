@@ -36,6 +36,19 @@ struct Dropped {
 }
 
 impl Dropped {
+    /// Nothing of what was sent up to `snd_nxt`.
+    #[inline]
+    const fn nothing(snd_nxt: u32) -> Self {
+        Self {
+            first_ackt: 0,
+            last_ackt: 0,
+            reord: snd_nxt,
+            pkts_acked: 0,
+            flag: 0,
+            is_fully_acked: true,
+        }
+    }
+
     /// Records a packet that was neither retransmitted nor SACKed.
     fn note_original(&mut self, skb: &Acked, sent_us: u64, high_seq: u32) {
         self.note(skb.seq, skb.end_seq, sent_us, sent_us, high_seq);
@@ -282,7 +295,11 @@ impl Sender {
     ) -> u32 {
         let prior_sacked = self.board.sacked_out();
         let now_us = self.clock.mstamp_us();
-        let dropped = self.drop_acked(ack_flag, state);
+        let dropped = if self.conn.snd_una == prior_snd_una {
+            Dropped::nothing(self.conn.snd_nxt)
+        } else {
+            self.drop_acked(ack_flag, state)
+        };
         let mut flag = dropped.flag;
         if self.board.is_head_sacked() {
             flag |= flags::SACK_RENEGING;
@@ -333,17 +350,11 @@ impl Sender {
     }
 
     /// The loop of [`Self::clean_rtx_queue`]: frees the skbs below `snd_una`.
+    #[inline(never)]
     fn drop_acked(&mut self, ack_flag: u32, state: &mut AckState) -> Dropped {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
-        let mut dropped = Dropped {
-            first_ackt: 0,
-            last_ackt: 0,
-            reord: self.conn.snd_nxt,
-            pkts_acked: 0,
-            flag: 0,
-            is_fully_acked: true,
-        };
+        let mut dropped = Dropped::nothing(self.conn.snd_nxt);
         // A switched sampler looks at every skb.
         let is_each_sampled = self.sampler.is_switched();
         loop {

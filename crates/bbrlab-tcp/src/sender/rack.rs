@@ -196,6 +196,7 @@ impl Sender {
     }
 
     /// Detects lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
+    #[inline]
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

@@ -150,15 +150,21 @@ impl Sender {
 
     /// After an ACK that leaves a SACKed packet at the head of the queue (reneging), sets a short RTO.
     /// Linux: `tcp_check_sack_reneging`.
+    #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;
         if *flag & reneging != reneging {
             return false;
         }
+        self.expect_reneging(flag, host);
+        true
+    }
+
+    #[cold]
+    fn expect_reneging(&mut self, flag: &mut u32, host: &mut impl Host) {
         let delay = self.us_to_jiffies(self.rtt.srtt_us >> 4).max(self.us_to_jiffies(10_000));
         self.reset_timer(TimerPurpose::Retransmit, delay, host);
         *flag &= !flags::SET_XMIT_TIMER;
-        true
     }
 
     /// Starts fast recovery. Linux: `tcp_enter_recovery`.

@@ -12,14 +12,21 @@ use crate::Host;
 
 impl Sender {
     /// Retransmits lost packets and records what stopped it.
+    #[inline]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            let stop = self.xmit_retransmit_queue(host);
+            // Each ACK of a recovery asks; mostly the time to send has not come.
+            let stop = if self.is_held_by_pacing(host) {
+                Stop::Limited(Limit::Pacing)
+            } else {
+                self.xmit_retransmit_queue(host)
+            };
             self.limits.note_stop(stop);
         }
     }
 
     /// Retransmits lost packets as far as cwnd and pacing allow. Linux: `tcp_xmit_retransmit_queue`.
+    #[inline(never)]
     fn xmit_retransmit_queue(&mut self, host: &mut impl Host) -> Stop {
         let head = self.board.head();
         let mut next = self.board.retransmit_next();

@@ -218,20 +218,25 @@ impl Scoreboard {
     /// Linux: in `tcp_xmit_retransmit_queue`.
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor, has_hole: &mut bool) -> Option<Cursor> {
         let Cursor(mut id) = at;
-        loop {
-            if !*has_hole {
-                self.retransmit_hint = id;
+        if !*has_hole {
+            while self.queue[id].has(tag::SACKED | tag::RETRANS) {
+                let next = self.queue.next(id);
+                if next == NIL {
+                    self.retransmit_hint = id;
+                    return None;
+                }
+                id = next;
             }
-            let tags = self.queue[id].tags;
-            if tags & tag::ALL == tag::LOST {
-                return Some(Cursor(id));
-            }
-            *has_hole |= tags & tag::ALL == 0;
+            self.retransmit_hint = id;
+            *has_hole = !self.queue[id].has(tag::LOST);
+        }
+        while self.queue[id].tags & tag::ALL != tag::LOST {
             id = self.queue.next(id);
             if id == NIL {
                 return None;
             }
         }
+        Some(Cursor(id))
     }
 
     /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.

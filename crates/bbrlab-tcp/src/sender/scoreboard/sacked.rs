@@ -169,7 +169,7 @@ impl Scoreboard {
             let SackBlock { start, end } = block;
             let is_dup = dsack_index == Some(i);
             let next_dup = if dsack_index == Some(i + 1) { Some(blocks[i + 1]) } else { None };
-            let wanted = Wanted { block, next_dup, is_dup, is_each_heard };
+            let wanted = |block| Wanted { block, next_dup, is_dup, is_each_heard };
             while cached < cache.len() && !before(start, cache[cached].end) {
                 cached += 1;
             }
@@ -178,7 +178,7 @@ impl Scoreboard {
                 if before(start, known.start) {
                     id = self.sack_skip(id, start);
                     let head = SackBlock { start, end: known.start };
-                    id = self.sacktag_walk(id, conn, &Wanted { block: head, ..wanted }, hear);
+                    id = self.sacktag_walk(id, conn, &wanted(head), hear);
                 }
                 if !after(end, known.end) {
                     i += 1;
@@ -203,12 +203,27 @@ impl Scoreboard {
                 }
                 id = self.sack_skip(id, start);
             }
-            if self.tag_run(id, &wanted, hear) {
-                id = self.queue.plain_head();
-            }
-            id = self.sacktag_walk(id, conn, &wanted, hear);
+            id = self.tag_block(id, conn, &wanted(block), hear);
             i += 1;
         }
+    }
+
+    /// [`Self::sacktag_walk`], which mostly has nothing to do after a run.
+    #[inline]
+    fn tag_block(
+        &mut self,
+        mut id: SkbId,
+        conn: &Conn,
+        wanted: &Wanted,
+        hear: &mut impl FnMut(Tagged<'_>),
+    ) -> SkbId {
+        if self.tag_run(id, wanted, hear) {
+            id = self.queue.plain_head();
+            if id == NIL || !before(self.queue[id].seq, wanted.block.end) {
+                return id;
+            }
+        }
+        self.sacktag_walk(id, conn, wanted, hear)
     }
 
     /// The skb that holds `seq`, or `id` if that is already above `seq`. Linux: `tcp_sacktag_skip`.
