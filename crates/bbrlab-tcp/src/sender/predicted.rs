@@ -1,4 +1,4 @@
-//! The predicted ACK: it acknowledges whole skbs that were sent once, while nothing is lost, SACKed or in doubt.
+//! The predicted ACK: it acknowledges whole segments that were sent once, while nothing is lost, SACKed or in doubt.
 //!
 //! Nearly every ACK of a sender without losses is like this. None of the questions of `ack.rs` is open then: which of its
 //! flags it sets, what recovery does and how many packets are in flight is known before, and of the skbs only the first
@@ -28,8 +28,7 @@ impl Sender {
         if !is_calm {
             return None;
         }
-        let is_whole = |run: &Run| run.seq == self.conn.snd_una && run.end_seq == ack;
-        self.board.ordinary_run(ack, false).filter(is_whole)
+        self.board.predicted_run(self.conn.snd_una, ack)
     }
 
     /// Processes a predicted ACK, which removes `run`.
@@ -51,6 +50,7 @@ impl Sender {
         self.count_delivered(run.pcount, flag);
         self.rack.advance(0, run.end_seq, run.last_us, now);
         rate.rs.is_ack_delayed = run.pcount == 1
+            && run.is_whole()
             && advance < self.conn.mss
             && rate.rs.prior_delivered.wrapping_add(1) == self.conn.delivered;
         let rtt_us = stamp_us_delta(now.mstamp_us, run.first_us);

@@ -8,8 +8,9 @@ use bbrlab_cc::linux_int::after;
 
 use super::Scoreboard;
 use super::queue::{is_place_among, places_on};
+use super::run::{Counts, Run};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use crate::rate::{AckRate, DeliveredSkb, PackedStamps, RateSampler};
+use crate::rate::PackedStamps;
 use crate::segment::flag;
 
 /// A copy of an skb, or of the part of it, that an ACK removed.
@@ -31,45 +32,6 @@ pub(crate) struct Acked {
     pub(crate) is_syn: bool,
     /// Whether the whole skb was removed.
     pub(crate) is_whole: bool,
-}
-
-/// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or marked. They departed in
-/// their order, so the last of them is the newest.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    /// First sequence number of the first skb.
-    pub(crate) seq: u32,
-    /// One past the last sequence number of the first skb.
-    pub(crate) first_end_seq: u32,
-    /// Time of transmission of the first skb in microseconds.
-    pub(crate) first_us: u64,
-    /// One past the last sequence number of the last skb.
-    pub(crate) end_seq: u32,
-    /// Time of transmission of the last skb in microseconds.
-    pub(crate) last_us: u64,
-    /// Delivery counters at the transmission of the last skb.
-    pub(crate) tx: PackedStamps,
-    /// Number of segments.
-    pub(crate) pcount: u32,
-    /// Number of skbs.
-    pub(super) count: u32,
-    /// Their memory in bytes.
-    memory: u32,
-}
-
-impl Run {
-    /// Passes the newest skb to the rate sampler, which would choose it from all of them.
-    #[inline]
-    pub(crate) fn sample(&self, sampler: &mut RateSampler, rate: &mut AckRate) {
-        let delivered = DeliveredSkb {
-            tx_mstamp: self.last_us,
-            end_seq: self.end_seq,
-            is_sacked: false,
-            is_retrans: false,
-        };
-        let mut stamps = self.tx.unpack(self.last_us);
-        sampler.skb_delivered(rate, &mut stamps, delivered);
-    }
 }
 
 impl Acked {
@@ -123,24 +85,49 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
+    /// All from the first skb, which begins at `snd_una`, to `ack`, if that is ordinary and `ack` is the end of a segment.
+    #[inline]
+    pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
+        let first = self.queue.head_if_plain();
+        if first == NIL || self.queue[first].seq != snd_una {
+            return None;
+        }
+        let (mut count, mut pcount) = (0, 0);
+        let mut place = first;
+        while place != NIL {
+            let skb = &self.queue[place];
+            if skb.tags != 0 || skb.flags & flag::SYN != 0 {
+                return None;
+            }
+            if after(skb.end_seq, ack) {
+                let segments = skb.segments_to(ack)?;
+                let cut = ack.wrapping_sub(skb.seq);
+                return Some(self.run_to(
+                    first,
+                    place,
+                    Counts { count, pcount: pcount + segments, cut },
+                ));
+            }
+            count += 1;
+            pcount += u32::from(skb.pcount);
+            if skb.end_seq == ack {
+                return Some(self.run_to(first, place, Counts { count, pcount, cut: 0 }));
+            }
+            place = self.queue.next_plain(place);
+        }
+        None
+    }
+
     /// The run of `count` plain skbs from `first` on, of `pcount` segments.
     #[inline]
     pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
-        let oldest = &self.queue[first];
-        let newest = &self.queue[places_on(first, count - 1)];
-        // All but the last end where the next one begins, and only the last can carry the FIN.
-        let fin = u32::from(newest.flags & flag::FIN != 0);
-        Run {
-            seq: oldest.seq,
-            first_end_seq: oldest.end_seq,
-            first_us: oldest.sent_us(),
-            end_seq: newest.end_seq,
-            last_us: newest.sent_us(),
-            tx: newest.tx,
-            pcount,
-            count,
-            memory: newest.end_seq.wrapping_sub(oldest.seq).wrapping_sub(fin) + count * OVERHEAD,
-        }
+        self.run_to(first, places_on(first, count - 1), Counts { count, pcount, cut: 0 })
+    }
+
+    /// The run of plain skbs from `first` to `last`.
+    #[inline]
+    fn run_to(&self, first: SkbId, last: SkbId, counts: Counts) -> Run {
+        Run::new(&self.queue[first], &self.queue[last], counts)
     }
 
     /// Removes the skbs of a run from the queue.
@@ -151,6 +138,19 @@ impl Scoreboard {
         self.packets_out -= run.pcount;
         self.queue.pop_plain(run.count);
         self.forget_run(first, run.count);
+        if run.cut > 0 {
+            self.cut_head(places_on(first, run.count), run.cut);
+        }
+    }
+
+    /// Removes the first bytes, whole segments, of the first skb.
+    fn cut_head(&mut self, id: SkbId, cut: u32) {
+        let skb = &mut self.queue[id];
+        skb.seq = skb.seq.wrapping_add(cut);
+        skb.count_segments(u32::from(skb.gso_size));
+        if self.highest_sack == id {
+            self.above_sacked = self.queue[id].seq;
+        }
     }
 
     /// Removes the first skbs that are ordinary, of those below `snd_una`; at most one with `only_one`.

@@ -11,6 +11,7 @@
 //! | `sacked.rs` | skbs that SACK blocks cover; merging of SACKed neighbours |
 //! | `lost.rs` | marking skbs lost, and unmarking them |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
+//! | `run.rs` | skbs that are delivered together |
 //! | `queue.rs`, `skb.rs` | the skbs in flight and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of `struct tcp_sock`.
@@ -21,6 +22,7 @@ mod flight;
 mod lost;
 mod queue;
 mod reno;
+mod run;
 mod sacked;
 mod skb;
 mod unsent;
@@ -28,9 +30,10 @@ mod unsent;
 #[cfg(test)]
 mod tests;
 
-pub(super) use acked::{Acked, Run};
+pub(super) use acked::Acked;
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
+pub(super) use run::Run;
 pub(super) use sacked::{Covered, SortedBlocks, Tagged};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;

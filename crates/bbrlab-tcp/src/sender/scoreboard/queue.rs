@@ -20,7 +20,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::Run;
+use super::run::Run;
 use super::skb::{NIL, Skb, SkbId, tag};
 use super::unsent::Written;
 

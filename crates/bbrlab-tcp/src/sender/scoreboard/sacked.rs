@@ -13,8 +13,9 @@ use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
 use super::queue::is_place_among;
+use super::run::Run;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use super::{Counting, Cursor, Run, Scoreboard};
+use super::{Counting, Cursor, Scoreboard};
 use crate::rate::{DeliveredSkb, PackedStamps};
 use crate::segment::{SackBlock, flag};
 

@@ -106,6 +106,14 @@ impl Skb {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
 
+    /// The number of segments that end by `seq`, which lies within the skb; `None` if that is the end of none.
+    #[inline]
+    pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
+        let (len, mss) = (seq.wrapping_sub(self.seq), u32::from(self.gso_size));
+        let segments = len.checked_div(mss)?;
+        (segments > 0 && segments * mss == len).then_some(segments)
+    }
+
     /// Whether any bit of `tags` is set.
     #[inline]
     pub(super) const fn has(&self, tags: u8) -> bool {

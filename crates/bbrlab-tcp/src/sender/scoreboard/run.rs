@@ -1,0 +1,81 @@
+//! Runs: neighbouring skbs that are delivered together.
+
+use super::skb::{OVERHEAD, Skb};
+use crate::rate::{AckRate, DeliveredSkb, PackedStamps, RateSampler};
+use crate::segment::flag;
+
+/// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or marked. They departed in
+/// their order, so the last of them is the newest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// First sequence number of the first skb.
+    pub(crate) seq: u32,
+    /// One past the last sequence number of the first skb.
+    pub(crate) first_end_seq: u32,
+    /// Time of transmission of the first skb in microseconds.
+    pub(crate) first_us: u64,
+    /// One past the last sequence number of the last skb.
+    pub(crate) end_seq: u32,
+    /// Time of transmission of the last skb in microseconds.
+    pub(crate) last_us: u64,
+    /// Delivery counters at the transmission of the last skb.
+    pub(crate) tx: PackedStamps,
+    /// Number of segments.
+    pub(crate) pcount: u32,
+    /// Number of skbs, without one that is acknowledged in part.
+    pub(super) count: u32,
+    /// Bytes of the last skb, if it is acknowledged in part; else 0.
+    pub(super) cut: u32,
+    /// Their memory in bytes.
+    pub(super) memory: u32,
+}
+
+/// What a run consists of: skbs, segments, and bytes of one skb more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    pub(super) count: u32,
+    pub(super) pcount: u32,
+    pub(super) cut: u32,
+}
+
+impl Run {
+    /// The run from `oldest` to `newest`.
+    #[inline]
+    pub(super) fn new(oldest: &Skb, newest: &Skb, Counts { count, pcount, cut }: Counts) -> Self {
+        // All but the last end where the next one begins, and only the last can carry the FIN.
+        let fin = u32::from(newest.flags & flag::FIN != 0);
+        let end =
+            if cut == 0 { newest.end_seq.wrapping_sub(fin) } else { newest.seq.wrapping_add(cut) };
+        Self {
+            seq: oldest.seq,
+            first_end_seq: oldest.end_seq,
+            first_us: oldest.sent_us(),
+            end_seq: newest.end_seq,
+            last_us: newest.sent_us(),
+            tx: newest.tx,
+            pcount,
+            count,
+            cut,
+            memory: end.wrapping_sub(oldest.seq) + count * OVERHEAD,
+        }
+    }
+
+    /// Whether no skb is acknowledged in part.
+    #[inline]
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.cut == 0
+    }
+
+    /// Passes the newest skb to the rate sampler, which would choose it from all of them.
+    #[inline]
+    pub(crate) fn sample(&self, sampler: &mut RateSampler, rate: &mut AckRate) {
+        let delivered = DeliveredSkb {
+            tx_mstamp: self.last_us,
+            end_seq: self.end_seq,
+            is_sacked: false,
+            is_retrans: false,
+        };
+        let mut stamps = self.tx.unpack(self.last_us);
+        sampler.skb_delivered(rate, &mut stamps, delivered);
+    }
+}
