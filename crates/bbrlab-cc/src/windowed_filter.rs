@@ -5,7 +5,8 @@
 //! nearly exact. BBR v1 filters its bandwidth this way (time in rounds), the stack its minimum RTT (time
 //! in jiffies).
 //!
-//! Time is a 32-bit counter that wraps. One filter is used for maxima or for minima, never for both.
+//! Time is a 32-bit counter that wraps and never runs backwards. One filter is used for maxima or for minima, never for
+//! both, so the second best is never better than the best, nor the third than the second.
 //!
 //! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
 //! Deviations: none.
@@ -33,7 +34,7 @@ impl WindowedFilter {
         Self { samples: [Measured { t, v }; 3] }
     }
 
-    /// A filter with these three samples, best first.
+    /// A filter with these three samples, best first, as [`Self::samples`] returns them.
     #[must_use]
     pub const fn from_samples(samples: [Measured; 3]) -> Self {
         Self { samples }
@@ -82,6 +83,10 @@ impl WindowedFilter {
         at_least_as_good: impl Fn(u32, u32) -> bool,
     ) -> u32 {
         let [best, second, third] = &mut self.samples;
+        // Mostly the new sample is worse than all three, and the best is young.
+        if !at_least_as_good(new.v, third.v) && new.age_of(*best) <= window / 4 {
+            return best.v;
+        }
         if at_least_as_good(new.v, best.v) || new.age_of(*third) > window {
             return self.reset(new.t, new.v);
         }
@@ -107,10 +112,12 @@ impl WindowedFilter {
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }
-        } else if second.t == best.t && age > window / 4 {
+        } else if age <= window / 4 {
+            // Each is young enough.
+        } else if second.t == best.t {
             *second = new;
             *third = new;
-        } else if third.t == second.t && age > window / 2 {
+        } else if age > window / 2 && third.t == second.t {
             *third = new;
         }
     }
@@ -133,7 +140,7 @@ impl Measured {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::WindowedFilter;
+    use super::{Measured, WindowedFilter};
     use expect_test::{Expect, expect};
 
     /// `(t, v)` in; the best and all three samples out, one line each.
@@ -146,6 +153,57 @@ mod tests {
             writeln!(lines, "{v}@{t} -> {best} ({kept})").unwrap();
         }
         expected.assert_eq(&lines);
+    }
+
+    /// Linux: `minmax_running_min`, `minmax_subwin_update`, line by line.
+    fn kernel_running_min(s: &mut [Measured; 3], win: u32, t: u32, v: u32) {
+        let new = Measured { t, v };
+        if v <= s[0].v || t.wrapping_sub(s[2].t) > win {
+            *s = [new; 3];
+            return;
+        }
+        if v <= s[1].v {
+            s[2] = new;
+            s[1] = new;
+        } else if v <= s[2].v {
+            s[2] = new;
+        }
+        let dt = t.wrapping_sub(s[0].t);
+        if dt > win {
+            *s = [s[1], s[2], new];
+            if t.wrapping_sub(s[0].t) > win {
+                *s = [s[1], s[2], new];
+            }
+        } else if s[1].t == s[0].t && dt > win / 4 {
+            s[2] = new;
+            s[1] = new;
+        } else if s[2].t == s[1].t && dt > win / 2 {
+            s[2] = new;
+        }
+    }
+
+    #[test]
+    fn every_sample_does_what_it_does_in_the_kernel() {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut below = |bound: u32| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            u32::try_from((state >> 20) % u64::from(bound)).expect("below a bound of 32 bits")
+        };
+        for window in [0, 1, 4, 10, 33, 1000] {
+            let mut t = u32::MAX - 20_000;
+            let mut kernel = [Measured { t, v: 50 }; 3];
+            let mut filter = WindowedFilter::new(t, 50);
+            for _ in 0..20_000 {
+                let steps = if below(50) == 0 { 2 * window + 2 } else { window / 8 + 2 };
+                t = t.wrapping_add(below(steps));
+                let v = below(100);
+                kernel_running_min(&mut kernel, window, t, v);
+                assert_eq!(filter.running_min(window, t, v), kernel[0].v);
+                assert_eq!(filter.samples(), kernel);
+            }
+        }
     }
 
     #[test]
