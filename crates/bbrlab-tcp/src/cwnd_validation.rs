@@ -57,15 +57,16 @@ impl CwndUsage {
         is_limited: bool,
         starving: UnderuseInput,
     ) -> Option<Decay> {
-        if self.note(conn, packets_out, is_limited) || starving.has_cong_control {
+        self.note_round(conn, packets_out, is_limited);
+        if self.note_use(conn, packets_out) || starving.has_cong_control {
             return None;
         }
         self.decay_if_unused(conn, starving)
     }
 
-    /// The first half of [`Self::validate`]: records usage; returns whether cwnd is in use.
+    /// The first part of [`Self::validate`]: the evidence of this round.
     #[inline]
-    pub(crate) fn note(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) -> bool {
+    pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited
             || !before(conn.snd_una, self.cwnd_usage_seq)
             || (!conn.is_cwnd_limited && packets_out > conn.max_packets_out)
@@ -74,6 +75,11 @@ impl CwndUsage {
             conn.max_packets_out = packets_out;
             self.cwnd_usage_seq = conn.snd_nxt;
         }
+    }
+
+    /// The second part: whether cwnd is in use now, and how much of it lately.
+    #[inline]
+    pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
         if is_cwnd_limited(conn) {
             self.snd_cwnd_used = 0;
             self.snd_cwnd_stamp = conn.jiffies;
@@ -83,7 +89,7 @@ impl CwndUsage {
         false
     }
 
-    /// The second half, for an algorithm that does not set its window itself: what becomes of a cwnd that is not in
+    /// The last part, for an algorithm that does not set its window itself: what becomes of a cwnd that is not in
     /// use.
     pub(crate) fn decay_if_unused(
         &mut self,

@@ -290,6 +290,34 @@ impl RateSampler {
         }
     }
 
+    /// [`Self::skb_sent`], packed, of a packet that departs while others are out, so that both phases have begun.
+    #[inline]
+    pub(crate) fn skb_sent_behind_others(
+        &self,
+        conn: &Conn,
+        pcount: u32,
+        tx_mstamp: u64,
+    ) -> PackedStamps {
+        debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
+        let mark = if conn.ctl.app_limited == 0 { 0 } else { SkbStamps::MARK };
+        let mut stamps = PackedStamps {
+            first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(self.first_tx_mstamp)),
+            delivered_ago_us: trunc_u32(tx_mstamp.wrapping_sub(conn.delivered_mstamp)),
+            delivered: conn.delivered,
+            lost: 0,
+            in_flight: 0,
+            ce_and_mark: (conn.delivered_ce & DELIVERED_CE_MASK) | mark,
+        };
+        if self.version == SamplerVersion::V3 {
+            stamps.lost = conn.lost;
+            stamps.in_flight = conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX);
+            if trunc_u32(conn.delivered_mstamp) == 0 {
+                stamps.use_up();
+            }
+        }
+        stamps
+    }
+
     /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux: `tcp_rate_skb_delivered`.
     ///
     /// The sample of an ACK uses the packet sent last: the latest departure, then the highest sequence number.
@@ -494,6 +522,30 @@ mod tests {
             assert_eq!(packed.is_app_limited(), limited);
             assert_eq!(packed.unpack(1_000).is_app_limited(), limited);
             assert_eq!(packed.unpack(1_000).delivered_ce(), 5);
+        }
+    }
+
+    #[test]
+    fn a_packet_behind_others_is_stamped_like_any() {
+        for version in [SamplerVersion::V1, SamplerVersion::V3] {
+            for (step, app_limited) in (1..400_u64).flat_map(|step| [(step, 0), (step, 7)]) {
+                let mut sampler = RateSampler { version, ..RateSampler::default() };
+                // Some stamps are 0 in 32 bits.
+                let delivered_mstamp = (step % 5) << 30 | (step % 3);
+                sampler.first_tx_mstamp = delivered_mstamp.saturating_sub(step * 7);
+                let mut conn = Conn {
+                    delivered_mstamp: delivered_mstamp.max(1),
+                    delivered_ce: trunc_u32(step << 14),
+                    lost: trunc_u32(step),
+                    inflight: trunc_u32(step * 4_000),
+                    ..conn(1, trunc_u32(step * 3))
+                };
+                conn.ctl.app_limited = app_limited;
+                let tx_mstamp = conn.delivered_mstamp + step * 1_000;
+                let quick = sampler.skb_sent_behind_others(&conn, 3, tx_mstamp);
+                let stamps = sampler.skb_sent(&mut conn, 1, 3, tx_mstamp);
+                assert_eq!(quick, PackedStamps::pack(stamps, tx_mstamp));
+            }
         }
     }
 

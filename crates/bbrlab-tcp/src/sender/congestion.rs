@@ -244,11 +244,18 @@ impl Sender {
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
         if self.mechanisms.cwnd_validation != CwndValidation::Linux {
             self.validate_cwnd_simply();
-            return;
+        } else {
+            self.validate_cwnd_as_linux(is_limited);
         }
+    }
+
+    /// [`Self::validate_cwnd`] of a sender that validates cwnd as Linux does.
+    #[inline]
+    pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
-        let is_in_use = self.usage.note(&mut self.conn, packets_out, is_limited);
-        if !is_in_use && !self.hooks.cong_control {
+        self.usage.note_round(&mut self.conn, packets_out, is_limited);
+        // An algorithm that sets its window itself does not care how much of it was used, nor when.
+        if !self.hooks.cong_control && !self.usage.note_use(&self.conn, packets_out) {
             self.decay_unused_cwnd();
         }
     }

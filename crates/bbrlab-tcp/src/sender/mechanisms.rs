@@ -10,13 +10,38 @@ use bbrlab_stack::{
 use super::scoreboard::Counting;
 use super::{Nonagle, SenderConfig};
 
+/// The short ways to send new data, of a sender that sends as in Linux without a queueing discipline: nothing but the
+/// peer's window bounds the right edge, TCP paces, and cwnd is validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// Full segments.
+    Segments,
+    /// Bursts of full segments.
+    Bursts,
+    /// None: a switch makes sending different.
+    Otherwise,
+}
+
+impl Sending {
+    fn of(stack: &Stack) -> Self {
+        let is_plain = stack.sender_qdisc == SenderQdisc::None
+            && stack.pacing == PacingSwitches::default()
+            && stack.loss.rwnd_bounds == RwndBounds::Edge
+            && stack.loss.cwnd_validation == CwndValidation::Linux;
+        match (is_plain, stack.tso) {
+            (false, _) => Self::Otherwise,
+            (true, Tso::Off) => Self::Segments,
+            (true, _) => Self::Bursts,
+        }
+    }
+}
+
 /// The switches that the sender asks while it runs.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
-    /// Sending is as in Linux without a queueing discipline: nothing but the peer's window bounds the right edge, and
-    /// TCP paces.
-    pub(super) is_plain: bool,
+    /// Which short way there is to send new data.
+    pub(super) sending: Sending,
     /// The host has a queueing discipline.
     pub(super) has_fq: bool,
     /// Segments carry timestamps.
@@ -64,9 +89,7 @@ impl Mechanisms {
         let loss = &stack.loss;
         let is_linux = stack.recovery == Recovery::Linux;
         Self {
-            is_plain: stack.sender_qdisc == SenderQdisc::None
-                && stack.pacing == PacingSwitches::default()
-                && loss.rwnd_bounds == RwndBounds::Edge,
+            sending: Sending::of(stack),
             has_fq: stack.sender_qdisc == SenderQdisc::Fq,
             has_timestamps: config.timestamps,
             nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },

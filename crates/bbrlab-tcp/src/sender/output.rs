@@ -6,11 +6,12 @@
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_cc::{Conn, CwndEvent, PacingStatus};
+use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
 use bbrlab_units::{Ecn, Time};
 
 use super::fq::transmit_burst;
 use super::limits::{Limit, Stop};
+use super::mechanisms::Sending;
 use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
@@ -53,8 +54,8 @@ impl Hold {
 struct Progress {
     /// Packets in flight now.
     in_flight: u32,
-    /// Packets sent by this call.
-    sent_pkts: u32,
+    /// Whether this call has sent anything.
+    has_sent: bool,
     /// Segments in a full burst; 0 until the first is about to be sent.
     max_segs: u32,
     /// Whether the retransmission timer must be restarted.
@@ -63,14 +64,14 @@ struct Progress {
 
 impl Progress {
     const fn none(in_flight: u32) -> Self {
-        Self { in_flight, sent_pkts: 0, max_segs: 0, is_rto_due: false }
+        Self { in_flight, has_sent: false, max_segs: 0, is_rto_due: false }
     }
 
     /// Counts packets that were sent.
     #[inline]
     const fn count(&mut self, pcount: u32) {
         self.in_flight = self.in_flight.wrapping_add(pcount);
-        self.sent_pkts += pcount;
+        self.has_sent = true;
     }
 }
 
@@ -184,17 +185,23 @@ impl Sender {
                 self.note_cwnd_full();
             }
             Stop::Limited(limit)
-        } else if push == Push::All && self.mechanisms.is_plain {
-            self.send_full_bursts(nonagle, host)
         } else {
-            self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host)
+            match self.mechanisms.sending {
+                Sending::Segments if push == Push::All => {
+                    self.send_full_bursts::<true>(nonagle, host)
+                }
+                Sending::Bursts if push == Push::All => {
+                    self.send_full_bursts::<false>(nonagle, host)
+                }
+                _ => self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host),
+            }
         };
         self.limits.note_stop(stop);
     }
 
     /// Nothing was sent, and cwnd would not have allowed it either.
     #[inline(never)]
-    fn note_cwnd_full(&mut self) {
+    pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
     }
 
@@ -209,50 +216,76 @@ impl Sender {
     }
 
     /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts can be sent of an skb that is
-    /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so.
+    /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so. `SINGLE` is for
+    /// [`Sending::Segments`].
     #[inline(never)]
-    fn send_full_bursts(&mut self, nonagle: Nonagle, host: &mut impl Host) -> Stop {
+    fn send_full_bursts<const SINGLE: bool>(
+        &mut self,
+        nonagle: Nonagle,
+        host: &mut impl Host,
+    ) -> Stop {
         let mut in_flight = self.board.in_flight();
         let mut quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
         if in_flight == 0 || quota == 0 {
             return self.write_xmit(Progress::none(in_flight), nonagle, Push::All, host);
         }
-        let segs = self.tso_segs();
-        let burst = segs * self.conn.mss;
+        let segs = if SINGLE { 1 } else { self.tso_segs() };
+        let mut has_sent = false;
         debug_assert!(self.board.packets_out() > 0, "something is in flight");
-        let is_rto_due = self.timer.pending() == TimerPurpose::LossProbe;
-        let mut sent_pkts = 0;
-        let limit = loop {
-            let can_send = self.board.first_unsent().is_some_and(|first| {
-                let room = self.right_edge().wrapping_sub(first.seq);
-                first.len > burst && room.cast_signed() >= burst.cast_signed()
-            });
-            if !can_send || quota < segs {
-                let progress = Progress { in_flight, sent_pkts, max_segs: segs, is_rto_due };
-                return self.write_xmit(progress, nonagle, Push::All, host);
-            }
-            self.send_full_burst(burst, segs, in_flight, host);
-            in_flight = in_flight.wrapping_add(segs);
-            sent_pkts += segs;
+        while quota >= segs && self.is_full_burst_allowed(segs) {
+            self.conn.inflight = in_flight;
+            self.send_full_burst(segs, host);
             if let Some(limit) = self.limit_before_cwnd(Push::All, host) {
-                break limit;
+                self.finish_full_bursts(segs, host);
+                return Stop::Limited(limit);
             }
+            has_sent = true;
+            in_flight = self.conn.inflight.wrapping_add(segs);
             quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
-        };
-        let progress = Progress { in_flight, sent_pkts, max_segs: segs, is_rto_due };
-        self.finish_sending(progress, false, true, host);
-        Stop::Limited(limit)
+        }
+        let progress =
+            Progress { in_flight, has_sent, max_segs: segs, is_rto_due: self.is_rto_due() };
+        self.write_xmit(progress, nonagle, Push::All, host)
     }
 
-    /// Sends the first `len` bytes of a longer skb, `segs` full segments, while `in_flight` packets are in flight.
+    /// The end of [`Self::send_full_bursts`] after a burst of `segs`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
+    fn finish_full_bursts(&mut self, segs: u32, host: &mut impl Host) {
+        let in_flight = self.conn.inflight.wrapping_add(segs);
+        debug_assert_eq!(in_flight, self.board.in_flight());
+        self.validate_cwnd_as_linux(in_flight >= self.conn.ctl.cwnd);
+        self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
+    }
+
+    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly not all of the first
+    /// unsent skb.
+    #[inline]
+    fn is_full_burst_allowed(&self, segs: u32) -> bool {
+        let burst = segs * self.conn.mss;
+        let (seq, span) = self.board.unsent_span();
+        let room = self.right_edge().wrapping_sub(seq);
+        // A FIN may be the last of the span.
+        span > burst + 1 && room.cast_signed() >= burst.cast_signed()
+    }
+
+    /// Sends the first `segs` full segments of a longer skb, while as many packets are in flight as the connection says.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
-    fn send_full_burst(&mut self, len: u32, segs: u32, in_flight: u32, host: &mut impl Host) {
+    fn send_full_burst(&mut self, segs: u32, host: &mut impl Host) {
+        let mss = self.conn.mss;
+        let len = segs * mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         self.conn.wstamp_ns = wstamp_ns;
-        let seq = self.conn.snd_nxt;
-        debug_assert_eq!(self.board.first_unsent().map(|first| first.seq), Some(seq));
+        let Self { board, conn, sampler, .. } = self;
+        let (seq, end_seq) = board.send_front(segs, mss, wstamp_ns, || {
+            sampler.skb_sent_behind_others(conn, segs, wstamp_ns / 1000)
+        });
+        debug_assert_eq!(seq, self.conn.snd_nxt);
+        self.conn.snd_nxt = end_seq;
+        self.note_sent(segs);
+        self.check_space(self.conn.inflight.wrapping_add(segs));
         let mut segment = self.segment_at(seq, wstamp_ns);
         segment.len = len;
         segment.flags |= self.dress_with_ecn(&mut segment, true);
@@ -260,19 +293,11 @@ impl Sender {
         if self.conn.ctl.pacing_status != PacingStatus::None {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
-        self.conn.inflight = in_flight;
-        let (mss, packets_out) = (self.conn.mss, self.board.packets_out());
-        let Self { board, conn, sampler, .. } = self;
-        let end_seq = board.send_front(len, mss, wstamp_ns, || {
-            delivery_stamps(sampler, conn, packets_out, segs, wstamp_ns)
-        });
-        self.conn.snd_nxt = end_seq;
-        self.check_space(in_flight.wrapping_add(segs));
         if segs <= 1 {
             host.transmit(segment);
         } else {
             segment.flags |= flag::PSH;
-            transmit_burst(segment, self.conn.mss, self.mechanisms.tso, host);
+            transmit_burst(segment, mss, self.mechanisms.tso, host);
         }
     }
 
@@ -328,6 +353,7 @@ impl Sender {
             progress.is_rto_due |= self.is_rto_due();
             let skb = self.send_unsent(at, progress.in_flight, host);
             progress.count(skb.pcount);
+            self.note_sent(skb.pcount);
             if skb.len < skb.pcount * mss {
                 self.snd_sml = skb.end_seq;
             }
@@ -352,17 +378,29 @@ impl Sender {
         may_probe: bool,
         host: &mut impl Host,
     ) {
-        let Progress { in_flight, sent_pkts, is_rto_due, .. } = progress;
+        let Progress { in_flight, has_sent, is_rto_due, .. } = progress;
         debug_assert_eq!(in_flight, self.board.in_flight());
         let is_cwnd_limited = is_cwnd_limited || in_flight >= self.conn.ctl.cwnd;
-        if sent_pkts > 0 || is_cwnd_limited {
+        if has_sent || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
         }
-        if sent_pkts > 0 {
-            if self.is_in_cwnd_reduction() {
-                self.episode.note_sent(sent_pkts);
-            }
+        if has_sent {
             self.restart_timer(is_rto_due, may_probe, host);
+        }
+    }
+
+    /// Counts new packets that were sent while cwnd is reduced. Linux: in `tcp_write_xmit`, once for all.
+    #[inline]
+    fn note_sent(&mut self, pcount: u32) {
+        if self.conn.ca_state != CaState::Open {
+            self.note_sent_outside_open(pcount);
+        }
+    }
+
+    #[inline(never)]
+    fn note_sent_outside_open(&mut self, pcount: u32) {
+        if self.is_in_cwnd_reduction() {
+            self.episode.note_sent(pcount);
         }
     }
 

@@ -51,12 +51,22 @@ pub(super) struct Sndbuf {
     segs: u32,
     /// The application is woken when less than this is in use: see [`wake_below`].
     wake_below: u32,
-    /// The application waits for space. Linux: `SOCK_NOSPACE`.
-    is_full: bool,
+    /// Whether the application waits for space, and how. Linux: `SOCK_NOSPACE`.
+    waiting: Waiting,
     /// Whether it grows with cwnd.
     grows: bool,
     /// Whether `size` counts payload, not memory.
     counts_payload: bool,
+}
+
+/// Whether an application waits for space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    No,
+    /// For memory, in a buffer that grows: the usual case.
+    ForMemory,
+    /// In a buffer that does not grow, or that counts payload.
+    Otherwise,
 }
 
 /// How much of a buffer of `size` bytes must be in use so that an application that waits is not woken: it is once free
@@ -80,7 +90,7 @@ impl Sndbuf {
             per_seg,
             segs: 0,
             wake_below: wake_below(size, counts_payload),
-            is_full: false,
+            waiting: Waiting::No,
             grows: config.stack.sndbuf == SocketBuffer::Auto,
             counts_payload,
         }
@@ -100,13 +110,14 @@ impl Sndbuf {
 
     /// Whether the application waits for space.
     #[inline]
-    pub(super) const fn is_full(&self) -> bool {
-        self.is_full
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting != Waiting::No
     }
 
     /// Records that the application waits for space.
     pub(super) fn note_full(&mut self) {
-        self.is_full = true;
+        let is_usual = self.grows && !self.counts_payload;
+        self.waiting = if is_usual { Waiting::ForMemory } else { Waiting::Otherwise };
     }
 
     /// Grows the buffer for `segs` packets.
@@ -125,7 +136,7 @@ impl Sndbuf {
     #[inline]
     fn wake(&mut self, used: u32) {
         if used < self.wake_below {
-            self.is_full = false;
+            self.waiting = Waiting::No;
         }
     }
 }
@@ -135,10 +146,15 @@ impl Sender {
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
         if self.sndbuf.grows {
-            let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
-            if segs > self.sndbuf.segs {
-                self.expand_sndbuf_for(segs);
-            }
+            self.expand_growing_sndbuf();
+        }
+    }
+
+    #[inline]
+    fn expand_growing_sndbuf(&mut self) {
+        let segs = self.conn.ctl.cwnd.max(self.reordering.packets() + 1);
+        if segs > self.sndbuf.segs {
+            self.expand_sndbuf_for(segs);
         }
     }
 
@@ -151,9 +167,22 @@ impl Sender {
     /// Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
     #[inline]
     pub(super) fn check_space(&mut self, in_flight: u32) {
-        if !self.sndbuf.is_full() {
-            return;
+        match self.sndbuf.waiting {
+            Waiting::No => {}
+            Waiting::ForMemory => {
+                if in_flight < self.conn.ctl.cwnd {
+                    self.expand_growing_sndbuf();
+                    self.usage.snd_cwnd_stamp = self.conn.jiffies;
+                }
+                self.sndbuf.wake(self.board.memory());
+            }
+            Waiting::Otherwise => self.check_unusual_space(in_flight),
         }
+    }
+
+    /// [`Self::check_space`] for any kind of buffer.
+    #[inline(never)]
+    fn check_unusual_space(&mut self, in_flight: u32) {
         if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;

@@ -15,6 +15,7 @@ use bbrlab_stack::{
 use bbrlab_units::{Bytes, Span, Time};
 use expect_test::expect_file;
 
+use super::mechanisms::Sending;
 use super::{Sender, SenderConfig, SenderInfo};
 use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
@@ -348,7 +349,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let cc = Algorithm::from_name(cc).expect("known").build(&Vec::new()).expect("the defaults");
     let mut sender = Sender::new(config, cc);
     if totals.has_no_shortcuts {
-        sender.mechanisms.is_plain = false;
+        sender.mechanisms.sending = Sending::Otherwise;
     }
     let start_seq = config.isn.wrapping_add(1);
     let mut world = World {

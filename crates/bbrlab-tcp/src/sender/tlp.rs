@@ -89,19 +89,20 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
-        let is_departure_near = self.is_departure_near();
-        if self.board.packets_out() == 1
-            || !(is_departure_near || self.departure_delay() <= LONG_DELAY)
-            || !(advancing_rto || self.is_rto_beyond_probe())
-        {
+        if self.board.packets_out() == 1 || !(advancing_rto || self.is_rto_beyond_probe()) {
             self.arm_unusual_loss_probe(advancing_rto, host);
             return;
         }
         let rto = if advancing_rto { self.timer.rto() } else { u32::MAX };
         let mut timeout = self.tlp.timeout.min(rto);
         debug_assert_eq!(timeout, self.probe_timeout(advancing_rto).min(RTO_MAX_S * self.conn.hz));
-        if !is_departure_near {
-            timeout = (timeout + self.departure_delay()).min(RTO_MAX_S * self.conn.hz);
+        if !self.is_departure_near() {
+            let delay = self.departure_delay();
+            if delay > LONG_DELAY {
+                self.arm_unusual_loss_probe(advancing_rto, host);
+                return;
+            }
+            timeout = (timeout + delay).min(RTO_MAX_S * self.conn.hz);
         }
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }

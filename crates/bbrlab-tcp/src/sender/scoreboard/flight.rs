@@ -156,32 +156,32 @@ impl Scoreboard {
         }
     }
 
-    /// Sends the first `len` bytes of the first unsent skb, which is longer: the skb that [`Self::cut_unsent`] would
-    /// make departs at `wstamp_ns` with the delivery counters that `stamp` takes, and is in flight. Returns its end.
+    /// Sends the first `segs` full segments of the first unsent skb, which is longer: the skb that [`Self::cut_unsent`] would
+    /// make departs at `wstamp_ns` with the delivery counters that `stamp` takes, and is in flight. Returns where it begins
+    /// and ends.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(
         &mut self,
-        len: u32,
+        segs: u32,
         mss: u32,
         wstamp_ns: u64,
         stamp: impl FnOnce() -> PackedStamps,
-    ) -> u32 {
+    ) -> (u32, u32) {
         self.wmem_queued += OVERHEAD;
-        let cut = self.unsent.cut_first(len);
-        let mut pcount = 0;
-        let id = self.queue.place_and_stamp(cut, mss, |skb| {
+        let cut = self.unsent.cut_first(segs * mss);
+        let id = self.queue.place_and_stamp(cut, |skb| {
+            skb.set_full_segments(segs, mss);
             skb.tstamp_ns = wstamp_ns;
             skb.tx = stamp();
-            pcount = u32::from(skb.pcount);
         });
         self.queue.push_sent(id);
-        self.packets_out += pcount;
+        self.packets_out += segs;
         if self.highest_sack == NIL {
             self.highest_sack = id;
             self.above_sacked = cut.seq;
         }
-        cut.end_seq
+        (cut.seq, cut.end_seq)
     }
 
     /// Sets PSH on an skb that is not yet in flight.

@@ -221,15 +221,14 @@ impl Queue {
     /// Puts an skb into the place of the next new one, to be sent and then passed to [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
-        self.place_and_stamp(written, mss, |_| ())
+        self.place_and_stamp(written, |skb| skb.count_segments(mss))
     }
 
-    /// [`Self::place`], and lets `stamp` write the rest of the skb.
+    /// [`Self::place`] with a `stamp` that writes the rest of the skb, its number of segments included.
     #[inline]
     pub(super) fn place_and_stamp(
         &mut self,
         written: Written,
-        mss: u32,
         stamp: impl FnOnce(&mut Skb),
     ) -> SkbId {
         let id = self.next_place();
@@ -239,7 +238,6 @@ impl Queue {
         skb.tags = 0;
         skb.flags = written.flags;
         skb.retransmission = 0;
-        skb.count_segments(mss);
         stamp(skb);
         id
     }

@@ -131,6 +131,14 @@ impl Skb {
         }
     }
 
+    /// The same for an skb of `segs` full segments, at most 512 KiB.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "both are below 2^16")]
+    pub(super) fn set_full_segments(&mut self, segs: u32, mss: u32) {
+        self.gso_size = if segs <= 1 { 0 } else { mss as u16 };
+        self.pcount = segs as u16;
+    }
+
     #[inline(never)]
     fn count_several_segments(&mut self, mss: u32) {
         self.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");

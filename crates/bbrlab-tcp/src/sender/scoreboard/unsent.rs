@@ -124,6 +124,13 @@ impl Scoreboard {
         })
     }
 
+    /// Where the first unsent skb begins, and how many sequence numbers it covers; both are 0 if there is none.
+    #[inline]
+    pub(crate) fn unsent_span(&self) -> (u32, u32) {
+        let Written { seq, end_seq, .. } = self.unsent.first;
+        (seq, end_seq.wrapping_sub(seq))
+    }
+
     /// Payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
     #[inline]
     pub(crate) fn last_unsent_len(&mut self) -> Option<u32> {
