@@ -245,9 +245,12 @@ impl Flow {
             return false;
         }
         let now = port.now();
-        let segment = wire::arrived(packet);
         let mut end = self.ends.end(port, Side::Sender);
-        self.sender.on_segment(end.now(), &segment, &mut end);
+        let is_done = wire::pure_ack(packet)
+            .is_some_and(|ack| self.sender.on_pure_ack(end.now(), &ack, &mut end));
+        if !is_done {
+            self.sender.on_segment(end.now(), &wire::arrived(packet), &mut end);
+        }
         if self.sender.app_is_ready() {
             self.sender.run_app(end.now(), &mut end);
         }

@@ -9,7 +9,7 @@ use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::Glance;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, SackBlock, Segment, TimerId};
+use bbrlab_tcp::{Host, PureAck, SackBlock, Segment, TimerId};
 use bbrlab_units::{Span, Time};
 
 /// Headers of a data packet: IP, TCP and timestamps.
@@ -98,6 +98,22 @@ impl Payload {
         let &Self { seq, len, tsval, tsecr, flags, .. } = self;
         Glance { seq, len, flags, has_ts: self.has_ts(), tsval, tsecr }
     }
+}
+
+/// A segment that arrives as a pure ACK, if it is one.
+#[inline]
+pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
+    let payload = packet.payload();
+    let (flags, sack_count) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
+    let is_pure = u16::from_le_bytes([flags, sack_count]) == u16::from_le_bytes([flag::ACK, 0]);
+    (is_pure && payload.len == 0).then_some(PureAck {
+        seq: payload.seq,
+        ack: payload.ack,
+        wnd: payload.wnd,
+        tsval: payload.tsval,
+        tsecr: payload.tsecr,
+        has_ts: payload.has_ts(),
+    })
 }
 
 /// The segment as it arrives, with the CE mark that a link may have set.

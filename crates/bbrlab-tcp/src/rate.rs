@@ -371,10 +371,7 @@ impl RateSampler {
         lost: u32,
         is_sack_reneg: bool,
     ) {
-        // Everything sent before the end of the application-limited period was delivered.
-        if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
-            conn.ctl.app_limited = 0;
-        }
+        end_app_limited(conn);
         let now = conn.tcp_mstamp();
         if delivered != 0 {
             conn.delivered_mstamp = now;
@@ -396,6 +393,61 @@ impl RateSampler {
         self.complete(ack, snd_us, ack_us, conn.min_rtt_us);
     }
 
+    /// The sample of an ACK that delivers packets of which the newest, never retransmitted, departed at `tx_mstamp` with
+    /// `tx`, for a sampler without switches: [`Self::skb_delivered`] of all of them, and what [`Self::generate`]
+    /// computes, but for what [`Self::complete_newest`] does in its place. `conn` has counted them as delivered.
+    #[inline]
+    pub(crate) fn sample_newest(
+        &mut self,
+        conn: &Conn,
+        tx: &PackedStamps,
+        tx_mstamp: u64,
+        now: u64,
+    ) -> RateSample {
+        debug_assert!(!self.is_switched && !tx.is_used_up());
+        self.first_tx_mstamp = tx_mstamp;
+        let delivered_ce = conn.delivered_ce.wrapping_sub(tx.ce_and_mark) & DELIVERED_CE_MASK;
+        let mut rs = RateSample {
+            delivered: conn.delivered.wrapping_sub(tx.delivered).cast_signed(),
+            delivered_ce: delivered_ce.cast_signed(),
+            prior_delivered: tx.delivered,
+            tx_in_flight: tx.in_flight,
+            is_app_limited: tx.is_app_limited(),
+            ..RateSample::default()
+        };
+        let delivered_mstamp = tx_mstamp.wrapping_sub(u64::from(tx.delivered_ago_us));
+        let (snd_us, ack_us) = if self.version == SamplerVersion::V1 {
+            (tx.first_tx_ago_us, stamp_us_delta(now, delivered_mstamp))
+        } else {
+            rs.lost = conn.lost.wrapping_sub(tx.lost).cast_signed();
+            let first_tx_mstamp = tx_mstamp.wrapping_sub(u64::from(tx.first_tx_ago_us));
+            (
+                self.version.delta(tx_mstamp, first_tx_mstamp),
+                self.version.delta(now, delivered_mstamp),
+            )
+        };
+        rs.interval_us = i64::from(snd_us.max(ack_us));
+        rs
+    }
+
+    /// Completes the result of [`Self::sample_newest`].
+    #[inline]
+    pub(crate) fn complete_newest(
+        &mut self,
+        conn: &mut Conn,
+        rs: &mut RateSample,
+        now: u64,
+        is_sack_reneg: bool,
+    ) {
+        end_app_limited(conn);
+        conn.delivered_mstamp = now;
+        if is_sack_reneg {
+            *rs = RateSample { delivered: -1, delivered_ce: 0, lost: 0, interval_us: -1, ..*rs };
+            return;
+        }
+        self.judge(rs, conn.min_rtt_us);
+    }
+
     /// What was delivered, lost and marked since the sampled packet was sent.
     #[inline]
     fn count(&self, conn: &Conn, ack: &mut AckRate) {
@@ -415,16 +467,22 @@ impl RateSampler {
         ack.snd_interval_us = snd_us;
         ack.rcv_interval_us = ack_us;
         ack.rs.interval_us = i64::from(interval_us);
+        self.judge(&mut ack.rs, bound_us);
+    }
 
+    /// Whether a sample can be used, and is to be reported.
+    #[inline]
+    fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
+        let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
         // Shorter than the minimum RTT: the ACK of an original was probably attributed to its retransmission.
         if interval_us < bound_us {
-            ack.rs.interval_us = -1;
+            rs.interval_us = -1;
             return;
         }
-        if !ack.rs.is_app_limited || self.is_at_least_as_fast(ack.rs.delivered, interval_us) {
-            self.rate_delivered = ack.rs.delivered.cast_unsigned();
+        if !rs.is_app_limited || self.is_at_least_as_fast(rs.delivered, interval_us) {
+            self.rate_delivered = rs.delivered.cast_unsigned();
             self.rate_interval_us = interval_us;
-            self.rate_app_limited = ack.rs.is_app_limited;
+            self.rate_app_limited = rs.is_app_limited;
         }
     }
 
@@ -433,6 +491,14 @@ impl RateSampler {
         let new =
             i64::from(delivered).cast_unsigned().wrapping_mul(u64::from(self.rate_interval_us));
         new >= u64::from(self.rate_delivered).wrapping_mul(u64::from(interval_us))
+    }
+}
+
+/// Everything sent before the end of the application-limited period may have been delivered: then it is over.
+#[inline]
+fn end_app_limited(conn: &mut Conn) {
+    if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
+        conn.ctl.app_limited = 0;
     }
 }
 

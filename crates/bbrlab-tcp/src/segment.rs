@@ -60,6 +60,23 @@ pub struct Segment {
     pub retransmission: u16,
 }
 
+/// A segment that is an ACK and nothing else: no payload, no SACK blocks, and of the flags only ACK, perhaps with PSH.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PureAck {
+    /// Sequence number.
+    pub seq: u32,
+    /// Next byte expected.
+    pub ack: u32,
+    /// Advertised window in bytes, after scaling.
+    pub wnd: u32,
+    /// Sender's timestamp in milliseconds.
+    pub tsval: u32,
+    /// Echoed timestamp in milliseconds.
+    pub tsecr: u32,
+    /// Whether the timestamp option is present.
+    pub has_ts: bool,
+}
+
 impl Segment {
     /// Whether `bit` of [`flag`] is set.
     #[must_use]

@@ -12,7 +12,8 @@
 
 use bbrlab_cc::reno::current_ssthresh;
 use bbrlab_cc::{
-    AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, ack_flags,
+    AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, RateSample,
+    ack_flags,
 };
 use bbrlab_stack::{CcRtt, CwndValidation};
 
@@ -42,7 +43,14 @@ impl Sender {
     /// Copies the current values of the sender's parts into [`Conn`].
     #[inline]
     pub(super) fn refresh_conn(&mut self) {
-        self.refresh_in_flight();
+        self.refresh_conn_with(self.board.in_flight());
+    }
+
+    /// [`Self::refresh_conn`] while `in_flight` packets are in flight.
+    #[inline]
+    pub(super) fn refresh_conn_with(&mut self, in_flight: u32) {
+        debug_assert_eq!(in_flight, self.board.in_flight());
+        self.conn.inflight = in_flight;
         self.conn.srtt_us = self.rtt.srtt_us;
         self.conn.min_rtt_us = self.rtt.min_us();
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
@@ -85,10 +93,10 @@ impl Sender {
     }
 
     /// Packets were acknowledged. Linux: the call of `pkts_acked`.
-    pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rate: &AckRate) {
-        let delivered = self.conn.delivered.wrapping_sub(rate.rs.prior_delivered);
+    pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
+        let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
-        let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rate.rs.rtt_us };
+        let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rs.rtt_us };
         #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
         let sample = AckSample {
             pkts_acked,
@@ -110,8 +118,7 @@ impl Sender {
 
     /// Completes the rate sample of an ACK, and sets cwnd by the congestion control or by PRR.
     /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the end of both paths of an ACK")]
+    #[inline]
     pub(super) fn control(
         &mut self,
         ack: u32,
@@ -135,6 +142,12 @@ impl Sender {
             self.conn.ctl = self.cc.cong_control(&self.conn, rs, host);
             return;
         }
+        self.avoid_congestion(ack, flag, delivered, lost);
+    }
+
+    /// Sets cwnd and the pacing rate for an algorithm that only avoids congestion. Linux: in `tcp_cong_control`.
+    #[inline]
+    pub(super) fn avoid_congestion(&mut self, ack: u32, flag: u32, delivered: u32, lost: u32) {
         if self.mechanisms.is_ns3 {
             self.ns3_raise_cwnd(flag, |cc, conn| cc.cong_avoid(conn, ack, delivered));
         } else if self.is_in_cwnd_reduction() {
@@ -242,10 +255,10 @@ impl Sender {
     /// Data was sent: checks whether cwnd was fully used. Linux: `tcp_cwnd_validate`.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
-        if self.mechanisms.cwnd_validation != CwndValidation::Linux {
-            self.validate_cwnd_simply();
-        } else {
+        if self.mechanisms.cwnd_validation == CwndValidation::Linux {
             self.validate_cwnd_as_linux(is_limited);
+        } else {
+            self.validate_cwnd_simply();
         }
     }
 

@@ -18,7 +18,7 @@
 //!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
 //!             limits.rs ─ what limits the sender now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
-//! predicted.rs: all of this for an ACK that leaves nothing to decide
+//! predicted.rs: all of this for an ACK that leaves nothing to decide; pure_ack.rs: for one that is nothing else
 //! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
 //! mechanisms.rs: which of this the stack's switches leave on; ns3/: what ns-3 does instead
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
@@ -50,6 +50,7 @@ mod ns3;
 mod output;
 mod predicted;
 mod probe;
+mod pure_ack;
 mod rack;
 mod recovery;
 mod reordering;
@@ -76,7 +77,7 @@ pub use timers::TimerPurpose;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
-use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, SenderQdisc};
+use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
@@ -284,7 +285,11 @@ impl Sender {
             // A switched sampler looks at every skb.
             predicts_acks: config.stack.sack
                 && config.stack.socket.rtt_clock == RttClock::Exact
-                && config.stack.rate == RateSwitches::default(),
+                && config.stack.rate == RateSwitches::default()
+                && !mechanisms.has_rfc6298_rto
+                && !mechanisms.is_rto_impatient
+                && mechanisms.rule3 == Rule3::Off
+                && !mechanisms.exit_sets_ssthresh,
             hooks,
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),
@@ -307,6 +312,7 @@ impl Sender {
     }
 
     /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged at once.
+    #[inline(never)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         match self.state {
             State::Closed => {}
@@ -363,7 +369,8 @@ impl Sender {
     }
 
     /// The second half: sends what may be sent now. Linux: `tcp_data_snd_check`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK ends here")]
     pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {
         self.data_snd_check(host);
         self.account_limit(now);
@@ -385,8 +392,13 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "every ACK begins here")]
     fn start_segment(&mut self, now: Time, segment: &Segment) {
         self.refresh_clock(now);
-        self.rcv_tsecr = (segment.has_ts && segment.has(flag::ACK))
-            .then(|| segment.tsecr.wrapping_sub(self.ts_offset));
+        self.note_echo(segment.has_ts && segment.has(flag::ACK), segment.tsecr);
+    }
+
+    /// Stores the timestamp that an arriving segment echoes, if it does.
+    #[inline]
+    fn note_echo(&mut self, is_echo: bool, tsecr: u32) {
+        self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.ts_offset));
     }
 
     /// 0 if a segment is what header prediction expects, else [`flags::SLOWPATH`]. Linux: `tcp_rcv_established`.
@@ -402,7 +414,8 @@ impl Sender {
     }
 
     /// Linux: `tcp_data_snd_check`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK ends here")]
     fn data_snd_check(&mut self, host: &mut impl Host) {
         if self.board.has_unsent() {
             self.push_pending_frames(self.mechanisms.nonagle, host);

@@ -18,14 +18,19 @@ use crate::rate::AckRate;
 use crate::segment::Segment;
 
 impl Sender {
+    /// Whether nothing is lost, SACKed or in doubt.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.predicts_acks
+            && self.conn.ca_state == CaState::Open
+            && self.tlp.high_seq().is_none()
+            && self.board.is_undisturbed()
+    }
+
     /// What an ACK of new data, whose header is what was expected, removes, if it is a predicted ACK.
     #[inline]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
-        let is_calm = self.predicts_acks
-            && self.conn.ca_state == CaState::Open
-            && self.tlp.high_seq().is_none()
-            && self.board.is_undisturbed();
-        if !is_calm {
+        if !self.is_calm() {
             return None;
         }
         self.board.predicted_run(self.conn.snd_una, ack)
@@ -58,7 +63,7 @@ impl Sender {
         rate.rs.rtt_us = i64::from(ca_rtt_us);
         self.take_rtt(rtt_us, ca_rtt_us, rate.rs.is_ack_delayed);
         if self.hooks.pkts_acked {
-            self.tell_pkts_acked(run.pcount, &rate);
+            self.tell_pkts_acked(run.pcount, &rate.rs);
         }
         self.rack.update_reo_wnd(rate.rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);

@@ -165,7 +165,8 @@ impl Sender {
 
     /// Space may have become free: wakes the application if it waits. `in_flight` counts the packets in flight.
     /// Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn check_space(&mut self, in_flight: u32) {
         match self.sndbuf.waiting {
             Waiting::No => {}

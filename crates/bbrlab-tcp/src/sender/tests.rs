@@ -17,7 +17,7 @@ use expect_test::expect_file;
 
 use super::mechanisms::Sending;
 use super::{Sender, SenderConfig, SenderInfo};
-use crate::segment::{SackBlock, Segment, flag};
+use crate::segment::{PureAck, SackBlock, Segment, flag};
 use crate::wheel::Tick;
 use crate::{Host, TimerId};
 
@@ -350,6 +350,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let mut sender = Sender::new(config, cc);
     if totals.has_no_shortcuts {
         sender.mechanisms.sending = Sending::Otherwise;
+        sender.predicts_acks = false;
     }
     let start_seq = config.isn.wrapping_add(1);
     let mut world = World {
@@ -406,7 +407,11 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 // The return path has no delay, but loses one segment in ten.
                 if !world.dice.one_in(10) {
                     let now = world.now;
-                    sender.on_segment(now, &answer, &mut world);
+                    let is_done = pure_ack(&answer)
+                        .is_some_and(|ack| sender.on_pure_ack(now, &ack, &mut world));
+                    if !is_done {
+                        sender.on_segment(now, &answer, &mut world);
+                    }
                 }
             }
             (_, Some((at, id))) => {
@@ -432,6 +437,13 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     assert!(world.has_fin);
     assert_eq!(sender.board.packets_out(), 0);
     totals.take(&sender, &world);
+}
+
+/// A segment as a pure ACK, if it is one.
+fn pure_ack(segment: &Segment) -> Option<PureAck> {
+    let &Segment { seq, ack, wnd, tsval, tsecr, has_ts, .. } = segment;
+    let is_pure = segment.len == 0 && segment.sack_count == 0 && segment.flags == flag::ACK;
+    is_pure.then_some(PureAck { seq, ack, wnd, tsval, tsecr, has_ts })
 }
 
 /// A transfer with any of the switches between Linux and ns-3.

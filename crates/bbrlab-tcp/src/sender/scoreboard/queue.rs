@@ -133,6 +133,19 @@ impl Queue {
         if self.plain == self.end { NIL } else { self.plain }
     }
 
+    /// The place of the first plain skb.
+    #[inline]
+    pub(super) fn plain_place(&self) -> Option<SkbId> {
+        (self.plain != self.end).then_some(self.plain)
+    }
+
+    /// The place of the plain skb after the one in `place`.
+    #[inline]
+    pub(super) fn plain_place_after(&self, place: SkbId) -> Option<SkbId> {
+        let next = following(place);
+        (next != self.end).then_some(next)
+    }
+
     /// The first skb in flight if it is linked, else `NIL`.
     #[inline]
     pub(super) fn linked_head(&self) -> SkbId {
