@@ -39,7 +39,8 @@ pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
 
 /// Microseconds in jiffies of `hz`, rounded up. Linux: `usecs_to_jiffies`.
 #[must_use]
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a division, at every ACK")]
 pub const fn usecs_to_jiffies(us: u32, hz: u32) -> u32 {
     // By the most common rate one divides with a multiplication: this runs at every ACK.
     if hz == 1000 { us.div_ceil(1000) } else { us.div_ceil(1_000_000 / hz) }

@@ -72,21 +72,33 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// The filter starts afresh from a new best (ties included, since the newer sample lasts longer) and
-    /// when the window holds no sample any more; otherwise `new` displaces the second and third best if it
-    /// is at least as good as the second, or the third alone.
-    #[inline]
+    /// Adds `new`. Mostly it is worse than all three, and the best is young: then nothing changes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
         &mut self,
         window: u32,
         new: Measured,
         at_least_as_good: impl Fn(u32, u32) -> bool,
     ) -> u32 {
-        let [best, second, third] = &mut self.samples;
-        // Mostly the new sample is worse than all three, and the best is young.
+        let [best, _, third] = &self.samples;
         if !at_least_as_good(new.v, third.v) && new.age_of(*best) <= window / 4 {
             return best.v;
         }
+        self.displace(window, new, at_least_as_good)
+    }
+
+    /// The filter starts afresh from a new best (ties included, since the newer sample lasts longer) and
+    /// when the window holds no sample any more; otherwise `new` displaces the second and third best if it
+    /// is at least as good as the second, or the third alone.
+    #[inline(never)]
+    fn displace(
+        &mut self,
+        window: u32,
+        new: Measured,
+        at_least_as_good: impl Fn(u32, u32) -> bool,
+    ) -> u32 {
+        let [best, second, third] = &mut self.samples;
         if at_least_as_good(new.v, best.v) || new.age_of(*third) > window {
             return self.reset(new.t, new.v);
         }

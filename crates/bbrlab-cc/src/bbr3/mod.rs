@@ -124,6 +124,8 @@ impl Bbr3 {
     }
 
     /// The part of the model that every ACK updates.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in both ways to take an ACK")]
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -138,6 +140,7 @@ impl Bbr3 {
 
     /// Whether nothing more is to be done for the ACK: it was application-limited and brought no news. If it
     /// did bring news, the model is up to date all the same. Linux: `bbr_run_fast_path`.
+    #[inline(never)]
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -152,6 +155,7 @@ impl Bbr3 {
     }
 
     /// Sets the sender's pacing rate and cwnd from the model.
+    #[inline]
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
         let bw = self.model.bw();

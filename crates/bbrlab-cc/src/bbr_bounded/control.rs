@@ -55,6 +55,7 @@ impl Model {
     }
 
     /// Adds an ACK to the measurement of aggregation. Linux: `bbr_update_ack_aggregation`.
+    #[inline]
     pub(crate) fn update_ack_aggregation(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let p = &self.params;
         let is_valid = rs.acked_sacked > 0 && rs.delivered >= 0 && rs.interval_us > 0;
@@ -82,6 +83,7 @@ impl Model {
 
     /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only grows.
     /// Linux: `bbr_set_cwnd`.
+    #[inline]
     pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
         if rs.acked_sacked != 0 {
             sk.ctl.cwnd = self.cwnd_towards_target(sk, rs.acked_sacked, bw);

@@ -40,7 +40,15 @@ impl Model {
 
     /// STARTUP to DRAIN when the pipe is full, DRAIN to PROBE_BW when the queue is gone; both may happen
     /// at one ACK. ssthresh shows outside observers that STARTUP is over. Linux: `bbr_check_drain`.
+    #[inline]
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
+        if matches!(self.state.mode(), Mode::Startup | Mode::Drain) {
+            self.drain(sk, draw);
+        }
+    }
+
+    #[inline(never)]
+    fn drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         if self.state.mode() == Mode::Startup && self.full_bw_reached {
             self.state.enter_drain();
             sk.ctl.ssthresh = self.inflight(sk, self.max_bw.get(), BBR_UNIT);

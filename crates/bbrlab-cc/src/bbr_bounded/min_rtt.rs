@@ -43,6 +43,7 @@ impl MinRtt {
     }
 
     /// Takes an RTT sample; returns whether the short window had expired before it.
+    #[inline]
     fn update(&mut self, sk: &Sock<'_>, rs: &RateSample, params: &Params, equal: EqualRtt) -> bool {
         let (now, hz) = (sk.conn.jiffies, sk.conn.hz);
         let probe_rtt_win = msecs_to_jiffies(u32::from(params.probe_rtt_win_ms), hz);
@@ -79,6 +80,7 @@ pub(super) struct ProbeRtt {
 
 impl Model {
     /// Takes an RTT sample, and checks whether to enter or leave PROBE_RTT. Linux: `bbr_update_min_rtt`.
+    #[inline]
     pub(crate) fn update_min_rtt(
         &mut self,
         sk: &mut Sock<'_>,
@@ -100,6 +102,7 @@ impl Model {
         }
     }
 
+    #[inline(never)]
     fn enter_probe_rtt(&mut self, sk: &Sock<'_>) {
         self.state.enter_probe_rtt();
         // With the mode already set, as in the kernel: an earlier, larger cwnd survives.
@@ -110,6 +113,7 @@ impl Model {
     }
 
     /// Keeps inflight small for 200 ms and a round. Samples from that time say little about the bandwidth.
+    #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;
         sk.ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);

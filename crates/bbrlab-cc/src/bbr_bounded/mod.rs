@@ -211,6 +211,7 @@ impl Model {
     }
 
     /// `gain` times the BDP in packets; the initial cwnd while there is no RTT sample.
+    #[inline]
     fn bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.min_rtt.min_rtt_us == u32::MAX {
             return u32::from(self.init_cwnd);

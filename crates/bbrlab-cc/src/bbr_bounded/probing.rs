@@ -201,6 +201,13 @@ impl Model {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
+            // What is allowed for bursts only adds to the target, and mostly it is not time even without it.
+            let bdp = self.bdp(self.bw(), BBR_UNIT);
+            let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
+            if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {
+                debug_assert!(least <= scaled(self.target_inflight(sk), gain));
+                return false;
+            }
             rounds = rounds.min(scaled(self.target_inflight(sk), gain));
         }
         u32::from(self.probing.rounds_since_probe) >= rounds
