@@ -179,14 +179,13 @@ impl SackList {
     /// The duplicate is reported once.
     pub(super) fn write(&mut self, segment: &mut Segment) {
         let room = if segment.has_ts { 3 } else { 4 };
-        let mut sent = 0;
+        segment.sack = self.blocks;
+        segment.sack_count = self.count.min(room);
         if let Some(block) = self.dsack.take() {
+            segment.sack.rotate_right(1);
             segment.sack[0] = block;
-            sent = 1;
+            segment.sack_count = (self.count + 1).min(room);
         }
-        let blocks = usize::from(self.count).min(room - sent);
-        segment.sack[sent..sent + blocks].copy_from_slice(&self.blocks[..blocks]);
-        segment.sack_count = u8::try_from(sent + blocks).expect("at most four blocks");
     }
 }
 

@@ -10,7 +10,7 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
-use super::scoreboard::{SortedBlocks, Tagged, tag};
+use super::scoreboard::{Reported, SortedBlocks, Tagged, tag};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
@@ -33,20 +33,12 @@ impl Sender {
             return state.sack_flag;
         }
 
-        let window = SackWindow {
-            snd_una: self.conn.snd_una,
-            snd_nxt: self.conn.snd_nxt,
-            undo_marker: self.episode.undo.marker(),
-            max_window: self.window.max(),
-        };
         if is_dsack {
-            self.tag_with_dsack(wire, &window, prior_snd_una, state);
+            self.tag_with_dsack(wire, prior_snd_una, state);
+        } else if let Some(block) = self.board.grown_block(&self.conn, wire) {
+            self.tag_sacked(Reported::Grown(block), state);
         } else {
-            let mut blocks = SortedBlocks::default();
-            for &block in wire.iter().filter(|&&block| window.allows_new(block)) {
-                blocks.insert(block);
-            }
-            self.tag_sacked(&blocks, None, state);
+            self.tag_without_dsack(wire, state);
         }
 
         if self.conn.ca_state != CaState::Loss || self.episode.undo.is_possible() {
@@ -55,15 +47,31 @@ impl Sender {
         state.sack_flag
     }
 
+    /// Which sequence numbers a block may cover now.
+    fn sack_window(&self) -> SackWindow {
+        SackWindow {
+            snd_una: self.conn.snd_una,
+            snd_nxt: self.conn.snd_nxt,
+            undo_marker: self.episode.undo.marker(),
+            max_window: self.window.max(),
+        }
+    }
+
+    /// Tags what the blocks cover, of which none reports a duplicate.
+    #[inline(never)]
+    fn tag_without_dsack(&mut self, wire: &[SackBlock], state: &mut AckState) {
+        let window = self.sack_window();
+        let mut blocks = SortedBlocks::default();
+        for &block in wire.iter().filter(|&&block| window.allows_new(block)) {
+            blocks.insert(block);
+        }
+        self.tag_sacked(Reported::Blocks(&blocks, None), state);
+    }
+
     /// Tags what the blocks cover, of which the first reports a duplicate.
     #[cold]
-    fn tag_with_dsack(
-        &mut self,
-        wire: &[SackBlock],
-        window: &SackWindow,
-        prior_snd_una: u32,
-        state: &mut AckState,
-    ) {
+    fn tag_with_dsack(&mut self, wire: &[SackBlock], prior_snd_una: u32, state: &mut AckState) {
+        let window = self.sack_window();
         let mut blocks = SortedBlocks::default();
         let mut dsack_index = None;
         for (i, &block) in wire.iter().enumerate() {
@@ -78,24 +86,20 @@ impl Sender {
                 dsack_index = dsack_index.map(|index| index + 1);
             }
         }
-        self.tag_sacked(&blocks, dsack_index, state);
+        self.tag_sacked(Reported::Blocks(&blocks, dsack_index), state);
     }
 
-    /// Tags what `blocks` cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state
-    /// and the rate sampler.
-    #[inline]
-    fn tag_sacked(
-        &mut self,
-        blocks: &SortedBlocks,
-        dsack_index: Option<usize>,
-        state: &mut AckState,
-    ) {
+    /// Tags what the blocks cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state and the
+    /// rate sampler.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each kind of report")]
+    fn tag_sacked(&mut self, reported: Reported<'_>, state: &mut AckState) {
         let now = self.rack_now();
         // A switched sampler looks at every skb.
         let is_each_heard = self.sampler.is_switched();
         let Self { board, conn, episode, rack, sampler, .. } = self;
         let high_seq = episode.high_seq();
-        board.tag_sacked(conn, blocks, dsack_index, is_each_heard, &mut |tagged| match tagged {
+        board.tag_sacked(conn, reported, is_each_heard, &mut |tagged| match tagged {
             Tagged::Piece(skb) => {
                 if skb.is_dup && skb.has(tag::ANY_RETRANS) {
                     episode.undo.note_duplicate(skb.end, skb.pcount);

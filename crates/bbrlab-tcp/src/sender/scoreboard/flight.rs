@@ -220,7 +220,7 @@ impl Scoreboard {
         let Cursor(mut id) = at;
         if !*has_hole {
             while self.queue[id].has(tag::SACKED | tag::RETRANS) {
-                let next = self.queue.next(id);
+                let next = self.queue.next_linked(id);
                 if next == NIL {
                     self.retransmit_hint = id;
                     return None;
@@ -230,13 +230,20 @@ impl Scoreboard {
             self.retransmit_hint = id;
             *has_hole = !self.queue[id].has(tag::LOST);
         }
-        while self.queue[id].tags & tag::ALL != tag::LOST {
-            id = self.queue.next(id);
+        loop {
+            let tags = self.queue[id].tags;
+            if tags & tag::ALL == tag::LOST {
+                return Some(Cursor(id));
+            }
+            // No plain skb is lost.
+            if tags & tag::LINKED == 0 {
+                return None;
+            }
+            id = self.queue.next_linked(id);
             if id == NIL {
                 return None;
             }
         }
-        Some(Cursor(id))
     }
 
     /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.

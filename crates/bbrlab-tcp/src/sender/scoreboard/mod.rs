@@ -36,7 +36,7 @@ pub(super) use flight::Sent;
 pub(super) use plain_run::PlainRun;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
-pub(super) use sacked::{Covered, SortedBlocks, Tagged};
+pub(super) use sacked::{Covered, Reported, SortedBlocks, Tagged};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 

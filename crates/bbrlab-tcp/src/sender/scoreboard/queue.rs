@@ -184,6 +184,14 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
+    /// The skb after a linked one in order of sequence number, `NIL` after the last.
+    #[inline]
+    pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
+        debug_assert!(self[id].has(tag::LINKED));
+        let next = self[id].next;
+        if next == self.end { NIL } else { next }
+    }
+
     /// The skb before one in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {

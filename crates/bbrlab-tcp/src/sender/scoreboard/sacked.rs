@@ -48,6 +48,20 @@ impl SortedBlocks {
         self.count += 1;
         place
     }
+
+    /// Whether these are the blocks `wire`, of which the first is the highest, but for the end of that.
+    #[inline]
+    fn are_but_for_top(&self, wire: &[SackBlock]) -> bool {
+        match (&**self, wire) {
+            ([top], [first]) => top.start == first.start,
+            ([low, top], [first, second]) => top.start == first.start && low == second,
+            ([low, middle, top], [first, second, third]) => {
+                top.start == first.start
+                    && (middle == second && low == third || middle == third && low == second)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl std::ops::Deref for SortedBlocks {
@@ -91,6 +105,15 @@ impl Covered {
     }
 }
 
+/// The blocks of an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reported<'a> {
+    /// Those of the previous ACK, of which the highest has grown: it is this one now.
+    Grown(SackBlock),
+    /// These, and the place of a DSACK among them.
+    Blocks(&'a SortedBlocks, Option<usize>),
+}
+
 /// What a walk has found covered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tagged<'a> {
@@ -129,25 +152,48 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// Tags what `blocks`, in order of sequence number, cover, and passes it to `hear`, each skb on its own with
-    /// `is_each_heard`. One of the blocks may be a DSACK. Ranges that the previous ACK covered are skipped.
-    /// Linux: `tcp_sacktag_write_queue`.
+    /// The first of the blocks `wire`, if they are those of the previous ACK but for the first, which is above everything
+    /// SACKed and has grown. While a hole waits for its retransmission, nearly every ACK is like this.
+    #[inline]
+    pub(crate) fn grown_block(&self, conn: &Conn, wire: &[SackBlock]) -> Option<SackBlock> {
+        let cache = &self.sack_cache;
+        let is_grown = self.sacked_out != 0
+            && self.highest_sack != NIL
+            && cache.are_but_for_top(wire)
+            && cache[cache.len() - 1].end == self.above_sacked
+            && after(wire[0].end, self.above_sacked)
+            && !after(wire[0].end, conn.snd_nxt)
+            && after(cache[0].start, conn.snd_una);
+        is_grown.then(|| wire[0])
+    }
+
+    /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with `is_each_heard`. Ranges that the
+    /// previous ACK covered are skipped. Linux: `tcp_sacktag_write_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
+    #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
-        blocks: &SortedBlocks,
-        dsack_index: Option<usize>,
+        reported: Reported<'_>,
         is_each_heard: bool,
         hear: &mut impl FnMut(Tagged<'_>),
     ) {
-        if self.sacked_out == 0 {
-            self.set_highest_sack(self.queue.head());
-            self.sack_cache = SortedBlocks::default();
+        match reported {
+            Reported::Grown(block) => {
+                let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
+                self.tag_block(self.highest_sack, conn, &wanted, hear);
+                let cache = &mut self.sack_cache;
+                cache.blocks[usize::from(cache.count) - 1] = block;
+            }
+            Reported::Blocks(blocks, dsack_index) => {
+                if self.sacked_out == 0 {
+                    self.set_highest_sack(self.queue.head());
+                    self.sack_cache = SortedBlocks::default();
+                }
+                self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
+                self.sack_cache = *blocks;
+            }
         }
-        self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
-        self.sack_cache = *blocks;
     }
 
     /// Walks the skbs that the blocks cover, and skips those that the previous ACK's blocks covered.
@@ -327,7 +373,7 @@ impl Scoreboard {
                 into = last;
             }
         }
-        let Some(run) = self.run_to_merge(id, into, wanted.block.end) else { return false };
+        let Some(run) = self.run_to_merge(id, into, mss, wanted.block.end) else { return false };
         let skb = self.queue.gather(into, id, &run);
         skb.tags |= tag::SACKED;
         skb.tx.use_up();
@@ -346,10 +392,10 @@ impl Scoreboard {
         true
     }
 
-    /// The plain skbs from `id` on that end by `end` and can be merged into `into`, or with each other if that is `id`.
+    /// The plain skbs from `id` on, of segments of `mss` bytes, that end by `end` and can be merged into `into`, or with each
+    /// other if that is `id`.
     #[inline]
-    fn run_to_merge(&self, id: SkbId, into: SkbId, end: u32) -> Option<Run> {
-        let mss = self.queue[id].seg_len();
+    fn run_to_merge(&self, id: SkbId, into: SkbId, mss: u32, end: u32) -> Option<Run> {
         let start = self.queue[into].seq;
         let room = end.wrapping_sub(start).min(MERGE_LIMIT - 1);
         let mut segments = if into == id { 0 } else { u32::from(self.queue[into].pcount) };
