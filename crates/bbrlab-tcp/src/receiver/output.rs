@@ -42,6 +42,7 @@ impl Receiver {
     }
 
     /// [`Self::check_ack`] with out-of-order data.
+    #[inline]
     pub(super) fn check_ack_above_hole(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);

@@ -273,11 +273,15 @@ impl Window {
 
     /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory. True if it grew.
     /// Linux: `tcp_grow_window`.
+    #[inline]
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let room = self.room_to_grow();
-        if room <= 0 {
-            return false;
-        }
+        room > 0 && self.grow_into(room, len, truesize, rcv_mss)
+    }
+
+    /// [`Self::grow`] where there is room.
+    #[inline(never)]
+    fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
         let increment =
             if fits { 2 * self.advmss } else { self.slow_growth(len, truesize, rcv_mss) };
@@ -290,6 +294,7 @@ impl Window {
     }
 
     /// Bytes by which `rcv_ssthresh` may grow at most, if positive.
+    #[inline]
     fn room_to_grow(&self) -> i32 {
         let bound = self.window_clamp.cast_signed().min(self.space());
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())

@@ -92,30 +92,29 @@ impl Scoreboard {
         if first == NIL || self.queue[first].seq != snd_una {
             return None;
         }
-        let (mut count, mut pcount) = (0, 0);
+        let mut counts = Counts { count: 0, pcount: 0, cut: 0 };
         let mut place = first;
-        while place != NIL {
+        loop {
             let skb = &self.queue[place];
             if skb.tags != 0 || skb.flags & flag::SYN != 0 {
                 return None;
             }
             if after(skb.end_seq, ack) {
-                let segments = skb.segments_to(ack)?;
-                let cut = ack.wrapping_sub(skb.seq);
-                return Some(self.run_to(
-                    first,
-                    place,
-                    Counts { count, pcount: pcount + segments, cut },
-                ));
+                counts.pcount += skb.segments_to(ack)?;
+                counts.cut = ack.wrapping_sub(skb.seq);
+                break;
             }
-            count += 1;
-            pcount += u32::from(skb.pcount);
+            counts.count += 1;
+            counts.pcount += u32::from(skb.pcount);
             if skb.end_seq == ack {
-                return Some(self.run_to(first, place, Counts { count, pcount, cut: 0 }));
+                break;
             }
             place = self.queue.next_plain(place);
+            if place == NIL {
+                return None;
+            }
         }
-        None
+        Some(self.run_to(first, place, counts))
     }
 
     /// The run of `count` plain skbs from `first` on, of `pcount` segments.
