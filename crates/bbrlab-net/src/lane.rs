@@ -5,12 +5,13 @@
 
 use bbrlab_units::Time;
 
+use crate::chunks::{Chunks, Fifo};
 use crate::event::Key;
 use crate::packet::{Load, Packet};
-use crate::ring::Ring;
 
-/// A packet in a lane and its arrival time.
+/// A packet in a lane and its arrival time; with the header of a TCP segment it fills a cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct UnderWay<P> {
     at: Time,
     pub(crate) packet: Packet<P>,
@@ -23,21 +24,22 @@ impl<P: Load> UnderWay<P> {
     }
 }
 
-/// Packets on one constant delay to the same target.
+/// The packets of all lanes.
+pub(crate) type Way<P> = Chunks<UnderWay<P>>;
+
+/// Packets on one constant delay to the same target. They lie in a [`Way`].
 #[derive(Debug)]
-pub(crate) struct Lane<P> {
-    packets: Ring<UnderWay<P>>,
+pub(crate) struct Lane {
+    packets: Fifo,
     /// The largest key that has entered.
     last: Key,
 }
 
-impl<P> Default for Lane<P> {
-    fn default() -> Self {
-        Self { packets: Ring::default(), last: Key(0) }
+impl Lane {
+    pub(crate) fn new() -> Self {
+        Self { packets: Fifo::EMPTY, last: Key(0) }
     }
-}
 
-impl<P: Load> Lane<P> {
     /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the event queue.
     ///
     /// Packets enter in order of time. Packets with the same time enter in the order of the events that sent them. That
@@ -48,35 +50,39 @@ impl<P: Load> Lane<P> {
         clippy::inline_always,
         reason = "builds the packet in its slot instead of copying it there"
     )]
-    pub(crate) fn push(&mut self, at: Time, packet: Packet<P>) -> bool {
+    pub(crate) fn push<P: Load>(&mut self, way: &mut Way<P>, at: Time, packet: Packet<P>) -> bool {
         let key = Key::new(at, packet.tie);
-        self.packets.push_back(UnderWay { at, packet });
+        let was_empty = self.packets.is_empty();
+        way.push_back(&mut self.packets, UnderWay { at, packet });
         if at <= self.last.time() && key < self.last {
-            return self.sort_in(key);
+            return self.sort_in(way, key);
         }
         self.last = key;
-        self.packets.len() == 1
+        was_empty
     }
 
     /// Moves the last packet to its place; whether that is the head.
     #[cold]
-    fn sort_in(&mut self, key: Key) -> bool {
-        self.packets.move_last_before(|packet| packet.key() > key) == 0
+    fn sort_in<P: Load>(&mut self, way: &mut Way<P>, key: Key) -> bool {
+        way.move_last_before(&self.packets, |packet| packet.key() > key)
     }
 
-    /// Removes the head. The lane must not be empty.
+    /// Removes the head, and returns it and the key of the next one, [`Key::NEVER`] if there is none. The lane must not be
+    /// empty.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Packet<P> {
-        self.packets.pop_front().packet
+    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
+        let (head, next) = way.pop_front(&mut self.packets);
+        (head.packet, next.map_or(Key::NEVER, UnderWay::key))
     }
 
     /// The key of the head, [`Key::NEVER`] if there is none.
     #[inline]
-    pub(crate) fn head(&self) -> Key {
-        self.packets.front().map_or(Key::NEVER, UnderWay::key)
+    pub(crate) fn head<P: Load>(&self, way: &Way<P>) -> Key {
+        way.front(&self.packets).map_or(Key::NEVER, UnderWay::key)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.packets.len()
+    /// How many packets there are, counted.
+    pub(crate) fn len<P: Load>(&self, way: &Way<P>) -> usize {
+        way.iter(&self.packets).count()
     }
 }

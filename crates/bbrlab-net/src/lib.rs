@@ -14,8 +14,8 @@
 //! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
 //! | `event.rs` | the order of events: one 128-bit key |
 //! | `heap.rs` | the event queue |
+//! | `chunks.rs` | the queues of lanes and links, in memory that they share |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
-//! | `ring.rs` | the ring buffer of lanes and links |
 //! | `timers.rs` | lazy timers |
 //! | `tournament.rs` | timers that are armed for every packet |
 //! | `route.rs` | hops compiled into legs |
@@ -36,6 +36,7 @@
 //! buffers), hashing or dynamic dispatch in the path of a packet; the engine never reads a payload.
 
 mod accounts;
+mod chunks;
 mod digest;
 mod engine;
 mod event;
@@ -45,7 +46,6 @@ mod link;
 mod loss;
 mod packet;
 mod port;
-mod ring;
 mod rng;
 mod route;
 mod timers;

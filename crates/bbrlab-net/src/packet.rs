@@ -2,7 +2,7 @@
 
 use bbrlab_units::{Ecn, Time};
 
-use crate::event::{ID_TIE, id_of};
+use crate::event::{ID_TIE, id_of, sequence_of};
 
 /// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +69,13 @@ impl<'a, P: Load> Arrival<'a, P> {
     #[inline]
     pub fn flow(&self) -> FlowId {
         self.packet.flow()
+    }
+
+    /// How many packets the flow had sent before it, in both directions; see [`crate::Port::packets_sent`].
+    #[must_use]
+    #[inline]
+    pub fn number(&self) -> u32 {
+        sequence_of(self.packet.tie)
     }
 
     /// The ECN field; a link may have set it to CE.

@@ -80,6 +80,12 @@ impl<P: Load> Port<'_, P> {
         self.net.schedule(flow, at, token);
     }
 
+    /// How many packets a flow has sent, in both directions; counted modulo 2^32.
+    #[must_use]
+    pub fn packets_sent(&self, flow: FlowId) -> u32 {
+        self.net.packets_sent(flow)
+    }
+
     /// Wire bytes of a flow that have departed from the last link with a rate on its forward route so far.
     #[must_use]
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {

@@ -126,7 +126,7 @@ impl Flow {
             ends: Ends {
                 flow: FlowId(id),
                 rng: Rng::new(run.seed, &format!("flow {id}")),
-                connection: 0,
+                first_packet: 0,
                 tcp_options: setup.tcp_options,
                 framing: setup.framing,
             },
@@ -186,7 +186,7 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.data_arrivals += u64::from(packet.is_data());
-        if packet.payload().connection != self.ends.connection {
+        if self.ends.is_late(packet) {
             return;
         }
         let mut end = self.ends.end(port, Side::Receiver);
@@ -241,7 +241,7 @@ impl Flow {
         packet: &Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) -> bool {
-        if packet.payload().connection != self.ends.connection {
+        if self.ends.is_late(packet) {
             return false;
         }
         let now = port.now();
@@ -371,7 +371,7 @@ impl Flow {
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.is_started {
             self.end_accounts(now);
-            self.ends.connection += 1;
+            self.ends.first_packet = port.packets_sent(self.ends.flow);
             self.sender = setup.sender();
             self.receiver = Receiver::new(setup.receiver);
             for side in [Side::Sender, Side::Receiver] {

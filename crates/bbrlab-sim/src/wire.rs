@@ -55,8 +55,6 @@ pub(crate) struct Payload {
     wnd: u32,
     tsval: u32,
     tsecr: u32,
-    /// The number of the flow's connection: a train opens one after the other.
-    pub(crate) connection: u32,
     retransmission: u16,
     flags: u8,
     /// Number of SACK blocks, and [`HAS_TS`].
@@ -72,7 +70,7 @@ impl Load for Payload {
 
 impl Payload {
     #[inline]
-    fn of(segment: &Segment, connection: u32) -> Self {
+    fn of(segment: &Segment) -> Self {
         Self {
             seq: segment.seq,
             len: segment.len,
@@ -80,7 +78,6 @@ impl Payload {
             wnd: segment.wnd,
             tsval: segment.tsval,
             tsecr: segment.tsecr,
-            connection,
             retransmission: segment.retransmission,
             flags: segment.flags,
             options: segment.sack_count | if segment.has_ts { HAS_TS } else { 0 },
@@ -164,14 +161,20 @@ pub(crate) struct End<'a, 'b> {
 pub(crate) struct Ends {
     pub(crate) rng: Rng,
     pub(crate) flow: FlowId,
-    /// The number of the flow's current connection.
-    pub(crate) connection: u32,
+    /// The number of the flow's first packet of the current connection: a train opens one after the other.
+    pub(crate) first_packet: u32,
     /// Link-layer bytes around a packet of the sender and of the receiver.
     pub(crate) framing: [u32; 2],
     pub(crate) tcp_options: TcpOptions,
 }
 
 impl Ends {
+    /// Whether a packet belongs to an earlier connection.
+    #[inline]
+    pub(crate) fn is_late(&self, packet: &Arrival<'_, Payload>) -> bool {
+        packet.number().wrapping_sub(self.first_packet).cast_signed() < 0
+    }
+
     /// One end of the current connection.
     #[inline]
     pub(crate) fn end<'a, 'b>(
@@ -224,8 +227,7 @@ impl End<'_, '_> {
             retransmission: segment.retransmission,
             aside: (segment.sack_count > 0).then_some(&segment.sack),
         };
-        let ends = &*self.ends;
-        self.port.send(ends.flow, self.side, packet, || Payload::of(segment, ends.connection));
+        self.port.send(self.ends.flow, self.side, packet, || Payload::of(segment));
     }
 }
 

@@ -96,7 +96,7 @@ impl<P: Load> Network<P> {
         assert!(next < SOLO, "more than 2^31 lanes");
         let lane = *self.lane_of.entry((source, delay, target)).or_insert(next);
         if lane == next {
-            self.lanes.push(Lane::default());
+            self.lanes.push(Lane::new());
         }
         lane
     }

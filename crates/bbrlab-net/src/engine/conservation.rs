@@ -2,7 +2,6 @@
 
 use super::{Network, SOLO};
 use crate::event::{Key, Kind};
-use crate::lane::Lane;
 use crate::link::Line;
 use crate::link::discipline::Rule as _;
 use crate::packet::{Load, Queued};
@@ -23,7 +22,7 @@ pub struct Conservation {
 impl<P: Load> Network<P> {
     /// Counts the packets in every queue, in every lane and in events of single packets.
     fn count_in_network(&self) -> u64 {
-        let lanes: usize = self.lanes.iter().map(Lane::len).sum();
+        let lanes: usize = self.lanes.iter().map(|lane| lane.len(&self.way)).sum();
         let is_packet =
             |key: Key| matches!(key.kind(), Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender);
         let solo =

@@ -14,7 +14,7 @@ use crate::accounts::{Accounts, FlowLosses};
 use crate::digest::{Digest, Record};
 use crate::event::{Key, Kind, id_of, id_tie, kind_of, sequence_of, tie};
 use crate::heap::Heap;
-use crate::lane::Lane;
+use crate::lane::{Lane, Way};
 use crate::link::Link;
 use crate::link::stats::LinkStats;
 use crate::packet::{Arrival, Asides, FlowId, LinkId, Load, Packet, Packets, Side};
@@ -82,7 +82,9 @@ pub struct Network<P: Load> {
     heap: Heap,
     /// The heads of the first lanes; `Key::NEVER` for one that is empty.
     heads: [Key; LANES_BESIDE],
-    lanes: Vec<Lane<P>>,
+    lanes: Vec<Lane>,
+    /// What is in the lanes.
+    way: Way<P>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
     timers: Timers,
@@ -121,6 +123,7 @@ impl<P: Load> Network<P> {
             heap: Heap::new(),
             heads: [Key::NEVER; LANES_BESIDE],
             lanes: Vec::new(),
+            way: Way::default(),
             legs: Vec::new(),
             flows: Vec::new(),
             timers: Timers::default(),
@@ -221,6 +224,11 @@ impl<P: Load> Network<P> {
     pub fn flow_losses(&mut self) -> &[FlowLosses] {
         self.settle_all();
         &self.accounts.losses
+    }
+
+    /// How many packets a flow has sent, modulo 2^32.
+    pub(crate) fn packets_sent(&self, flow: FlowId) -> u32 {
+        self.flows[flow.0 as usize].next_sequence
     }
 
     /// The last link with a rate on a flow's forward route.
@@ -381,9 +389,8 @@ impl<P: Load> Network<P> {
     #[inline]
     fn take_head(&mut self, lane: usize) -> Packet<P> {
         self.events += 1;
-        let packets = &mut self.lanes[lane];
-        let packet = packets.pop();
-        self.heads[lane] = packets.head();
+        let (packet, next) = self.lanes[lane].pop(&mut self.way);
+        self.heads[lane] = next;
         self.kind = kind_of(packet.tie);
         packet
     }
@@ -419,11 +426,10 @@ impl<P: Load> Network<P> {
             return Some(self.packets.remove(index & !SOLO));
         }
         let lane = &mut self.lanes[index as usize];
-        if lane.head() != key {
+        if lane.head(&self.way) != key {
             return None;
         }
-        let packet = lane.pop();
-        let next = lane.head();
+        let (packet, next) = lane.pop(&mut self.way);
         if next != Key::NEVER {
             self.heap.push(next, index);
         }

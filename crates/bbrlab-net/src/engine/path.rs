@@ -70,7 +70,7 @@ impl<P: Load> Network<P> {
     )]
     fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
         let key = Key::new(at, packet.tie);
-        if self.lanes[lane as usize].push(at, packet) {
+        if self.lanes[lane as usize].push(&mut self.way, at, packet) {
             if let Some(beside) = self.heads.get_mut(lane as usize) {
                 *beside = key;
             } else {

@@ -20,10 +20,10 @@ use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::accounts::Accounts;
+use crate::chunks;
 use crate::digest::Record;
 use crate::loss::LossProcess;
 use crate::packet::{FlowId, LinkId, Queued};
-use crate::ring::Ring;
 use crate::rng::Rng;
 use discipline::Discipline;
 pub(crate) use plain::{Admission, Ledger};
@@ -72,7 +72,7 @@ pub(crate) enum Line {
     /// By virtual clock, and the link only queues and serves.
     Plain(Ledger),
     /// By virtual clock: the packets themselves are already on their next leg; these are their shadows.
-    Virtual { buffer: Buffer, shadows: Ring<Shadow> },
+    Virtual { buffer: Buffer, shadows: chunks::Queue<Shadow> },
     /// By departure events. `rng` belongs to the queue discipline.
     Events { queue: Discipline, rng: Rng, in_service: Option<InService>, served: u32 },
 }
@@ -125,7 +125,7 @@ impl Link {
                 Line::Plain(Ledger::new(link.buffer))
             }
             (Queue::DropTail, LinkMode::VirtualClock) => {
-                Line::Virtual { buffer: link.buffer, shadows: Ring::default() }
+                Line::Virtual { buffer: link.buffer, shadows: chunks::Queue::default() }
             }
             (queue, _) => Line::Events {
                 queue: Discipline::new(queue, link.buffer),
@@ -197,7 +197,7 @@ impl Link {
 #[inline]
 pub(crate) fn has_room(
     buffer: &Buffer,
-    shadows: &Ring<Shadow>,
+    shadows: &chunks::Queue<Shadow>,
     backlog_bytes: u64,
     wire_bytes: u32,
 ) -> bool {

@@ -15,9 +15,9 @@ use super::queue_length::QueueLength;
 use super::server::Server;
 use super::stats::LinkStats;
 use crate::accounts::Accounts;
+use crate::chunks::Queue;
 use crate::digest::Record;
 use crate::packet::{FlowId, LinkId};
-use crate::ring::Ring;
 
 /// Arrivals that wait to be settled, at most. Their entries stay in the innermost cache.
 const UNSETTLED_MAX: usize = 64;
@@ -35,12 +35,19 @@ pub(crate) struct Admission {
 /// An accepted packet, from its arrival until its departure is settled.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    arrived: Time,
     departs: Time,
     waited: Span,
     identity: u64,
     wire_bytes: u32,
     flow: EntryFlow,
+}
+
+/// The arrival of an accepted packet, until it is settled.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: Time,
+    identity: u64,
+    is_data: bool,
 }
 
 /// A flow's number in 24 bits, and two facts about its packet.
@@ -73,20 +80,29 @@ impl EntryFlow {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     buffer: Buffer,
-    entries: Ring<Entry>,
-    /// How many of `entries`, from the front, have their arrivals settled.
-    arrived: usize,
+    entries: Queue<Entry>,
+    /// Of the last of `entries`, the arrivals that are not settled.
+    arrivals: Vec<Arrival>,
     /// Bytes on the wire of `entries`.
     bytes: u64,
-    /// How many of `entries`, from the front, are known to have departed; and their bytes.
+    /// How many of `entries`, from the front, are known to have departed; the place of the last, and their bytes.
     gone: usize,
+    last_gone: usize,
     gone_bytes: u64,
 }
 
 impl Ledger {
     /// No packet.
     pub(crate) fn new(buffer: Buffer) -> Self {
-        Self { buffer, entries: Ring::default(), arrived: 0, bytes: 0, gone: 0, gone_bytes: 0 }
+        Self {
+            buffer,
+            entries: Queue::default(),
+            arrivals: Vec::new(),
+            bytes: 0,
+            gone: 0,
+            last_gone: 0,
+            gone_bytes: 0,
+        }
     }
 
     /// Packets whose departures are not settled, and their bytes.
@@ -107,7 +123,12 @@ impl Ledger {
 
     #[inline(never)]
     fn has_room_behind_departed(&mut self, wire_bytes: u32, due: Time) -> bool {
-        while let Some(entry) = self.entries.get(self.gone) {
+        while self.gone < self.entries.len() {
+            let place = match self.gone {
+                0 => self.entries.first(),
+                _ => self.entries.after(self.last_gone),
+            };
+            let entry = self.entries.at(place);
             let entry_bytes = u64::from(entry.wire_bytes);
             if entry.departs > due {
                 let waiting = (self.entries.len() - self.gone) as u64 - 1;
@@ -116,6 +137,7 @@ impl Ledger {
             }
             self.gone_bytes += entry_bytes;
             self.gone += 1;
+            self.last_gone = place;
         }
         true
     }
@@ -129,17 +151,17 @@ impl Ledger {
         stats: &mut LinkStats,
         accounts: &mut Accounts,
     ) {
-        let departed = self.settle_length(until, &mut stats.queue);
+        let mut departed = self.settle_length(until, &mut stats.queue);
         let mut digest = accounts.digest;
-        for part in self.entries.range(self.arrived, self.entries.len()) {
-            stats.arrivals += part.len() as u64;
-            for entry in part.iter().filter(|entry| entry.flow.is_data()) {
-                digest.add(Record::LinkArrival, id, entry.identity, entry.arrived);
-            }
+        for arrival in self.arrivals.iter().filter(|arrival| arrival.is_data) {
+            digest.add(Record::LinkArrival, id, arrival.identity, arrival.at);
         }
-        for part in self.entries.range(0, departed) {
-            stats.sent_packets += part.len() as u64;
-            let mut bytes = 0;
+        stats.arrivals += self.arrivals.len() as u64;
+        self.arrivals.clear();
+        stats.sent_packets += departed as u64;
+        let mut bytes = 0;
+        while departed > 0 {
+            let part = self.entries.front_part(departed);
             for entry in part {
                 let wire_bytes = u64::from(entry.wire_bytes);
                 bytes += wire_bytes;
@@ -152,36 +174,37 @@ impl Ledger {
                     digest.add(Record::Departure, id, entry.identity, entry.departs);
                 }
             }
-            stats.sent_bytes += bytes;
-            self.bytes -= bytes;
+            let count = part.len();
+            departed -= count;
+            self.entries.drop_front(count);
         }
         accounts.digest = digest;
-        self.entries.drop_front(departed);
+        stats.sent_bytes += bytes;
+        self.bytes -= bytes;
         (self.gone, self.gone_bytes) = (0, 0);
-        self.arrived = self.entries.len();
         stats.backlog_bytes = self.bytes;
     }
 
     /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns the number of departures.
     #[inline]
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
+        let mut present = self.entries.len() - self.arrivals.len();
+        let mut arrivals = self.arrivals.iter();
         let mut departed = 0;
-        let mut arrived = self.arrived;
+        let mut place = self.entries.first();
         loop {
-            let arrival = self.entries.get(arrived);
-            let until = arrival.map_or(until, |entry| entry.arrived);
-            while departed < arrived
-                && let Some(entry) = self.entries.get(departed)
-                && entry.departs <= until
-            {
-                queue.falls(entry.departs);
+            let arrival = arrivals.next();
+            let until = arrival.map_or(until, |arrival| arrival.at);
+            while departed < present && self.entries.at(place).departs <= until {
+                queue.falls(self.entries.at(place).departs);
                 departed += 1;
+                place = self.entries.after(place);
             }
             if arrival.is_none() {
                 return departed;
             }
             queue.rises(until);
-            arrived += 1;
+            present += 1;
         }
     }
 }
@@ -203,7 +226,7 @@ impl Link {
             unreachable!("the link is plain")
         };
         let Admission { wire_bytes, identity, .. } = packet;
-        if ledger.entries.len() - ledger.arrived >= UNSETTLED_MAX {
+        if ledger.arrivals.len() >= UNSETTLED_MAX {
             ledger.settle(due, id, &mut self.stats, accounts);
         }
         if !ledger.has_room(wire_bytes, due) {
@@ -214,14 +237,8 @@ impl Link {
         let departs = serialiser.begin_and_serve(now, wire_bytes);
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
-        ledger.entries.push_back(Entry {
-            arrived: due,
-            departs,
-            waited,
-            identity,
-            wire_bytes,
-            flow,
-        });
+        ledger.arrivals.push(Arrival { at: due, identity, is_data: packet.is_data });
+        ledger.entries.push_back(Entry { departs, waited, identity, wire_bytes, flow });
         Some(departs)
     }
 }

@@ -1,0 +1,309 @@
+//! Queues of plain values in chunks of memory that they share.
+//!
+//! A queue takes a chunk when its last one is full and gives one back when its front has passed it; the chunk given back
+//! last is taken first. So what is written now lies where something was read just before, in the cache, while a ring of
+//! 2^n places walks through all of them however few values it holds. Growing copies nothing, and an empty queue has
+//! no memory.
+
+/// Values in a chunk.
+const CHUNK: usize = 16;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
+/// No place, behind all others.
+const NOWHERE: usize = usize::MAX;
+
+/// First in, first out. Its values lie in [`Chunks`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fifo {
+    /// The place of the first value, `NOWHERE` if there is none.
+    head: usize,
+    /// The place of the last value.
+    tail: usize,
+}
+
+impl Fifo {
+    pub(crate) const EMPTY: Self = Self { head: NOWHERE, tail: NOWHERE };
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == NOWHERE
+    }
+}
+
+/// The neighbours of a chunk in its queue, or in `next` the next chunk that is free.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    prev: u32,
+    next: u32,
+}
+
+/// The memory of some queues.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunks<T> {
+    places: Vec<T>,
+    /// One for each chunk.
+    links: Vec<Link>,
+    /// The chunk that was given back last.
+    free: u32,
+}
+
+impl<T> Default for Chunks<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), links: Vec::new(), free: NONE }
+    }
+}
+
+impl<T: Copy + Default> Chunks<T> {
+    /// The first value of a queue.
+    #[inline]
+    pub(crate) fn front(&self, queue: &Fifo) -> Option<&T> {
+        self.places.get(queue.head)
+    }
+
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "builds the value in its place instead of copying it there"
+    )]
+    pub(crate) fn push_back(&mut self, queue: &mut Fifo, value: T) {
+        let mut place = queue.tail.wrapping_add(1);
+        if place.is_multiple_of(CHUNK) {
+            place = self.take_chunk(queue);
+        }
+        self.places[place] = value;
+        queue.tail = place;
+    }
+
+    /// The first values of a queue, `most` at most, as far as they lie side by side.
+    #[inline]
+    pub(crate) fn front_part(&self, queue: &Fifo, most: usize) -> &[T] {
+        let in_chunk = CHUNK - queue.head % CHUNK;
+        &self.places[queue.head..queue.head + in_chunk.min(most)]
+    }
+
+    /// Removes the first `count` values of a queue, which lie side by side.
+    #[inline]
+    pub(crate) fn drop_front(&mut self, queue: &mut Fifo, count: usize) {
+        debug_assert!(!queue.is_empty() && 0 < count && queue.head % CHUNK + count <= CHUNK);
+        let last = queue.head + count - 1;
+        queue.head = last + 1;
+        if last == queue.tail || queue.head.is_multiple_of(CHUNK) {
+            self.give_back(queue, last);
+        }
+    }
+
+    /// Removes the first value of a queue, which must not be empty, and returns it and the next one.
+    #[inline]
+    pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
+        let place = queue.head;
+        self.drop_front(queue, 1);
+        // It lies there until the next value is pushed.
+        (self.places[place], self.front(queue))
+    }
+
+    /// Adds a chunk at the end of a queue, and returns its first place.
+    #[inline(never)]
+    fn take_chunk(&mut self, queue: &mut Fifo) -> usize {
+        let chunk = if self.free == NONE { self.grow() } else { self.free };
+        let place = chunk as usize * CHUNK;
+        self.free = self.links[chunk as usize].next;
+        if queue.is_empty() {
+            queue.head = place;
+        } else {
+            let last = queue.tail / CHUNK;
+            self.links[last].next = chunk;
+            self.links[chunk as usize].prev = Self::number(last);
+        }
+        place
+    }
+
+    /// Gives back the chunk of the place `last`, the last one of it or of the queue.
+    #[inline(never)]
+    fn give_back(&mut self, queue: &mut Fifo, last: usize) {
+        let chunk = last / CHUNK;
+        let next = std::mem::replace(&mut self.links[chunk].next, self.free);
+        self.free = Self::number(chunk);
+        if last == queue.tail {
+            *queue = Fifo::EMPTY;
+        } else {
+            queue.head = next as usize * CHUNK;
+        }
+    }
+
+    /// A new chunk.
+    fn grow(&mut self) -> u32 {
+        let chunk = Self::number(self.links.len());
+        self.links.push(Link { prev: NONE, next: NONE });
+        self.places.resize(self.places.len() + CHUNK, T::default());
+        chunk
+    }
+
+    fn number(chunk: usize) -> u32 {
+        u32::try_from(chunk).expect("fewer than 2^32 chunks")
+    }
+
+    /// Moves the last value ahead of all values at the end of the queue for which `after` holds; whether it is the first
+    /// of the queue then.
+    pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
+        let mut here = queue.tail;
+        while here != queue.head {
+            let below = match here % CHUNK {
+                0 => self.links[here / CHUNK].prev as usize * CHUNK + CHUNK - 1,
+                _ => here - 1,
+            };
+            if !after(&self.places[below]) {
+                return false;
+            }
+            self.places.swap(below, here);
+            here = below;
+        }
+        true
+    }
+
+    /// The place behind one that is not the last of its queue.
+    #[inline]
+    fn after(&self, place: usize) -> usize {
+        let after = place + 1;
+        if after.is_multiple_of(CHUNK) {
+            return self.links[place / CHUNK].next as usize * CHUNK;
+        }
+        after
+    }
+
+    /// The values of a queue from the first on.
+    pub(crate) fn iter(&self, queue: &Fifo) -> impl Iterator<Item = &T> {
+        let mut next = if queue.is_empty() { None } else { Some(queue.head) };
+        std::iter::from_fn(move || {
+            let place = next?;
+            next = if place == queue.tail { None } else { Some(self.after(place)) };
+            Some(&self.places[place])
+        })
+    }
+}
+
+/// A queue with chunks of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue<T> {
+    chunks: Chunks<T>,
+    fifo: Fifo,
+    len: usize,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self { chunks: Chunks::default(), fifo: Fifo::EMPTY, len: 0 }
+    }
+}
+
+impl<T: Copy + Default> Queue<T> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&T> {
+        self.chunks.front(&self.fifo)
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, value: T) {
+        self.chunks.push_back(&mut self.fifo, value);
+        self.len += 1;
+    }
+
+    /// The place of the first value.
+    #[inline]
+    pub(crate) fn first(&self) -> usize {
+        self.fifo.head
+    }
+
+    /// The value at a place.
+    #[inline]
+    pub(crate) fn at(&self, place: usize) -> &T {
+        &self.chunks.places[place]
+    }
+
+    /// [`Chunks::after`].
+    #[inline]
+    pub(crate) fn after(&self, place: usize) -> usize {
+        self.chunks.after(place)
+    }
+
+    /// [`Chunks::front_part`].
+    #[inline]
+    pub(crate) fn front_part(&self, most: usize) -> &[T] {
+        self.chunks.front_part(&self.fifo, most.min(self.len))
+    }
+
+    /// [`Chunks::drop_front`].
+    #[inline]
+    pub(crate) fn drop_front(&mut self, count: usize) {
+        self.chunks.drop_front(&mut self.fifo, count);
+        self.len -= count;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.chunks.iter(&self.fifo)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, Chunks, Fifo};
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn queues_that_share_chunks_do_what_deques_do(
+            steps in prop::collection::vec((0..3usize, prop::option::weighted(0.6, 0u32..9)), 0..600)
+        ) {
+            let mut chunks = Chunks::default();
+            let mut queues = [Fifo::EMPTY; 3];
+            let mut models: [VecDeque<u32>; 3] = Default::default();
+            for (n, (which, step)) in steps.into_iter().enumerate() {
+                let (queue, model) = (&mut queues[which], &mut models[which]);
+                match step {
+                    Some(value) if n % 7 == 0 => {
+                        let place = model.iter().rposition(|&v| v <= value).map_or(0, |p| p + 1);
+                        model.insert(place, value);
+                        chunks.push_back(queue, value);
+                        let is_first = chunks.move_last_before(queue, |&v| v > value);
+                        prop_assert_eq!(is_first, place == 0);
+                    }
+                    Some(value) => {
+                        chunks.push_back(queue, value);
+                        model.push_back(value);
+                    }
+                    None => {
+                        prop_assert_eq!(chunks.front(queue), model.front());
+                        if let Some(value) = model.pop_front() {
+                            let (popped, next) = chunks.pop_front(queue);
+                            prop_assert_eq!((popped, next), (value, model.front()));
+                        }
+                    }
+                }
+                for (queue, model) in queues.iter().zip(&models) {
+                    prop_assert!(chunks.iter(queue).eq(model.iter()));
+                }
+            }
+        }
+
+        #[test]
+        fn memory_is_that_of_the_most_values_at_once(rounds in 1..50usize, values in 1..100usize) {
+            let (mut chunks, mut queue) = (Chunks::default(), Fifo::EMPTY);
+            for _ in 0..rounds {
+                for value in 0..values {
+                    chunks.push_back(&mut queue, value);
+                }
+                for _ in 0..values {
+                    chunks.drop_front(&mut queue, 1);
+                }
+            }
+            prop_assert_eq!(chunks.places.len(), values.next_multiple_of(CHUNK));
+        }
+    }
+}
