@@ -112,6 +112,11 @@ impl DelayedAck {
         self.pending & bits != 0
     }
 
+    /// Whether the application's read of what ends a write sends the ACK that is due. Linux: in `__tcp_cleanup_rbuf`.
+    pub(super) const fn is_due_with_read(&self) -> bool {
+        self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
+    }
+
     /// Whether an ACK that is due must be sent at once, however little there is to acknowledge.
     pub(super) const fn is_due_at_once(&self) -> bool {
         self.in_quickack_mode() || self.has(NOW)

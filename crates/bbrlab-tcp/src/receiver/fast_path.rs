@@ -170,9 +170,22 @@ impl Receiver {
         self.autotune.on_read(now, &mut self.window);
         self.window.rmem_alloc = 0;
         if may_be_due_after_read || self.window.is_half_used() {
-            self.after_recv(len, host);
+            self.after_steady_recv(len, host);
         }
         self.stats.bytes_read += u64::from(len);
         Read { bytes: u64::from(len), until: now }
+    }
+
+    /// [`Self::after_recv`] on the fast path: mostly the segment ended a burst, and its ACK is due now.
+    fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
+        let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
+        let is_sent = is_due
+            && self
+                .window
+                .steady_when_empty()
+                .is_some_and(|steady| self.send_steady_ack(steady, host));
+        if !is_sent {
+            self.after_recv(len, host);
+        }
     }
 }

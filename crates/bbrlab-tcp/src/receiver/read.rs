@@ -8,7 +8,7 @@ use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
 
 use super::Receiver;
-use super::delayed_ack::{PUSHED, PUSHED2, SCHED};
+use super::delayed_ack::SCHED;
 use crate::Host;
 
 /// The result of a read.
@@ -98,8 +98,7 @@ impl Receiver {
         let mut ack_now = false;
         if self.ack.has(SCHED) && !matches!(self.config.stack.delack, DelAck::Every { .. }) {
             let two_segments = window.rcv_nxt.wrapping_sub(window.rcv_wup) > self.ack.rcv_mss;
-            let pushed =
-                self.ack.has(PUSHED2) || (self.ack.has(PUSHED) && !self.ack.in_pingpong_mode());
+            let pushed = self.ack.is_due_with_read();
             ack_now = two_segments || (copied > 0 && pushed && window.rmem_alloc == 0);
         }
         if copied > 0

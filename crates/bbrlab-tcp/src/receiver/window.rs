@@ -93,6 +93,8 @@ pub(super) struct Steady {
     advertised: u32,
     /// Whether [`Window::grow`] may find room.
     pub(super) may_grow: bool,
+    /// Whether `choice` is the same while memory holds nothing.
+    holds_when_empty: bool,
 }
 
 impl Window {
@@ -409,7 +411,16 @@ impl Window {
             choice,
             advertised: self.as_advertised(choice),
             may_grow: self.room_to_grow() > 0,
+            // If what is free does not bound the window, more of it does not either.
+            holds_when_empty: self.counts_payload()
+                || self.space() >= self.rcv_ssthresh.cast_signed(),
         }
+    }
+
+    /// What is known of the window while memory holds nothing, after it held one full segment.
+    #[inline]
+    pub(super) fn steady_when_empty(&self) -> Option<Steady> {
+        (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
     /// [`Self::advertise`] if `steady` holds and its window does not fall behind the one before: returns the bytes to
