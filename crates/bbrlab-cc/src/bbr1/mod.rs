@@ -177,8 +177,9 @@ impl<V: Variant> Bbr<V> {
         Ok(Self { steps: Steps::from_params(params)?, ..Self::new(variant) })
     }
 
-    /// Linux: `bbr_main`. Not inlined, so that there is one copy for both kinds of RTT.
-    #[inline(never)]
+    /// Linux: `bbr_main`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called once")]
     fn on_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         self.update_model(conn, rs, &mut ctl, draw);
@@ -186,14 +187,6 @@ impl<V: Variant> Bbr<V> {
         self.set_pacing_rate(conn, &mut ctl, bw, self.pacing_gain_q8);
         self.set_cwnd(conn, rs, &mut ctl, bw);
         ctl
-    }
-
-    /// The same with the smoothed RTT in place of the sample's.
-    #[cold]
-    #[inline(never)]
-    fn on_smoothed_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        let smoothed = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
-        self.on_ack(conn, &smoothed, draw)
     }
 
     /// What an ACK says about the path, in the kernel's order. Linux: `bbr_update_model`.
@@ -406,9 +399,13 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     /// Linux: `bbr_main`.
     #[inline]
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        if self.steps.takes_srtt && conn.srtt_us != 0 {
-            return self.on_smoothed_ack(conn, rs, draw);
-        }
+        let with_srtt;
+        let rs = if self.steps.takes_srtt && conn.srtt_us != 0 {
+            with_srtt = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
+            &with_srtt
+        } else {
+            rs
+        };
         self.on_ack(conn, rs, draw)
     }
 

@@ -92,7 +92,8 @@ impl Model {
     }
 
     /// Adds a valid sample to the bandwidth filter.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "at every ACK")]
     pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
         // The ratio is far below one on most paths, hence the shift before the division.
         let delivered = u64::from(rs.delivered.cast_unsigned());

@@ -28,7 +28,6 @@ pub enum Limit {
 
 /// Why a call that sends new data or retransmissions stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
 pub(super) enum Stop {
     /// It sent all that it was asked to send.
     Done,

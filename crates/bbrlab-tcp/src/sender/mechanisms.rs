@@ -11,7 +11,7 @@ use super::scoreboard::Counting;
 use super::{Nonagle, SenderConfig};
 
 /// The short ways to send new data, of a sender that sends as in Linux without a queueing discipline: nothing but the
-/// peer's window bounds the right edge, TCP paces, and cwnd is validated.
+/// peer's window bounds the right edge, TCP paces, cwnd is validated, and what is not marked lost is not sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// Full segments.
@@ -27,7 +27,8 @@ impl Sending {
         let is_plain = stack.sender_qdisc == SenderQdisc::None
             && stack.pacing == PacingSwitches::default()
             && stack.loss.rwnd_bounds == RwndBounds::Edge
-            && stack.loss.cwnd_validation == CwndValidation::Linux;
+            && stack.loss.cwnd_validation == CwndValidation::Linux
+            && stack.loss.rule3 == Rule3::Off;
         match (is_plain, stack.tso) {
             (false, _) => Self::Otherwise,
             (true, Tso::Off) => Self::Segments,

@@ -431,8 +431,10 @@ impl Sender {
         self.refresh_clock(now);
         // A match would become a jump table, and one of the four comes before almost every packet.
         if timer == TimerId::Pacing {
-            self.on_pacing_timer(host);
-        } else if timer == TimerId::Retransmit {
+            self.on_pacing_timer(now, host);
+            return;
+        }
+        if timer == TimerId::Retransmit {
             self.on_retransmit_timer(host);
         }
         self.account_limit(now);
@@ -440,7 +442,7 @@ impl Sender {
 
     /// Records what limits the sender from now on.
     #[inline]
-    fn account_limit(&mut self, now: Time) {
+    pub(super) fn account_limit(&mut self, now: Time) {
         let limit = if self.state == State::Established && self.board.has_unsent() {
             self.limits.last_stop()
         } else {

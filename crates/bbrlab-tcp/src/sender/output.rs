@@ -147,8 +147,25 @@ impl Sender {
     }
 
     /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
-    pub(super) fn on_pacing_timer(&mut self, host: &mut impl Host) {
+    #[inline]
+    pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.is_pacing_armed = false;
+        if self.mechanisms.sending == Sending::Otherwise || self.board.is_repair_due() {
+            self.send_all_that_waits(host);
+            self.account_limit(now);
+            return;
+        }
+        let stop = self.send_new(self.mechanisms.nonagle, Push::All, host);
+        if stop == Stop::Limited(Limit::Pacing) {
+            self.limits.set(now, Limit::Pacing);
+        } else {
+            self.account_limit(now);
+        }
+    }
+
+    /// The time has come to send while a switch makes sending different, or something lost waits to be retransmitted.
+    #[inline(never)]
+    fn send_all_that_waits(&mut self, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
             self.send_what_waits(host);
         }
@@ -173,13 +190,13 @@ impl Sender {
         }
     }
 
-    /// Sends new data and records what stopped it.
+    /// Sends new data; records and returns what stopped it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "mostly it only looks whether there is anything to do"
     )]
-    pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) {
+    pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         let stop = if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
                 self.note_cwnd_full();
@@ -197,6 +214,7 @@ impl Sender {
             }
         };
         self.limits.note_stop(stop);
+        stop
     }
 
     /// Nothing was sent, and cwnd would not have allowed it either.
