@@ -321,6 +321,18 @@ fn cong_control<C: CongestionControl>(
     cc.cong_control(conn, rs, draw)
 }
 
+/// The same for `cong_avoid`.
+#[inline(never)]
+fn cong_avoid<C: CongestionControl>(cc: &mut C, conn: &Conn, ack: u32, acked: u32) -> Control {
+    cc.cong_avoid(conn, ack, acked)
+}
+
+/// The same for `pkts_acked`.
+#[inline(never)]
+fn pkts_acked<C: CongestionControl>(cc: &mut C, conn: &Conn, sample: &AckSample) -> Control {
+    cc.pkts_acked(conn, sample)
+}
+
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
         /// An instance of any built-in algorithm.
@@ -356,10 +368,10 @@ macro_rules! dispatch {
                 match self { $(Self::$variant(cc) => cong_control(cc, conn, rs, draw),)* }
             }
             fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
-                match self { $(Self::$variant(cc) => cc.cong_avoid(conn, ack, acked),)* }
+                match self { $(Self::$variant(cc) => cong_avoid(cc, conn, ack, acked),)* }
             }
             fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
-                match self { $(Self::$variant(cc) => cc.pkts_acked(conn, sample),)* }
+                match self { $(Self::$variant(cc) => pkts_acked(cc, conn, sample),)* }
             }
             fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
                 match self { $(Self::$variant(cc) => cc.in_ack_event(conn, flags),)* }

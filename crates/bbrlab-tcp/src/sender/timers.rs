@@ -349,9 +349,22 @@ impl Sender {
 
     /// Microseconds until the RTO of the first packet in flight; may be negative. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
-        let rto_us = u64::from(self.timer.rto) * u64::from(self.clock.us_per_jiffy);
-        let Some(head) = self.board.head_sent() else { return rto_us.cast_signed() };
-        (head.sent_us() + rto_us).wrapping_sub(self.clock.mstamp_us()).cast_signed()
+        match self.board.head_sent() {
+            Some(head) => self.rto_delta_after_us(head.sent_us()),
+            None => self.rto_us().cast_signed(),
+        }
+    }
+
+    /// Microseconds until the RTO of a packet sent at `sent_us`; may be negative.
+    #[inline]
+    pub(super) fn rto_delta_after_us(&self, sent_us: u64) -> i64 {
+        (sent_us + self.rto_us()).wrapping_sub(self.clock.mstamp_us()).cast_signed()
+    }
+
+    /// The retransmission timeout in microseconds.
+    #[inline]
+    fn rto_us(&self) -> u64 {
+        u64::from(self.timer.rto) * u64::from(self.clock.us_per_jiffy)
     }
 
     /// Restarts the retransmission timeout after progress or a probe. Linux: `tcp_rearm_rto`.

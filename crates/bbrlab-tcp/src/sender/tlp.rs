@@ -4,7 +4,7 @@
 //! `net/ipv4/tcp_input.c`: `tcp_process_tlp_ack`; RFC 8985, section 7.
 //! Deviations: none.
 
-use bbrlab_cc::linux_int::{after, before};
+use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, CwndEvent};
 
 use super::ack_state::flags;
@@ -89,12 +89,17 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
-        if self.board.packets_out() == 1 || !(advancing_rto || self.is_rto_beyond_probe()) {
+        if self.board.packets_out() == 1 {
             self.arm_unusual_loss_probe(advancing_rto, host);
             return;
         }
-        let rto = if advancing_rto { self.timer.rto() } else { u32::MAX };
-        let mut timeout = self.tlp.timeout.min(rto);
+        let mut timeout = if advancing_rto {
+            self.tlp.timeout.min(self.timer.rto())
+        } else if self.is_rto_beyond_probe() {
+            self.tlp.timeout
+        } else {
+            self.probe_timeout_before_rto()
+        };
         debug_assert_eq!(timeout, self.probe_timeout(advancing_rto).min(RTO_MAX_S * self.conn.hz));
         if !self.is_departure_near() {
             let delay = self.departure_delay();
@@ -107,13 +112,26 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, the next may leave only much later, or the RTO
-    /// may come before the probe.
+    /// The probe timeout in jiffies after new data, bounded by the RTO of the first of several packets in flight. If that
+    /// was sent once, its time of transmission is noted.
     #[inline(never)]
-    fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
-        if let Some(sent_us) = self.board.head_sent_once_us() {
+    fn probe_timeout_before_rto(&mut self) -> u32 {
+        let Some(head) = self.board.head_sent() else { return self.tlp.timeout };
+        let sent_us = head.sent_us();
+        if head.retransmission == 0 {
             self.tlp.oldest_us = sent_us;
         }
+        let delta_us = trunc_u32(self.rto_delta_after_us(sent_us).cast_unsigned());
+        if delta_us > 0 && delta_us < self.tlp.timeout_us {
+            self.tlp.timeout.min(self.us_to_jiffies(delta_us))
+        } else {
+            self.tlp.timeout
+        }
+    }
+
+    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, or the next may leave only much later.
+    #[inline(never)]
+    fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         let timeout = self.probe_timeout(advancing_rto);
         self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
@@ -141,8 +159,7 @@ impl Sender {
         } else {
             // The kernel truncates the 64-bit difference to 32 bits: an RTO in the past becomes one far in the
             // future.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as there")]
-            let delta_us = self.rto_delta_us() as u32;
+            let delta_us = trunc_u32(self.rto_delta_us().cast_unsigned());
             if delta_us > 0 && delta_us < timeout_us {
                 timeout = timeout.min(self.us_to_jiffies(delta_us));
             }

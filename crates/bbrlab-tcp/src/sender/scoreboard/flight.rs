@@ -104,11 +104,6 @@ impl Scoreboard {
         self.head().map(|at| self.sent(at))
     }
 
-    /// When the first skb in flight was sent, in microseconds, if it was sent only once.
-    pub(crate) fn head_sent_once_us(&self) -> Option<u64> {
-        self.head_sent().filter(|head| head.retransmission == 0).map(|head| head.sent_us())
-    }
-
     /// Whether at most one skb is in flight.
     #[inline]
     pub(crate) fn is_at_most_one_sent(&self) -> bool {
