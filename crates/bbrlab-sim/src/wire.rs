@@ -202,6 +202,17 @@ impl End<'_, '_> {
         self.send(segment, true, segment.seq);
     }
 
+    /// A segment with payload of which it is known what it does not have.
+    #[inline(never)]
+    fn transmit_new_data(&mut self, segment: &Segment) {
+        let &Segment { seq, len, ack, wnd, tsval, tsecr, has_ts, ecn, .. } = segment;
+        let flags = segment.flags & !flag::SYN;
+        let new =
+            Segment { seq, len, ack, wnd, tsval, tsecr, has_ts, ecn, flags, ..Segment::default() };
+        debug_assert_eq!(*segment, new);
+        self.send(&new, true, seq);
+    }
+
     /// An ACK, a SYN or a FIN.
     #[inline(never)]
     fn transmit_control(&mut self, segment: &Segment) {
@@ -246,6 +257,11 @@ impl Host for End<'_, '_> {
         } else {
             self.transmit_control(&segment);
         }
+    }
+
+    #[inline]
+    fn transmit_new(&mut self, segment: &Segment) {
+        self.transmit_new_data(segment);
     }
 
     #[inline]

@@ -30,6 +30,13 @@ pub trait Host: Draw {
     /// Transmits a segment now. Segments transmitted during one event leave in the order of the calls.
     fn transmit(&mut self, segment: Segment);
 
+    /// Transmits new data: a segment with payload that is sent for the first time, without SACK blocks, and no SYN. The
+    /// same as [`Self::transmit`], by a shorter way if the host has one.
+    #[inline]
+    fn transmit_new(&mut self, segment: &Segment) {
+        self.transmit(*segment);
+    }
+
     /// Arms `timer` for `at`; replaces an earlier deadline.
     fn arm(&mut self, timer: TimerId, at: Time);
 

@@ -312,7 +312,7 @@ impl Sender {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
         if segs <= 1 {
-            host.transmit(segment);
+            host.transmit_new(&segment);
         } else {
             segment.flags |= flag::PSH;
             transmit_burst(segment, mss, self.mechanisms.tso, host);
