@@ -11,12 +11,12 @@ use bbrlab_units::{Span, Time};
 
 use super::Line;
 use super::Link;
-use super::queue_length::QueueLength;
+use super::queue_length::{QueueLength, Walk};
 use super::server::Server;
 use super::stats::LinkStats;
 use crate::accounts::Accounts;
 use crate::chunks::Queue;
-use crate::digest::Record;
+use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
 /// Arrivals that wait to be settled, at most. Their entries stay in the innermost cache.
@@ -151,62 +151,92 @@ impl Ledger {
         stats: &mut LinkStats,
         accounts: &mut Accounts,
     ) {
-        let mut departed = self.settle_length(until, &mut stats.queue);
-        let mut digest = accounts.digest;
-        for arrival in self.arrivals.iter().filter(|arrival| arrival.is_data) {
-            digest.add(Record::LinkArrival, id, arrival.identity, arrival.at);
-        }
+        let departed = self.settle_length(until, &mut stats.queue);
+        accounts.digest = with_arrivals(accounts.digest, id, &self.arrivals);
         stats.arrivals += self.arrivals.len() as u64;
         self.arrivals.clear();
         stats.sent_packets += departed as u64;
-        let mut bytes = 0;
-        while departed > 0 {
-            let part = self.entries.front_part(departed);
-            for entry in part {
-                let wire_bytes = u64::from(entry.wire_bytes);
-                bytes += wire_bytes;
-                stats.delay.add(entry.waited);
-                if let Some(flow) = entry.flow.that_counts() {
-                    accounts.wire_bytes[flow as usize] += wire_bytes;
-                }
-                if entry.flow.is_data() {
-                    stats.sent_data_packets += 1;
-                    digest.add(Record::Departure, id, entry.identity, entry.departs);
-                }
-            }
-            let count = part.len();
-            departed -= count;
+        let mut left = departed;
+        while left > 0 {
+            let part = self.entries.front_part(left);
+            let (count, bytes) = (part.len(), settle_departures(part, id, stats, accounts));
+            stats.sent_bytes += bytes;
+            self.bytes -= bytes;
+            left -= count;
             self.entries.drop_front(count);
         }
-        accounts.digest = digest;
-        stats.sent_bytes += bytes;
-        self.bytes -= bytes;
         (self.gone, self.gone_bytes) = (0, 0);
         stats.backlog_bytes = self.bytes;
     }
 
     /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns the number of departures.
-    #[inline]
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
+        let rises = self.arrivals.len();
+        let arrival = self.arrivals.first().map_or(until, |arrival| arrival.at);
+        let departure = self.entries.front().map_or(until, |entry| entry.departs);
+        if queue.is_easy(arrival.min(departure), rises) {
+            queue.follow(rises, |walk: &mut Walk<'_, true>| self.walk(until, walk))
+        } else {
+            queue.follow(rises, |walk: &mut Walk<'_, false>| self.walk(until, walk))
+        }
+    }
+
+    #[inline]
+    fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
         let mut present = self.entries.len() - self.arrivals.len();
-        let mut arrivals = self.arrivals.iter();
         let mut departed = 0;
         let mut place = self.entries.first();
-        loop {
-            let arrival = arrivals.next();
-            let until = arrival.map_or(until, |arrival| arrival.at);
+        let mut depart = |walk: &mut Walk<'_, EASY>, present: usize, until: Time| {
             while departed < present && self.entries.at(place).departs <= until {
-                queue.falls(self.entries.at(place).departs);
+                walk.falls(self.entries.at(place).departs);
                 departed += 1;
                 place = self.entries.after(place);
             }
-            if arrival.is_none() {
-                return departed;
-            }
-            queue.rises(until);
+        };
+        for arrival in &self.arrivals {
+            depart(walk, present, arrival.at);
+            walk.rises(arrival.at);
             present += 1;
         }
+        depart(walk, present, until);
+        departed
     }
+}
+
+/// The digest with these arrivals.
+#[inline(never)]
+fn with_arrivals(mut digest: Digest, id: LinkId, arrivals: &[Arrival]) -> Digest {
+    for arrival in arrivals.iter().filter(|arrival| arrival.is_data) {
+        digest.add(Record::LinkArrival, id, arrival.identity, arrival.at);
+    }
+    digest
+}
+
+/// Accounts for the departures of these packets, except in the length of the queue; returns their bytes on the wire.
+#[inline(never)]
+fn settle_departures(
+    entries: &[Entry],
+    id: LinkId,
+    stats: &mut LinkStats,
+    accounts: &mut Accounts,
+) -> u64 {
+    let Accounts { digest: total, wire_bytes: of_flows, .. } = accounts;
+    let (mut digest, mut bytes, mut data_packets) = (*total, 0, 0);
+    for entry in entries {
+        let wire_bytes = u64::from(entry.wire_bytes);
+        bytes += wire_bytes;
+        stats.delay.add(entry.waited);
+        if let Some(flow) = entry.flow.that_counts() {
+            of_flows[flow as usize] += wire_bytes;
+        }
+        if entry.flow.is_data() {
+            data_packets += 1;
+            digest.add(Record::Departure, id, entry.identity, entry.departs);
+        }
+    }
+    *total = digest;
+    stats.sent_data_packets += data_packets;
+    bytes
 }
 
 impl Link {

@@ -1,109 +1,167 @@
 //! The length of a queue over time: mean, standard deviation, quantiles and maximum as time integrals.
 
+use std::fmt;
+
 use bbrlab_units::Time;
 
-/// Each length below this has its own bucket; from here on there are 64 buckets per octave.
+/// Quantiles are exact below this length; from here on lengths are told apart in 64 steps per octave.
 const EXACT: u64 = 4096;
 
 /// The time that a queue spent at each length.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct QueueLength {
+    place: Place,
+    /// Nanoseconds spent at each length, up to the largest length reached. That is a fraction of what so many packets take.
+    ns: Vec<u64>,
+}
+
+impl fmt::Debug for QueueLength {
+    /// Without the room for lengths that were not reached: two that tell the same look the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reached = self.ns.iter().rposition(|&ns| ns > 0).map_or(0, |last| last + 1);
+        f.debug_struct("QueueLength")
+            .field("place", &self.place)
+            .field("ns", &&self.ns[..reached])
+            .finish()
+    }
+}
+
+/// Where a queue's length is on its way up and down.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
     now: u64,
     since: Time,
     max: u64,
-    /// Nanoseconds spent at each length below `EXACT`, up to the largest length reached.
-    exact_ns: Vec<u64>,
-    /// Lengths from `EXACT` on: nanoseconds per bucket, and sums of length and of squared length over time.
-    long: Long,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Long {
-    ns: Vec<u64>,
-    total_ns: u128,
-    sum: u128,
+    /// The integral of the squared length over the time that the queue was not below `EXACT`.
     squares: f64,
 }
 
-impl QueueLength {
-    /// Starts to measure at `at`, with the current length.
-    pub(crate) fn start(&mut self, at: Time) {
-        *self = Self { now: self.now, since: at, max: self.now, ..Self::default() };
-    }
+/// A way of rises and falls in order of time. An easy one begins in measured time and stays below `EXACT`.
+#[derive(Debug)]
+pub(crate) struct Walk<'a, const EASY: bool> {
+    place: Place,
+    ns: &'a mut [u64],
+}
 
-    /// The current length.
-    #[must_use]
-    pub fn now(&self) -> u64 {
-        self.now
-    }
-
-    /// The largest length.
-    #[must_use]
-    pub fn max(&self) -> u64 {
-        self.max
-    }
-
+impl<const EASY: bool> Walk<'_, EASY> {
     /// At `at`, one packet more.
     #[inline]
     pub(crate) fn rises(&mut self, at: Time) {
         self.advance(at);
-        self.now += 1;
-        if self.now > self.max {
-            self.max = self.now;
-        }
+        self.place.now += 1;
+        self.place.max = self.place.max.max(self.place.now);
     }
 
     /// At `at`, one packet less.
     #[inline]
     pub(crate) fn falls(&mut self, at: Time) {
         self.advance(at);
-        self.now -= 1;
+        self.place.now -= 1;
+    }
+
+    /// Accounts for the time up to `at`; nothing counts before the start of the measurement.
+    #[inline]
+    fn advance(&mut self, at: Time) {
+        let Place { now, since, .. } = self.place;
+        if !EASY && at <= since {
+            return;
+        }
+        let ns = at.0 - since.0;
+        self.place.since = at;
+        self.ns[index(now)] += ns;
+        if !EASY && now >= EXACT {
+            self.add_square(ns);
+        }
+    }
+
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
+    fn add_square(&mut self, ns: u64) {
+        // Both are far below 2^63; a conversion of signed numbers is one instruction.
+        let (ns, length) = (ns.cast_signed() as f64, self.place.now.cast_signed() as f64);
+        self.place.squares += ns * length * length;
+    }
+}
+
+impl QueueLength {
+    /// Starts to measure at `at`, with the current length.
+    pub(crate) fn start(&mut self, at: Time) {
+        let now = self.now();
+        *self = Self { place: Place { now, since: at, max: now, squares: 0.0 }, ns: Vec::new() };
+    }
+
+    /// The current length.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.place.now
+    }
+
+    /// The largest length.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.place.max
+    }
+
+    /// At `at`, one packet more.
+    #[inline]
+    pub(crate) fn rises(&mut self, at: Time) {
+        self.walk(0, |walk| walk.rises(at));
+    }
+
+    /// At `at`, one packet less.
+    #[inline]
+    pub(crate) fn falls(&mut self, at: Time) {
+        self.walk(0, |walk| walk.falls(at));
     }
 
     /// Accounts for the time up to `at`; nothing counts before the start of the measurement.
     #[inline]
     pub(crate) fn advance(&mut self, at: Time) {
-        if at <= self.since {
-            return;
-        }
-        let ns = at.0 - self.since.0;
-        self.since = at;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a truncated length is beyond the vector"
-        )]
-        if let Some(bucket) = self.exact_ns.get_mut(self.now as usize) {
-            *bucket += ns;
-        } else {
-            self.advance_slowly(ns);
-        }
+        self.walk(0, |walk| walk.advance(at));
     }
 
-    /// The same for a length without a bucket of its own as yet, or at all.
-    #[inline(never)]
-    #[expect(clippy::cast_possible_truncation, reason = "bounded by the branches")]
-    #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
-    fn advance_slowly(&mut self, ns: u64) {
-        if self.now < EXACT {
-            let length = (self.now as usize + 1).next_power_of_two().max(8);
-            self.exact_ns.resize(length, 0);
-            self.exact_ns[self.now as usize] += ns;
-            return;
+    /// Whether a walk that begins at `from` and has so many rises is easy.
+    #[inline]
+    pub(crate) fn is_easy(&self, from: Time, rises: usize) -> bool {
+        self.place.since <= from && self.place.now + (rises as u64) < EXACT
+    }
+
+    #[inline]
+    fn walk(&mut self, rises: usize, way: impl FnOnce(&mut Walk<'_, false>)) {
+        self.follow(rises, way);
+    }
+
+    /// Goes a way with so many rises.
+    #[inline]
+    pub(crate) fn follow<const EASY: bool, T>(
+        &mut self,
+        rises: usize,
+        way: impl FnOnce(&mut Walk<'_, EASY>) -> T,
+    ) -> T {
+        let longest = index(self.place.now) + rises;
+        if longest >= self.ns.len() {
+            self.grow(longest);
         }
-        let bucket = long_bucket(self.now);
-        if bucket >= self.long.ns.len() {
-            self.long.ns.resize(bucket + 1, 0);
-        }
-        self.long.ns[bucket] += ns;
-        self.long.total_ns += u128::from(ns);
-        self.long.sum += u128::from(ns) * u128::from(self.now);
-        // Both are far below 2^63; a conversion of signed numbers is one instruction.
-        let (ns, length) = (ns.cast_signed() as f64, self.now.cast_signed() as f64);
-        self.long.squares += ns * length * length;
+        let mut walk = Walk { place: self.place, ns: &mut self.ns };
+        let result = way(&mut walk);
+        self.place = walk.place;
+        result
+    }
+
+    /// Makes room for a length.
+    #[cold]
+    fn grow(&mut self, longest: usize) {
+        self.ns.resize((longest + 1).next_power_of_two().max(8), 0);
+    }
+
+    /// Nanoseconds spent at lengths below `EXACT`, and from there on with these lengths.
+    fn parts(&self) -> (&[u64], impl Iterator<Item = (u128, u128)>) {
+        let (exact, long) = self.ns.split_at(self.ns.len().min(index(EXACT)));
+        (exact, (u128::from(EXACT)..).zip(long.iter().map(|&ns| u128::from(ns))))
     }
 
     fn total_ns(&self) -> u128 {
-        self.exact_ns.iter().map(|&ns| u128::from(ns)).sum::<u128>() + self.long.total_ns
+        self.ns.iter().map(|&ns| u128::from(ns)).sum()
     }
 
     /// Mean length over time; `None` before any time has passed.
@@ -111,9 +169,8 @@ impl QueueLength {
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean(&self) -> Option<f64> {
         let total = self.total_ns();
-        let exact: u128 =
-            self.exact_ns.iter().enumerate().map(|(n, &ns)| n as u128 * u128::from(ns)).sum();
-        (total > 0).then(|| (exact + self.long.sum) as f64 / total as f64)
+        let sum: u128 = (0..).zip(&self.ns).map(|(length, &ns)| length * u128::from(ns)).sum();
+        (total > 0).then(|| sum as f64 / total as f64)
     }
 
     /// Standard deviation over time.
@@ -122,19 +179,21 @@ impl QueueLength {
     pub fn std_dev(&self) -> Option<f64> {
         let mean = self.mean()?;
         let total = self.total_ns() as f64;
-        let exact: f64 = self
-            .exact_ns
+        let (exact, long) = self.parts();
+        let exact: f64 = exact
             .iter()
             .enumerate()
             .map(|(n, &ns)| (n as f64 - mean) * (n as f64 - mean) * ns as f64)
             .sum();
-        let (long_ns, long_sum) = (self.long.total_ns as f64, self.long.sum as f64);
-        let long = self.long.squares - 2.0 * mean * long_sum + mean * mean * long_ns;
+        let (long_ns, long_sum) =
+            long.fold((0, 0), |(total, sum), (length, ns)| (total + ns, sum + length * ns));
+        let (long_ns, long_sum) = (long_ns as f64, long_sum as f64);
+        let long = self.place.squares - 2.0 * mean * long_sum + mean * mean * long_ns;
         Some(((exact + long.max(0.0)) / total).sqrt())
     }
 
     /// The smallest length that the queue did not exceed for `per_mille` thousandths of the time. Exact below 4096
-    /// packets; above, the upper end of a bucket, too large by at most 1/64.
+    /// packets; above, rounded up by at most 1/64.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<u64> {
         let total = self.total_ns();
@@ -142,37 +201,35 @@ impl QueueLength {
             return None;
         }
         let wanted = total * u128::from(per_mille.min(1000));
-        let lengths = (0..).zip(&self.exact_ns).chain(
-            (0..).zip(&self.long.ns).map(|(bucket, ns)| (long_upper(bucket).min(self.max), ns)),
-        );
         let mut seen = 0u128;
-        for (length, &ns) in lengths {
+        for (length, &ns) in (0..).zip(&self.ns) {
             seen += u128::from(ns) * 1000;
             if seen >= wanted && seen > 0 {
-                return Some(length);
+                return Some(rounded_up(length).min(self.max()));
             }
         }
-        Some(self.max)
+        Some(self.max())
     }
 }
 
-/// The bucket of a length of at least `EXACT`.
-fn long_bucket(length: u64) -> usize {
-    let octave = length.ilog2();
-    let within = (length >> (octave - 6)) & 63;
-    ((octave - EXACT.ilog2()) as usize) * 64 + within as usize
+/// The place of a length.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a truncated length is beyond every vector")]
+fn index(length: u64) -> usize {
+    length as usize
 }
 
-/// The largest length of a bucket.
-fn long_upper(bucket: usize) -> u64 {
-    let octave = EXACT.ilog2() + u32::try_from(bucket / 64).expect("at most 52 octaves");
-    let within = 64 + (bucket % 64) as u64;
-    u64::try_from((u128::from(within + 1) << (octave - 6)) - 1).unwrap_or(u64::MAX)
+/// The largest length that is not told apart from this one.
+fn rounded_up(length: u64) -> u64 {
+    if length < EXACT {
+        return length;
+    }
+    length | ((1 << (length.ilog2() - 6)) - 1)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{QueueLength, long_bucket, long_upper};
+    use super::{QueueLength, rounded_up};
     use bbrlab_units::Time;
 
     #[test]
@@ -208,11 +265,10 @@ mod tests {
     }
 
     #[test]
-    fn every_length_lies_in_its_bucket() {
-        for length in [4096, 4097, 8191, 8192, 123_456, u64::from(u32::MAX), u64::MAX] {
-            let bucket = long_bucket(length);
-            assert!(long_upper(bucket) >= length);
-            assert!(bucket == 0 || long_upper(bucket - 1) < length, "{length}");
-        }
+    fn long_lengths_are_rounded_up_in_64_steps_per_octave() {
+        let step = |length: u64| rounded_up(length) + 1 - length;
+        assert_eq!([0, 1, 4095].map(rounded_up), [0, 1, 4095]);
+        assert_eq!([4096, 4097, 4160, 8191, 8192, 123_456].map(step), [64, 63, 64, 1, 128, 448]);
+        assert_eq!(rounded_up(u64::MAX), u64::MAX);
     }
 }
