@@ -54,11 +54,18 @@ impl Lane {
         let key = Key::new(at, packet.tie);
         let was_empty = self.packets.is_empty();
         way.push_back(&mut self.packets, UnderWay { at, packet });
-        if at <= self.last.time() && key < self.last {
+        if at <= self.last.time() && self.is_ahead(key) {
             return self.sort_in(way, key);
         }
         self.last = key;
         was_empty
+    }
+
+    /// Whether a packet with this key belongs further ahead than at the end. Apart from where packets enter: most do so at a
+    /// later time than the one before.
+    #[inline(never)]
+    fn is_ahead(&self, key: Key) -> bool {
+        key < self.last
     }
 
     /// Moves the last packet to its place; whether that is the head.

@@ -134,7 +134,17 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>) -> Segment {
 }
 
 /// Bytes of the IP packet that carries `segment`.
+#[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
+    if segment.has(flag::SYN) || segment.sack_count > 0 {
+        return unusual_ip_bytes(segment, tcp_options);
+    }
+    segment.len + if segment.has_ts { DATA_HEADERS } else { HEADERS }
+}
+
+/// The same for a header with more options than timestamps.
+#[inline(never)]
+fn unusual_ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     let is_packed = || tcp_options == TcpOptions::Packed;
     let options = if segment.has(flag::SYN) {
         if is_packed() { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }

@@ -89,12 +89,14 @@ pub(crate) struct Ledger {
     gone: usize,
     last_gone: usize,
     gone_bytes: u64,
+    /// From this number of entries on, the buffer may be full.
+    full_at: usize,
 }
 
 impl Ledger {
     /// No packet.
     pub(crate) fn new(buffer: Buffer) -> Self {
-        Self {
+        let mut new = Self {
             buffer,
             entries: Queue::default(),
             arrivals: Vec::new(),
@@ -102,7 +104,22 @@ impl Ledger {
             gone: 0,
             last_gone: 0,
             gone_bytes: 0,
-        }
+            full_at: 0,
+        };
+        new.find_full_at();
+        new
+    }
+
+    fn find_full_at(&mut self) {
+        self.full_at = match self.buffer {
+            // The one in service does not wait.
+            Buffer::Packets(limit) => {
+                let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
+                limit.saturating_add(1).saturating_add(self.gone)
+            }
+            Buffer::Bytes(_) => 0,
+            Buffer::Unlimited => usize::MAX,
+        };
     }
 
     /// Packets whose departures are not settled, and their bytes.
@@ -114,6 +131,11 @@ impl Ledger {
     /// that waits.
     #[inline]
     fn has_room(&mut self, wire_bytes: u32, due: Time) -> bool {
+        self.entries.len() < self.full_at || self.has_room_when_long(wire_bytes, due)
+    }
+
+    #[inline(never)]
+    fn has_room_when_long(&mut self, wire_bytes: u32, due: Time) -> bool {
         // Mostly there is room even if nothing of what is in the ledger had departed yet.
         self.entries.front().is_none_or(|in_service| {
             let waiting_bytes = self.bytes - u64::from(in_service.wire_bytes);
@@ -131,6 +153,7 @@ impl Ledger {
             let entry = self.entries.at(place);
             let entry_bytes = u64::from(entry.wire_bytes);
             if entry.departs > due {
+                self.find_full_at();
                 let waiting = (self.entries.len() - self.gone) as u64 - 1;
                 let waiting_bytes = self.bytes - self.gone_bytes - entry_bytes;
                 return self.buffer.admits(waiting, waiting_bytes, wire_bytes);
@@ -139,6 +162,7 @@ impl Ledger {
             self.gone += 1;
             self.last_gone = place;
         }
+        self.find_full_at();
         true
     }
 
@@ -166,6 +190,7 @@ impl Ledger {
             self.entries.drop_front(count);
         }
         (self.gone, self.gone_bytes) = (0, 0);
+        self.find_full_at();
         stats.backlog_bytes = self.bytes;
     }
 
@@ -255,19 +280,19 @@ impl Link {
         else {
             unreachable!("the link is plain")
         };
-        let Admission { wire_bytes, identity, .. } = packet;
+        let Admission { wire_bytes, identity, flow, is_data, .. } = packet;
         if ledger.arrivals.len() >= UNSETTLED_MAX {
             ledger.settle(due, id, &mut self.stats, accounts);
         }
         if !ledger.has_room(wire_bytes, due) {
-            refuse(id, due, packet, &mut self.stats, accounts);
+            refuse((id, due), identity, (flow, is_data), &mut self.stats, accounts);
             return None;
         }
         let waited = serialiser.free_at().since(now);
         let departs = serialiser.begin_and_serve(now, wire_bytes);
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
-        ledger.arrivals.push(Arrival { at: due, identity, is_data: packet.is_data });
+        ledger.arrivals.push(Arrival { at: due, identity, is_data });
         ledger.entries.push_back(Entry { departs, waited, identity, wire_bytes, flow });
         Some(departs)
     }
@@ -275,18 +300,19 @@ impl Link {
 
 /// The buffer is full.
 #[cold]
+#[inline(never)]
 fn refuse(
-    id: LinkId,
-    due: Time,
-    packet: Admission,
+    (id, due): (LinkId, Time),
+    identity: u64,
+    (flow, is_data): (FlowId, bool),
     stats: &mut LinkStats,
     accounts: &mut Accounts,
 ) {
     stats.arrivals += 1;
     stats.drops_full += 1;
-    if packet.is_data {
-        accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
-        accounts.losses(packet.flow).drops += 1;
-        accounts.digest.add(Record::DropFull, id, packet.identity, due);
+    if is_data {
+        accounts.digest.add(Record::LinkArrival, id, identity, due);
+        accounts.losses(flow).drops += 1;
+        accounts.digest.add(Record::DropFull, id, identity, due);
     }
 }

@@ -9,12 +9,14 @@ use bbrlab_units::{BitRate, NS_PER_S, Time};
 /// Work per byte, in bits times nanoseconds per second. In this unit a rate of R bit/s does work R in one nanosecond.
 pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 
-/// A serialiser at one rate. It is free from `free_ns` plus `rem / rate` nanoseconds on.
+/// A serialiser at one rate. It is free from `free_ns` less `spare / rate` nanoseconds on, which is less than one
+/// nanosecond.
 #[derive(Clone, Debug)]
 pub(crate) struct Serialiser {
     rate: u64,
     free_ns: u64,
-    rem: u64,
+    /// The work that the last nanosecond still has room for.
+    spare: u64,
     /// Size of the last packet and its exact time. Most packets have the same size, so this saves a division.
     last_bytes: u32,
     last_ns: u64,
@@ -26,7 +28,7 @@ impl Serialiser {
         let mut new = Self {
             rate: rate.0.min(RATE_MAX),
             free_ns: 0,
-            rem: 0,
+            spare: 0,
             last_bytes: 0,
             last_ns: 0,
             last_rem: 0,
@@ -41,7 +43,7 @@ impl Serialiser {
 
     #[inline]
     pub(super) fn free_at(&self) -> Time {
-        Time(self.free_ns.saturating_add(u64::from(self.rem > 0)))
+        Time(self.free_ns)
     }
 
     /// Starts a new busy period at `arrived` if the serialiser is idle then.
@@ -49,7 +51,7 @@ impl Serialiser {
     pub(super) fn begin(&mut self, arrived: Time) {
         if arrived >= self.free_at() {
             self.free_ns = arrived.0;
-            self.rem = 0;
+            self.spare = 0;
         }
     }
 
@@ -64,12 +66,10 @@ impl Serialiser {
         if wire_bytes != self.last_bytes {
             self.learn_size(wire_bytes);
         }
-        self.free_ns = self.free_ns.saturating_add(self.last_ns);
-        self.rem += self.last_rem;
-        if self.rem >= self.rate {
-            self.rem -= self.rate;
-            self.free_ns = self.free_ns.saturating_add(1);
-        }
+        let (spare, is_over) = self.spare.overflowing_sub(self.last_rem);
+        self.spare = if is_over { spare.wrapping_add(self.rate) } else { spare };
+        let ns = self.free_ns.saturating_add(self.last_ns);
+        self.free_ns = ns.saturating_add(u64::from(is_over));
         self.free_at()
     }
 
@@ -77,17 +77,12 @@ impl Serialiser {
         self.last_bytes = wire_bytes;
         (self.last_ns, self.last_rem) =
             divide(u128::from(wire_bytes) * u128::from(WORK_PER_BYTE), self.rate);
-        if self.rate == 0 {
-            // `rem >= rate` always holds then, and must have no effect.
-            (self.last_ns, self.last_rem) = (u64::MAX, 0);
-        }
     }
 
     /// Changes the rate; the fraction of a nanosecond is rounded up.
     pub(super) fn change_rate(&mut self, rate: u64) {
         if rate != self.rate {
-            self.free_ns = self.free_at().0;
-            self.rem = 0;
+            self.spare = 0;
             self.rate = rate;
             self.learn_size(self.last_bytes);
         }
@@ -104,7 +99,7 @@ fn divide(work: u128, rate: u64) -> (u64, u64) {
     u64::try_from(work / rate).map_or((u64::MAX, 0), |ns| (ns, (work % rate) as u64))
 }
 
-/// Rates above this count as this rate, so that the sum of two remainders fits 64 bits.
+/// Rates above this count as this rate, so that a rate and a remainder together fit 64 bits.
 const RATE_MAX: u64 = 1 << 62;
 
 /// A rate that changes at known times.
@@ -199,22 +194,24 @@ impl Schedule {
                 break;
             }
             let capacity = u128::from(serialiser.rate) * u128::from(end - serialiser.free_ns)
-                - u128::from(serialiser.rem);
+                + u128::from(serialiser.spare);
             if work <= capacity {
                 break;
             }
             work -= capacity;
             self.current += 1;
             serialiser.free_ns = end;
-            serialiser.rem = 0;
+            serialiser.spare = 0;
             serialiser.change_rate(self.steps[self.current].1.0);
         }
         if work == u128::from(wire_bytes) * u128::from(WORK_PER_BYTE) {
             return serialiser.serve(wire_bytes);
         }
-        let (ns, rem) = divide(work + u128::from(serialiser.rem), serialiser.rate);
-        serialiser.free_ns = serialiser.free_ns.saturating_add(ns);
-        serialiser.rem = rem;
+        // The rate has changed during the packet, at a whole nanosecond.
+        let (ns, rem) = divide(work, serialiser.rate);
+        serialiser.free_ns =
+            serialiser.free_ns.saturating_add(ns).saturating_add(u64::from(rem > 0));
+        serialiser.spare = if rem > 0 { serialiser.rate - rem } else { 0 };
         serialiser.free_at()
     }
 }
