@@ -10,7 +10,7 @@ use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::Glance;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, PureAck, SackBlock, Segment, TimerId};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{Ecn, Span, Time};
 
 /// Headers of a data packet: IP, TCP and timestamps.
 pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
@@ -139,7 +139,13 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     if segment.has(flag::SYN) || segment.sack_count > 0 {
         return unusual_ip_bytes(segment, tcp_options);
     }
-    segment.len + if segment.has_ts { DATA_HEADERS } else { HEADERS }
+    segment.len + usual_headers(segment.has_ts)
+}
+
+/// Headers of a segment that has no options but, perhaps, timestamps.
+#[inline]
+fn usual_headers(has_ts: bool) -> u32 {
+    if has_ts { DATA_HEADERS } else { HEADERS }
 }
 
 /// The same for a header with more options than timestamps.
@@ -252,6 +258,23 @@ impl End<'_, '_> {
     }
 }
 
+impl End<'_, '_> {
+    /// As [`Self::transmit_control`], for what is a segment of fewer fields.
+    #[inline(never)]
+    fn transmit_pure_ack(&mut self, ack: &PureAck) {
+        let ends = &*self.ends;
+        let packet = Outgoing {
+            wire_bytes: usual_headers(ack.has_ts) + ends.framing[self.side as usize],
+            ecn: Ecn::NotEct,
+            is_data: false,
+            seq: u64::from(ack.ack),
+            retransmission: 0,
+            aside: None,
+        };
+        self.port.send(ends.flow, self.side, packet, || Payload::of(&ack.segment()));
+    }
+}
+
 impl Draw for End<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
@@ -272,6 +295,11 @@ impl Host for End<'_, '_> {
     #[inline]
     fn transmit_new(&mut self, segment: &Segment) {
         self.transmit_new_data(segment);
+    }
+
+    #[inline]
+    fn transmit_ack(&mut self, ack: &PureAck) {
+        self.transmit_pure_ack(ack);
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use crate::Segment;
+use crate::segment::PureAck;
 
 /// The timers of one end of a connection. Each has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,12 @@ pub trait Host: Draw {
     #[inline]
     fn transmit_new(&mut self, segment: &Segment) {
         self.transmit(*segment);
+    }
+
+    /// Transmits a pure ACK without SACK blocks, as [`Self::transmit`] would.
+    #[inline]
+    fn transmit_ack(&mut self, ack: &PureAck) {
+        self.transmit(ack.segment());
     }
 
     /// Arms `timer` for `at`; replaces an earlier deadline.

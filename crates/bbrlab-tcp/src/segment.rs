@@ -97,3 +97,12 @@ impl Segment {
         self.seq.wrapping_add(self.len).wrapping_add(control)
     }
 }
+
+impl PureAck {
+    /// The whole segment.
+    #[must_use]
+    pub fn segment(&self) -> Segment {
+        let &Self { seq, ack, wnd, tsval, tsecr, has_ts } = self;
+        Segment { seq, ack, wnd, tsval, tsecr, has_ts, flags: flag::ACK, ..Segment::default() }
+    }
+}

@@ -255,15 +255,18 @@ impl<P: Load> Network<P> {
                 self.rest_until(until);
                 return if at == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
-            self.due = at;
-            self.now = self.step_at(at);
             let packet = match next {
                 Next::Swift => {
+                    self.set_clock(at);
                     self.swift_timer_fires(handler);
                     continue;
                 }
-                Next::Beside(lane) => self.take_head(lane),
+                Next::Beside(lane) => {
+                    self.set_clock(at);
+                    self.take_head(lane)
+                }
                 Next::InQueue => {
+                    self.set_clock(at);
                     let (key, index) = self.heap.top();
                     self.heap.pop();
                     let Some(packet) = self.handle(key, index, handler) else {
@@ -285,13 +288,13 @@ impl<P: Load> Network<P> {
         let in_queue = self.heap.top().0.time();
         let swift = self.swift.next();
         let head = first.min(second);
-        if head < in_queue.min(swift) && first != second {
-            return (head, Next::Beside(usize::from(second < first)));
-        }
-        if swift < head && swift < in_queue {
+        if swift < head.min(in_queue) {
             return (swift, Next::Swift);
         }
-        if in_queue < head && in_queue < swift {
+        if head < in_queue && head != swift && first != second {
+            return (head, Next::Beside(usize::from(second < first)));
+        }
+        if in_queue < head && in_queue != swift {
             return (in_queue, Next::InQueue);
         }
         self.next_by_key()
@@ -313,6 +316,12 @@ impl<P: Load> Network<P> {
         ];
         let least = candidates.into_iter().min_by_key(|&(key, _)| key);
         least.map_or((Time::NEVER, Next::InQueue), |(key, next)| (key.time(), next))
+    }
+
+    #[inline]
+    fn set_clock(&mut self, due: Time) {
+        self.due = due;
+        self.now = self.step_at(due);
     }
 
     /// The first step of the clock at or after `at`.

@@ -12,7 +12,7 @@ use bbrlab_units::{Ecn, Span, Time};
 use super::Receiver;
 use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
 use super::window::Steady;
-use crate::segment::flag;
+use crate::segment::{PureAck, flag};
 use crate::{Host, Segment, TimerId};
 
 /// `tcp_comp_sack_slack_ns`: how much later than its time the timer may fire.
@@ -258,12 +258,17 @@ impl Receiver {
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
-        let mut segment = self.bare_ack();
-        self.stamp_time(&mut segment);
-        segment.ack = self.window.rcv_nxt;
-        segment.wnd = wnd;
+        self.stats.acks_sent += 1;
+        let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
         self.ack.on_ack_sent();
-        host.transmit(segment);
+        host.transmit_ack(&PureAck {
+            seq: self.send_side.snd_nxt,
+            ack: self.window.rcv_nxt,
+            wnd,
+            tsval,
+            tsecr,
+            has_ts: self.has_ts,
+        });
         true
     }
 
@@ -278,9 +283,13 @@ impl Receiver {
     fn stamp_time(&self, segment: &mut Segment) {
         segment.has_ts = self.has_ts;
         if self.has_ts {
-            segment.tsval = self.clock.timestamp(self.clock.now.max(self.send_side.wstamp));
-            segment.tsecr = self.ts_recent;
+            (segment.tsval, segment.tsecr) = self.timestamps();
         }
+    }
+
+    #[inline]
+    fn timestamps(&self) -> (u32, u32) {
+        (self.clock.timestamp(self.clock.now.max(self.send_side.wstamp)), self.ts_recent)
     }
 
     fn stamp_for(&mut self, segment: &mut Segment, rcv_nxt: u32) {
