@@ -218,15 +218,26 @@ impl End<'_, '_> {
         self.send(segment, true, segment.seq);
     }
 
-    /// A segment with payload of which it is known what it does not have.
+    /// A segment with payload of which it is known what it does not have. Its fields are read where they are written.
     #[inline(never)]
     fn transmit_new_data(&mut self, segment: &Segment) {
-        let &Segment { seq, len, ack, wnd, tsval, tsecr, has_ts, ecn, .. } = segment;
-        let flags = segment.flags & !flag::SYN;
-        let new =
-            Segment { seq, len, ack, wnd, tsval, tsecr, has_ts, ecn, flags, ..Segment::default() };
-        debug_assert_eq!(*segment, new);
-        self.send(&new, true, seq);
+        debug_assert_eq!((segment.retransmission, segment.sack_count), (0, 0));
+        debug_assert!(!segment.has(flag::SYN));
+        let ends = &*self.ends;
+        let framing = ends.framing[self.side as usize];
+        let packet = Outgoing {
+            wire_bytes: segment.len + usual_headers(segment.has_ts) + framing,
+            ecn: segment.ecn,
+            is_data: true,
+            seq: u64::from(segment.seq),
+            retransmission: 0,
+            aside: None,
+        };
+        self.port.send(ends.flow, self.side, packet, || Payload {
+            retransmission: 0,
+            options: if segment.has_ts { HAS_TS } else { 0 },
+            ..Payload::of(segment)
+        });
     }
 
     /// An ACK, a SYN or a FIN.
