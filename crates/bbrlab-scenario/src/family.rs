@@ -1,4 +1,4 @@
-//! `bbr`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows that do not set them in `cc_params`.
+//! `bbr`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows that do not set them in `cc_params`.
 //!
 //! A profile sets them to what the algorithm does there. They apply to the algorithms that have them, so that `bbr` is
 //! for BBR v1 and its variants, and the rest of `cc_params` stays with the flow.
@@ -14,11 +14,12 @@ use crate::reader::Reader;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Bbr,
+    Bbr3,
     Cubic,
     Vegas,
 }
 
-const FAMILIES: [Family; 3] = [Family::Bbr, Family::Cubic, Family::Vegas];
+const FAMILIES: [Family; 4] = [Family::Bbr, Family::Bbr3, Family::Cubic, Family::Vegas];
 
 impl Family {
     const fn algorithms(self) -> &'static [Algorithm] {
@@ -31,6 +32,7 @@ impl Family {
                 Algorithm::DelayBbr,
                 Algorithm::BbrAcd,
             ],
+            Self::Bbr3 => &[Algorithm::Bbr3],
             Self::Cubic => &[Algorithm::Cubic],
             Self::Vegas => &[Algorithm::Vegas],
         }
@@ -39,7 +41,9 @@ impl Family {
     /// The names in `[stack]` with those of the parameters.
     fn names(self) -> Vec<(&'static str, &'static str)> {
         match self {
-            Self::Bbr => Algorithm::Bbr1.params().iter().map(|p| (p.name, p.name)).collect(),
+            Self::Bbr | Self::Bbr3 => {
+                self.algorithms()[0].params().iter().map(|p| (p.name, p.name)).collect()
+            }
             Self::Cubic => vec![
                 ("friendly", "tcp_friendliness"),
                 ("hystart", "hystart"),

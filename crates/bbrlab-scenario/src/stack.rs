@@ -498,6 +498,16 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec| Some(spec.families.show(Family::Bbr)),
     ),
     key(
+        "bbr3",
+        "0.1.0",
+        Form::Params,
+        "the same of `bbr3`",
+        |spec: &mut StackSpec, given| {
+            spec.families.read(Family::Bbr3, given.reader, given.node, given.name);
+        },
+        |spec| Some(spec.families.show(Family::Bbr3)),
+    ),
+    key(
         "cubic",
         "0.1.0",
         Form::Params,

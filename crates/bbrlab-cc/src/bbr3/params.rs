@@ -20,6 +20,12 @@ pub const PARAMS: &[ParamSpec] = &[
         default: "true",
         summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
     },
+    ParamSpec { name: "cwnd_gain", default: "512", summary: "cwnd gain in PROBE_BW, in 1/256" },
+    ParamSpec {
+        name: "extra_acked_gain",
+        default: "256",
+        summary: "share of ACK aggregation that cwnd gets, in 1/256; 0: none, nor is it measured",
+    },
 ];
 
 /// What a scenario may set, where the kernel has constants.
@@ -28,6 +34,8 @@ pub(super) struct Settings {
     probe_rtt_win_ms: u16,
     loss_thresh: u8,
     ignores_lost_packets: bool,
+    cwnd_gain: u16,
+    extra_acked_gain: u16,
 }
 
 impl Default for Settings {
@@ -36,6 +44,8 @@ impl Default for Settings {
             probe_rtt_win_ms: LINUX.probe_rtt_win_ms,
             loss_thresh: LINUX.loss_thresh,
             ignores_lost_packets: LINUX.ignores_lost_packets,
+            cwnd_gain: LINUX.cwnd_gain,
+            extra_acked_gain: LINUX.extra_acked_gain,
         }
     }
 }
@@ -48,11 +58,17 @@ impl Settings {
     pub(super) fn from_params(given: &Given) -> Result<Self, ParamError> {
         let table = ParamTable::new(PARAMS, given);
         let loss_thresh = table.integer("loss_thresh", 0..=255)?;
+        let word = |name| {
+            let value = table.integer(name, 0..=1023)?;
+            Ok(u16::try_from(value).expect("the range is within two bytes"))
+        };
         let window_ms = table.integer("probe_rtt_win_ms", 0..=10_000)?;
         Ok(Self {
             probe_rtt_win_ms: u16::try_from(window_ms).expect("the range is within two bytes"),
             loss_thresh: u8::try_from(loss_thresh).expect("the range is within a byte"),
             ignores_lost_packets: !table.switch("loss_hook")?,
+            cwnd_gain: word("cwnd_gain")?,
+            extra_acked_gain: word("extra_acked_gain")?,
         })
     }
 
@@ -62,6 +78,8 @@ impl Settings {
             probe_rtt_win_ms: self.probe_rtt_win_ms,
             loss_thresh: self.loss_thresh,
             ignores_lost_packets: self.ignores_lost_packets,
+            cwnd_gain: self.cwnd_gain,
+            extra_acked_gain: self.extra_acked_gain,
             ..LINUX
         }
     }

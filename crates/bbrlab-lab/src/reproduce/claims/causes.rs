@@ -77,8 +77,8 @@ const CAUSES: &[Setting] = &[
     Setting {
         of: "song2021.c73",
         form: None,
-        sets: &["stack.sender_qdisc=fq"],
-        words: PACED_BY_FQ,
+        sets: &["stack.tso=whole", "access.rate=1Gbit/s"],
+        words: "bursts that cross the network whole, where a queue counts each of them as one packet, from hosts with interfaces of 1 Gbit/s; who loses in a small buffer is then no longer the one whose bursts are longer in packets",
     },
     Setting {
         of: "song2021.c75",
@@ -111,6 +111,12 @@ const CAUSES: &[Setting] = &[
         form: None,
         sets: &["stack.profile=piotrowska"],
         words: "the paper's simulator: the piotrowska profile",
+    },
+    Setting {
+        of: "piotrowska2024.c39",
+        form: None,
+        sets: &["stack.bbr3.cwnd_gain=256"],
+        words: "a cwnd gain of 1 in place of 2, as in the thesis's code, from which the paper took BBRv2; what stands in the queue is then bounded by one BDP a flow and not by two",
     },
     Setting {
         of: "piotrowska2024.c13",
