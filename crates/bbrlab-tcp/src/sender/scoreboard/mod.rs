@@ -76,15 +76,15 @@ pub(super) struct Scoreboard {
     count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
-    queue: Queue,
-    // Used in recovery.
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
     retransmit_hint: SkbId,
-    /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
-    sack_cache: SortedBlocks,
     /// The search of recovery by `DupThresh`.
     search: Search,
+    queue: Queue,
+    // Used in recovery.
+    /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
+    sack_cache: SortedBlocks,
 }
 
 /// How retransmissions in flight are counted.
