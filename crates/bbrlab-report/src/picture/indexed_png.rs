@@ -1,5 +1,6 @@
 //! PNG with a palette: line art has few important colours, and with a palette the file has a tenth of the size.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
@@ -11,30 +12,34 @@ const COLOURS: usize = 256;
 
 type Colour = [u8; 3];
 
+/// Pixels in a row of the same colour: its place among the colours, and their number.
+type Run = (usize, usize);
+
+/// A colour, and the number of its pixels.
+type Counted = (Colour, usize);
+
 /// The picture as PNG. `rgba` is row by row and opaque. A picture of more than 256 colours keeps the most
 /// frequent ones; the others, shades of smoothed edges, become the nearest of these.
 pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
-    let pixels = || rgba.chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2]]);
-    let mut counts: BTreeMap<Colour, u32> = BTreeMap::new();
-    for pixel in pixels() {
-        *counts.entry(pixel).or_default() += 1;
-    }
-    let mut by_count: Vec<(Colour, u32)> = counts.into_iter().collect();
-    by_count.sort_by_key(|&(colour, count)| (std::cmp::Reverse(count), colour));
-    let palette: Vec<Colour> = by_count.iter().take(COLOURS).map(|&(colour, _)| colour).collect();
-    let index: BTreeMap<Colour, u8> =
-        by_count.iter().map(|&(colour, _)| (colour, nearest(&palette, colour))).collect();
+    let (runs, counts) = runs(rgba);
+    let mut by_count: Vec<usize> = (0..counts.len()).collect();
+    by_count.sort_unstable_by_key(|&place| (Reverse(counts[place].1), counts[place].0));
+    let palette: Vec<Colour> = by_count.iter().take(COLOURS).map(|&at| counts[at].0).collect();
+    let index: Vec<u8> = counts.iter().map(|&(colour, _)| nearest(&palette, colour)).collect();
 
     let row = usize::try_from(width).expect("a picture fits into memory");
-    let mut lines = ZlibEncoder::new(Vec::new(), Compression::best());
-    let indices: Vec<u8> = pixels().map(|pixel| index[&pixel]).collect();
+    let mut indices: Vec<u8> = Vec::with_capacity(rgba.len() / 4);
+    for (place, length) in runs {
+        indices.resize(indices.len() + length, index[place]);
+    }
+    let mut lines: Vec<u8> = Vec::with_capacity(indices.len() + indices.len() / row);
     for line in indices.chunks_exact(row) {
         // Filter 0: differences between palette indices do not compress better.
-        lines
-            .write_all(&[0])
-            .and_then(|()| lines.write_all(line))
-            .expect("writing to memory cannot fail");
+        lines.push(0);
+        lines.extend_from_slice(line);
     }
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&lines).expect("writing to memory cannot fail");
 
     let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
     let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
@@ -42,9 +47,28 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     header.extend([8, 3, 0, 0, 0]);
     chunk(&mut png, *b"IHDR", &header);
     chunk(&mut png, *b"PLTE", &palette.concat());
-    chunk(&mut png, *b"IDAT", &lines.finish().expect("writing to memory cannot fail"));
+    chunk(&mut png, *b"IDAT", &packed.finish().expect("writing to memory cannot fail"));
     chunk(&mut png, *b"IEND", &[]);
     png
+}
+
+/// A picture from colour to colour, and its colours. In line art most pixels are as the one before, so a colour is looked up once
+/// for many of them.
+fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
+    let (pixels, _) = rgba.as_chunks::<4>();
+    let mut places: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut counts: Vec<Counted> = Vec::new();
+    let mut runs = Vec::new();
+    for run in pixels.chunk_by(|one, next| one == next) {
+        let place = *places.entry(u32::from_be_bytes(run[0])).or_insert(counts.len());
+        if place == counts.len() {
+            let [red, green, blue, _] = run[0];
+            counts.push(([red, green, blue], 0));
+        }
+        counts[place].1 += run.len();
+        runs.push((place, run.len()));
+    }
+    (runs, counts)
 }
 
 /// The place in the palette of the colour nearest to this one.
