@@ -1,5 +1,7 @@
 //! `summary.parquet`: the records of runs as columns, one row per flow.
 
+use std::borrow::Cow;
+
 use bbrlab_run::{
     Cell, Column, Field, FlowGroup, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values,
     leaves,
@@ -30,7 +32,7 @@ pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
     };
     let mut columns: Vec<Column> = names(Kind::Word).collect();
     for (name, value) in [("version", VERSION), ("commit", COMMIT)] {
-        columns.push(Column::new(name, Values::Text(vec![value.to_owned(); rows])));
+        columns.push(Column::new(name, Values::Text(vec![value.into(); rows])));
     }
     columns.extend(names(Kind::Whole));
     columns.extend(swept(runs, &columns));
@@ -197,7 +199,9 @@ fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     let values = match optional(leaf, cells).values {
         Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
         Values::OptFloat(values) => Values::Float(values.into_iter().flatten().collect()),
-        Values::OptText(values) => Values::Text(values.into_iter().flatten().collect()),
+        Values::OptText(values) => {
+            Values::Text(values.into_iter().flatten().map(Cow::Owned).collect())
+        }
         values => values,
     };
     Column::new(leaf.name.as_str(), values)
@@ -307,7 +311,7 @@ mod tests {
         let columns = decode(file).unwrap();
         let own: Vec<(&str, &Values)> =
             columns[9..].iter().map(|column| (column.name.as_str(), &column.values)).collect();
-        let words = |word: &str| Values::Text(vec![word.to_owned(); 20_000]);
+        let words = |word: &str| Values::Text(vec![word.to_owned().into(); 20_000]);
         assert_eq!(
             own,
             [

@@ -136,6 +136,7 @@ fn field(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
     use std::fs;
 
     use bbrlab_run::{Column, Values};
@@ -152,7 +153,7 @@ mod tests {
         let columns = vec![
             Column::new("x", Values::Float(floats.to_vec())),
             Column::new("n", Values::Int(vec![i64::MIN, i64::MAX, 0, 1, 2, 3, 4])),
-            Column::new("with, comma", Values::Text(texts.map(str::to_owned).to_vec())),
+            Column::new("with, comma", Values::Text(texts.map(Cow::Borrowed).to_vec())),
             Column::new("m", Values::OptInt(vec![None, Some(1), None, None, None, None, None])),
             Column::new(
                 "y",

@@ -1,9 +1,11 @@
 //! Writes columns as Parquet files and reads them back, without Arrow: required or optional numbers and
 //! strings, a million rows per row group, Snappy. The same columns give the same bytes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bbrlab_run::{Cell, Column, Values};
+use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -106,8 +108,7 @@ fn write_column(
             column.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
         }
         Values::Text(values) => {
-            let bytes: Vec<ByteArray> =
-                values[from..to].iter().map(|value| ByteArray::from(value.as_str())).collect();
+            let bytes: Vec<ByteArray> = values[from..to].iter().cloned().map(bytes_of).collect();
             column.typed::<ByteArrayType>().write_batch(&bytes, None, None)?;
         }
         Values::OptText(values) => {
@@ -148,6 +149,14 @@ fn write_column(
     column.close()
 }
 
+/// A word as Parquet takes it, without a copy if the program itself contains it.
+fn bytes_of(word: Cow<'static, str>) -> ByteArray {
+    match word {
+        Cow::Borrowed(word) => Bytes::from_static(word.as_bytes()).into(),
+        Cow::Owned(word) => word.into_bytes().into(),
+    }
+}
+
 /// The values that are present, and for each row whether it has one.
 fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<i16>) {
     let mut there = Vec::with_capacity(values.len());
@@ -170,13 +179,13 @@ pub(crate) fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
 }
 
 /// A Parquet file that is read one group of rows at a time.
-pub(crate) struct ParquetReader(SerializedFileReader<bytes::Bytes>);
+pub(crate) struct ParquetReader(SerializedFileReader<Bytes>);
 
 impl ParquetReader {
     /// # Errors
     /// If the file is of another kind, or damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
-        SerializedFileReader::new(bytes::Bytes::from(file)).map(Self).map_err(|error| words(&error))
+        SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| words(&error))
     }
 
     /// The names of the columns.
@@ -214,7 +223,7 @@ fn words(error: &ParquetError) -> String {
 }
 
 fn read_all(file: Vec<u8>) -> Result<Vec<Column>, ParquetError> {
-    let reader = SerializedFileReader::new(bytes::Bytes::from(file))?;
+    let reader = SerializedFileReader::new(Bytes::from(file))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let mut columns = Vec::with_capacity(schema.num_columns());
     for at in 0..schema.num_columns() {
@@ -297,7 +306,9 @@ fn required(values: Values) -> Values {
     match values {
         Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
         Values::OptFloat(values) => Values::Float(values.into_iter().flatten().collect()),
-        Values::OptText(values) => Values::Text(values.into_iter().flatten().collect()),
+        Values::OptText(values) => {
+            Values::Text(values.into_iter().flatten().map(Cow::Owned).collect())
+        }
         other => other,
     }
 }
@@ -312,10 +323,7 @@ mod tests {
             Column::new("flow", Values::Int(vec![0, 1, 0])),
             Column::new("ssthresh_packets", Values::OptInt(vec![None, Some(10), None])),
             Column::new("rtt", Values::OptFloat(vec![Some(0.5), None, Some(-1.0)])),
-            Column::new(
-                "state",
-                Values::Text(vec![String::new(), "STARTUP".into(), "STARTUP".into()]),
-            ),
+            Column::new("state", Values::Text(vec!["".into(), "STARTUP".into(), "STARTUP".into()])),
             Column::new("swept", Values::OptText(vec![Some("2bdp".into()), None, None])),
         ]
     }

@@ -71,8 +71,8 @@ pub enum Values {
     Float(Vec<f64>),
     /// Floating point numbers or nothing.
     OptFloat(Vec<Option<f64>>),
-    /// Words.
-    Text(Vec<String>),
+    /// Words; those that the program itself contains are not copied.
+    Text(Vec<Cow<'static, str>>),
     /// Words or nothing.
     OptText(Vec<Option<String>>),
     /// One value in so many rows; [`Cell::Null`] stands for a word that is missing.
@@ -227,11 +227,10 @@ impl InColumn for Cow<'static, str> {
     const KIND: Kind = Kind::Word;
 
     fn write(values: &[Self]) -> Values {
-        Values::Text(values.iter().map(|value| value.clone().into_owned()).collect())
+        Values::Text(values.to_vec())
     }
 
     fn read(values: &Values) -> Option<Vec<Self>> {
-        let Values::Text(values) = values else { return None };
-        Some(values.iter().cloned().map(Cow::Owned).collect())
+        if let Values::Text(values) = values { Some(values.clone()) } else { None }
     }
 }
