@@ -2,6 +2,7 @@
 //! goes into `run.json` and onto the terminal.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -22,20 +23,24 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The processor's name, or its architecture.
+/// The processor's name, or its architecture. The system takes a millisecond or more to tell it, so it is asked once.
 #[must_use]
-pub(crate) fn processor() -> String {
-    let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| {
-        let line = info.lines().find(|line| line.starts_with("model name"))?;
-        line.split_once(':').map(|(_, name)| name.trim().to_owned())
-    });
-    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+pub(crate) fn processor() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| {
+            let line = info.lines().find(|line| line.starts_with("model name"))?;
+            line.split_once(':').map(|(_, name)| name.trim().to_owned())
+        });
+        name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+    })
 }
 
-/// Processors that this program may use.
+/// Processors that this program may use, as of its first question.
 #[must_use]
 pub fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static NUMBER: OnceLock<usize> = OnceLock::new();
+    *NUMBER.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The present moment as `2026-11-21T18:05:00Z`.

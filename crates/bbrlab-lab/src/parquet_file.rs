@@ -11,7 +11,7 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -20,6 +20,9 @@ use crate::provenance::VERSION;
 
 /// Rows per row group: as many as a reader has to hold in memory at once.
 const ROWS_PER_GROUP: usize = 1 << 20;
+
+/// In a file of so few rows, dictionaries, indices of pages and compression take more room than they save, and most of the time.
+const FEW_ROWS: usize = 16;
 
 /// Rows that are written at a time of a column that repeats one value.
 const ROWS_AT_A_TIME: usize = 1 << 13;
@@ -41,7 +44,7 @@ pub(crate) fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
 fn write_all(columns: &[Column], rows: usize, origin: Origin<'_>) -> Result<Vec<u8>, ParquetError> {
     let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
     let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
-    let properties = WriterProperties::builder()
+    let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(format!("bbrlab {VERSION}"))
         .set_key_value_metadata(Some(
@@ -49,8 +52,15 @@ fn write_all(columns: &[Column], rows: usize, origin: Origin<'_>) -> Result<Vec<
                 .iter()
                 .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
                 .collect(),
-        ))
-        .build();
+        ));
+    if rows <= FEW_ROWS {
+        properties = properties
+            .set_compression(Compression::UNCOMPRESSED)
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true);
+    }
+    let properties = properties.build();
     let mut file = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut file, Arc::new(schema), Arc::new(properties))?;
     let mut from = 0;

@@ -367,7 +367,7 @@ pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(
         seed: summary.seed,
         complete: run.is_complete,
         cpu_s: run.cpu_s,
-        processor: machine::processor(),
+        processor: machine::processor().to_owned(),
         processors: machine::processors(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
         date: machine::date(),
