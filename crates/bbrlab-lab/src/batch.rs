@@ -28,8 +28,8 @@ use crate::picture_files::{
 use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep, is_marked,
-    look, look_for_sweep, summary_json, write_run,
+    Files, Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep,
+    is_marked, look, look_for_sweep, summary_json, write_run,
 };
 use crate::stop::Stop;
 
@@ -84,6 +84,34 @@ enum Attempt {
     Ended(Ended),
     /// Another process is computing it.
     Elsewhere,
+}
+
+/// An attempt that is over, or a run whose files are still to be written.
+enum Computed {
+    Over(Attempt),
+    ToWrite(Box<ToWrite>),
+}
+
+/// A run of a sweep that has been computed.
+struct ToWrite {
+    folder: PathBuf,
+    lock: Lock,
+    files: Files,
+    ended: Ended,
+}
+
+impl Computed {
+    /// Writes the files, if there are any.
+    fn keep(self) -> Result<Attempt, LabError> {
+        match self {
+            Self::Over(attempt) => Ok(attempt),
+            Self::ToWrite(run) => {
+                run.files.write(&run.folder)?;
+                drop(run.lock);
+                Ok(Attempt::Ended(run.ended))
+            }
+        }
+    }
 }
 
 /// The outcome of one run.
@@ -209,17 +237,18 @@ fn all_runs(
     while !left.is_empty() {
         let (elsewhere, their_weight) = (AtomicU64::new(0), AtomicU64::new(0));
         let (before, ours) = (tasks.len() - left.len(), weight_of(&left));
-        let attempts = pool.each(
+        let attempts = pool.each_kept(
             &left,
             |at| weight(left[at]),
             |&place, worker| {
-                let attempt = one_run(scenario, &tasks[place], options, &claimed, worker)?;
-                if matches!(attempt, Attempt::Elsewhere) {
+                let computed = one_run(scenario, &tasks[place], options, &claimed, worker)?;
+                if matches!(computed, Computed::Over(Attempt::Elsewhere)) {
                     elsewhere.fetch_add(1, Ordering::Relaxed);
                     their_weight.fetch_add(weight(place), Ordering::Relaxed);
                 }
-                Ok::<_, LabError>(attempt)
+                Ok(computed)
             },
+            Computed::keep,
             |progress| {
                 let theirs = their_weight.load(Ordering::Relaxed);
                 #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
@@ -258,7 +287,7 @@ fn one_run(
     options: &BatchOptions,
     claimed: &Mutex<BTreeSet<PathBuf>>,
     worker: &Worker<'_>,
-) -> Result<Attempt, LabError> {
+) -> Result<Computed, LabError> {
     let is_single = scenario.runs() == 1;
     let run = scenario.run(task.run);
     let folder = task.folder.get_or_init(|| {
@@ -266,7 +295,7 @@ fn one_run(
         Some(if is_single { out.clone() } else { claim(out.join(folder_name(&run)), claimed) })
     });
     if let Some(ended) = found_complete(&run, task, options)? {
-        return Ok(Attempt::Ended(ended));
+        return Ok(Computed::Over(Attempt::Ended(ended)));
     }
     let toml = scenario.run_toml(task.run);
     if let Some(folder) = folder
@@ -281,13 +310,13 @@ fn one_run(
     let lock = match folder {
         Some(folder) => match Lock::try_take(folder)? {
             Some(lock) => Some(lock),
-            None => return Ok(Attempt::Elsewhere),
+            None => return Ok(Computed::Over(Attempt::Elsewhere)),
         },
         None => None,
     };
     // Before the lock was free, another process may have completed it.
     if let Some(ended) = found_complete(&run, task, options)? {
-        return Ok(Attempt::Ended(ended));
+        return Ok(Computed::Over(Attempt::Ended(ended)));
     }
     if let Some(folder) = folder.as_ref().filter(|_| is_single) {
         begin_run(folder, &toml)?;
@@ -302,22 +331,30 @@ fn one_run(
     let executed =
         executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
     let is_complete = executed.is_complete;
-    if let Some(folder) = folder {
-        if is_complete || is_single {
-            write_run(folder, &toml, &executed)?;
-        }
-        if is_single && options.pictures {
+    if let Some(folder) = folder.as_ref().filter(|_| is_single) {
+        write_run(folder, &toml, &executed)?;
+        if options.pictures {
             write_pictures(folder, &[picture_of(&run, &executed.result)])?;
         }
     }
-    drop(lock);
-    if let Some(folder) = folder.as_ref().filter(|_| !is_complete) {
-        // An interrupted run of a sweep has written nothing; of others, the folder is not empty and stays.
-        let _ = fs::remove_dir(folder);
-    }
+    // A run of a sweep is written by another thread.
+    let to_write = folder.as_ref().filter(|_| !is_single).zip(lock);
+    let files = to_write.as_ref().filter(|_| is_complete).map(|_| Files::of(&toml, &executed));
     let summary = Box::new(executed.result.summary);
-    let folder = folder.clone();
-    Ok(Attempt::Ended(Ended { summary, folder, is_complete, was_there: false }))
+    let ended = Ended { summary, folder: folder.clone(), is_complete, was_there: false };
+    match (to_write, files) {
+        (Some((folder, lock)), Some(files)) => {
+            let folder = folder.clone();
+            Ok(Computed::ToWrite(Box::new(ToWrite { folder, lock, files, ended })))
+        }
+        (Some((folder, lock)), None) => {
+            // An interrupted run of a sweep has written nothing.
+            drop(lock);
+            let _ = fs::remove_dir(folder);
+            Ok(Computed::Over(Attempt::Ended(ended)))
+        }
+        (None, _) => Ok(Computed::Over(Attempt::Ended(ended))),
+    }
 }
 
 /// A run that is in its folder already, unless it is to be computed anew.

@@ -3,19 +3,25 @@
 //! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results are returned
 //! in the caller's order, whatever the threads do. After a failure or a panic no further piece is begun; a
 //! panic is raised again in the caller's thread.
+//!
+//! What is left to do of a piece once it is computed may be waiting for the disk. Threads of their own do that
+//! ([`Pool::each_kept`]), several at once: a file system writes what many wait for in one go.
 
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use crate::stop::Stop;
 
+/// Threads that wait for the disk. So many pieces at most are computed and not yet kept.
+const KEEPERS: usize = 8;
+
 /// The number of threads, and what ends them early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pool<'a> {
-    /// Threads at most.
+    /// Threads that compute, at most.
     pub jobs: usize,
     /// Set when the user asks for an early end.
     pub stop: &'a Stop,
@@ -51,6 +57,9 @@ enum Report<R, E> {
     Ended(Result<R, E>),
 }
 
+/// Where the threads report.
+type News<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
+
 impl Pool<'_> {
     /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch` on this
     /// thread with the progress. A piece that was not begun because the user asked to stop has no result.
@@ -65,6 +74,38 @@ impl Pool<'_> {
         items: &[T],
         weight: impl Fn(usize) -> u64,
         work: impl Fn(&T, &Worker<'_>) -> Result<R, E> + Sync,
+        watch: impl FnMut(Progress),
+    ) -> Result<Vec<Option<R>>, E> {
+        self.through(0, items, weight, work, Ok, watch)
+    }
+
+    /// The same; what `work` has computed, `keep` makes a result of. It runs on other threads, and is called for every piece
+    /// that was computed, also after a request to stop.
+    ///
+    /// # Errors
+    /// As [`Self::each`].
+    ///
+    /// # Panics
+    /// If a piece of work panics.
+    pub(crate) fn each_kept<T: Sync, C: Send, R: Send, E: Send>(
+        self,
+        items: &[T],
+        weight: impl Fn(usize) -> u64,
+        work: impl Fn(&T, &Worker<'_>) -> Result<C, E> + Sync,
+        keep: impl Fn(C) -> Result<R, E> + Sync,
+        watch: impl FnMut(Progress),
+    ) -> Result<Vec<Option<R>>, E> {
+        self.through(KEEPERS, items, weight, work, keep, watch)
+    }
+
+    /// Without keepers, the workers keep what they have computed.
+    fn through<T: Sync, C: Send, R: Send, E: Send>(
+        self,
+        keepers: usize,
+        items: &[T],
+        weight: impl Fn(usize) -> u64,
+        work: impl Fn(&T, &Worker<'_>) -> Result<C, E> + Sync,
+        keep: impl Fn(C) -> Result<R, E> + Sync,
         mut watch: impl FnMut(Progress),
     ) -> Result<Vec<Option<R>>, E> {
         let weights: Vec<u64> = (0..items.len()).map(weight).collect();
@@ -72,19 +113,34 @@ impl Pool<'_> {
         order.sort_by_key(|&place| (Reverse(weights[place]), place));
         let next = AtomicUsize::new(0);
         let stop = self.stop.inner();
-        let work_through = |news: &mpsc::Sender<(usize, Report<R, E>)>| {
+        // Sending fails only if the receiving thread has panicked.
+        let end = |news: &News<R, E>, place: usize, result: Result<R, E>| {
+            if result.is_err() {
+                stop.request();
+            }
+            news.send((place, Report::Ended(result))).is_ok()
+        };
+        let work_through = |news: &News<R, E>, hand_over: &mpsc::SyncSender<(usize, C)>| {
             let _guard = WishOnPanic(&stop);
             while let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if stop.is_requested() {
                     break;
                 }
-                // Sending fails only if the caller's thread has panicked.
                 let tell = |share| drop(news.send((place, Report::Advanced(share))));
-                let result = work(&items[place], &Worker { stop: &stop, tell: &tell });
-                if result.is_err() {
-                    stop.request();
+                let is_heard = match work(&items[place], &Worker { stop: &stop, tell: &tell }) {
+                    Ok(piece) if keepers > 0 => hand_over.send((place, piece)).is_ok(),
+                    result => end(news, place, result.and_then(&keep)),
+                };
+                if !is_heard {
+                    break;
                 }
-                if news.send((place, Report::Ended(result))).is_err() {
+            }
+        };
+        let keep_all = |news: &News<R, E>, computed: &Mutex<mpsc::Receiver<(usize, C)>>| {
+            let _guard = WishOnPanic(&stop);
+            let next = || computed.lock().expect("no thread panics while it holds this").recv();
+            while let Ok((place, piece)) = next() {
+                if !end(news, place, keep(piece)) {
                     break;
                 }
             }
@@ -93,14 +149,21 @@ impl Pool<'_> {
         let mut failed: Option<(usize, E)> = None;
         thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
+            // Without room for what waits: who has computed a piece hands it over.
+            let (hand_over, computed) = mpsc::sync_channel(0);
+            let computed = Arc::new(Mutex::new(computed));
             let _guard = WishOnPanic(&stop);
-            let threads: Vec<_> = (0..self.jobs.clamp(1, items.len().max(1)))
-                .map(|_| {
-                    let (send, work_through) = (send.clone(), &work_through);
-                    scope.spawn(move || work_through(&send))
-                })
-                .collect();
-            drop(send);
+            let mut threads = Vec::new();
+            for _ in 0..self.jobs.clamp(1, items.len().max(1)) {
+                let (send, hand_over, work_through) =
+                    (send.clone(), hand_over.clone(), &work_through);
+                threads.push(scope.spawn(move || work_through(&send, &hand_over)));
+            }
+            for _ in 0..keepers.min(items.len()) {
+                let (send, computed, keep_all) = (send.clone(), Arc::clone(&computed), &keep_all);
+                threads.push(scope.spawn(move || keep_all(&send, &computed)));
+            }
+            drop((send, hand_over, computed));
             let mut so_far = SoFar::new(&weights);
             for (place, news) in receive {
                 match news {
@@ -288,6 +351,63 @@ mod tests {
             |_| {},
         );
         assert_eq!(result.unwrap_err(), "first");
+    }
+
+    #[test]
+    fn others_are_computed_while_one_is_kept() {
+        let (begun, kept) = (std::sync::Barrier::new(2), Mutex::new(Vec::new()));
+        let results = Pool { jobs: 1, stop: &Stop::new() }.each_kept(
+            &["first", "second"],
+            |_| 0,
+            |&item, _| {
+                if item == "second" {
+                    begun.wait();
+                }
+                Ok::<_, Infallible>(item)
+            },
+            |item| {
+                if item == "first" {
+                    begun.wait();
+                }
+                kept.lock().unwrap().push(item);
+                Ok(item.len())
+            },
+            |_| {},
+        );
+        assert_eq!(results.unwrap(), [Some(5), Some(6)]);
+        assert_eq!(kept.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_was_computed_before_an_interrupt_is_kept() {
+        let stop = Stop::new();
+        let work = |&item: &u64, _: &super::Worker<'_>| {
+            if item == 2 {
+                stop.request();
+            }
+            Ok::<_, &str>(item)
+        };
+        let pool = Pool { jobs: 1, stop: &stop };
+        let results = pool.each_kept(&[1, 2, 3], |_| 0, work, Ok, |_| {});
+        assert_eq!(results.unwrap(), [Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn a_failure_to_keep_ends_the_work() {
+        let keep = |item: u64| if item == 0 { Err("the disk is full") } else { Ok(()) };
+        let begun = Mutex::new(0);
+        let work = |&item: &u64, worker: &super::Worker<'_>| {
+            *begun.lock().unwrap() += 1;
+            while item > 0 && !worker.stop.is_requested() {
+                thread::yield_now();
+            }
+            Ok(item)
+        };
+        let items: Vec<u64> = (0..1000).collect();
+        let result =
+            Pool { jobs: 2, stop: &Stop::new() }.each_kept(&items, |_| 0, work, keep, |_| {});
+        assert_eq!(result.unwrap_err(), "the disk is full");
+        assert!(*begun.lock().unwrap() < 10);
     }
 
     #[test]

@@ -329,54 +329,74 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
 /// # Errors
 /// If a file cannot be written.
 pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(), LabError> {
-    let result = &run.result;
-    make_folder(folder)?;
-    remove_leftovers(folder);
-    // From here on the folder is not complete.
-    forget(&folder.join(RUN_JSON))?;
-    forget(&folder.join(SWEEP_JSON))?;
-    let mut summary = result.summary.clone();
-    summary.cpu_s = None;
-    let origin = origin(&summary);
-    let mut files: Vec<(&str, Vec<u8>)> = vec![
-        (SCENARIO, scenario_toml.as_bytes().to_vec()),
-        (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
-        (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)), &origin)),
-        (SERIES_PARQUET, encode(&of_series(&summary, result.series.columns()), &origin)),
-        (QUEUE_PARQUET, encode(&of_series(&summary, result.queue.columns()), &origin)),
-    ];
-    if result.transfers.is_empty() {
-        forget(&folder.join(TRANSFERS_PARQUET))?;
-    } else {
-        files.push((
-            TRANSFERS_PARQUET,
-            encode(&of_series(&summary, result.transfers.columns()), &origin),
-        ));
+    Files::of(scenario_toml, run).write(folder)
+}
+
+/// The files of a run as they are to be written.
+#[derive(Debug)]
+pub(crate) struct Files {
+    files: Vec<(&'static str, Vec<u8>)>,
+    mark: RunFile,
+}
+
+impl Files {
+    /// The files of a run, whose scenario as TOML is given.
+    pub(crate) fn of(scenario_toml: &str, run: &Executed) -> Self {
+        let result = &run.result;
+        let mut summary = result.summary.clone();
+        summary.cpu_s = None;
+        let origin = origin(&summary);
+        let series = |columns| encode(&of_series(&summary, columns), &origin);
+        let mut files: Vec<(&str, Vec<u8>)> = vec![
+            (SCENARIO, scenario_toml.as_bytes().to_vec()),
+            (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
+            (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)), &origin)),
+            (SERIES_PARQUET, series(result.series.columns())),
+            (QUEUE_PARQUET, series(result.queue.columns())),
+        ];
+        if !result.transfers.is_empty() {
+            files.push((TRANSFERS_PARQUET, series(result.transfers.columns())));
+        }
+        let hashes = files.iter().map(|(name, bytes)| ((*name).to_owned(), sha256(bytes)));
+        let mark = RunFile {
+            version: VERSION.to_owned(),
+            commit: COMMIT.to_owned(),
+            scenario: summary.scenario.clone(),
+            scenario_hash: summary.scenario_hash.clone(),
+            profile: summary.profile.clone(),
+            seed: summary.seed,
+            complete: run.is_complete,
+            cpu_s: run.cpu_s,
+            processor: machine::processor().to_owned(),
+            processors: machine::processors(),
+            build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            date: machine::date(),
+            files: hashes.collect(),
+        };
+        Self { files, mark }
     }
-    let mut hashes = BTreeMap::new();
-    for (name, bytes) in files {
-        write(&folder.join(name), &bytes)?;
-        hashes.insert(name.to_owned(), sha256(&bytes));
+
+    /// Writes them. It takes milliseconds, in which the system waits for the disk.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
+        make_folder(folder)?;
+        remove_leftovers(folder);
+        // From here on the folder is not complete.
+        forget(&folder.join(RUN_JSON))?;
+        forget(&folder.join(SWEEP_JSON))?;
+        if !self.mark.files.contains_key(TRANSFERS_PARQUET) {
+            forget(&folder.join(TRANSFERS_PARQUET))?;
+        }
+        for (name, bytes) in &self.files {
+            write(&folder.join(name), bytes)?;
+        }
+        // The files' names must be on the disk before the mark that says they are complete.
+        sync_folder(folder)?;
+        write(&folder.join(RUN_JSON), &pretty(&self.mark))?;
+        sync_folder(folder)
     }
-    let run_file = RunFile {
-        version: VERSION.to_owned(),
-        commit: COMMIT.to_owned(),
-        scenario: summary.scenario,
-        scenario_hash: summary.scenario_hash,
-        profile: summary.profile,
-        seed: summary.seed,
-        complete: run.is_complete,
-        cpu_s: run.cpu_s,
-        processor: machine::processor().to_owned(),
-        processors: machine::processors(),
-        build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
-        date: machine::date(),
-        files: hashes,
-    };
-    // The files' names must be on the disk before the mark that says they are complete.
-    sync_folder(folder)?;
-    write(&folder.join(RUN_JSON), &pretty(&run_file))?;
-    sync_folder(folder)
 }
 
 /// Metadata of a run's Parquet files.
