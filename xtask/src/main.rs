@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|pgo|mutants|replication>
+    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|overheads|pgo|mutants|replication>
   check   format, room map, lints, all tests, documents, debug and release builds agree, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
   profile where the instructions of a packet go, by group and by file
   growth  what a packet costs as flows become more and faster; writes results/growth.json
+  overheads what series, files, pictures and a second worker cost; writes results/overheads.json
   pgo     a release binary built with a profile of itself; nothing needs it
   mutants how many random changes of the code the tests notice; not part of `check`
   replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`";
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         "bless" => cargo(&["test", "--workspace"], &[("UPDATE_EXPECT", "1")]),
         "bench" => bench::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "growth" => bench::growth::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "overheads" => bench::overheads::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "profile" => bench::profile::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "pgo" => bench::pgo::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),

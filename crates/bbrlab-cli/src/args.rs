@@ -394,6 +394,12 @@ pub(crate) struct BenchCaseArgs {
     /// Another rate of the bottleneck
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
+    /// Series of flows and queues
+    #[arg(long, value_name = "PERIOD")]
+    pub(crate) sample: Option<String>,
+    /// Folder for the files of the run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// A count of packets: `5000000`, `1e11`, `2.5e9`.

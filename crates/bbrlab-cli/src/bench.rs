@@ -88,7 +88,8 @@ fn measure(args: &BenchArgs, output: &mut Output) -> Result<Vec<BenchResult>, St
 /// Runs one case in this process; `bench` and `cargo xtask bench` start this command.
 pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = bench_case(&args.case)?.with_size(args.flows, args.rate.clone());
-    let result = case.run(args.duration_ms.unwrap_or(case.duration_ms))?;
+    let case = case.with_series(args.sample.clone());
+    let result = case.run(args.duration_ms.unwrap_or(case.duration_ms), args.out.as_deref())?;
     output.json(&result)
 }
 

@@ -7,6 +7,7 @@
 //! one of these conditions: a buffer of 1 BDP with its losses, the default `tso`, or another congestion control.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use bbrlab_scenario::Scenario;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::LabError;
 use crate::execute::execute;
 use crate::machine::peak_rss_bytes;
+use crate::run_folder::write_run;
 use crate::stop::Stop;
 
 /// A case of the table.
@@ -36,6 +38,8 @@ pub struct BenchCase {
     cc: &'static str,
     /// Further lines of `[stack]`.
     sockets: &'static str,
+    /// What is kept of flows and queues over time.
+    sample: Cow<'static, str>,
 }
 
 /// The measurements of one case.
@@ -85,6 +89,7 @@ const A: BenchCase = BenchCase {
     tso: "off",
     cc: "bbr1",
     sockets: "",
+    sample: Cow::Borrowed("off"),
 };
 const B: BenchCase = BenchCase {
     name: "b",
@@ -172,6 +177,12 @@ impl BenchCase {
         }
     }
 
+    /// The case with series of flows and queues: `10ms`, or `ack` for a row an ACK; none where it is `None`.
+    #[must_use]
+    pub fn with_series(&self, sample: Option<String>) -> Self {
+        Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
+    }
+
     /// What it is, in words.
     #[must_use]
     pub fn title(&self) -> String {
@@ -179,19 +190,22 @@ impl BenchCase {
         format!("{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}")
     }
 
-    /// Runs the case for `duration_ms` of simulated time.
+    /// Runs the case for `duration_ms` of simulated time and writes the files of a run into `out`, if there is one.
     ///
     /// # Errors
-    /// If the simulator rejects the case; a test shows that it accepts all of them.
+    /// If the simulator rejects the case, or a file cannot be written; a test shows that it accepts all of them.
     ///
     /// # Panics
     /// If the simulator has not counted packets and events, which is a bug.
     #[expect(clippy::cast_precision_loss, reason = "packets per second, for display")]
-    pub fn run(&self, duration_ms: u32) -> Result<BenchResult, LabError> {
+    pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = scenario.estimate_run(0).data_packets;
         let executed = execute(&scenario.run(0), packets, &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
+        if let Some(out) = out {
+            write_run(out, &scenario.run_toml(0), &executed)?;
+        }
         let summary = executed.result.summary;
         let data_packets = summary.data_packets.expect("the simulator counts them");
         Ok(BenchResult {
@@ -212,11 +226,11 @@ impl BenchCase {
     }
 
     fn scenario(&self, duration_ms: u32) -> Result<Scenario, LabError> {
-        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, sockets, .. } = self;
+        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, sockets, sample, .. } = self;
         let rtt_ns = u64::from(*rtt_ms) * 1_000_000;
         let (one_way_ns, start_step_ns) = (rtt_ns / 2, rtt_ns / u64::from(*flows).max(1));
         let text = format!(
-            "duration = \"{duration_ms}ms\"\nsample = \"off\"\n\
+            "duration = \"{duration_ms}ms\"\nsample = \"{sample}\"\n\
              [stack]\ntso = \"{tso}\"\n{sockets}\
              [bottleneck]\nrate = \"{rate}\"\ndelay = \"{one_way_ns}ns\"\nbuffer = \"{buffer}\"\n\
              [[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt_ms}ms\"\ncount = {flows}\nstart_step = \"{start_step_ns}ns\"\n"
@@ -228,16 +242,30 @@ impl BenchCase {
 #[cfg(test)]
 mod tests {
     use super::{BENCH_CASES, bench_case};
+    use crate::picture_files::read_series;
+    use crate::scratch::Scratch;
 
     #[test]
     fn every_case_runs_and_gives_the_same_digest_twice() {
         for case in BENCH_CASES {
             // Long enough for packets to cross the bottleneck.
             let short_ms = case.rtt_ms + 50;
-            let (one, other) = (case.run(short_ms).unwrap(), case.run(short_ms).unwrap());
+            let (one, other) =
+                (case.run(short_ms, None).unwrap(), case.run(short_ms, None).unwrap());
             assert!(one.data_packets > 10, "{one:?}");
             assert_eq!((one.digest, one.events), (other.digest, other.events), "{}", case.name);
         }
+    }
+
+    #[test]
+    fn a_case_with_series_computes_the_same_and_keeps_them() {
+        let scratch = Scratch::new("bench-series");
+        let case = bench_case("b").unwrap();
+        let with_series = case.with_series(Some("10ms".to_owned()));
+        let kept = with_series.run(50, Some(scratch.path())).unwrap();
+        assert_eq!(kept.digest, case.run(50, None).unwrap().digest);
+        // 16 flows at 0, 10, 20, 30, 40 and 50 ms, of which one had started at 0.
+        assert_eq!(read_series(scratch.path()).unwrap().len(), 1 + 5 * 16);
     }
 
     #[test]
@@ -252,6 +280,6 @@ mod tests {
         assert_eq!(case.title(), "bbr1, flows: 3, rate 7Mbit/s, RTT 10ms, buffer 4bdp, tso off");
         assert_eq!(case.scenario(100).unwrap().run(0).flows.len(), 3);
         let wrong = bench_case("c").unwrap().with_size(None, Some("7".to_owned()));
-        assert!(wrong.run(100).unwrap_err().to_string().contains("rate"), "told which key");
+        assert!(wrong.run(100, None).unwrap_err().to_string().contains("rate"), "told which key");
     }
 }

@@ -18,7 +18,7 @@ pub fn seconds_per_event() -> Result<f64, LabError> {
     let case = bench_case("a")?;
     let mut fastest = f64::INFINITY;
     for _ in 0..MEASUREMENTS {
-        let result = case.run(SIMULATED_MS)?;
+        let result = case.run(SIMULATED_MS, None)?;
         fastest = fastest.min(result.cpu_s / result.events.max(1) as f64);
     }
     Ok(fastest)

@@ -1,5 +1,6 @@
 //! Holds together `docs/performance.md`, its picture, and the measurements that both are made of: `results/bench.json`
-//! (`cargo xtask bench --bless`) and `results/growth.json` (`cargo xtask growth`). `UPDATE_EXPECT=1` writes them anew.
+//! (`cargo xtask bench --bless`), `results/growth.json` (`cargo xtask growth`) and `results/overheads.json`
+//! (`cargo xtask overheads`). `UPDATE_EXPECT=1` writes them anew.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -14,6 +15,7 @@ const PAGE: &str = "docs/performance.md";
 const PICTURE: &str = "docs/img/growth.svg";
 const BENCH: &str = "results/bench.json";
 const GROWTH: &str = "results/growth.json";
+const OVERHEADS: &str = "results/overheads.json";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -50,6 +52,7 @@ fn the_page_says_what_was_measured() {
     let parts = [
         (BENCH, cases(&measurements(BENCH))),
         (GROWTH, format!("{}\n{}", of_flows(&growth), of_rates(&growth))),
+        (OVERHEADS, overheads(&measurements(OVERHEADS))),
     ];
     for (source, part) in parts {
         let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` writes it anew -->");
@@ -145,6 +148,55 @@ fn of_rates(of: &Value) -> String {
         );
         before = Some(row);
     }
+    out
+}
+
+/// Three tables: series, sweeps, pictures.
+fn overheads(of: &Value) -> String {
+    let mut out = conditions(of);
+    out += "| case | no series | a row every 10 ms | ratio | a row an ACK | ratio |\n";
+    out += "| --- | ---: | ---: | ---: | ---: | ---: |\n";
+    for row in rows(of, "series") {
+        let number = |key: &str| row[key].as_f64();
+        let ratio = |key: &str| number(key).zip(number("off")).map(|(with, off)| with / off);
+        out += &format!(
+            "| {} | {} | {} | {} | {} | {} |\n",
+            row["case"].as_str().expect("a name"),
+            fixed(number("off"), 0),
+            fixed(number("10ms"), 0),
+            fixed(ratio("10ms"), 2),
+            fixed(number("ack"), 0),
+            fixed(ratio("ack"), 2),
+        );
+    }
+    out += "\n| runs in a sweep | CPU ms a run | memory, MB |\n| ---: | ---: | ---: |\n";
+    for row in rows(of, "sweeps") {
+        out += &format!(
+            "| {} | {} | {} |\n",
+            count(row["runs"].as_u64()),
+            fixed(row["cpu_ms_per_run"].as_f64(), 2),
+            fixed(row["peak_rss_bytes"].as_f64().map(|bytes| bytes / 1e6), 1),
+        );
+    }
+    out += "\n| pictures of | pictures | million instructions |\n| --- | ---: | ---: |\n";
+    for row in rows(of, "pictures") {
+        out += &format!(
+            "| `{}` | {} | {} |\n",
+            row["of"].as_str().expect("a scenario"),
+            count(row["pictures"].as_u64()),
+            fixed(row["instructions"].as_f64().map(|all| all / 1e6), 0),
+        );
+    }
+    let cpu_s = |key: &str| of["workers"][key].as_f64();
+    out += &format!(
+        "\nA run of a sweep costs {} million instructions; {} runs of case (b), 10 s each, {} CPU seconds by one worker, {} by two, \
+         and {} by two programs of one worker side by side.\n",
+        fixed(of["instructions_per_run"].as_f64().map(|all| all / 1e6), 2),
+        count(of["workers"]["runs"].as_u64()),
+        fixed(cpu_s("one_cpu_s"), 2),
+        fixed(cpu_s("two_cpu_s"), 2),
+        fixed(cpu_s("apart_cpu_s"), 2),
+    );
     out
 }
 

@@ -4,6 +4,7 @@ mod baseline;
 mod binary;
 pub(crate) mod growth;
 mod ns3;
+pub(crate) mod overheads;
 pub(crate) mod pgo;
 pub(crate) mod profile;
 mod valgrind;

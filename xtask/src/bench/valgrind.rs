@@ -172,6 +172,11 @@ fn under(
     Ok((packets.ok_or_else(|| format!("case {case} counted no packets"))?, told))
 }
 
+/// The instructions in what callgrind prints.
+pub(super) fn instructions(told: &str) -> Option<u64> {
+    counts(Tool::Callgrind, told)?.first().copied()
+}
+
 /// The counts in what valgrind prints: instructions, or the data misses of both levels.
 fn counts(tool: Tool, told: &str) -> Option<Vec<u64>> {
     let labels: &[&str] = match tool {

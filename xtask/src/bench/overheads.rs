@@ -1,0 +1,291 @@
+//! `cargo xtask overheads`: what is done beside the packets costs: series, the files of a run, pictures, a second
+//! worker, the memory of a sweep. Writes `results/overheads.json`, of which `docs/performance.md` is made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::valgrind::{self, Measured, Tool};
+use super::{baseline, binary};
+
+/// Where it is kept.
+const KEPT: &str = "results/overheads.json";
+
+const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
+  --binary measures this one in place of a release build";
+
+/// The cases with series, and the milliseconds of the shorter of two lengths.
+const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
+const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
+
+/// A run that is over at once: what remains is what every run costs.
+const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
+                         [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
+/// Sizes of sweeps of such runs.
+const SWEEPS: [u64; 3] = [100, 1000, 10_000];
+/// Sizes of sweeps of which callgrind counts the difference.
+const COUNTED: [u64; 2] = [20, 40];
+
+/// Runs of a tenth of a second or more each.
+const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
+                        [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
+const LONG_RUNS: u64 = 8;
+/// How often workers are compared; the median counts.
+const TIMES: usize = 5;
+
+/// A run whose picture is drawn, and a sweep.
+const SEEN_RUN: &str = "examples.dumbbell";
+const SEEN_SWEEP: &str = "examples.two-bbr";
+
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
+    let binary = match args {
+        [] => binary::build(root)?,
+        [flag, file] if flag == "--binary" => PathBuf::from(file),
+        _ => return Err(USAGE.to_owned()),
+    };
+    if !valgrind::is_installed() {
+        return Err(valgrind::MISSING.to_owned());
+    }
+    let lab = Lab { binary, folder: root.join("target/overheads") };
+    let _ = fs::remove_dir_all(&lab.folder);
+    fs::create_dir_all(&lab.folder).map_err(|error| error.to_string())?;
+    let document = json!({
+        "rustc": baseline::compiler(root)?,
+        "processor": baseline::processor(),
+        "series": lab.series()?,
+        "sweeps": lab.sweeps()?,
+        "instructions_per_run": lab.instructions_per_run()?,
+        "workers": lab.workers()?,
+        "pictures": [lab.picture("run", SEEN_RUN)?, lab.picture("sweep", SEEN_SWEEP)?],
+    });
+    let text = serde_json::to_string_pretty(&document).expect("plain values") + "\n";
+    fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
+    eprintln!("{KEPT} is written; `cargo xtask bless` writes the page anew");
+    Ok(())
+}
+
+/// The program that is measured, and a folder for what it writes.
+struct Lab {
+    binary: PathBuf,
+    folder: PathBuf,
+}
+
+impl Lab {
+    /// Instructions a packet with series of several kinds, everything that is written included.
+    fn series(&self) -> Result<Vec<Value>, String> {
+        let mut rows = Vec::new();
+        for (case, short_ms) in CASES {
+            eprintln!("== series: case {case}");
+            let measured = SAMPLES.map(|sample| Measured {
+                arguments: [
+                    case,
+                    "--sample",
+                    sample,
+                    "--out",
+                    &self.path(&format!("{case}-{sample}")),
+                ]
+                .map(str::to_owned)
+                .to_vec(),
+                lengths_ms: [short_ms, 2 * short_ms],
+            });
+            let costs = valgrind::count(&self.binary, &measured, &[Tool::Callgrind])?;
+            let mut row = json!({ "case": case });
+            for (sample, costs) in SAMPLES.iter().zip(costs) {
+                row[sample] = json!(costs.instructions.map(f64::round));
+            }
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    /// CPU time and memory of sweeps of short runs.
+    fn sweeps(&self) -> Result<Vec<Value>, String> {
+        let scenario = self.scenario("short", SHORT_RUN)?;
+        let mut rows = Vec::new();
+        for runs in SWEEPS {
+            eprintln!("== a sweep of {runs} short runs");
+            let (cpu_s, peak) = cpu_and_peak(|| {
+                let child = self.sweep(&scenario, &format!("short-{runs}"), runs, 1).spawn();
+                Ok(vec![child.map_err(|error| self.failed(&error))?])
+            })?;
+            #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+            let ms_per_run = cpu_s * 1e3 / runs as f64;
+            rows.push(json!({
+                "runs": runs, "cpu_ms_per_run": rounded(ms_per_run), "peak_rss_bytes": peak,
+            }));
+        }
+        Ok(rows)
+    }
+
+    /// What a short run adds to a sweep.
+    fn instructions_per_run(&self) -> Result<u64, String> {
+        let scenario = self.scenario("short", SHORT_RUN)?;
+        let counted = |runs: u64| {
+            self.instructions(self.sweep(&scenario, &format!("counted-{runs}"), runs, 1).get_args())
+        };
+        let [few, many] = COUNTED;
+        Ok((counted(many)?.saturating_sub(counted(few)?)) / (many - few))
+    }
+
+    /// CPU seconds of the same runs by one worker, by two, and by two programs of one worker each side by side: what the second
+    /// program costs is the machine's.
+    fn workers(&self) -> Result<Value, String> {
+        let scenario = self.scenario("long", LONG_RUN)?;
+        let measure = |programs: u64, jobs: u64| {
+            let started = || {
+                let sweeps = (0..programs).map(|n| {
+                    let name = format!("long-{programs}-{jobs}-{n}");
+                    self.sweep(&scenario, &name, LONG_RUNS / programs, jobs).spawn()
+                });
+                sweeps.collect::<Result<Vec<_>, _>>().map_err(|error| self.failed(&error))
+            };
+            cpu_and_peak(started).map(|(cpu_s, _)| cpu_s)
+        };
+        let (mut one, mut two, mut apart) = (Vec::new(), Vec::new(), Vec::new());
+        for time in 1..=TIMES {
+            eprintln!("== workers, {time} of {TIMES}");
+            one.push(measure(1, 1)?);
+            two.push(measure(1, 2)?);
+            apart.push(measure(2, 1)?);
+        }
+        Ok(json!({
+            "runs": LONG_RUNS,
+            "one_cpu_s": median(&mut one),
+            "two_cpu_s": median(&mut two),
+            "apart_cpu_s": median(&mut apart),
+        }))
+    }
+
+    /// Instructions of drawing the pictures of a built-in scenario again, and how many they are.
+    fn picture(&self, name: &str, scenario: &str) -> Result<Value, String> {
+        eprintln!("== pictures of {scenario}");
+        let (data, drawn) = (self.path(name), self.path(&format!("{name}-drawn")));
+        self.call(&["run", scenario, "--quiet", "--no-pictures", "--out", &data])?;
+        let command = ["plot", &data, "--out", &drawn];
+        let instructions = self.instructions(command.iter().map(std::ffi::OsStr::new))?;
+        let files = fs::read_dir(&drawn).map_err(|error| self.failed(&error))?.flatten();
+        let png = |file: &fs::DirEntry| file.path().extension().is_some_and(|kind| kind == "png");
+        Ok(json!({
+            "of": scenario, "pictures": files.filter(png).count(), "instructions": instructions,
+        }))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn scenario(&self, name: &str, text: &str) -> Result<String, String> {
+        let path = self.path(&format!("{name}.toml"));
+        fs::write(&path, text).map_err(|error| format!("{path}: {error}"))?;
+        Ok(path)
+    }
+
+    /// The command of a sweep over seeds, without pictures.
+    fn sweep(&self, scenario: &str, out: &str, runs: u64, jobs: u64) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(["run", scenario, "--quiet", "--no-pictures", "--force"]);
+        command.args(["--set", &format!("repeat={runs}"), "--jobs", &jobs.to_string()]);
+        command.args(["--out", &self.path(out)]).stdout(Stdio::null());
+        command
+    }
+
+    fn call(&self, args: &[&str]) -> Result<(), String> {
+        let output = Command::new(&self.binary).args(args).output();
+        let output = output.map_err(|error| self.failed(&error))?;
+        let told = || String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(()) } else { Err(self.failed(&told())) }
+    }
+
+    /// What callgrind counts of a command.
+    fn instructions<'a>(
+        &self,
+        args: impl Iterator<Item = &'a std::ffi::OsStr>,
+    ) -> Result<u64, String> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        let output = command.arg(&self.binary).args(args).output();
+        let output = output.map_err(|error| format!("cannot run valgrind: {error}"))?;
+        let told = String::from_utf8_lossy(&output.stderr);
+        valgrind::instructions(&told).ok_or_else(|| self.failed(&told))
+    }
+
+    fn failed(&self, reason: &dyn std::fmt::Display) -> String {
+        format!("{}: {reason}", self.binary.display())
+    }
+}
+
+/// CPU seconds of some processes together, until all have ended, and the most memory that one of them was seen to hold.
+fn cpu_and_peak(
+    start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
+) -> Result<(f64, u64), String> {
+    let before = cpu_s_of_children()?;
+    let mut processes = start()?;
+    let mut peak = 0;
+    while !processes.is_empty() {
+        for process in &processes {
+            peak = peak.max(peak_rss_bytes(process.id()).unwrap_or(0));
+        }
+        let mut left = Vec::new();
+        for mut process in processes {
+            match process.try_wait().map_err(|error| error.to_string())? {
+                None => left.push(process),
+                Some(status) if status.success() => {}
+                Some(status) => return Err(format!("a measured program ended with {status}")),
+            }
+        }
+        processes = left;
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok((cpu_s_of_children()? - before, peak))
+}
+
+/// CPU seconds of the processes that this one has started and that have ended, in hundredths.
+fn cpu_s_of_children() -> Result<f64, String> {
+    let stat = fs::read_to_string("/proc/self/stat").map_err(|error| error.to_string())?;
+    cpu_s_in(&stat).ok_or_else(|| format!("/proc/self/stat is not as expected: {stat}"))
+}
+
+/// The sum of `cutime` and `cstime`, the 14th and 15th word behind the name in brackets.
+fn cpu_s_in(stat: &str) -> Option<f64> {
+    let (_, behind) = stat.rsplit_once(')')?;
+    let words: Vec<&str> = behind.split_whitespace().collect();
+    let ticks = |at: usize| words.get(at)?.parse::<f64>().ok();
+    Some((ticks(13)? + ticks(14)?) / 100.0)
+}
+
+fn peak_rss_bytes(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    rounded(values[values.len() / 2])
+}
+
+/// Hundredths.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cpu_s_in, median};
+
+    #[test]
+    fn the_time_of_children_is_read_behind_a_name_with_blanks() {
+        let stat = "71 (a ) b) S 1 71 71 0 -1 4194304 9 9 0 0 5 6 250 25 20 0 1 0 77 0 0";
+        assert_eq!(cpu_s_in(stat), Some(2.75));
+        assert_eq!(cpu_s_in("71 (a) S 1"), None);
+    }
+
+    #[test]
+    fn the_median_is_the_one_in_the_middle() {
+        assert!((median(&mut [3.0, 1.004, 2.004]) - 2.0).abs() < 1e-9);
+    }
+}
