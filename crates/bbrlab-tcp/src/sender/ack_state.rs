@@ -33,6 +33,8 @@ pub(super) mod flags {
     pub(crate) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
     pub(crate) const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
     pub(crate) const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
+    /// Those of each predicted ACK.
+    pub(crate) const PREDICTED: u32 = SND_UNA_ADVANCED | WIN_UPDATE | DATA_ACKED | SET_XMIT_TIMER;
 }
 
 /// State collected while an ACK is processed. Linux: `struct tcp_sacktag_state` and local variables of `tcp_ack`.

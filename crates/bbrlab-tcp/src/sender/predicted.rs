@@ -39,8 +39,7 @@ impl Sender {
     /// Processes a predicted ACK, which removes `run`.
     #[inline]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, run: &Run, host: &mut impl Host) {
-        let flag =
-            flags::SND_UNA_ADVANCED | flags::WIN_UPDATE | flags::DATA_ACKED | flags::SET_XMIT_TIMER;
+        let flag = flags::PREDICTED;
         let advance = segment.ack.wrapping_sub(self.conn.snd_una);
         let mut rate = AckRate::default();
         rate.rs.prior_in_flight = self.board.in_flight();

@@ -17,10 +17,6 @@ use super::{Sender, State};
 use crate::Host;
 use crate::segment::PureAck;
 
-/// The flags of each such ACK.
-const FLAGS: u32 =
-    flags::SND_UNA_ADVANCED | flags::WIN_UPDATE | flags::DATA_ACKED | flags::SET_XMIT_TIMER;
-
 /// What a pure ACK removes, and what it says about the path.
 #[derive(Clone, Copy, Debug)]
 struct Delivered {
@@ -109,7 +105,7 @@ impl Sender {
             self.tell_pkts_acked(run.pcount, &rs);
         }
         self.rack.update_reo_wnd(rs.prior_delivered, self.conn.delivered);
-        self.in_ack_event(FLAGS);
+        self.in_ack_event(flags::PREDICTED);
         if self.board.packets_out() > 1 && self.mechanisms.has_tlp {
             self.arm_loss_probe(true, host);
         } else {
@@ -121,7 +117,7 @@ impl Sender {
         if self.hooks.cong_control {
             self.conn.ctl = self.cc.cong_control(&self.conn, &rs, host);
         } else {
-            self.avoid_congestion(ack, FLAGS, run.pcount, 0);
+            self.avoid_congestion(ack, flags::PREDICTED, run.pcount, 0);
         }
     }
 }
