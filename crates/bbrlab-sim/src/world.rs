@@ -58,6 +58,8 @@ impl Handler<Payload> for World {
         }
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a choice of two, in the event loop only")]
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
         let timer = wire::timer(timer);

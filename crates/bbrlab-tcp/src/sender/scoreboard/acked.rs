@@ -57,10 +57,12 @@ impl Scoreboard {
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Whether no skb was SACKed, marked lost or retransmitted, with SACK.
+    /// Whether no skb was SACKed, marked lost or retransmitted, with SACK: such an skb is linked.
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
-        self.queue.linked_head() == NIL && self.lost_out | self.retrans_out == 0
+        let is_plain = self.queue.linked_head() == NIL;
+        debug_assert!(!is_plain || self.lost_out | self.retrans_out == 0, "they are linked");
+        is_plain
     }
 
     /// The first skbs that are ordinary: below `snd_una` as a whole, plain, with no tags, and not the SYN. At most one with
