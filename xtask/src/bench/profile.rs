@@ -21,7 +21,10 @@ const LISTED: usize = 40;
 
 /// A file belongs to the first group that has the beginning of its path.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("heap, keys, timer table", &["net/src/heap.rs", "net/src/event.rs", "net/src/timers.rs"]),
+    (
+        "heap, keys, timer table",
+        &["net/src/heap.rs", "net/src/tournament.rs", "net/src/event.rs", "net/src/timers.rs"],
+    ),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),
     ("digest", &["net/src/digest.rs"]),
     (
