@@ -2,8 +2,8 @@
 //!
 //! A queue takes a chunk when its last one is full and gives one back when its front has passed it; the chunk given back
 //! last is taken first. So what is written now lies where something was read just before, in the cache, while a ring of
-//! 2^n places walks through all of them however few values it holds. Growing copies nothing, and an empty queue has
-//! no memory.
+//! 2^n places walks through all of them however few values it holds. Memory is that of the most values there have been at
+//! once in all queues together, and an empty queue has none.
 
 /// Values in a chunk.
 const CHUNK: usize = 16;

@@ -246,6 +246,21 @@ impl End<'_, '_> {
         self.send(segment, false, segment.ack);
     }
 
+    /// As [`Self::transmit_control`], for what is a segment of fewer fields.
+    #[inline(never)]
+    fn transmit_pure_ack(&mut self, ack: &PureAck) {
+        let ends = &*self.ends;
+        let packet = Outgoing {
+            wire_bytes: usual_headers(ack.has_ts) + ends.framing[self.side as usize],
+            ecn: Ecn::NotEct,
+            is_data: false,
+            seq: u64::from(ack.ack),
+            retransmission: 0,
+            aside: None,
+        };
+        self.port.send(ends.flow, self.side, packet, || Payload::of(&ack.segment()));
+    }
+
     /// A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
     #[inline(never)]
     fn arm_pacing(&mut self, at: Time) {
@@ -266,23 +281,6 @@ impl End<'_, '_> {
             aside: (segment.sack_count > 0).then_some(&segment.sack),
         };
         self.port.send(self.ends.flow, self.side, packet, || Payload::of(segment));
-    }
-}
-
-impl End<'_, '_> {
-    /// As [`Self::transmit_control`], for what is a segment of fewer fields.
-    #[inline(never)]
-    fn transmit_pure_ack(&mut self, ack: &PureAck) {
-        let ends = &*self.ends;
-        let packet = Outgoing {
-            wire_bytes: usual_headers(ack.has_ts) + ends.framing[self.side as usize],
-            ecn: Ecn::NotEct,
-            is_data: false,
-            seq: u64::from(ack.ack),
-            retransmission: 0,
-            aside: None,
-        };
-        self.port.send(ends.flow, self.side, packet, || Payload::of(&ack.segment()));
     }
 }
 
