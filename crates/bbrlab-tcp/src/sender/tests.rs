@@ -242,7 +242,6 @@ impl Host for World {
     }
     fn arm(&mut self, timer: TimerId, at: Time) {
         assert!(at >= self.now, "a timer is armed for the future");
-        self.digest.add(&[timer as u64, at.0]);
         self.timers[timer as usize] = Some(at);
     }
     fn disarm(&mut self, timer: TimerId) {
@@ -251,6 +250,13 @@ impl Host for World {
 }
 
 impl World {
+    /// An event is over: notes the state of the sender, and what its timers are armed for. What they were armed for in
+    /// between does not matter.
+    fn note(&mut self, sender: &Sender) {
+        self.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
+        self.digest.add_state(&sender.info());
+    }
+
     /// Nothing gets through, and nobody answers.
     fn silent(dice: Dice) -> Self {
         Self {
@@ -381,7 +387,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
             sender.run_app(world.now, &mut world);
         }
         check_counts(&sender);
-        world.digest.add_state(&sender.info());
+        world.note(&sender);
         if sender.is_all_acked() && close_at.is_some_and(|at| at < step) {
             break;
         }
@@ -588,7 +594,7 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
         }
         world.flying.clear();
         check_counts(&sender);
-        world.digest.add_state(&sender.info());
+        world.note(&sender);
     }
     totals.take(&sender, &world);
 }
