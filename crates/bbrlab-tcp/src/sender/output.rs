@@ -244,26 +244,36 @@ impl Sender {
     ) -> Stop {
         let mut in_flight = self.board.in_flight();
         let mut quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
-        if in_flight == 0 || quota == 0 {
+        if quota == 0 {
+            self.note_cwnd_full();
+            return Stop::Limited(Limit::Cwnd);
+        }
+        if in_flight == 0 {
             return self.write_xmit(Progress::none(in_flight), nonagle, Push::All, host);
         }
         let segs = if SINGLE { 1 } else { self.tso_segs() };
         let mut has_sent = false;
         debug_assert!(self.board.packets_out() > 0, "something is in flight");
-        while quota >= segs && self.is_full_burst_allowed(segs) {
+        let limit = loop {
+            if quota < segs || !self.is_full_burst_allowed(segs) {
+                let is_rto_due = self.is_rto_due();
+                let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
+                return self.write_xmit(progress, nonagle, Push::All, host);
+            }
             self.conn.inflight = in_flight;
             self.send_full_burst(segs, host);
             if let Some(limit) = self.limit_before_cwnd(Push::All, host) {
-                self.finish_full_bursts(segs, host);
-                return Stop::Limited(limit);
+                break limit;
             }
             has_sent = true;
             in_flight = self.conn.inflight.wrapping_add(segs);
             quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
-        }
-        let progress =
-            Progress { in_flight, has_sent, max_segs: segs, is_rto_due: self.is_rto_due() };
-        self.write_xmit(progress, nonagle, Push::All, host)
+            if quota == 0 {
+                break Limit::Cwnd;
+            }
+        };
+        self.finish_full_bursts(segs, host);
+        Stop::Limited(limit)
     }
 
     /// The end of [`Self::send_full_bursts`] after a burst of `segs`.
@@ -473,7 +483,8 @@ impl Sender {
 
     /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by a loss probe
     /// with the last; here the RTO is set only if no loss probe replaces it.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the end of all ways to send")]
     pub(super) fn restart_timer(
         &mut self,
         is_rto_due: bool,
