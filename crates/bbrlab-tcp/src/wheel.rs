@@ -106,10 +106,8 @@ pub struct WheelTimer {
 impl WheelTimer {
     /// Whether [`Self::set`] would change nothing.
     #[inline]
-    pub(crate) fn keeps(&self, expires: u32, now_jiffies: u32) -> bool {
-        self.is_pending
-            && self.expires == expires
-            && (!self.is_expiry_forgotten || self.chosen == now_jiffies)
+    pub(crate) fn keeps(&self, expires: u32) -> bool {
+        self.is_pending && self.expires == expires && !self.is_expiry_forgotten
     }
 
     /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if that changed.
@@ -118,7 +116,7 @@ impl WheelTimer {
     /// coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.keeps(expires, now_jiffies) {
+        if self.keeps(expires) {
             return None;
         }
         let slot = slot_of(expires, now_jiffies);
@@ -133,11 +131,11 @@ impl WheelTimer {
         is_moved.then_some(slot)
     }
 
-    /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had been set for
-    /// another jiffy in between.
+    /// Makes the next [`Self::set`], which is at `now_jiffies` too, choose a new slot even for the same jiffy, as if the
+    /// timer had been set for another jiffy in between. One that was chosen now would be chosen again.
     #[inline]
-    pub fn forget_expiry(&mut self) {
-        self.is_expiry_forgotten = true;
+    pub fn forget_expiry(&mut self, now_jiffies: u32) {
+        self.is_expiry_forgotten = self.chosen != now_jiffies;
     }
 
     /// The timer's slot was handled.
@@ -219,6 +217,17 @@ mod tests {
         assert_eq!(timer.set(1_069, 1_060), Some(1_070));
         timer.fired();
         assert_eq!(timer.set(1_069, 1_060), Some(1_070));
+    }
+
+    #[test]
+    fn a_timer_whose_expiry_is_forgotten_gets_the_slot_of_now_and_then_keeps_it() {
+        let mut timer = WheelTimer::default();
+        assert_eq!(timer.set(1_070, 1_000), Some(1_072));
+        timer.forget_expiry(1_000);
+        assert_eq!(timer.set(1_070, 1_000), None);
+        assert_eq!(timer.set(1_070, 1_060), None);
+        timer.forget_expiry(1_060);
+        assert_eq!(timer.set(1_070, 1_060), Some(1_071));
     }
 
     #[test]

@@ -498,7 +498,7 @@ impl Sender {
             return;
         }
         if is_rto_due {
-            self.timer.forget_slot();
+            self.timer.forget_slot(self.conn.jiffies);
         }
         self.arm_loss_probe(false, host);
     }

@@ -220,8 +220,8 @@ impl XmitTimer {
 
     /// Makes the next set choose a new wheel slot: see [`WheelTimer::forget_expiry`].
     #[inline]
-    pub(super) fn forget_slot(&mut self) {
-        self.wheel.forget_expiry();
+    pub(super) fn forget_slot(&mut self, jiffies: u32) {
+        self.wheel.forget_expiry(jiffies);
     }
 }
 
@@ -261,7 +261,7 @@ impl Sender {
         let timeout = jiffies.wrapping_add(when);
         self.timer.pending = what;
         self.timer.timeout = timeout;
-        if !self.timer.wheel.keeps(timeout, jiffies) {
+        if !self.timer.wheel.keeps(timeout) {
             self.move_timer(timeout, host);
         }
     }
