@@ -107,10 +107,8 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_app_limited();
         }
-        let run = if flag == 0 { self.predicted_run(segment.ack) } else { None };
-        match run {
-            Some(run) => self.predicted_ack(segment, &run, host),
-            None => self.general_ack(segment, flag, host),
+        if flag != 0 || !self.predicted_ack(segment, host) {
+            self.general_ack(segment, flag, host);
         }
     }
 
@@ -256,17 +254,23 @@ impl Sender {
         let (ack, seq, wnd) = (segment.ack, segment.seq, segment.wnd);
         if self.window.may_update(after(ack, self.conn.snd_una), seq, wnd) {
             flag = flags::WIN_UPDATE;
-            if self.window.update(seq, wnd) {
-                if self.board.has_unsent() {
-                    self.check_idle_restart(host);
-                }
-                if self.window.take_record() {
-                    self.sync_mss();
-                }
-            }
+            self.set_window(seq, wnd, host);
         }
         self.update_snd_una(ack);
         flag
+    }
+
+    /// Sets the window from a segment with `seq`. Linux: in `tcp_ack_update_window`.
+    #[inline(never)]
+    pub(super) fn set_window(&mut self, seq: u32, wnd: u32, host: &mut impl Host) {
+        if self.window.update(seq, wnd) {
+            if self.board.has_unsent() {
+                self.check_idle_restart(host);
+            }
+            if self.window.take_record() {
+                self.sync_mss();
+            }
+        }
     }
 
     /// Linux: `tcp_count_delivered`.

@@ -2,20 +2,30 @@
 //!
 //! Nearly every ACK of a sender without losses is like this. None of the questions of `ack.rs` is open then: which of its
 //! flags it sets, what recovery does and how many packets are in flight is known before, and of the skbs only the first
-//! and the last matter. What remains is the general path's work in the general path's order, by the same functions.
+//! and the last matter. What remains is the general path's work in the general path's order, but for two things. The rate
+//! sample is computed at once from the delivery counters of the last skb, and the timer is set last: by then it is known
+//! whether the ACK has made the sender send, which sets it anew.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
-//! Deviations: none: the recorded runs of `tests.rs` pass here and in `ack.rs`.
+//! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
 
-use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::stamp_us_delta;
+use bbrlab_cc::{CaState, CongestionControl, RateSample};
 
 use super::Sender;
-use super::ack_state::{AckCounts, flags};
+use super::ack_state::flags;
 use super::scoreboard::Run;
 use crate::Host;
-use crate::rate::AckRate;
 use crate::segment::Segment;
+
+/// What a predicted ACK removes, and what it says about the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivered {
+    run: Run,
+    /// One past the last sequence number.
+    ack: u32,
+    rs: RateSample,
+}
 
 impl Sender {
     /// Whether nothing is lost, SACKed or in doubt.
@@ -27,53 +37,71 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// What an ACK of new data, whose header is what was expected, removes, if it is a predicted ACK.
-    #[inline]
-    pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
+    /// Processes the ACK of a segment whose header is what was expected, if it is a predicted one; returns false if it is
+    /// not.
+    #[inline(never)]
+    pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         if !self.is_calm() {
-            return None;
+            return false;
         }
-        self.board.predicted_run(self.conn.snd_una, ack)
+        let Some(delivered) = self.deliver(segment.ack) else { return false };
+        self.take_delivered(segment.seq, flags::PREDICTED, delivered, host);
+        self.set_xmit_timer(host);
+        true
     }
 
-    /// Processes a predicted ACK, which removes `run`.
-    #[inline]
-    pub(super) fn predicted_ack(&mut self, segment: &Segment, run: &Run, host: &mut impl Host) {
-        let flag = flags::PREDICTED;
-        let advance = segment.ack.wrapping_sub(self.conn.snd_una);
-        let mut rate = AckRate::default();
-        rate.rs.prior_in_flight = self.board.in_flight();
+    /// What an ACK up to `ack` delivers, if it is a predicted one: begins its rate sample.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    pub(super) fn deliver(&mut self, ack: u32) -> Option<Delivered> {
+        let now = self.rack_now();
+        let Self { board, conn, sampler, rack, .. } = self;
+        let run = board.predicted_run(conn.snd_una, ack)?;
+        conn.delivered = conn.delivered.wrapping_add(run.pcount);
+        let mut rs = sampler.sample_newest(conn, &run.tx, run.last_us, now.mstamp_us);
+        rs.prior_in_flight = board.packets_out();
+        rs.acked_sacked = run.pcount;
+        rs.rtt_us = i64::from(stamp_us_delta(now.mstamp_us, run.last_us));
+        rack.advance(0, run.end_seq, run.last_us, now);
+        Some(Delivered { run, ack, rs })
+    }
+
+    /// The rest of what is to be done for an ACK with sequence number `seq`, but for the timer.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    pub(super) fn take_delivered(
+        &mut self,
+        seq: u32,
+        flag: u32,
+        delivered: Delivered,
+        host: &mut impl Host,
+    ) {
+        let Delivered { run, ack, mut rs } = delivered;
+        let advance = ack.wrapping_sub(self.conn.snd_una);
+        debug_assert_eq!(rs.prior_in_flight, self.board.in_flight());
         self.timer.note_progress();
         self.timer.end_probes();
-        self.window.note_seq(segment.seq);
-        self.update_snd_una(segment.ack);
-
-        self.board.drop_run(run);
-        let now = self.rack_now();
-        run.sample(&mut self.sampler, &mut rate);
-        self.count_delivered(run.pcount, flag);
-        self.rack.advance(0, run.end_seq, run.last_us, now);
-        rate.rs.is_ack_delayed = run.pcount == 1
+        self.window.note_seq(seq);
+        self.board.drop_run(&run);
+        self.update_snd_una(ack);
+        rs.is_ack_delayed = run.pcount == 1
             && run.is_whole()
             && advance < self.conn.mss
-            && rate.rs.prior_delivered.wrapping_add(1) == self.conn.delivered;
-        let rtt_us = stamp_us_delta(now.mstamp_us, run.first_us);
-        let ca_rtt_us = stamp_us_delta(now.mstamp_us, run.last_us);
-        rate.rs.rtt_us = i64::from(ca_rtt_us);
-        self.take_rtt(rtt_us, ca_rtt_us, rate.rs.is_ack_delayed);
+            && rs.prior_delivered.wrapping_add(1) == self.conn.delivered;
+        let rtt_us = stamp_us_delta(self.clock.mstamp_us(), run.first_us);
+        self.take_exact_rtt(rtt_us, self.rack.rtt_us(), rs.is_ack_delayed);
         if self.hooks.pkts_acked {
-            self.tell_pkts_acked(run.pcount, &rate.rs);
+            self.tell_pkts_acked(run.pcount, &rs);
         }
-        self.rack.update_reo_wnd(rate.rs.prior_delivered, self.conn.delivered);
+        self.rack.update_reo_wnd(rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);
-        if self.may_restart_timer(flag) {
-            self.set_xmit_timer(host);
+        self.refresh_conn_with(self.board.packets_out());
+        let (now_us, is_sack_reneg) = (self.clock.mstamp_us(), self.episode.is_sack_reneg());
+        self.sampler.complete_newest(&mut self.conn, &mut rs, now_us, is_sack_reneg);
+        if self.hooks.cong_control {
+            self.conn.ctl = self.cc.cong_control(&self.conn, &rs, host);
+        } else {
+            self.avoid_congestion(ack, flag, run.pcount, 0);
         }
-        let counts = AckCounts {
-            delivered: run.pcount,
-            lost: 0,
-            is_sack_reneg: self.episode.is_sack_reneg(),
-        };
-        self.control(segment.ack, flag, &mut rate, counts, host);
     }
 }

@@ -218,6 +218,12 @@ impl XmitTimer {
         self.retransmits
     }
 
+    /// The timer is about to be set for a loss probe.
+    #[inline]
+    pub(super) fn expect_loss_probe(&mut self) {
+        self.pending = TimerPurpose::LossProbe;
+    }
+
     /// Makes the next set choose a new wheel slot: see [`WheelTimer::forget_expiry`].
     #[inline]
     pub(super) fn forget_slot(&mut self, jiffies: u32) {

@@ -4,7 +4,7 @@
 //! `net/ipv4/tcp_output.c`: `tcp_trim_head`.
 //! Deviations: none.
 
-use bbrlab_cc::linux_int::after;
+use bbrlab_cc::linux_int::{after, before};
 
 use super::Scoreboard;
 use super::queue::{is_place_among, places_on};
@@ -87,70 +87,67 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// All from the first skb, which begins at `snd_una`, to `ack`, if that is ordinary and `ack` is the end of a segment.
-    #[inline]
+    /// All from `snd_una` to `ack`, if its skbs have no tags, `ack` is the end of a segment, and the last was not sampled
+    /// before. Nothing is SACKed, lost or retransmitted.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
-        let first = self.queue.head_if_plain();
-        if first == NIL || self.queue[first].seq != snd_una {
+        debug_assert!(self.is_undisturbed());
+        let first = self.queue.plain_place()?;
+        let oldest = &self.queue[first];
+        // No other skb can be the SYN.
+        if oldest.seq != snd_una || oldest.flags & flag::SYN != 0 {
             return None;
         }
-        let mut counts = Counts { count: 0, pcount: 0, cut: 0 };
-        let mut place = first;
-        loop {
-            let skb = &self.queue[place];
-            if skb.tags != 0 || skb.flags & flag::SYN != 0 {
-                return None;
-            }
-            if after(skb.end_seq, ack) {
-                counts.pcount += skb.segments_to(ack)?;
-                counts.cut = ack.wrapping_sub(skb.seq);
-                break;
-            }
-            counts.count += 1;
-            counts.pcount += u32::from(skb.pcount);
-            if skb.end_seq == ack {
-                break;
-            }
-            place = self.queue.next_plain(place);
-            if place == NIL {
-                return None;
-            }
+        let (mut place, mut newest) = (first, oldest);
+        let (mut count, mut pcount, mut cut) = (0, 0, 0);
+        while newest.tags == 0 && before(newest.end_seq, ack) {
+            count += 1;
+            pcount += u32::from(newest.pcount);
+            place = self.queue.plain_place_after(place)?;
+            newest = &self.queue[place];
         }
-        Some(self.run_to(first, place, counts))
+        if newest.tags != 0 || newest.tx.is_used_up() {
+            return None;
+        }
+        if newest.end_seq == ack {
+            count += 1;
+            pcount += u32::from(newest.pcount);
+        } else {
+            pcount += newest.segments_to(ack)?;
+            cut = ack.wrapping_sub(newest.seq);
+        }
+        Some(Run::new(oldest, newest, Counts { first, count, pcount, cut }))
     }
 
     /// The run of `count` plain skbs from `first` on, of `pcount` segments.
     #[inline]
     pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
-        self.run_to(first, places_on(first, count - 1), Counts { count, pcount, cut: 0 })
-    }
-
-    /// The run of plain skbs from `first` to `last`.
-    #[inline]
-    fn run_to(&self, first: SkbId, last: SkbId, counts: Counts) -> Run {
+        let last = places_on(first, count - 1);
+        let counts = Counts { first, count, pcount, cut: 0 };
         Run::new(&self.queue[first], &self.queue[last], counts)
     }
 
     /// Removes the skbs of a run from the queue.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn drop_run(&mut self, run: &Run) {
-        let first = self.queue.head_if_plain();
         self.wmem_queued -= run.memory;
         self.packets_out -= run.pcount;
         self.queue.pop_plain(run.count);
-        self.forget_run(first, run.count);
+        self.forget_run(run.first, run.count);
         if run.cut > 0 {
-            self.cut_head(places_on(first, run.count), run.cut);
+            self.cut_head(places_on(run.first, run.count), run.cut);
         }
     }
 
     /// Removes the first bytes, whole segments, of the first skb.
+    #[inline]
     fn cut_head(&mut self, id: SkbId, cut: u32) {
         let skb = &mut self.queue[id];
-        skb.seq = skb.seq.wrapping_add(cut);
-        skb.count_segments(u32::from(skb.gso_size));
+        skb.drop_segments(cut);
         if self.highest_sack == id {
-            self.above_sacked = self.queue[id].seq;
+            self.above_sacked = skb.seq;
         }
     }
 
@@ -173,7 +170,7 @@ impl Scoreboard {
             self.retransmit_hint = NIL;
         }
         if holds(self.highest_sack) {
-            let next = self.queue.head_if_plain();
+            let next = self.queue.plain_head();
             if self.is_sack && self.sacked_out == 0 {
                 // The next SACK starts from the head.
                 self.highest_sack = next;

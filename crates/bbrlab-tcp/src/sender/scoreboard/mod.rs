@@ -20,7 +20,6 @@
 mod acked;
 mod flight;
 mod lost;
-mod plain_run;
 mod queue;
 mod reno;
 mod run;
@@ -33,7 +32,6 @@ mod tests;
 
 pub(super) use acked::Acked;
 pub(super) use flight::Sent;
-pub(super) use plain_run::PlainRun;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
 pub(super) use sacked::{Covered, Reported, SortedBlocks, Tagged};

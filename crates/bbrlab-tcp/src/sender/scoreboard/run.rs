@@ -1,6 +1,6 @@
 //! Runs: neighbouring skbs that are delivered together.
 
-use super::skb::{OVERHEAD, Skb};
+use super::skb::{OVERHEAD, Skb, SkbId};
 use crate::rate::{AckRate, DeliveredSkb, PackedStamps, RateSampler};
 use crate::segment::flag;
 
@@ -22,6 +22,8 @@ pub(crate) struct Run {
     pub(crate) tx: PackedStamps,
     /// Number of segments.
     pub(crate) pcount: u32,
+    /// The place of the first skb.
+    pub(super) first: SkbId,
     /// Number of skbs, without one that is acknowledged in part.
     pub(super) count: u32,
     /// Bytes of the last skb, if it is acknowledged in part; else 0.
@@ -30,9 +32,10 @@ pub(crate) struct Run {
     pub(super) memory: u32,
 }
 
-/// What a run consists of: skbs, segments, and bytes of one skb more.
+/// What a run consists of: skbs from a place on, their segments, and bytes of one skb more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
+    pub(super) first: SkbId,
     pub(super) count: u32,
     pub(super) pcount: u32,
     pub(super) cut: u32,
@@ -40,8 +43,10 @@ pub(super) struct Counts {
 
 impl Run {
     /// The run from `oldest` to `newest`.
-    #[inline]
-    pub(super) fn new(oldest: &Skb, newest: &Skb, Counts { count, pcount, cut }: Counts) -> Self {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
+    pub(super) fn new(oldest: &Skb, newest: &Skb, counts: Counts) -> Self {
+        let Counts { first, count, pcount, cut } = counts;
         // All but the last end where the next one begins, and only the last can carry the FIN.
         let fin = u32::from(newest.flags & flag::FIN != 0);
         let end =
@@ -54,6 +59,7 @@ impl Run {
             last_us: newest.sent_us(),
             tx: newest.tx,
             pcount,
+            first,
             count,
             cut,
             memory: end.wrapping_sub(oldest.seq) + count * OVERHEAD,

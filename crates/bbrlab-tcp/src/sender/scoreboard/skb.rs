@@ -4,6 +4,8 @@
 //! Deviations:
 //! 1. Memory is only accounted for: an skb counts as [`OVERHEAD`] bytes plus its payload, as on x86-64.
 
+use bbrlab_cc::linux_int::after;
+
 use crate::rate::PackedStamps;
 use crate::segment::flag;
 
@@ -109,9 +111,25 @@ impl Skb {
     /// The number of segments that end by `seq`, which lies within the skb; `None` if that is the end of none.
     #[inline]
     pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
+        if !after(seq, self.seq) {
+            return None;
+        }
         let (len, mss) = (seq.wrapping_sub(self.seq), u32::from(self.gso_size));
         let segments = len.checked_div(mss)?;
-        (segments > 0 && segments * mss == len).then_some(segments)
+        (segments * mss == len).then_some(segments)
+    }
+
+    /// Removes its first `len` bytes: whole segments, not all.
+    #[inline]
+    pub(super) fn drop_segments(&mut self, len: u32) {
+        self.seq = self.seq.wrapping_add(len);
+        // What is at most 512 KiB long has less than 2^16 segments.
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than `pcount`")]
+        let segments = (len / u32::from(self.gso_size)) as u16;
+        self.pcount -= segments;
+        if self.pcount == 1 {
+            self.gso_size = 0;
+        }
     }
 
     /// Whether any bit of `tags` is set.
