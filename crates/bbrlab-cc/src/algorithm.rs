@@ -329,7 +329,7 @@ fn cong_avoid<C: CongestionControl>(cc: &mut C, conn: &Conn, ack: u32, acked: u3
 
 /// The same for `pkts_acked`.
 #[inline(never)]
-fn pkts_acked<C: CongestionControl>(cc: &mut C, conn: &Conn, sample: &AckSample) -> Control {
+fn pkts_acked<C: CongestionControl>(cc: &mut C, conn: &Conn, sample: &AckSample) -> u32 {
     cc.pkts_acked(conn, sample)
 }
 
@@ -370,7 +370,7 @@ macro_rules! dispatch {
             fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
                 match self { $(Self::$variant(cc) => cong_avoid(cc, conn, ack, acked),)* }
             }
-            fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+            fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
                 match self { $(Self::$variant(cc) => pkts_acked(cc, conn, sample),)* }
             }
             fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {

@@ -234,12 +234,12 @@ impl CongestionControl for Bic {
         ctl
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         if conn.ca_state == CaState::Open {
             let step = sample.pkts_acked.wrapping_sub(self.delayed_ack >> ACK_RATIO_SHIFT);
             self.delayed_ack = self.delayed_ack.wrapping_add(step);
         }
-        conn.ctl
+        conn.ctl.ssthresh
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -278,7 +278,7 @@ impl CongestionControl for Htcp {
         ctl
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         if conn.ca_state == CaState::Open {
             let [low, high, ..] = sample.pkts_acked.to_le_bytes();
             self.pkts_acked = u16::from_le_bytes([low, high]);
@@ -289,7 +289,7 @@ impl CongestionControl for Htcp {
         if self.use_bandwidth_switch {
             self.measure_throughput(conn, sample.pkts_acked);
         }
-        conn.ctl
+        conn.ctl.ssthresh
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

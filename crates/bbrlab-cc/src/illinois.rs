@@ -208,7 +208,7 @@ impl CongestionControl for Illinois {
         ctl
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         let [low, high, ..] = sample.pkts_acked.to_le_bytes();
         self.acked = u16::from_le_bytes([low, high]);
         if sample.rtt_us >= 0 {
@@ -218,7 +218,7 @@ impl CongestionControl for Illinois {
             self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
             self.sum_rtt_us = self.sum_rtt_us.wrapping_add(u64::from(rtt_us));
         }
-        conn.ctl
+        conn.ctl.ssthresh
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

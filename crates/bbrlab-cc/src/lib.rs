@@ -140,9 +140,10 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Packets left the network.
-    fn pkts_acked(&mut self, conn: &Conn, _sample: &AckSample) -> Control {
-        conn.ctl
+    /// Packets left the network. Returns the slow start threshold in packets, which is all that an algorithm changes here;
+    /// the caller stores it.
+    fn pkts_acked(&mut self, conn: &Conn, _sample: &AckSample) -> u32 {
+        conn.ctl.ssthresh
     }
 
     /// An ACK arrived; `flags` are those of [`ack_flags`].

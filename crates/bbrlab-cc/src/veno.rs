@@ -142,14 +142,14 @@ impl CongestionControl for Veno {
         ctl
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         if sample.rtt_us >= 0 {
             let rtt_us = sample.rtt_us.cast_unsigned().wrapping_add(1);
             self.base_rtt_us = self.base_rtt_us.min(rtt_us);
             self.min_rtt_us = self.min_rtt_us.min(rtt_us);
             self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
         }
-        conn.ctl
+        conn.ctl.ssthresh
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -150,11 +150,11 @@ impl CongestionControl for Westwood {
         reno::cong_avoid(conn, acked)
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         if sample.rtt_us > 0 {
             self.rtt = usecs_to_jiffies(sample.rtt_us.cast_unsigned(), conn.hz);
         }
-        conn.ctl
+        conn.ctl.ssthresh
     }
 
     fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {

@@ -154,9 +154,9 @@ impl CongestionControl for Yeah {
         ctl
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         self.round.sample(sample);
-        conn.ctl
+        conn.ctl.ssthresh
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -89,7 +89,8 @@ impl Epoch {
         (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
     }
 
-    /// Recalculates `cnt` for `cwnd` after `acked` packets. Linux: `bictcp_update`.
+    /// Recalculates `cnt` for `cwnd` after `acked` packets, if it is time to. Linux: `bictcp_update`.
+    #[inline]
     pub(super) fn update(
         &mut self,
         conn: &Conn,
@@ -102,9 +103,21 @@ impl Epoch {
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
         // While the window does not change, 32 times a second is enough.
         let since = now.wrapping_sub(self.last_time).cast_signed();
-        if self.last_cwnd == cwnd && since <= (conn.hz / 32).cast_signed() {
-            return;
+        if self.last_cwnd != cwnd || since > (conn.hz / 32).cast_signed() {
+            self.recalculate(conn, cwnd, acked, delay_min_us, params);
         }
+    }
+
+    #[inline(never)]
+    fn recalculate(
+        &mut self,
+        conn: &Conn,
+        cwnd: u32,
+        acked: u32,
+        delay_min_us: u32,
+        params: &CubicParams,
+    ) {
+        let now = conn.jiffies;
         // The curve is evaluated once a jiffy, Reno's estimate at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;

@@ -117,11 +117,10 @@ impl CongestionControl for Cubic {
         ctl
     }
 
-    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> Control {
-        let mut ctl = conn.ctl;
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         // Delays right after a reduction still come from the queue that led to it.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
-            return ctl;
+            return conn.ctl.ssthresh;
         }
         let delay_us = sample.rtt_us.cast_unsigned().max(1);
         if self.delay_min_us == 0 || self.delay_min_us > delay_us {
@@ -129,9 +128,9 @@ impl CongestionControl for Cubic {
         }
         let is_looking = self.params.hystart && !self.hystart.found && conn.in_slow_start();
         if is_looking && self.hystart.update(conn, delay_us, self.delay_min_us, &self.params) {
-            ctl.ssthresh = ctl.cwnd;
+            return conn.ctl.cwnd;
         }
-        ctl
+        conn.ctl.ssthresh
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -415,8 +415,8 @@ impl Sender {
             let rtt_us = i32::try_from(rtt_us).unwrap_or(i32::MAX);
             let in_flight = prior_in_flight.saturating_mul(self.conn.mss);
             let sample = AckSample { pkts_acked: acked, rtt_us, in_flight };
-            let ctl = self.cc.pkts_acked(&self.conn, &sample);
-            self.take(ctl, "pkts_acked");
+            let ssthresh = self.cc.pkts_acked(&self.conn, &sample);
+            self.take(Control { ssthresh, ..self.conn.ctl }, "pkts_acked");
         }
         if hooks.in_ack_event {
             let flags = if is_ce { bbrlab_cc::ack_flags::ECE } else { 0 };

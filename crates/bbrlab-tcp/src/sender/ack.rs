@@ -348,6 +348,7 @@ impl Sender {
             flag |= flags::SET_XMIT_TIMER;
         }
         if self.hooks.pkts_acked {
+            self.refresh_conn();
             self.tell_pkts_acked(dropped.pkts_acked, &state.rate.rs);
         }
         flag

@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// Packets were acknowledged. Linux: the call of `pkts_acked`.
+    /// Packets were acknowledged, of which [`Conn`] says what is left in flight. Linux: the call of `pkts_acked`.
     pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
@@ -103,7 +103,7 @@ impl Sender {
             rtt_us: rtt_us as i32,
             in_flight: self.conn.mss.wrapping_mul(delivered),
         };
-        self.with_cc(|cc, conn| cc.pkts_acked(conn, &sample));
+        self.conn.ctl.ssthresh = self.cc.pkts_acked(&self.conn, &sample);
     }
 
     /// Linux: `tcp_in_ack_event`.

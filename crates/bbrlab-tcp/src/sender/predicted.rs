@@ -90,12 +90,12 @@ impl Sender {
             && rs.prior_delivered.wrapping_add(1) == self.conn.delivered;
         let rtt_us = stamp_us_delta(self.clock.mstamp_us(), run.first_us);
         self.take_exact_rtt(rtt_us, self.rack.rtt_us(), rs.is_ack_delayed);
+        self.refresh_conn_with(self.board.packets_out());
         if self.hooks.pkts_acked {
             self.tell_pkts_acked(run.pcount, &rs);
         }
         self.rack.update_reo_wnd(rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);
-        self.refresh_conn_with(self.board.packets_out());
         let (now_us, is_sack_reneg) = (self.clock.mstamp_us(), self.episode.is_sack_reneg());
         self.sampler.complete_newest(&mut self.conn, &mut rs, now_us, is_sack_reneg);
         if self.hooks.cong_control {

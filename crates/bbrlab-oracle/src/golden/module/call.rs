@@ -57,7 +57,7 @@ impl Call {
             6 => returned(cc.undo_cwnd(conn)),
             7 => wrote(cc.cong_control(conn, &self.rs, draw)),
             8 => wrote(cc.cong_avoid(conn, self.ca_ack, self.ca_acked)),
-            9 => wrote(cc.pkts_acked(conn, &self.acked)),
+            9 => wrote(Control { ssthresh: cc.pkts_acked(conn, &self.acked), ..unchanged }),
             10 => wrote(cc.in_ack_event(conn, arg()?)),
             11 => returned(cc.tso_segs(conn, arg()?)),
             12 => returned(cc.min_tso_segs(conn)),
