@@ -31,8 +31,12 @@ pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
 
 /// Milliseconds in jiffies of `hz`, rounded up. Linux: `msecs_to_jiffies` for an HZ that divides 1000.
 #[must_use]
+#[inline]
 pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
-    // Multiplied out, so that the divisor is a constant: this runs at every ACK.
+    // At the most common rate there is nothing to convert: this runs at every ACK.
+    if hz == 1000 {
+        return ms;
+    }
     let jiffies_e3 = ms as u64 * hz as u64;
     trunc_u32(jiffies_e3.div_ceil(1000))
 }
@@ -61,6 +65,7 @@ mod tests {
     fn milliseconds_round_up_to_jiffies() {
         assert_eq!(msecs_to_jiffies(200, 250), 50);
         assert_eq!(msecs_to_jiffies(201, 250), 51);
+        assert_eq!(msecs_to_jiffies(201, 1000), 201);
         assert_eq!(usecs_to_jiffies(1, 1000), 1);
     }
 }

@@ -7,6 +7,7 @@ use crate::{Draw, RateSample};
 impl Bbr3 {
     /// Adapts the upper bound once the pipe is full, then checks whether the phase is over.
     /// Linux: `bbr_update_cycle_phase`.
+    #[inline]
     pub(super) fn update_cycle_phase(
         &mut self,
         sk: &Sock<'_>,
@@ -54,6 +55,7 @@ impl Bbr3 {
     /// Whether UP ends for a reason other than excess: it has reached the `inflight_hi` at which the last
     /// probe met excess; or the bandwidth is on a plateau. While `inflight_hi` holds the flow back there
     /// can be no growth, so a plateau then means nothing, and the search for it restarts.
+    #[inline(never)]
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) -> bool {
         let model = &mut self.model;
         if model.probing.prev_probe_too_high

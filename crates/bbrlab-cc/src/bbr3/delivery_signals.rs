@@ -41,6 +41,7 @@ impl Bbr3 {
 
     /// Updates the model from an ACK; at the end of a loss round, adapts the lower bounds.
     /// Linux: `bbr_update_congestion_signals`.
+    #[inline]
     pub(super) fn update_congestion_signals(
         &mut self,
         sk: &Sock<'_>,
@@ -63,6 +64,7 @@ impl Bbr3 {
 
     /// Cuts the lower bounds for loss and for marks; where both cut `inflight_lo`, the deeper cut applies.
     /// Linux: `bbr_adapt_lower_bounds`.
+    #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.is_probing_bandwidth() {

@@ -10,6 +10,7 @@ use crate::{Draw, RateSample};
 impl Bbr3 {
     /// Adapts the bound; returns whether that changed the phase.
     /// Linux: `bbr_adapt_upper_bounds`.
+    #[inline]
     pub(super) fn adapt_upper_bounds(
         &mut self,
         sk: &Sock<'_>,
@@ -36,6 +37,7 @@ impl Bbr3 {
     /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not much
     /// below the BDP, and UP ends. Application-limited flights do not show what the path tolerates.
     /// Linux: `bbr_handle_inflight_too_high`.
+    #[inline(never)]
     pub(super) fn handle_inflight_too_high(
         &mut self,
         sk: &Sock<'_>,
@@ -55,6 +57,7 @@ impl Bbr3 {
 
     /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that doubles
     /// each round. Linux: `bbr_probe_inflight_hi_upward`.
+    #[inline(never)]
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
         if !sk.conn.is_cwnd_limited || sk.ctl.cwnd < model.inflight_hi {

@@ -70,15 +70,16 @@ impl Model {
         self.aggregation.count(sk, rs, bw);
     }
 
-    /// What aggregation adds to cwnd. Linux: `bbr_ack_aggregation_cwnd`.
-    fn ack_aggregation_cwnd(&self) -> u32 {
+    /// What aggregation adds to cwnd, given the bandwidth `bw`. Linux: `bbr_ack_aggregation_cwnd`.
+    #[inline]
+    fn ack_aggregation_cwnd(&self, bw: u32) -> u32 {
         let p = &self.params;
         let counts = self.full_bw_reached || p.extra_acked_in_startup;
         if p.extra_acked_gain == 0 || !counts {
             return 0;
         }
         let measured = (u32::from(p.extra_acked_gain) * self.aggregation.extra_acked()) >> 8;
-        measured.min(delivered_in(self.bw(), EXTRA_ACKED_MAX_US))
+        measured.min(delivered_in(bw, EXTRA_ACKED_MAX_US))
     }
 
     /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only grows.
@@ -94,9 +95,10 @@ impl Model {
         }
     }
 
+    #[inline]
     fn cwnd_towards_target(&mut self, sk: &Sock<'_>, acked: u32, bw: u32) -> u32 {
         let target =
-            self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd());
+            self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd(bw));
         let target = self.with_burst_budget(sk, target);
         let mut cwnd = sk.ctl.cwnd;
         // A cwnd at its target need not be computed again at the next application-limited ACK.

@@ -220,6 +220,7 @@ impl Model {
     }
 
     /// `gain` times the BDP, with the budget that bursts need. Linux: `bbr_inflight`.
+    #[inline]
     pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {
         self.with_burst_budget(sk, self.bdp(bw, gain))
     }
@@ -231,6 +232,7 @@ impl Model {
 
     /// Allows for three bursts: in the sender's queue, in its offload engine and in the receiver's. In UP it
     /// adds two packets, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
+    #[inline]
     fn with_burst_budget(&self, sk: &Sock<'_>, cwnd: u32) -> u32 {
         if self.params.plans_segments {
             return cwnd.wrapping_add(3);
@@ -251,6 +253,7 @@ impl Model {
 
     /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where host
     /// processing weighs more than queueing. Linux: `bbr_tso_segs_generic`.
+    #[inline]
     pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {
         let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);
         if self.params.tso_rtt_shift != 0 {
@@ -266,6 +269,7 @@ impl Model {
 
     /// How many packets will be in the network when the next one departs: packets that have a departure
     /// time in the future count as in flight, but have not left yet. Linux: `bbr_packets_in_net_at_edt`.
+    #[inline]
     pub(crate) fn packets_in_net_at_edt(&self, sk: &Sock<'_>, inflight_now: u32) -> u32 {
         let ahead_us = sk.conn.wstamp_ns.saturating_sub(sk.conn.clock_ns) / 1000;
         let delivered_until = delivered_in(self.bw(), ahead_us);

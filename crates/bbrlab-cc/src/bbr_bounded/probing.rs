@@ -162,6 +162,7 @@ impl Model {
 
     /// Whether more than `interval_us` has passed since the phase began.
     /// Linux: `bbr_has_elapsed_in_phase`.
+    #[inline]
     pub(crate) fn has_elapsed_in_phase(&self, sk: &Sock<'_>, interval_us: u32) -> bool {
         let until = self.probing.cycle_mstamp.wrapping_add(u64::from(interval_us));
         stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
@@ -169,6 +170,7 @@ impl Model {
 
     /// `Some` if it is time to probe: how many rounds of growth to begin with.
     /// Linux: `bbr_check_time_to_probe_bw`.
+    #[inline]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
         if self.marks_have_ceased(sk) {
             let growth =
@@ -187,6 +189,7 @@ impl Model {
     }
 
     /// Whether the cycle had marks but no loss, and no recovery is under way: cross traffic may have left.
+    #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
             && self.ecn.ecn_eligible
@@ -197,6 +200,7 @@ impl Model {
 
     /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet per
     /// round, so it takes as many rounds as it has packets in flight.
+    #[inline]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
@@ -215,6 +219,7 @@ impl Model {
 
     /// Whether DOWN has drained enough: headroom for others is free, and the queue is gone.
     /// Linux: `bbr_check_time_to_cruise`.
+    #[inline]
     pub(crate) fn time_to_cruise(&self, sk: &Sock<'_>, inflight: u32) -> bool {
         if inflight > self.inflight_with_headroom() {
             return false;
