@@ -46,7 +46,7 @@ pub struct Segment {
     pub tsval: u32,
     /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
-    /// SACK blocks as sent, `sack_count` of them; the first may be a DSACK.
+    /// SACK blocks as sent, `sack_count` of them; the first may be a DSACK. What lies behind them has no meaning.
     pub sack: [SackBlock; 4],
     /// How many entries of `sack` are set.
     pub sack_count: u8,

@@ -490,11 +490,13 @@ impl Sender {
     /// Takes an RTT sample: `rtt_us` for the timeout, `ca_rtt_us` (of the newest packet) for the minimum.
     #[inline]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
-        self.take_exact_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
-        if self.mechanisms.has_rfc6298_rto {
-            let rto = self.rfc6298_rto(rtt_us);
-            self.timer.restart_rto(rto);
-        }
+        self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
+        let rto = if self.mechanisms.has_rfc6298_rto {
+            self.rfc6298_rto(rtt_us)
+        } else {
+            self.rtt.rto_jiffies(self.conn.hz)
+        };
+        self.timer.restart_rto(rto);
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
@@ -502,10 +504,17 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
+        self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
+        self.timer.restart_rto(self.rtt.rto_jiffies(self.conn.hz));
+    }
+
+    /// Takes an RTT sample without setting the timeout.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    fn note_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.rtt_sample_us = Some(ca_rtt_us);
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
-        self.timer.restart_rto(self.rtt.rto_jiffies(self.conn.hz));
         self.update_probe_timeout();
     }
 
