@@ -96,8 +96,8 @@ impl Episode {
     }
 
     /// Records that `packets` were retransmitted with the timestamp `ms`.
-    pub(super) fn note_retransmission(&mut self, ms: u32, packets: u32) {
-        self.retrans_stamp.get_or_insert(ms);
+    pub(super) fn note_retransmission(&mut self, ms: impl FnOnce() -> u32, packets: u32) {
+        self.retrans_stamp.get_or_insert_with(ms);
         self.undo.note_retransmission(packets);
     }
 

@@ -31,16 +31,13 @@ impl Sender {
         let head = self.board.head();
         let mut next = self.board.retransmit_next();
         let max_segs = self.tso_segs();
-        let mut has_hole = false;
         let mut is_head_sent = false;
         let stop = loop {
             let Some(at) = next else { break Stop::Done };
             if self.is_held_by_pacing(host) {
                 break Stop::Limited(Limit::Pacing);
             }
-            if !has_hole {
-                self.board.retransmit_from(at);
-            }
+            self.board.retransmit_from(at);
             let room = self.usable_cwnd().wrapping_sub(self.board.in_flight()).cast_signed();
             if room <= 0 {
                 break Stop::Limited(Limit::Cwnd);
@@ -49,7 +46,7 @@ impl Sender {
                 break Stop::Done;
             }
             // None of this changes until something is sent.
-            let Some(at) = self.board.seek_unrepaired(at, &mut has_hole) else {
+            let Some(at) = self.board.seek_unrepaired(at) else {
                 break Stop::Done;
             };
             let skb = self.board.sent(at);
@@ -83,7 +80,7 @@ impl Sender {
             self.board.retransmitted(at);
         }
         let skb = self.board.sent(at);
-        self.episode.note_retransmission(timestamp_ms(skb.tstamp_ns), skb.pcount);
+        self.episode.note_retransmission(|| timestamp_ms(skb.tstamp_ns), skb.pcount);
         is_sent
     }
 
@@ -133,7 +130,6 @@ impl Sender {
             self.stats.retransmitted += u64::from(pcount);
         }
         self.transmit_skb(at, host);
-        self.board.retransmitted_once(at);
         self.ns3.note_repair(self.board.sent(at).end_seq, self.conn.snd_nxt);
         true
     }

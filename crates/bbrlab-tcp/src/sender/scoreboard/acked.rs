@@ -6,10 +6,10 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::Scoreboard;
 use super::queue::{is_place_among, places_on};
 use super::run::{Counts, Run};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::{Scoreboard, is_spare};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
 
@@ -226,8 +226,8 @@ impl Scoreboard {
         if acked.has(tag::LOST) {
             self.lost_out -= acked.pcount;
         }
-        if self.is_spare(acked.tags) {
-            self.spare_out -= acked.pcount;
+        if is_spare(acked.tags) {
+            *self.spare() -= acked.pcount;
         }
         self.packets_out -= acked.pcount;
         if acked.is_whole {

@@ -11,7 +11,7 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::skb::{NIL, OVERHEAD, Skb, tag};
 use super::unsent::Written;
-use super::{Cursor, Scoreboard};
+use super::{Cursor, Scoreboard, is_spare};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
 
@@ -208,26 +208,15 @@ impl Scoreboard {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
-    /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission continues from here the
-    /// next time, or from the first hole before it: an skb that is neither lost, SACKed nor retransmitted.
-    /// Linux: in `tcp_xmit_retransmit_queue`.
-    pub(crate) fn seek_unrepaired(&mut self, at: Cursor, has_hole: &mut bool) -> Option<Cursor> {
+    /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission continues from there the next
+    /// time: it would find no other before, and if one before is marked lost, [`Self::mark_lost`] goes back to that.
+    /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
+    pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
         let Cursor(mut id) = at;
-        if !*has_hole {
-            while self.queue[id].has(tag::SACKED | tag::RETRANS) {
-                let next = self.queue.next_linked(id);
-                if next == NIL {
-                    self.retransmit_hint = id;
-                    return None;
-                }
-                id = next;
-            }
-            self.retransmit_hint = id;
-            *has_hole = !self.queue[id].has(tag::LOST);
-        }
         loop {
             let tags = self.queue[id].tags;
             if tags & tag::ALL == tag::LOST {
+                self.retransmit_hint = id;
                 return Some(Cursor(id));
             }
             // No plain skb is lost.
@@ -254,20 +243,16 @@ impl Scoreboard {
         skb.tags |= tag::ANY_RETRANS;
         if tags & tag::RETRANS == 0 {
             self.retrans_out += pcount;
-            if self.is_spare(tags | tag::RETRANS) {
-                self.spare_out += pcount;
+            if is_spare(tags | tag::RETRANS) {
+                *self.spare() += pcount;
             }
         }
     }
 
-    /// An skb was retransmitted, possibly only as a loss probe.
-    pub(crate) fn retransmitted_once(&mut self, at: Cursor) {
-        self.queue[at.0].tags |= tag::EVER_RETRANS;
-    }
-
-    /// Counts one more transmission of an skb; returns its number of segments.
+    /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         let skb = &mut self.queue[at.0];
+        skb.tags |= tag::EVER_RETRANS;
         skb.retransmission = skb.retransmission.wrapping_add(1);
         u32::from(skb.pcount)
     }
@@ -312,7 +297,18 @@ impl Scoreboard {
     }
 
     /// Recounts the segments of an skb with `mss` bytes each.
+    #[inline]
     pub(crate) fn recount(&mut self, at: Cursor, mss: u32) {
+        let skb = &self.queue[at.0];
+        if skb.gso_size == 0 && skb.len() <= mss {
+            debug_assert_eq!(skb.pcount, 1);
+            return;
+        }
+        self.recount_several(at, mss);
+    }
+
+    #[inline(never)]
+    fn recount_several(&mut self, at: Cursor, mss: u32) {
         let skb = &mut self.queue[at.0];
         let before = u32::from(skb.pcount);
         skb.count_segments(mss);

@@ -12,7 +12,7 @@ use bbrlab_cc::linux_int::before;
 
 use super::queue::ByTime;
 use super::skb::{NIL, SkbId, tag};
-use super::{Counting, Cursor, Scoreboard};
+use super::{Cursor, Scoreboard, is_spare};
 
 /// The position of a search that counts SACKed packets from the head on.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,9 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        if (hint == NIL && !self.is_repair_due())
+        // Where nothing else waits, the search for what to retransmit can begin here, wherever it stood.
+        if self.is_all_repaired()
+            || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
         {
             self.retransmit_hint = id;
@@ -50,8 +52,8 @@ impl Scoreboard {
         if tags & tag::LOST == 0 {
             self.lost_out += pcount;
             self.queue[id].tags |= tag::LOST;
-            if self.is_spare(tags) {
-                self.spare_out -= pcount;
+            if is_spare(tags) {
+                *self.spare() -= pcount;
             }
         } else if tags & tag::RETRANS != 0 {
             self.queue[id].tags &= !tag::RETRANS;
@@ -125,9 +127,7 @@ impl Scoreboard {
             id = self.queue.next(id);
         }
         self.lost_out = 0;
-        if self.count != Counting::Linux {
-            self.spare_out = self.retrans_out;
-        }
+        *self.spare() = self.retrans_out;
         self.forget_hints();
     }
 
@@ -138,8 +138,8 @@ impl Scoreboard {
         if tags & tag::RETRANS != 0 {
             skb.tags &= !tag::RETRANS;
             self.retrans_out -= pcount;
-            if self.is_spare(tags) {
-                self.spare_out -= pcount;
+            if is_spare(tags) {
+                *self.spare() -= pcount;
             }
         }
     }

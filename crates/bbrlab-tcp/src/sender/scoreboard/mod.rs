@@ -56,6 +56,11 @@ impl Cursor {
     }
 }
 
+/// Whether an skb with `tags` is retransmitted but not marked lost.
+const fn is_spare(tags: u8) -> bool {
+    tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
+}
+
 /// The skbs of a connection and their counts. What every packet and ACK touches is in the middle, in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -77,6 +82,8 @@ pub(super) struct Scoreboard {
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
     retransmit_hint: SkbId,
+    /// Such retransmissions under Linux's rules.
+    uncounted_spare_out: u32,
     /// The search of recovery by `DupThresh`.
     search: Search,
     queue: Queue,
@@ -110,6 +117,7 @@ impl Scoreboard {
             highest_sack: NIL,
             above_sacked: 0,
             retransmit_hint: NIL,
+            uncounted_spare_out: 0,
             wmem_queued: 0,
             is_sack,
             notes_in_flight,
@@ -191,9 +199,17 @@ impl Scoreboard {
         }
     }
 
-    /// Whether an skb with `tags` is counted as retransmitted but not lost.
-    const fn is_spare(&self, tags: u8) -> bool {
-        tags & (tag::RETRANS | tag::LOST) == tag::RETRANS && !matches!(self.count, Counting::Linux)
+    /// The number of retransmissions in flight of packets that are not marked lost.
+    const fn spare(&mut self) -> &mut u32 {
+        match self.count {
+            Counting::Linux => &mut self.uncounted_spare_out,
+            Counting::Spare | Counting::SpareKept => &mut self.spare_out,
+        }
+    }
+
+    /// Whether every packet that is marked lost was retransmitted. [`Self::is_repair_due`] is Linux's estimate of that.
+    const fn is_all_repaired(&self) -> bool {
+        self.lost_out + self.spare_out + self.uncounted_spare_out == self.retrans_out
     }
 
     /// Adjusts the counts after the number of segments of an skb with `tags` fell by `decrease`.
@@ -213,8 +229,8 @@ impl Scoreboard {
         if tags & tag::LOST != 0 {
             adjust(&mut self.lost_out);
         }
-        if self.is_spare(tags) {
-            adjust(&mut self.spare_out);
+        if is_spare(tags) {
+            adjust(self.spare());
         }
         if !self.is_sack && decrease > 0 {
             self.sacked_out = self.sacked_out.saturating_sub(decrease.cast_unsigned());

@@ -15,7 +15,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::queue::is_place_among;
 use super::run::Run;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
-use super::{Counting, Cursor, Scoreboard};
+use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, PackedStamps};
 use crate::segment::{SackBlock, flag};
 
@@ -512,8 +512,8 @@ impl Scoreboard {
                 }
             }
             if is_dup && tags & tag::RETRANS != 0 {
-                if self.is_spare(tags) {
-                    self.spare_out -= pcount;
+                if is_spare(tags) {
+                    *self.spare() -= pcount;
                 }
                 tags &= !tag::RETRANS;
                 self.retrans_out -= pcount;

@@ -21,6 +21,7 @@ impl Scoreboard {
         let mut id = queue.head();
         let mut has_hint = self.retransmit_hint == NIL;
         let mut has_highest = self.highest_sack == NIL;
+        let (mut is_plain, mut is_above_sacked) = (false, false);
         while id != NIL {
             let skb = &queue[id];
             assert!(expected_seq.is_none_or(|seq| seq == skb.seq), "the queue has no gaps");
@@ -41,8 +42,20 @@ impl Scoreboard {
             assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
             assert_eq!(queue.prev(id), before, "each skb knows the one before it");
             before = id;
+            assert!(!is_plain || !skb.has(tag::LINKED), "linked skbs come first");
+            is_plain |= !skb.has(tag::LINKED);
             has_hint |= self.retransmit_hint == id;
+            assert!(
+                has_hint || !skb.has(tag::LOST) || skb.has(tag::RETRANS),
+                "the hint is past it"
+            );
             has_highest |= self.highest_sack == id;
+            if self.is_sack && self.sacked_out != 0 {
+                let is_highest = self.highest_sack == id;
+                assert!(!is_plain || is_above_sacked || is_highest, "plain below what is SACKed");
+                is_above_sacked |= is_highest;
+                assert!(!is_above_sacked || !skb.has(tag::SACKED), "SACKed above the highest");
+            }
             id = queue.next(id);
         }
         assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "the queue ends at snd_nxt");
@@ -54,8 +67,9 @@ impl Scoreboard {
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.lost_out, lost, "lost_out");
         assert_eq!(self.retrans_out, retrans, "retrans_out");
-        let spare = if self.count == Counting::Linux { 0 } else { spare };
-        assert_eq!(self.spare_out, spare, "spare_out");
+        let is_linux = self.count == Counting::Linux;
+        let expected = if is_linux { (0, spare) } else { (spare, 0) };
+        assert_eq!((self.spare_out, self.uncounted_spare_out), expected, "spare_out");
         if self.is_sack {
             assert_eq!(self.sacked_out, sacked, "sacked_out");
         }
