@@ -10,7 +10,7 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
-use super::scoreboard::{Reported, SortedBlocks, Tagged, tag};
+use super::scoreboard::{Blocks, Reported, Tagged, tag};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
@@ -35,10 +35,8 @@ impl Sender {
 
         if is_dsack {
             self.tag_with_dsack(wire, prior_snd_una, state);
-        } else if let Some(block) = self.board.grown_block(&self.conn, wire) {
-            self.tag_sacked(Reported::Grown(block), state);
         } else {
-            self.tag_without_dsack(wire, state);
+            self.tag_without_dsack(segment, state);
         }
 
         if self.conn.ca_state != CaState::Loss || self.episode.undo.is_possible() {
@@ -57,22 +55,35 @@ impl Sender {
         }
     }
 
-    /// Tags what the blocks cover, of which none reports a duplicate.
+    /// Tags what the blocks of an ACK cover, of which there are some and none reports a duplicate.
+    #[inline]
+    fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
+        let blocks = Blocks::of(segment);
+        if self.sack_window().allows_new(blocks[0])
+            && let Some(from) = self.board.news_of_first(&self.conn, &blocks)
+        {
+            self.tag_sacked(Reported::First(&blocks, from), state);
+        } else {
+            self.tag_several(&blocks, state);
+        }
+    }
+
+    /// The same where more than the first block may report something new.
     #[inline(never)]
-    fn tag_without_dsack(&mut self, wire: &[SackBlock], state: &mut AckState) {
+    fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
-        let mut blocks = SortedBlocks::default();
+        let mut blocks = Blocks::default();
         for &block in wire.iter().filter(|&&block| window.allows_new(block)) {
             blocks.insert(block);
         }
-        self.tag_sacked(Reported::Blocks(&blocks, None), state);
+        self.tag_sacked(Reported::Any(&blocks, None), state);
     }
 
     /// Tags what the blocks cover, of which the first reports a duplicate.
     #[cold]
     fn tag_with_dsack(&mut self, wire: &[SackBlock], prior_snd_una: u32, state: &mut AckState) {
         let window = self.sack_window();
-        let mut blocks = SortedBlocks::default();
+        let mut blocks = Blocks::default();
         let mut dsack_index = None;
         for (i, &block) in wire.iter().enumerate() {
             let is_known = !after(block.end, prior_snd_una);
@@ -86,7 +97,7 @@ impl Sender {
                 dsack_index = dsack_index.map(|index| index + 1);
             }
         }
-        self.tag_sacked(Reported::Blocks(&blocks, dsack_index), state);
+        self.tag_sacked(Reported::Any(&blocks, dsack_index), state);
     }
 
     /// Tags what the blocks cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state and the

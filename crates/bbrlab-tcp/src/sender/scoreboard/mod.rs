@@ -34,7 +34,7 @@ pub(super) use acked::Acked;
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
-pub(super) use sacked::{Covered, Reported, SortedBlocks, Tagged};
+pub(super) use sacked::{Blocks, Covered, Reported, Tagged};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 
@@ -89,7 +89,7 @@ pub(super) struct Scoreboard {
     queue: Queue,
     // Used in recovery.
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
-    sack_cache: SortedBlocks,
+    sack_cache: Blocks,
 }
 
 /// How retransmissions in flight are counted.
@@ -123,7 +123,7 @@ impl Scoreboard {
             notes_in_flight,
             queue: Queue::new(),
             unsent: WriteQueue::default(),
-            sack_cache: SortedBlocks::default(),
+            sack_cache: Blocks::default(),
             search: Search::START,
         }
     }

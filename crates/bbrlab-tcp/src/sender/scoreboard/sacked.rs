@@ -17,7 +17,7 @@ use super::run::Run;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, PackedStamps};
-use crate::segment::{SackBlock, flag};
+use crate::segment::{SackBlock, Segment, flag};
 
 /// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
@@ -28,15 +28,21 @@ const MERGE_LIMIT: u32 = 65_535 * 8;
 /// Segments of a merged skb: they are counted in 16 bits.
 const PCOUNT_LIMIT: u32 = 65_535;
 
-/// SACK blocks of an ACK in order of sequence number.
+/// SACK blocks of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SortedBlocks {
+pub(crate) struct Blocks {
     blocks: [SackBlock; NUM_SACKS],
     count: u8,
 }
 
-impl SortedBlocks {
-    /// Adds a block behind those that start no later; returns its place.
+impl Blocks {
+    /// Those of a segment, as it carries them.
+    #[inline]
+    pub(crate) const fn of(segment: &Segment) -> Self {
+        Self { blocks: segment.sack, count: segment.sack_count }
+    }
+
+    /// Adds a block behind those that start no later; returns its place. All blocks were added so.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -49,22 +55,17 @@ impl SortedBlocks {
         place
     }
 
-    /// Whether these are the blocks `wire`, of which the first is the highest, but for the end of that.
-    #[inline]
-    fn are_but_for_top(&self, wire: &[SackBlock]) -> bool {
-        match (&**self, wire) {
-            ([top], [first]) => top.start == first.start,
-            ([low, top], [first, second]) => top.start == first.start && low == second,
-            ([low, middle, top], [first, second, third]) => {
-                top.start == first.start
-                    && (middle == second && low == third || middle == third && low == second)
-            }
-            _ => false,
-        }
+    /// The same blocks in order of sequence number.
+    fn sorted(&self) -> Self {
+        let mut sorted = Self::default();
+        self.iter().for_each(|&block| {
+            sorted.insert(block);
+        });
+        sorted
     }
 }
 
-impl std::ops::Deref for SortedBlocks {
+impl std::ops::Deref for Blocks {
     type Target = [SackBlock];
     #[inline]
     fn deref(&self) -> &[SackBlock] {
@@ -108,11 +109,15 @@ impl Covered {
 /// The blocks of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// Those of the previous ACK, of which the highest has grown: it is this one now.
-    Grown(SackBlock),
-    /// These, and the place of a DSACK among them.
-    Blocks(&'a SortedBlocks, Option<usize>),
+    /// These, of which only the first reports something new, from where [`Scoreboard::news_of_first`] says.
+    First(&'a Blocks, NewFrom),
+    /// These, in order of sequence number, and the place of a DSACK among them.
+    Any(&'a Blocks, Option<usize>),
 }
+
+/// The skb from which on a block reports something new, `NIL` if it reports nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewFrom(SkbId);
 
 /// What a walk has found covered.
 #[derive(Clone, Copy, Debug)]
@@ -152,19 +157,40 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// The first of the blocks `wire`, if they are those of the previous ACK but for the first, which is above everything
-    /// SACKed and has grown. While a hole waits for its retransmission, nearly every ACK is like this.
+    /// From where on the first of `blocks`, which is valid, reports something new, if none of the others does and the walk
+    /// has nothing to skip: the others were reported before, and of all that was, the first continues one or meets none. A
+    /// receiver reports first what has just arrived, so nearly every ACK is like this.
     #[inline]
-    pub(crate) fn grown_block(&self, conn: &Conn, wire: &[SackBlock]) -> Option<SackBlock> {
-        let cache = &self.sack_cache;
-        let is_grown = self.sacked_out != 0
-            && self.highest_sack != NIL
-            && cache.are_but_for_top(wire)
-            && cache[cache.len() - 1].end == self.above_sacked
-            && after(wire[0].end, self.above_sacked)
-            && !after(wire[0].end, conn.snd_nxt)
-            && after(cache[0].start, conn.snd_una);
-        is_grown.then(|| wire[0])
+    pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
+        let (first, others) = blocks.split_first()?;
+        let cache = &*self.sack_cache;
+        let is_known =
+            |block: &SackBlock| after(block.start, conn.snd_una) && cache.contains(block);
+        if self.sacked_out == 0 || !others.iter().all(is_known) {
+            return None;
+        }
+        let mut from = first.start;
+        let mut is_met = false;
+        for known in cache {
+            if before(first.start, known.end) && after(first.end, known.start) {
+                if is_met || before(first.start, known.start) {
+                    return None;
+                }
+                is_met = true;
+                from = known.end;
+            }
+        }
+        if !before(from, first.end) {
+            return Some(NewFrom(NIL));
+        }
+        let id = if before(from, self.highest_sack_seq(conn)) {
+            self.queue.find_sent(from)
+        } else if self.highest_sack == NIL {
+            NIL
+        } else {
+            self.sack_skip(self.highest_sack, from)
+        };
+        Some(NewFrom(id))
     }
 
     /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with `is_each_heard`. Ranges that the
@@ -179,16 +205,18 @@ impl Scoreboard {
         hear: &mut impl FnMut(Tagged<'_>),
     ) {
         match reported {
-            Reported::Grown(block) => {
-                let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
-                self.tag_block(self.highest_sack, conn, &wanted, hear);
-                let cache = &mut self.sack_cache;
-                cache.blocks[usize::from(cache.count) - 1] = block;
+            Reported::First(blocks, NewFrom(id)) => {
+                if id != NIL {
+                    let block = blocks[0];
+                    let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
+                    self.sacktag_walk(id, conn, &wanted, hear);
+                }
+                self.sack_cache = *blocks;
             }
-            Reported::Blocks(blocks, dsack_index) => {
+            Reported::Any(blocks, dsack_index) => {
                 if self.sacked_out == 0 {
                     self.set_highest_sack(self.queue.head());
-                    self.sack_cache = SortedBlocks::default();
+                    self.sack_cache = Blocks::default();
                 }
                 self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
                 self.sack_cache = *blocks;
@@ -207,7 +235,7 @@ impl Scoreboard {
         is_each_heard: bool,
         hear: &mut impl FnMut(Tagged<'_>),
     ) {
-        let cache = self.sack_cache;
+        let cache = self.sack_cache.sorted();
         let mut cached = 0;
         let mut id = NIL;
         let mut i = 0;
@@ -250,33 +278,24 @@ impl Scoreboard {
                 }
                 id = self.sack_skip(id, start);
             }
-            id = self.tag_block(id, conn, &wanted(block), hear);
+            id = self.sacktag_walk(id, conn, &wanted(block), hear);
             i += 1;
         }
     }
 
-    /// [`Self::sacktag_walk`], which mostly has nothing to do after a run.
+    /// The skb that holds `seq`, or `id` if that is already above `seq`. Linux: `tcp_sacktag_skip`.
     #[inline]
-    fn tag_block(
-        &mut self,
-        mut id: SkbId,
-        conn: &Conn,
-        wanted: &Wanted,
-        hear: &mut impl FnMut(Tagged<'_>),
-    ) -> SkbId {
-        if self.tag_run(id, wanted, hear) {
-            id = self.queue.plain_head();
-            if id == NIL || !before(self.queue[id].seq, wanted.block.end) {
+    fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
+        if id != NIL {
+            let skb = &self.queue[id];
+            if after(skb.seq, seq) || before(seq, skb.end_seq) {
                 return id;
             }
-        }
-        self.sacktag_walk(id, conn, wanted, hear)
-    }
-
-    /// The skb that holds `seq`, or `id` if that is already above `seq`. Linux: `tcp_sacktag_skip`.
-    fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
-        if id != NIL && after(self.queue[id].seq, seq) {
-            return id;
+            // Most holes are one skb.
+            let next = self.queue.next(id);
+            if next != NIL && before(seq, self.queue[next].end_seq) {
+                return next;
+            }
         }
         self.queue.find_sent(seq)
     }
@@ -304,6 +323,7 @@ impl Scoreboard {
 
     /// Tags the skbs from `id` on that a block covers; returns where the walk ended.
     /// Linux: `tcp_sacktag_walk`.
+    #[inline]
     fn sacktag_walk(
         &mut self,
         mut id: SkbId,
@@ -311,50 +331,59 @@ impl Scoreboard {
         wanted: &Wanted,
         hear: &mut impl FnMut(Tagged<'_>),
     ) -> SkbId {
-        let block = wanted.block;
         while id != NIL {
-            if !before(self.queue[id].seq, block.end) {
+            let skb = &self.queue[id];
+            if !before(skb.seq, wanted.block.end) {
                 break;
             }
-            if self.tag_run(id, wanted, hear) {
+            if skb.tags == 0 && self.tag_run(id, wanted, hear) {
                 id = self.queue.plain_head();
                 continue;
             }
-            let mut is_dup = wanted.is_dup;
-            let mut is_covered = false;
-            if let Some(dup) = wanted.next_dup.filter(|dup| before(self.queue[id].seq, dup.end)) {
-                is_covered = self.match_skb_to_block(id, dup).unwrap_or(false);
-                is_dup |= is_covered;
+            match self.sacktag_next(id, conn, wanted, hear) {
+                Some(next) => id = next,
+                None => break,
             }
-            if !is_covered {
-                match self.shift_skb(id, conn, block, is_dup, hear) {
-                    Shift::Merged(into) => {
-                        id = self.queue.next(into);
-                        continue;
-                    }
-                    Shift::Nothing => is_covered = false,
-                    Shift::Fallback => match self.match_skb_to_block(id, block) {
-                        None => break,
-                        Some(covered) => is_covered = covered,
-                    },
-                }
-            }
-            if is_covered {
-                self.sacktag_skb(id, conn, is_dup, hear);
-            }
-            id = self.queue.next(id);
         }
         id
     }
 
+    /// One turn of [`Self::sacktag_walk`]: tags what is covered of one skb; returns the next one, `None` if the block ends
+    /// within the first segment.
+    #[inline(never)]
+    fn sacktag_next(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        wanted: &Wanted,
+        hear: &mut impl FnMut(Tagged<'_>),
+    ) -> Option<SkbId> {
+        let block = wanted.block;
+        let mut is_dup = wanted.is_dup;
+        let mut is_covered = false;
+        if let Some(dup) = wanted.next_dup.filter(|dup| before(self.queue[id].seq, dup.end)) {
+            is_covered = self.match_skb_to_block(id, dup).unwrap_or(false);
+            is_dup |= is_covered;
+        }
+        if !is_covered {
+            match self.shift_skb(id, conn, block, is_dup, hear) {
+                Shift::Merged(into) => return Some(self.queue.next(into)),
+                Shift::Nothing => {}
+                Shift::Fallback => is_covered = self.match_skb_to_block(id, block)?,
+            }
+        }
+        if is_covered {
+            self.sacktag_skb(id, conn, is_dup, hear);
+        }
+        Some(self.queue.next(id))
+    }
+
     /// Tags the plain skbs from `id` on that the block covers as a whole, and makes one SACKed skb of them, or of them and
     /// the SACKed one before them. It does what the rest of the walk would do with one after the other: what a receiver
-    /// reports above a hole goes this way. Returns false, and does nothing, if `id` is no such skb.
-    #[inline]
+    /// reports above a hole goes this way. Returns false, and does nothing, if `id`, which has no tags, is no such skb.
+    #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl FnMut(Tagged<'_>)) -> bool {
-        let is_original = id != NIL
-            && self.queue[id].tags == 0
-            && !after(wanted.block.start, self.queue[id].seq)
+        let is_original = !after(wanted.block.start, self.queue[id].seq)
             && !wanted.is_dup
             && wanted.next_dup.is_none()
             && !wanted.is_each_heard
@@ -404,16 +433,20 @@ impl Scoreboard {
         while place != NIL {
             let skb = &self.queue[place];
             segments += u32::from(skb.pcount);
+            let span = skb.end_seq.wrapping_sub(start);
             if skb.tags != 0
                 || skb.flags & (flag::SYN | flag::FIN) != 0
                 || skb.seg_len() != mss
-                || skb.end_seq.wrapping_sub(start) > room
+                || span > room
                 || segments > PCOUNT_LIMIT
             {
                 break;
             }
             pcount += u32::from(skb.pcount);
             count += 1;
+            if span == room {
+                break;
+            }
             place = self.queue.next_plain(place);
         }
         (count > 0).then(|| self.run_of(id, count, pcount))
