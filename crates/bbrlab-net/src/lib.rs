@@ -14,6 +14,7 @@
 //! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
 //! | `event.rs` | the order of events: one 128-bit key |
 //! | `heap.rs` | the event queue |
+//! | `calendar.rs` | beside it: timers that run about as long everywhere |
 //! | `chunks.rs` | the queues of lanes and links, in memory that they share |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
 //! | `timers.rs` | lazy timers |
@@ -36,6 +37,7 @@
 //! buffers), hashing or dynamic dispatch in the path of a packet; the engine never reads a payload.
 
 mod accounts;
+mod calendar;
 mod chunks;
 mod digest;
 mod engine;

@@ -37,6 +37,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     let timers = u8::try_from(TimerId::COUNT).expect("a handful of timers");
     let mut net = Network::new(run.seed, timers);
     net.set_swift_timer(Side::Sender, TimerId::Pacing as u8);
+    net.set_even_timer(Side::Receiver, TimerId::CompressedAck as u8);
     net.set_clock_step(run.stack.clock_step);
     let mut rated = Vec::new();
     for link in &run.links {

@@ -23,7 +23,13 @@ const LISTED: usize = 40;
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "heap, keys, timer table",
-        &["net/src/heap.rs", "net/src/tournament.rs", "net/src/event.rs", "net/src/timers.rs"],
+        &[
+            "net/src/heap.rs",
+            "net/src/calendar.rs",
+            "net/src/tournament.rs",
+            "net/src/event.rs",
+            "net/src/timers.rs",
+        ],
     ),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),
     ("digest", &["net/src/digest.rs"]),

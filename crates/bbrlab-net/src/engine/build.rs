@@ -112,6 +112,7 @@ impl<P: Load> Network<P> {
         self.accounts.add_flow();
         self.timers.add(2 * usize::from(self.timers_per_end));
         self.swift.add(id.0);
+        self.heap.add_flow();
         id
     }
 }

@@ -93,6 +93,8 @@ pub struct Network<P: Load> {
     swift: Tournament,
     /// Which ones these are, as in the low bits of their keys; `NO_TIMER` for none.
     swift_timer: u32,
+    /// Which timer runs about as long everywhere, likewise.
+    even_timer: u32,
     /// One timer per link, for its queue discipline.
     link_timers: Timers,
     links: Vec<Link>,
@@ -130,6 +132,7 @@ impl<P: Load> Network<P> {
             timers_per_end,
             swift: Tournament::new(),
             swift_timer: NO_TIMER,
+            even_timer: NO_TIMER,
             link_timers: Timers::default(),
             links: Vec::new(),
             packets: Packets::new(),
@@ -167,6 +170,12 @@ impl<P: Load> Network<P> {
     /// else is under way; nothing else does. Call it before the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.swift_timer = low_bits(side, timer);
+    }
+
+    /// Says which timer, of one end of every flow, runs about as long in every flow. Its cost then depends little on how many
+    /// other timers are armed; nothing else does. Call it before the first flow is added.
+    pub fn set_even_timer(&mut self, side: Side, timer: u8) {
+        self.even_timer = low_bits(side, timer);
     }
 
     /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
@@ -468,8 +477,13 @@ impl<P: Load> Network<P> {
         }
         let slot = self.timer_slot(flow, side, id);
         if self.timers.arm(slot, at) {
-            let tie = tie(Kind::Timer, id_tie(flow.0, low));
-            self.heap.push(Key::new(at, tie), slot);
+            let key = Key::new(at, tie(Kind::Timer, id_tie(flow.0, low)));
+            if low == self.even_timer {
+                // Events that were due before `now`, but after this one, may still be to come.
+                self.heap.push_in_calendar(flow.0, key, slot, self.due);
+            } else {
+                self.heap.push(key, slot);
+            }
         }
     }
 
