@@ -118,7 +118,7 @@ const PREFIX: &str = "flow_groups.";
 
 /// The names of a point's groups of flows, in order.
 pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
-    let names = group.metrics.keys().filter_map(|name| name.strip_prefix(PREFIX));
+    let names = group.metrics.names().filter_map(|name| name.strip_prefix(PREFIX));
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<
             let of_link =
                 |key: &str| key.starts_with("links.") && key.ends_with(&format!(".{name}"));
             group.metrics.get(&format!("links.bottleneck.{name}")).or_else(|| {
-                group.metrics.iter().find(|(key, _)| of_link(key)).map(|(_, value)| value)
+                group.metrics.iter().find(|(key, _)| of_link(key)).map(|(_, metric)| metric)
             })
         }
         Metric::PerGroup(name) => flow_groups(group)
@@ -138,7 +138,5 @@ pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<
             .and_then(|of| group.metrics.get(&format!("{PREFIX}{of}.{name}"))),
     };
     let Some(found) = found else { return (None, None) };
-    let mean = found["mean"].as_f64();
-    let high = found["ci95"][1].as_f64();
-    (mean, mean.zip(high).map(|(mean, high)| high - mean))
+    (found.mean, found.mean.zip(found.ci95).map(|(mean, [_, high])| high - mean))
 }

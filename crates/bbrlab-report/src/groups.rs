@@ -1,15 +1,23 @@
 //! Means over seeds: runs that differ only in the seed become one group.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use bbrlab_run::{Field, Group, GroupMetric, Kind, Role, RunSummary, leaves};
-use serde_json::Map;
+use bbrlab_run::{
+    Field, FlowGroup, Group, GroupMetric, Kind, Leaf, LinkSummary, Metrics, Role, RunSummary,
+    leaves,
+};
 
 use crate::student_t::interval;
 
 /// The groups of some runs, in the order in which each group's first run appears.
 #[must_use]
 pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
+    each_group(runs).collect()
+}
+
+/// The same, one at a time.
+pub fn each_group(runs: &[RunSummary]) -> impl Iterator<Item = Group> {
     let mut members: BTreeMap<(&str, &str), (usize, Vec<&RunSummary>)> = BTreeMap::new();
     for (place, run) in runs.iter().enumerate() {
         members
@@ -20,28 +28,36 @@ pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
     }
     let mut in_order: Vec<(usize, Vec<&RunSummary>)> = members.into_values().collect();
     in_order.sort_by_key(|(place, _)| *place);
-    in_order.into_iter().map(|(_, members)| group(&members)).collect()
+    let mut names: Arc<[String]> = Arc::default();
+    in_order.into_iter().map(move |(_, members)| {
+        let own = metric_names(members[0]);
+        // The points of a sweep share their names.
+        if *names != *own {
+            names = own.into();
+        }
+        group(&members, Arc::clone(&names))
+    })
 }
 
-fn group(runs: &[&RunSummary]) -> Group {
+fn group(runs: &[&RunSummary], names: Arc<[String]>) -> Group {
     let first = runs[0];
-    let flat: Vec<Vec<(String, Option<f64>)>> = runs.iter().map(|run| flat_metrics(run)).collect();
     let identical_digests = runs.len() > 1
         && first.digest.is_some()
         && runs.iter().all(|run| run.digest == first.digest);
-    let mut metrics = Map::new();
-    for (place, (name, _)) in flat[0].iter().enumerate() {
-        // Every run of a group has the same links and flows, so the same metrics at the same places.
-        let values: Vec<f64> =
-            flat.iter().filter_map(|run| run.get(place).and_then(|(_, value)| *value)).collect();
-        let found = interval(&values);
+    // Every run of a group has the same links and flows, so the same metrics at the same places.
+    let mut samples: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+    for run in runs {
+        for (sample, value) in samples.iter_mut().zip(metric_values(run)) {
+            sample.extend(value);
+        }
+    }
+    let metrics = samples.iter().map(|sample| {
+        let found = interval(sample);
         // The same run again and again says nothing about chance.
         let half = found.half.filter(|_| !identical_digests);
         let ci95 = found.mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
-        let metric = GroupMetric { n: found.n as u64, mean: found.mean, ci95 };
-        let metric = serde_json::to_value(metric).expect("numbers and nulls");
-        metrics.insert(name.clone(), metric);
-    }
+        GroupMetric { n: found.n as u64, mean: found.mean, ci95 }
+    });
     Group {
         scenario: first.scenario.clone(),
         scenario_hash: first.scenario_hash.clone(),
@@ -49,35 +65,58 @@ fn group(runs: &[&RunSummary]) -> Group {
         point: first.point.clone(),
         seeds: runs.iter().map(|run| run.seed).collect(),
         identical_digests,
-        metrics,
+        metrics: Metrics::new(names, metrics.collect()),
     }
 }
 
-/// The metrics of a run by name, those of the JSON document: of the run itself (`jain`), of links that flows share
-/// (`links.bottleneck.utilization`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their
-/// private links have none, so that their number does not depend on that of flows.
+/// The metrics of a run with their names.
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
-    let mut flat = Vec::new();
-    metrics("", run, &mut flat);
-    for link in run.links.iter().filter(|link| !link.is_private()) {
-        metrics(&format!("links.{}.", link.name), link, &mut flat);
+    metric_names(run).into_iter().zip(metric_values(run)).collect()
+}
+
+/// The names of a run's metrics, those of the JSON document: of the run itself (`jain`), of links that flows share
+/// (`links.bottleneck.utilization`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their
+/// private links have none, so that their number does not depend on that of flows.
+fn metric_names(run: &RunSummary) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut of = |parts, prefix: &str| {
+        let metrics = leaves(parts, prefix, ".").into_iter().filter(is_metric);
+        names.extend(metrics.map(|leaf| leaf.name));
+    };
+    of(RunSummary::PARTS, "");
+    for link in shared_links(run) {
+        of(LinkSummary::PARTS, &format!("links.{}.", link.name));
     }
     for group in &run.flow_groups {
-        metrics(&format!("flow_groups.{}.", group.group), group, &mut flat);
+        of(FlowGroup::PARTS, &format!("flow_groups.{}.", group.group));
     }
-    flat
+    names
+}
+
+/// The values of the same metrics.
+fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
+    let mut values = numbers_of(run);
+    values.extend(shared_links(run).flat_map(numbers_of));
+    values.extend(run.flow_groups.iter().flat_map(numbers_of));
+    values
+}
+
+fn shared_links(run: &RunSummary) -> impl Iterator<Item = &LinkSummary> {
+    run.links.iter().filter(|link| !link.is_private())
 }
 
 /// The results of a record that are numbers.
-fn metrics<R: Field>(prefix: &str, record: &R, flat: &mut Vec<(String, Option<f64>)>) {
+fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     let mut cells = Vec::new();
     record.cells(&mut cells);
-    for (leaf, cell) in leaves(R::PARTS, prefix, ".").into_iter().zip(cells) {
-        if leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word {
-            flat.push((leaf.name, cell.number()));
-        }
-    }
+    let leaves = leaves(R::PARTS, "", ".");
+    let metrics = leaves.iter().zip(&cells).filter(|(leaf, _)| is_metric(leaf));
+    metrics.map(|(_, cell)| cell.number()).collect()
+}
+
+fn is_metric(leaf: &Leaf) -> bool {
+    leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word
 }
 
 #[cfg(test)]
@@ -102,11 +141,11 @@ mod tests {
         let hashes: Vec<&str> = groups.iter().map(|g| g.scenario_hash.as_str()).collect();
         assert_eq!(hashes, ["bbb", "aaa"]);
         assert_eq!(groups[0].seeds, [1, 2, 3]);
-        let jain = &groups[0].metrics["jain"];
-        assert_eq!(jain["n"], 3);
-        assert!((jain["mean"].as_f64().unwrap() - 0.7).abs() < 1e-12);
+        let jain = groups[0].metrics.get("jain").unwrap();
+        assert_eq!(jain.n, 3);
+        assert!((jain.mean.unwrap() - 0.7).abs() < 1e-12);
         // Half width: t(2) * 0.1 / sqrt(3).
-        let low = jain["ci95"][0].as_f64().unwrap();
+        let [low, _] = jain.ci95.unwrap();
         assert!((0.7 - low - 4.302_652_730 * 0.1 / 3f64.sqrt()).abs() < 1e-9);
     }
 
@@ -133,10 +172,12 @@ mod tests {
         runs[1].seed = 2;
         let found = groups(&runs);
         assert!(found[0].identical_digests);
-        assert_eq!(found[0].metrics["jain"]["ci95"], serde_json::Value::Null);
+        assert_eq!(found[0].metrics.get("jain").unwrap().ci95, None);
         runs[1].digest = Some("another".to_owned());
         let found = groups(&runs);
-        assert!(!found[0].identical_digests && found[0].metrics["jain"]["ci95"].is_array());
+        assert!(
+            !found[0].identical_digests && found[0].metrics.get("jain").unwrap().ci95.is_some()
+        );
         assert!(!groups(&runs[..1])[0].identical_digests);
     }
 }

@@ -21,7 +21,7 @@ mod table;
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
-pub use groups::{flat_metrics, groups};
+pub use groups::{each_group, flat_metrics, groups};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};

@@ -116,15 +116,14 @@ fn metrics(html: &mut String, group: &Group) {
         html,
         "<table><thead><tr><th>metric</th><th>mean</th><th colspan=\"2\">95 % interval</th></tr></thead><tbody>",
     );
-    for (metric, value) in &group.metrics {
-        let Some(mean) = value["mean"].as_f64() else { continue };
-        let end =
-            |at: usize| value["ci95"][at].as_f64().map_or_else(String::new, |end| fixed(end, 4));
+    for (name, metric) in group.metrics.iter() {
+        let Some(mean) = metric.mean else { continue };
+        let end = |at: usize| metric.ci95.map_or_else(String::new, |ends| fixed(ends[at], 4));
         line(
             html,
             &format!(
                 "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                escaped(metric),
+                escaped(name),
                 figure(mean),
                 end(0),
                 end(1)

@@ -7,6 +7,7 @@
 
 mod column;
 mod figure;
+mod metrics;
 mod profile;
 mod record;
 mod run;
@@ -16,11 +17,12 @@ pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
 pub use column::{Cell, Column, Kind, MaybeKnown, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
+pub use metrics::{GroupMetric, Metrics};
 pub use profile::Profile;
 pub use record::{
-    Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupMetric, GroupRtt, LimitedBy,
-    LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,
-    RunsDocument, Series, SeriesRow, Slowdown, Srtt, TransferRow, Transfers,
+    Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupRtt, LimitedBy, LinkSummary,
+    QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
+    Series, SeriesRow, Slowdown, Srtt, TransferRow, Transfers,
 };
 pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};

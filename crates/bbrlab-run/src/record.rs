@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::MaybeKnown;
 use crate::figure::{columns, record};
+use crate::metrics::Metrics;
 use crate::run::SweepPoint;
 
 /// The document that `--json` writes. `summary.json` is the same with one run.
@@ -265,18 +266,7 @@ pub struct Group {
     #[serde(default)]
     pub identical_digests: bool,
     /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
-    pub metrics: serde_json::Map<String, serde_json::Value>,
-}
-
-/// A metric over the seeds of a group: a value of [`Group::metrics`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GroupMetric {
-    /// Runs in which the metric has a meaning.
-    pub n: u64,
-    /// Their mean.
-    pub mean: Option<f64>,
-    /// Lower and upper end of the mean's 95 % interval; null for one run.
-    pub ci95: Option<[f64; 2]>,
+    pub metrics: Metrics,
 }
 
 /// All results of a run.

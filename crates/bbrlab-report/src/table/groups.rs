@@ -14,14 +14,14 @@ pub fn group_table(group: &Group) -> String {
         .column("mean", "", Align::Right)
         .column("95 % from", "", Align::Right)
         .column("to", "", Align::Right);
-    for (name, value) in &group.metrics {
-        let Some(mean) = value["mean"].as_f64() else { continue };
+    for (name, metric) in group.metrics.iter() {
+        let Some(mean) = metric.mean else { continue };
         table.row(vec![
-            name.clone(),
-            value["n"].to_string(),
+            name.to_owned(),
+            metric.n.to_string(),
             figure(mean),
-            figure(value["ci95"][0].as_f64()),
-            figure(value["ci95"][1].as_f64()),
+            figure(metric.ci95.map(|[low, _]| low)),
+            figure(metric.ci95.map(|[_, high]| high)),
         ]);
     }
     table.render()

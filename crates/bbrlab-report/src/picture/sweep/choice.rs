@@ -114,7 +114,7 @@ fn figure<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
 ) -> Result<Answer<'a>, String> {
-    let has = |name: &str| groups.iter().any(|group| group.metrics.contains_key(name));
+    let has = |name: &str| groups.iter().any(|group| group.metrics.get(name).is_some());
     let has_part = |prefix: &str, name: &str| {
         let ending = format!(".{name}");
         let is_it = |key: &str| {
@@ -122,7 +122,7 @@ fn figure<'a>(
             // What is between is a name.
             rest.is_some_and(|between| !between.is_empty())
         };
-        groups.iter().any(|group| group.metrics.keys().any(|key| is_it(key)))
+        groups.iter().any(|group| group.metrics.names().any(is_it))
     };
     let own = wanted.strip_prefix(GROUPS).unwrap_or(wanted);
     let of_link = wanted.strip_prefix(LINKS).unwrap_or(wanted);

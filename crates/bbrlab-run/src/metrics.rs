@@ -1,0 +1,104 @@
+//! The metrics of a group of runs: figures by name, in JSON an object.
+//!
+//! The points of a sweep have the same metrics, so that the names are stored once for all of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A metric over the seeds of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupMetric {
+    /// Runs in which the metric has a meaning.
+    pub n: u64,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// Lower and upper end of the mean's 95 % interval; null for one run.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// The metrics of a group by name, in the order of the records: of the run, of links, of groups of flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metrics {
+    names: Arc<[String]>,
+    values: Vec<GroupMetric>,
+}
+
+impl Metrics {
+    /// Metrics with their names, which other groups may share.
+    ///
+    /// # Panics
+    /// If there are not as many names as metrics.
+    #[must_use]
+    pub fn new(names: Arc<[String]>, values: Vec<GroupMetric>) -> Self {
+        assert_eq!(names.len(), values.len(), "a name for each metric");
+        Self { names, values }
+    }
+
+    /// The metric of that name, such as `jain` or `flow_groups.bbr1.share`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&GroupMetric> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, metric)| metric)
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Each metric with its name, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &GroupMetric)> {
+        self.names().zip(&self.values)
+    }
+}
+
+impl Serialize for Metrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Metrics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Metrics;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("metrics by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metrics, A::Error> {
+                let (mut names, mut values) = (Vec::new(), Vec::new());
+                while let Some((name, value)) = map.next_entry()? {
+                    names.push(name);
+                    values.push(value);
+                }
+                Ok(Metrics { names: names.into(), values })
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GroupMetric, Metrics};
+
+    #[test]
+    fn metrics_are_an_object_that_keeps_its_order() {
+        let one = GroupMetric { n: 3, mean: Some(0.5), ci95: Some([0.25, 0.75]) };
+        let none = GroupMetric { n: 0, mean: None, ci95: None };
+        let metrics =
+            Metrics::new(["jain".to_owned(), "goodput".to_owned()].into(), vec![one, none]);
+        let text = serde_json::to_string(&metrics).unwrap();
+        let expected = r#"{"jain":{"n":3,"mean":0.5,"ci95":[0.25,0.75]},"goodput":{"n":0,"mean":null,"ci95":null}}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
+        assert_eq!((metrics.get("jain"), metrics.get("fct")), (Some(&one), None));
+    }
+}
