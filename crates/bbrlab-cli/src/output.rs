@@ -58,8 +58,8 @@ impl Output {
 
     /// The one document of `--json`.
     pub(crate) fn json(&mut self, document: &impl Serialize) -> Verdict {
-        let text = serde_json::to_string_pretty(document).expect("records of plain values");
-        self.text(&text)?;
+        let written = serde_json::to_writer_pretty(&mut self.out, document);
+        written.map_err(|error| Stopped::Output(error.into()))?;
         self.text("\n")
     }
 

@@ -11,17 +11,16 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use bbrlab_report::{Picture, groups, sweep_pictures};
+use bbrlab_report::{Picture, sweep_pictures};
 use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::{Scenario, plain_name};
 
-use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write};
-use crate::columns::summary_columns;
+use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write_by};
+use crate::columns::write_summary;
 use crate::error::LabError;
 use crate::execute::execute;
 use crate::lock::Lock;
 use crate::named::holds_text_of;
-use crate::parquet_file::encode;
 use crate::picture_files::{
     picture_of, picture_of_folder, pictures_are_there, write_missing_pictures, write_pictures,
 };
@@ -29,7 +28,7 @@ use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     Files, Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep,
-    is_marked, look, look_for_sweep, summary_json, write_run,
+    is_marked, look, look_for_sweep, write_run, write_summary_json,
 };
 use crate::stop::Stop;
 
@@ -452,11 +451,10 @@ fn finish_folder(
     if is_single || batch.runs.is_empty() {
         return Ok(());
     }
-    write(
-        &out.join(SUMMARY_PARQUET),
-        &encode(&summary_columns(&batch.runs), &sweep_origin(scenario)),
-    )?;
-    write(&out.join(SUMMARY_JSON), &summary_json(&batch.runs, Some(groups(&batch.runs))))?;
+    write_by(&out.join(SUMMARY_PARQUET), |file| {
+        write_summary(file, &batch.runs, &sweep_origin(scenario))
+    })?;
+    write_by(&out.join(SUMMARY_JSON), |file| write_summary_json(file, &batch.runs, true))?;
     if pictures {
         write_missing_pictures(out, &sweep_pictures_of(scenario, &batch.runs))?;
     }

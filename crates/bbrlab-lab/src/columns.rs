@@ -1,6 +1,7 @@
 //! `summary.parquet`: the records of runs as columns, one row per flow.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 use bbrlab_run::{
     Cell, Column, Field, FlowGroup, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values,
@@ -8,20 +9,84 @@ use bbrlab_run::{
 };
 use serde_json::Value;
 
+use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
 
-/// First the columns that identify the run, including the swept keys; then the flow's figures; then those of its group; then those of
-/// the run and of its bottleneck (the link of that name, or else the first link), which are the same in all
-/// rows of a run.
-#[must_use]
-pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
-    let rows: usize = runs.iter().map(|run| run.flows.len()).sum();
+/// Rows of which the columns are made at a time, so that a summary takes little memory whatever the number of its rows.
+const ROWS_AT_A_TIME: usize = 1 << 12;
+
+/// Writes the records of runs as a Parquet file. First come the columns that identify the run, including the swept keys; then
+/// the flow's figures; then those of its group; then those of the run and of its bottleneck (the link of that name, or else
+/// the first link), which are the same in all rows of a run.
+///
+/// # Errors
+/// If `out` cannot be written to.
+pub(crate) fn write_summary(
+    out: impl Write + Send,
+    runs: &[RunSummary],
+    origin: Origin<'_>,
+) -> io::Result<()> {
+    let rows = runs.iter().map(|run| run.flows.len()).sum();
+    let swept = Swept::new(runs);
+    let mut parts = Parts { runs, flows: 0 };
+    let first = columns(&parts.next(), &swept, rows == 0);
+    let mut file = ParquetWriter::new(out, &first, rows, origin)?;
+    file.group(&first)?;
+    loop {
+        let part = parts.next();
+        if part.is_empty() {
+            break;
+        }
+        file.group(&columns(&part, &swept, false))?;
+    }
+    file.finish()
+}
+
+/// Some flows of a run: rows of the summary.
+#[derive(Clone, Copy)]
+struct RowsOfRun<'a> {
+    run: &'a RunSummary,
+    flows: &'a [FlowSummary],
+}
+
+/// The rows of runs in parts of a bounded size.
+struct Parts<'a> {
+    /// The runs that are left, the first perhaps in part.
+    runs: &'a [RunSummary],
+    /// Flows of the first that are done.
+    flows: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// The next part; empty at the end.
+    fn next(&mut self) -> Vec<RowsOfRun<'a>> {
+        let mut part = Vec::new();
+        let mut room = ROWS_AT_A_TIME;
+        while room > 0
+            && let Some((run, others)) = self.runs.split_first()
+        {
+            let left = &run.flows[self.flows..];
+            let flows = &left[..left.len().min(room)];
+            room -= flows.len().max(1);
+            self.flows += flows.len();
+            if self.flows == run.flows.len() {
+                (self.runs, self.flows) = (others, 0);
+            }
+            part.push(RowsOfRun { run, flows });
+        }
+        part
+    }
+}
+
+/// The columns of some rows; without flows only those that every run has.
+fn columns(part: &[RowsOfRun<'_>], swept: &Swept<'_>, is_empty: bool) -> Vec<Column> {
+    let rows: usize = part.iter().map(|of| of.flows.len()).sum();
     let of_run = of_run();
-    let cells_of_runs: Vec<Vec<Cell>> = runs.iter().map(cells).collect();
+    let cells_of_runs: Vec<Vec<Cell>> = part.iter().map(|of| cells(of.run)).collect();
     // One row per flow: each value of a run is repeated for each of its flows.
     let of_runs = |at: usize| {
-        let per_run = runs.iter().zip(&cells_of_runs);
-        per_run.flat_map(move |(run, cells)| std::iter::repeat_n(&cells[at], run.flows.len()))
+        let per_run = part.iter().zip(&cells_of_runs);
+        per_run.flat_map(move |(of, cells)| std::iter::repeat_n(&cells[at], of.flows.len()))
     };
     let names = |kind: Kind| {
         let named = of_run
@@ -35,35 +100,37 @@ pub(crate) fn summary_columns(runs: &[RunSummary]) -> Vec<Column> {
         columns.push(Column::new(name, Values::Text(vec![value.into(); rows])));
     }
     columns.extend(names(Kind::Whole));
-    columns.extend(swept(runs, &columns));
-    if rows == 0 {
+    columns.extend(swept.columns(part, &columns));
+    if is_empty {
         return columns;
     }
-    let flows: Vec<Vec<Cell>> = runs.iter().flat_map(|run| run.flows.iter().map(cells)).collect();
+    let flows: Vec<Vec<Cell>> = part.iter().flat_map(|of| of.flows.iter().map(cells)).collect();
     for (at, leaf) in of_flow().iter().enumerate() {
         columns.push(optional(leaf, flows.iter().map(|cells| &cells[at])));
     }
+    drop(flows);
     let of_group = of_group();
-    let groups: Vec<Vec<Cell>> = runs.iter().flat_map(cells_of_groups).collect();
+    let groups: Vec<Vec<Cell>> = part.iter().flat_map(cells_of_groups).collect();
     for (at, leaf) in of_group.iter().enumerate() {
         if leaf.figure.role != Role::Name {
             columns.push(optional(leaf, groups.iter().map(|cells| &cells[at])));
         }
     }
+    drop(groups);
     for (at, leaf) in of_run.iter().enumerate() {
         if matches!(leaf.figure.role, Role::Given | Role::Result) {
             columns.push(optional(leaf, of_runs(at)));
         }
     }
     let of_link = of_link();
-    let links: Vec<Vec<Cell>> = runs
+    let links: Vec<Vec<Cell>> = part
         .iter()
-        .map(|run| bottleneck(run).map_or_else(|| vec![Cell::Null; of_link.len()], cells))
+        .map(|of| bottleneck(of.run).map_or_else(|| vec![Cell::Null; of_link.len()], cells))
         .collect();
     for (at, leaf) in of_link.iter().enumerate() {
-        let per_run = runs.iter().zip(&links);
+        let per_run = part.iter().zip(&links);
         let values =
-            per_run.flat_map(|(run, cells)| std::iter::repeat_n(&cells[at], run.flows.len()));
+            per_run.flat_map(|(of, cells)| std::iter::repeat_n(&cells[at], of.flows.len()));
         columns.push(optional(leaf, values));
     }
     columns
@@ -85,16 +152,16 @@ fn of_group() -> Vec<Leaf> {
     leaves(FlowGroup::FIGURES, "group_", "_")
 }
 
-/// For each flow of a run, the figures of its group.
-fn cells_of_groups(run: &RunSummary) -> Vec<Vec<Cell>> {
+/// For each of these flows of a run, the figures of its group.
+fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
     let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =
-        run.flow_groups.iter().map(|group| (group.group.as_str(), cells(group))).collect();
+        of.run.flow_groups.iter().map(|group| (group.group.as_str(), cells(group))).collect();
     let of_flow = |flow: &FlowSummary| {
         let found = groups.iter().find(|(name, _)| *name == flow.group);
         found.map_or_else(|| nothing.clone(), |(_, cells)| cells.clone())
     };
-    run.flows.iter().map(of_flow).collect()
+    of.flows.iter().map(of_flow).collect()
 }
 
 fn of_flow() -> Vec<Leaf> {
@@ -152,46 +219,84 @@ fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
 }
 
-/// The swept quantity `key` as numbers: a column for each unit that occurs.
-fn in_base_units(runs: &[RunSummary], key: &str) -> Vec<Column> {
-    let mut units: Vec<&str> = Vec::new();
-    for (_, unit) in runs.iter().filter_map(|run| base_value(run, key)) {
-        if !units.contains(&unit) {
-            units.push(unit);
-        }
-    }
-    let column = |unit: &str| {
-        let per_flow = |run: &RunSummary| {
-            let value = base_value(run, key).filter(|&(_, of)| of == unit).map(|(value, _)| value);
-            std::iter::repeat_n(value, run.flows.len())
-        };
-        let values = Values::OptFloat(runs.iter().flat_map(per_flow).collect());
-        Column::new(format!("{key}_{unit}"), values)
-    };
-    units.into_iter().map(column).collect()
+/// The swept keys of some runs: their columns must be known before the first row is written.
+struct Swept<'a>(Vec<SweptKey<'a>>);
+
+struct SweptKey<'a> {
+    name: &'a str,
+    /// Integers if all present values are integers, else numbers if all are numbers, else words.
+    kind: Kind,
+    /// The units that occur, if it is a quantity.
+    units: Vec<&'a str>,
 }
 
-/// The swept keys that do not have a column already, each quantity also as a number in its base unit.
-fn swept(runs: &[RunSummary], taken: &[Column]) -> Vec<Column> {
-    let mut keys: Vec<&String> = Vec::new();
-    for key in runs.iter().flat_map(|run| run.point.keys()) {
-        if !keys.contains(&key) && taken.iter().all(|column| column.name != *key) {
-            keys.push(key);
+impl<'a> Swept<'a> {
+    fn new(runs: &'a [RunSummary]) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        for key in runs.iter().flat_map(|run| run.point.keys()) {
+            if !names.contains(&key.as_str()) {
+                names.push(key);
+            }
         }
-    }
-    let column = |key: &String| {
-        let per_flow = |run: &RunSummary| {
-            let value = run.point.get(key).cloned().unwrap_or(Value::Null);
-            std::iter::repeat_n(value, run.flows.len())
+        let key = |name| {
+            let mut units = Vec::new();
+            for (_, unit) in runs.iter().filter_map(|run| base_value(run, name)) {
+                if !units.contains(&unit) {
+                    units.push(unit);
+                }
+            }
+            let values = runs.iter().filter_map(|run| run.point.get(name));
+            SweptKey { name, kind: kind_of(values.filter(|value| !value.is_null())), units }
         };
-        by_kind(key, &runs.iter().flat_map(per_flow).collect::<Vec<Value>>())
-    };
-    let with_numbers = |key: &String| {
-        let mut columns = vec![column(key)];
-        columns.extend(in_base_units(runs, key));
+        Self(names.into_iter().map(key).collect())
+    }
+
+    /// The keys that do not have a column already, each quantity also as a number in its base unit.
+    fn columns(&self, part: &[RowsOfRun<'_>], taken: &[Column]) -> Vec<Column> {
+        let is_new = |key: &&SweptKey<'_>| taken.iter().all(|column| column.name != key.name);
+        self.0.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
+    }
+}
+
+impl SweptKey<'_> {
+    /// The key as it is spelled, then a column for each unit.
+    fn columns(&self, part: &[RowsOfRun<'_>]) -> Vec<Column> {
+        let values = part.iter().flat_map(|of| {
+            std::iter::repeat_n(of.run.point.get(self.name).unwrap_or(&Value::Null), of.flows.len())
+        });
+        let words = |value: &Value| match value {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        let spelled = match self.kind {
+            Kind::Whole => Values::OptInt(values.map(Value::as_i64).collect()),
+            Kind::Number => Values::OptFloat(values.map(Value::as_f64).collect()),
+            _ => Values::OptText(values.map(words).collect()),
+        };
+        let mut columns = vec![Column::new(self.name, spelled)];
+        for unit in &self.units {
+            let values = part.iter().flat_map(|of| {
+                let found = base_value(of.run, self.name).filter(|(_, of)| of == unit);
+                std::iter::repeat_n(found.map(|(value, _)| value), of.flows.len())
+            });
+            let values = Values::OptFloat(values.collect());
+            columns.push(Column::new(format!("{}_{unit}", self.name), values));
+        }
         columns
-    };
-    keys.into_iter().flat_map(with_numbers).collect()
+    }
+}
+
+/// The kind of a column of these values.
+fn kind_of<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> Kind {
+    let mut all = values.clone();
+    if values.clone().next().is_some() && all.all(|value| value.is_u64() || value.is_i64()) {
+        Kind::Whole
+    } else if values.into_iter().all(Value::is_number) {
+        Kind::Number
+    } else {
+        Kind::Word
+    }
 }
 
 /// A figure that every run has.
@@ -230,31 +335,11 @@ fn word(cell: &Cell) -> Option<String> {
     if let Cell::Word(word) = cell { Some(word.clone()) } else { None }
 }
 
-/// An optional column: integers if all present values are integers, else numbers if all are numbers, else
-/// words.
-fn by_kind(name: &str, values: &[Value]) -> Column {
-    let there = || values.iter().filter(|value| !value.is_null());
-    let kind = if there().next().is_some() && there().all(|value| value.is_u64() || value.is_i64())
-    {
-        Values::OptInt(values.iter().map(Value::as_i64).collect())
-    } else if there().all(Value::is_number) {
-        Values::OptFloat(values.iter().map(Value::as_f64).collect())
-    } else {
-        let words = |value: &Value| match value {
-            Value::Null => None,
-            Value::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
-        };
-        Values::OptText(values.iter().map(words).collect())
-    };
-    Column::new(name, kind)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
 
-    use super::{of_flow, of_group, of_link, of_run, of_series, summary_columns};
+    use super::{ROWS_AT_A_TIME, of_flow, of_group, of_link, of_run, of_series, write_summary};
     use crate::parquet_file::{decode, encode};
     use bbrlab_run::{
         Column, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
@@ -322,8 +407,7 @@ mod tests {
                 ("flows.count", &Values::Int(vec![4; 20_000])),
             ]
         );
-        let names: Vec<String> =
-            summary_columns(&[run]).into_iter().map(|column| column.name).collect();
+        let names: Vec<String> = written(&[run]).into_iter().map(|column| column.name).collect();
         let at = names.iter().position(|name| name == "bottleneck.buffer").unwrap();
         assert_eq!(names[at + 1], "bottleneck.buffer_bdp");
     }
@@ -341,6 +425,42 @@ mod tests {
         );
     }
 
+    /// The columns of a summary as a reader finds them.
+    fn written(runs: &[RunSummary]) -> Vec<Column> {
+        let mut file = Vec::new();
+        write_summary(&mut file, runs, &[]).unwrap();
+        decode(file).unwrap()
+    }
+
+    #[test]
+    fn a_summary_in_several_parts_has_the_rows_of_all() {
+        let of = |seed: u64, flows: usize| {
+            let flow = |id: usize| FlowSummary { id: id.try_into().unwrap(), ..Default::default() };
+            let mut run = run(Vec::new());
+            (run.seed, run.flows) = (seed, (0..flows).map(flow).collect());
+            // A value that only the last run has, and one that is an integer in all but one.
+            run.point.insert("flows.count".to_owned(), (flows as u64).into());
+            if seed == 3 {
+                run.point.insert("duration".to_owned(), "1s".into());
+                run.point.insert("flows.count".to_owned(), 0.5.into());
+            }
+            run
+        };
+        let counts = [ROWS_AT_A_TIME - 1, 2 * ROWS_AT_A_TIME + 3, 0, 5];
+        let runs: Vec<RunSummary> = (0..).zip(counts).map(|(seed, n)| of(seed, n)).collect();
+        let whole = written(&runs);
+        let values = |name: &str| &whole.iter().find(|column| column.name == name).unwrap().values;
+        let per_flow = runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow)));
+        let seeds = per_flow.clone().map(|(run, _)| i64::try_from(run.seed).unwrap());
+        assert_eq!(*values("seed"), Values::Int(seeds.collect()));
+        let flows = per_flow.clone().map(|(_, flow)| Some(i64::from(flow.id)));
+        assert_eq!(*values("flow"), Values::OptInt(flows.collect()));
+        let counts = per_flow.clone().map(|(run, _)| run.point["flows.count"].as_f64());
+        assert_eq!(*values("flows.count"), Values::OptFloat(counts.collect()));
+        let durations = per_flow.map(|(run, _)| run.point.get("duration").map(|_| "1s".to_owned()));
+        assert_eq!(*values("duration"), Values::OptText(durations.collect()));
+    }
+
     fn run(links: Vec<LinkSummary>) -> RunSummary {
         let flow =
             FlowSummary { cc: "bbr1".to_owned(), sent_packets: Some(7), ..FlowSummary::default() };
@@ -350,7 +470,7 @@ mod tests {
     #[test]
     fn the_columns_are_the_same_with_and_without_a_link() {
         let kinds = |run: RunSummary| -> Vec<(String, std::mem::Discriminant<Values>)> {
-            let columns = summary_columns(&[run]).into_iter();
+            let columns = written(&[run]).into_iter();
             columns.map(|column| (column.name, std::mem::discriminant(&column.values))).collect()
         };
         let link = LinkSummary { name: "bottleneck".to_owned(), ..LinkSummary::default() };

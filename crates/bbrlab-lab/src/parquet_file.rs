@@ -2,6 +2,7 @@
 //! strings, a million rows per row group, Snappy. The same columns give the same bytes.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use bbrlab_run::{Cell, Column, Values};
@@ -36,45 +37,92 @@ pub(crate) type Origin<'a> = &'a [(&'a str, String)];
 /// If the columns differ in length.
 #[must_use]
 pub(crate) fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
-    let rows = columns.first().map_or(0, |column| column.values.len());
-    assert!(columns.iter().all(|column| column.values.len() == rows), "columns of equal length");
-    write_all(columns, rows, origin).expect("writing to memory cannot fail, and the schema is ours")
+    let rows = rows_of(columns);
+    let mut file = Vec::new();
+    let written = (|| {
+        let mut writer = ParquetWriter::new(&mut file, columns, rows, origin)?;
+        for from in (0..rows).step_by(ROWS_PER_GROUP) {
+            writer.rows(columns, from, rows.min(from + ROWS_PER_GROUP))?;
+        }
+        writer.finish()
+    })();
+    written.expect("writing to memory cannot fail, and the schema is ours");
+    file
 }
 
-fn write_all(columns: &[Column], rows: usize, origin: Origin<'_>) -> Result<Vec<u8>, ParquetError> {
-    let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
-    let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by(format!("bbrlab {VERSION}"))
-        .set_key_value_metadata(Some(
-            origin
-                .iter()
-                .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
-                .collect(),
-        ));
-    if rows <= FEW_ROWS {
-        properties = properties
-            .set_compression(Compression::UNCOMPRESSED)
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true);
+/// A Parquet file that is written one group of rows at a time.
+pub(crate) struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// A file of so many rows in all, with columns like these.
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub(crate) fn new(
+        out: W,
+        columns: &[Column],
+        rows: usize,
+        origin: Origin<'_>,
+    ) -> io::Result<Self> {
+        let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+        let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(format!("bbrlab {VERSION}"))
+            .set_key_value_metadata(Some(
+                origin
+                    .iter()
+                    .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
+                    .collect(),
+            ));
+        if rows <= FEW_ROWS {
+            properties = properties
+                .set_compression(Compression::UNCOMPRESSED)
+                .set_dictionary_enabled(false)
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true);
+        }
+        let properties = Arc::new(properties.build());
+        Ok(Self(SerializedFileWriter::new(out, Arc::new(schema), properties)?))
     }
-    let properties = properties.build();
-    let mut file = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut file, Arc::new(schema), Arc::new(properties))?;
-    let mut from = 0;
-    while from < rows {
-        let to = rows.min(from + ROWS_PER_GROUP);
-        let mut group = writer.next_row_group()?;
+
+    /// Writes a group of rows, unless there are none. The columns are of the kinds of the first ones.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If the columns differ in length.
+    pub(crate) fn group(&mut self, columns: &[Column]) -> io::Result<()> {
+        match rows_of(columns) {
+            0 => Ok(()),
+            rows => self.rows(columns, 0, rows),
+        }
+    }
+
+    fn rows(&mut self, columns: &[Column], from: usize, to: usize) -> io::Result<()> {
+        let mut group = self.0.next_row_group()?;
         for column in columns {
             write_column(&mut group, &column.values, from, to)?;
         }
         group.close()?;
-        from = to;
+        Ok(())
     }
-    writer.close()?;
-    Ok(file)
+
+    /// Writes the end of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.0.close()?;
+        Ok(())
+    }
+}
+
+fn rows_of(columns: &[Column]) -> usize {
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    assert!(columns.iter().all(|column| column.values.len() == rows), "columns of equal length");
+    rows
 }
 
 fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
@@ -95,8 +143,8 @@ fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
     Ok(Arc::new(field))
 }
 
-fn write_column(
-    group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>,
+fn write_column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
     values: &Values,
     from: usize,
     to: usize,

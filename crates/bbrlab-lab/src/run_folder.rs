@@ -6,16 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bbrlab_report::each_group;
 use bbrlab_run::{RunSummary, RunsDocument, SweepPoint};
 use bbrlab_scenario::Scenario;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
-use crate::columns::{of_series, summary_columns};
+use crate::columns::{of_series, write_summary};
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
@@ -346,11 +347,12 @@ impl Files {
         let mut summary = result.summary.clone();
         summary.cpu_s = None;
         let origin = origin(&summary);
+        let one = std::slice::from_ref(&summary);
         let series = |columns| encode(&of_series(&summary, columns), &origin);
         let mut files: Vec<(&str, Vec<u8>)> = vec![
             (SCENARIO, scenario_toml.as_bytes().to_vec()),
-            (SUMMARY_JSON, summary_json(std::slice::from_ref(&summary), None)),
-            (SUMMARY_PARQUET, encode(&summary_columns(std::slice::from_ref(&summary)), &origin)),
+            (SUMMARY_JSON, in_memory(|out| write_summary_json(out, one, false))),
+            (SUMMARY_PARQUET, in_memory(|out| write_summary(out, one, &origin))),
             (SERIES_PARQUET, series(result.series.columns())),
             (QUEUE_PARQUET, series(result.queue.columns())),
         ];
@@ -411,27 +413,59 @@ fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
     ]
 }
 
-/// `summary.json`: the records, with the same bytes on every machine.
-#[must_use]
-pub(crate) fn summary_json(runs: &[RunSummary], groups: Option<Vec<bbrlab_run::Group>>) -> Vec<u8> {
-    let runs = runs
-        .iter()
-        .map(|run| {
-            let mut run = run.clone();
-            run.cpu_s = None;
-            run
-        })
-        .collect();
+/// Writes `summary.json`: the records, with the same bytes on every machine, and of a sweep its groups.
+///
+/// # Errors
+/// If `out` cannot be written to.
+pub(crate) fn write_summary_json(
+    mut out: impl Write,
+    runs: &[RunSummary],
+    is_sweep: bool,
+) -> io::Result<()> {
+    let groups = is_sweep.then_some(Groups(runs));
     let document =
-        RunsDocument { version: VERSION.to_owned(), commit: COMMIT.to_owned(), runs, groups };
-    let flows: usize = document.runs.iter().map(|run| run.flows.len()).sum();
-    if flows <= FLOWS_INDENTED { pretty(&document) } else { compact(&document) }
+        SummaryDocument { version: VERSION, commit: COMMIT, runs: WithoutTime(runs), groups };
+    let flows: usize = runs.iter().map(|run| run.flows.len()).sum();
+    if flows <= FLOWS_INDENTED {
+        serde_json::to_writer_pretty(&mut out, &document)?;
+    } else {
+        serde_json::to_writer(&mut out, &document)?;
+    }
+    out.write_all(b"\n")
 }
 
-fn compact(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec(value).expect("records of plain values");
-    text.push(b'\n');
-    text
+/// A [`RunsDocument`] as it is written, one record at a time: of many runs a second copy would be large.
+#[derive(Serialize)]
+struct SummaryDocument<'a> {
+    version: &'a str,
+    commit: &'a str,
+    runs: WithoutTime<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Groups<'a>>,
+}
+
+/// The records without their CPU time, which differs from one computation to the next.
+struct WithoutTime<'a>(&'a [RunSummary]);
+
+impl Serialize for WithoutTime<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|run| RunSummary { cpu_s: None, ..run.clone() }))
+    }
+}
+
+/// The groups of some runs.
+struct Groups<'a>(&'a [RunSummary]);
+
+impl Serialize for Groups<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(each_group(self.0))
+    }
+}
+
+fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).expect("writing to memory cannot fail");
+    bytes
 }
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
