@@ -30,11 +30,15 @@ pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), L
             "; or keep fewer with --set sample=...",
         ),
         (
-            estimate.memory_bytes.saturating_mul(at_once),
+            estimate.memory_bytes.saturating_mul(at_once).saturating_add(estimate.records_bytes),
             at_most.memory,
             1,
             "bytes of memory",
-            "; or run fewer at a time with --jobs",
+            if estimate.records_bytes > limit / 2 {
+                "; or divide the sweep"
+            } else {
+                "; or run fewer at a time with --jobs"
+            },
         ),
     ];
     for (amount, is_at_most, weight, what, or) in wanted {
@@ -153,5 +157,13 @@ mod tests {
             ],
         );
         check(&memory, 1, &expect!["taken on"]);
+        let records = Estimate { runs: 10_000_000, records_bytes: 42_000_000_000, ..memory };
+        check(
+            &records,
+            1,
+            &expect![
+                "this takes about 4.8e10 bytes of memory, more than the limit of 1e10; raise it with --limit 4.8e10; or divide the sweep"
+            ],
+        );
     }
 }

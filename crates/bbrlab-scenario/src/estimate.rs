@@ -42,6 +42,8 @@ pub struct Estimate {
     pub series_rows: u64,
     /// Bytes of the time series on disk, of all runs.
     pub series_bytes: u64,
+    /// Memory for the records of all runs of a sweep, which are held until its end.
+    pub records_bytes: u64,
     /// Bytes of the folders on disk, of all runs, without pictures.
     pub disk_bytes: u64,
     /// What computing all runs takes, in events of a run of one flow.
@@ -79,6 +81,10 @@ const LINK_BYTES: f64 = 512.0;
 
 /// Bytes of memory for the program itself.
 const BASE_BYTES: f64 = 11e6;
+
+/// Bytes of memory for the record of a run in a sweep with what names the run, and for that of each of its flows.
+const RUN_RECORD_BYTES: f64 = 3500.0;
+const FLOW_RECORD_BYTES: f64 = 700.0;
 
 /// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
@@ -220,6 +226,7 @@ impl Estimate {
             events: self.events.saturating_mul(runs),
             series_rows: self.series_rows.saturating_mul(runs),
             series_bytes: self.series_bytes.saturating_mul(runs),
+            records_bytes: self.records_bytes.saturating_mul(runs),
             disk_bytes: self.disk_bytes.saturating_mul(runs),
             work: self.work * runs as f64,
             data_packets_unsure: self.data_packets_unsure.saturating_mul(runs),
@@ -243,6 +250,7 @@ impl Estimate {
             is_memory_at_most: largest.is_memory_at_most,
             series_rows: self.series_rows.saturating_add(other.series_rows),
             series_bytes: self.series_bytes.saturating_add(other.series_bytes),
+            records_bytes: self.records_bytes.saturating_add(other.records_bytes),
             disk_bytes: self.disk_bytes.saturating_add(other.disk_bytes),
             work: self.work + other.work,
             data_packets_unsure: self.data_packets_unsure.saturating_add(other.data_packets_unsure),
@@ -250,13 +258,18 @@ impl Estimate {
         }
     }
 
-    /// The cost of a sweep: that of its runs, and the records of all of them in its own folder.
+    /// The cost of a sweep: that of its runs, and the records of all of them in memory and in its own folder.
     pub(crate) fn with_records_of_sweep(self) -> Self {
         if self.runs < 2 {
             return self;
         }
-        let records = whole(SWEEP_BYTES * self.runs as f64);
-        Self { disk_bytes: self.disk_bytes.saturating_add(records), ..self }
+        let runs = self.runs as f64;
+        let flows = self.flows as f64;
+        Self {
+            records_bytes: whole(runs * (RUN_RECORD_BYTES + flows * FLOW_RECORD_BYTES)),
+            disk_bytes: self.disk_bytes.saturating_add(whole(SWEEP_BYTES * runs)),
+            ..self
+        }
     }
 }
 
