@@ -4,12 +4,16 @@
 //! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own (`tso = "off"`),
 //! delayed ACKs as in Linux, no access rate, starts spread evenly over one RTT, digest on and no series. The
 //! forward delay lies behind the bottleneck, so that a sent packet reaches the link at once. Each variant changes
-//! one of these conditions: a buffer of 1 BDP with its losses, the default `tso`, or another congestion control.
+//! one of these conditions: a buffer of 1 BDP with its losses, the default `tso`, another congestion control, or the
+//! way through the network.
 
 use std::borrow::Cow;
 use std::path::Path;
 
+use bbrlab_link::{CoDelParams, Queue};
+use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
+use bbrlab_units::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
@@ -17,6 +21,37 @@ use crate::execute::execute;
 use crate::machine::peak_rss_bytes;
 use crate::run_folder::write_run;
 use crate::stop::Stop;
+
+/// The way of the packets through the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// One drop-tail link of constant rate, whose departures are computed on arrival.
+    Plain,
+    /// The same link with an event for each departure, as queue disciplines need it: `CoDel` that never acts, so that what
+    /// becomes of each packet is the same.
+    Departures,
+    /// Each packet waits for up to 0.1 ms behind the queue; none overtakes another.
+    Jitter,
+    /// One packet in a hundred overtakes those of 1 ms.
+    Reorder,
+    /// A link of the same rate behind the first one.
+    TwoLinks,
+    /// The link sends at the instants of a Mahimahi trace, as many a millisecond as fit its rate.
+    Trace,
+}
+
+impl Way {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Departures => ", departures as events",
+            Self::Jitter => ", jitter of 0.1ms",
+            Self::Reorder => ", 1 % reordered by 1ms",
+            Self::TwoLinks => ", two links",
+            Self::Trace => ", a trace",
+        }
+    }
+}
 
 /// A case of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +71,7 @@ pub struct BenchCase {
     buffer: &'static str,
     tso: &'static str,
     cc: &'static str,
+    way: Way,
     /// Further lines of `[stack]`.
     sockets: &'static str,
     /// What is kept of flows and queues over time.
@@ -88,6 +124,7 @@ const A: BenchCase = BenchCase {
     buffer: "4bdp",
     tso: "off",
     cc: "bbr1",
+    way: Way::Plain,
     sockets: "",
     sample: Cow::Borrowed("off"),
 };
@@ -145,6 +182,11 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "a-cubic", cc: "cubic", ..A },
     BenchCase { name: "b-cubic", cc: "cubic", ..B },
     BenchCase { name: "c-cubic", cc: "cubic", ..C },
+    BenchCase { name: "b-departures", way: Way::Departures, ..B },
+    BenchCase { name: "b-jitter", way: Way::Jitter, ..B },
+    BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
+    BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
+    BenchCase { name: "b-trace", way: Way::Trace, ..B },
     // One flow whose sockets do not limit it at any rate, for `cargo xtask growth`.
     BenchCase {
         name: "wide",
@@ -186,8 +228,11 @@ impl BenchCase {
     /// What it is, in words.
     #[must_use]
     pub fn title(&self) -> String {
-        let Self { flows, rate, rtt_ms, buffer, tso, cc, .. } = self;
-        format!("{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}")
+        let Self { flows, rate, rtt_ms, buffer, tso, cc, way, .. } = self;
+        let way = way.words();
+        format!(
+            "{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}{way}"
+        )
     }
 
     /// Runs the case for `duration_ms` of simulated time and writes the files of a run into `out`, if there is one.
@@ -201,7 +246,8 @@ impl BenchCase {
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = scenario.estimate_run(0).data_packets;
-        let executed = execute(&scenario.run(0), packets, &Stop::new(), |_| {});
+        let run = self.on_its_way(scenario.run(0));
+        let executed = execute(&run, packets, &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
         if let Some(out) = out {
             write_run(out, &scenario.run_toml(0), &executed)?;
@@ -226,17 +272,48 @@ impl BenchCase {
     }
 
     fn scenario(&self, duration_ms: u32) -> Result<Scenario, LabError> {
-        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, sockets, sample, .. } = self;
+        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, way, sockets, sample, .. } = self;
         let rtt_ns = u64::from(*rtt_ms) * 1_000_000;
         let (one_way_ns, start_step_ns) = (rtt_ns / 2, rtt_ns / u64::from(*flows).max(1));
+        let rate = match way {
+            Way::Trace => {
+                format!("{{ trace = \"made\", opportunities_ms = {:?} }}", opportunities_ms())
+            }
+            _ => format!("\"{rate}\""),
+        };
+        let (of_link, links) = match way {
+            Way::Jitter => ("jitter = \"100us\"\n", String::new()),
+            Way::Reorder => ("reorder = { ratio = 0.01, by = \"1ms\" }\n", String::new()),
+            Way::TwoLinks => (
+                "",
+                format!("[[links]]\nname = \"second\"\nrate = {rate}\nbuffer = \"{buffer}\"\n"),
+            ),
+            Way::Plain | Way::Departures | Way::Trace => ("", String::new()),
+        };
+        let path = if *way == Way::TwoLinks { "path = [\"bottleneck\", \"second\"]\n" } else { "" };
         let text = format!(
             "duration = \"{duration_ms}ms\"\nsample = \"{sample}\"\n\
              [stack]\ntso = \"{tso}\"\n{sockets}\
-             [bottleneck]\nrate = \"{rate}\"\ndelay = \"{one_way_ns}ns\"\nbuffer = \"{buffer}\"\n\
-             [[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt_ms}ms\"\ncount = {flows}\nstart_step = \"{start_step_ns}ns\"\n"
+             [bottleneck]\nrate = {rate}\ndelay = \"{one_way_ns}ns\"\nbuffer = \"{buffer}\"\n{of_link}{links}\
+             [[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt_ms}ms\"\ncount = {flows}\nstart_step = \"{start_step_ns}ns\"\n{path}"
         );
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
     }
+
+    /// The run with what a scenario cannot say.
+    fn on_its_way(&self, mut run: Run) -> Run {
+        if self.way == Way::Departures {
+            let never = Span::from_millis(1_000_000);
+            let queue = Queue::CoDelRfc8289(CoDelParams { target: never, interval: never });
+            run.links.iter_mut().for_each(|link| link.queue = queue);
+        }
+        run
+    }
+}
+
+/// A trace of (b)'s rate: 250 packets in 3 ms, again and again.
+fn opportunities_ms() -> Vec<u32> {
+    [(1, 83), (2, 83), (3, 84)].into_iter().flat_map(|(ms, n)| std::iter::repeat_n(ms, n)).collect()
 }
 
 #[cfg(test)]
@@ -266,6 +343,15 @@ mod tests {
         assert_eq!(kept.digest, case.run(50, None).unwrap().digest);
         // 16 flows at 0, 10, 20, 30, 40 and 50 ms, of which one had started at 0.
         assert_eq!(read_series(scratch.path()).unwrap().len(), 1 + 5 * 16);
+    }
+
+    #[test]
+    fn events_for_departures_change_nothing_that_becomes_of_a_packet() {
+        let digest = |name: &str| bench_case(name).unwrap().run(100, None).unwrap().digest;
+        assert_eq!(digest("b-departures"), digest("b"));
+        for other in ["b-jitter", "b-reorder", "b-two-links", "b-trace"] {
+            assert_ne!(digest(other), digest("b"), "{other}");
+        }
     }
 
     #[test]
