@@ -82,8 +82,10 @@ impl Control {
     pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 }
 
-/// A read-only view of the sender: the input columns of the kernel traces.
+/// A read-only view of the sender: the input columns of the kernel traces. What is asked whenever a sender may send comes
+/// first and fills a cache line, what never changes comes last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Conn {
     /// What an algorithm may also write.
     pub ctl: Control,
@@ -91,50 +93,50 @@ pub struct Conn {
     pub clock_ns: u64,
     /// Earliest departure time of the next packet in nanoseconds. Linux: `tcp_wstamp_ns`.
     pub wstamp_ns: u64,
-    /// Time of the latest delivery in microseconds.
-    pub delivered_mstamp: u64,
-    /// Upper bound of the pacing rate in bytes per second.
-    pub max_pacing_rate: u64,
     /// 32-bit jiffies.
     pub jiffies: u32,
-    /// Jiffies per second: a constant of the kernel build.
-    pub hz: u32,
+    /// Next byte to send.
+    pub snd_nxt: u32,
+    /// The most packets outstanding in the last window.
+    pub max_packets_out: u32,
     /// State of loss recovery.
     pub ca_state: CaState,
     /// Whether the sender was recently limited by cwnd. Linux: `is_cwnd_limited`.
     pub is_cwnd_limited: bool,
     /// Whether the packet that a tail-loss probe retransmitted was sent application-limited.
     pub tlp_orig_app_limited: bool,
-    /// cwnd before the last reduction, in packets.
-    pub prior_cwnd: u32,
+    /// First unacknowledged byte.
+    pub snd_una: u32,
+    /// Packets in flight. Linux: `tcp_packets_in_flight`.
+    pub inflight: u32,
     /// Payload bytes of a full segment. Linux: `mss_cache`.
     pub mss: u32,
     /// Smoothed RTT in microseconds `<< 3`; 0 for none.
     pub srtt_us: u32,
-    /// Windowed minimum RTT of the stack in microseconds; `u32::MAX` for none. Linux: `tcp_min_rtt`.
-    pub min_rtt_us: u32,
     /// Packets delivered so far; wraps.
     pub delivered: u32,
     /// Packets delivered with a CE mark; wraps.
     pub delivered_ce: u32,
     /// Packets marked lost so far; wraps.
     pub lost: u32,
-    /// Packets in flight. Linux: `tcp_packets_in_flight`.
-    pub inflight: u32,
-    /// The most packets outstanding in the last window.
-    pub max_packets_out: u32,
-    /// First unacknowledged byte.
-    pub snd_una: u32,
-    /// Next byte to send.
-    pub snd_nxt: u32,
-    /// Next byte expected from the peer.
-    pub rcv_nxt: u32,
     /// When data was last sent, in jiffies.
     pub lsndtime: u32,
+    /// Time of the latest delivery in microseconds.
+    pub delivered_mstamp: u64,
+    /// Windowed minimum RTT of the stack in microseconds; `u32::MAX` for none. Linux: `tcp_min_rtt`.
+    pub min_rtt_us: u32,
+    /// cwnd before the last reduction, in packets.
+    pub prior_cwnd: u32,
+    /// Next byte expected from the peer.
+    pub rcv_nxt: u32,
+    /// Jiffies per second: a constant of the kernel build.
+    pub hz: u32,
     /// `sk_pacing_shift`, 10 by default.
     pub pacing_shift: u32,
     /// `sk_gso_max_size` in bytes.
     pub gso_max_size: u32,
+    /// Upper bound of the pacing rate in bytes per second.
+    pub max_pacing_rate: u64,
 }
 
 impl Conn {

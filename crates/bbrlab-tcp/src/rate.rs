@@ -224,9 +224,8 @@ pub struct AckRate {
 
 /// A connection's sampler. The counters that the congestion control may read are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct RateSampler {
-    /// The kernel tree that it follows.
-    pub version: SamplerVersion,
     /// Start of the current send phase in microseconds.
     pub first_tx_mstamp: u64,
     /// Packets of the reported delivery rate.
@@ -235,6 +234,8 @@ pub struct RateSampler {
     pub rate_interval_us: u32,
     /// Whether the reported delivery rate was application-limited.
     pub rate_app_limited: bool,
+    /// The kernel tree that it follows.
+    pub version: SamplerVersion,
     /// Whether a switch differs from Linux.
     is_switched: bool,
     switched: Switched,

@@ -16,24 +16,23 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // Read at every segment.
+    /// When the timing of the window up to `rtt_seq` began, in microseconds.
+    rtt_time: Option<u64>,
+    /// Largest number of bytes read in one round trip.
+    space: u32,
+    /// First byte read in the round trip being measured.
+    space_seq: u32,
+    // From here on: what a segment may touch.
+    /// When that round trip began, in microseconds.
+    pub(super) space_time: u64,
     /// The time before which a read changes nothing, because no round trip is over.
     next_read: Time,
     /// The last echo that was used.
     last_tsecr: Option<u32>,
     /// End of the window being timed; while none is, the first byte of the stream.
     rtt_seq: u32,
-    // Used about once a round trip.
     /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
     pub(super) rtt_us: u32,
-    /// When the timing of that window began, in microseconds.
-    rtt_time: Option<u64>,
-    /// Largest number of bytes read in one round trip.
-    space: u32,
-    /// First byte read in the round trip being measured.
-    space_seq: u32,
-    /// When that round trip began, in microseconds.
-    space_time: u64,
 }
 
 impl Autotune {

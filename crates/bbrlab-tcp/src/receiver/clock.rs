@@ -19,25 +19,33 @@ pub(super) struct Clock {
     /// The jiffies when they were last asked for.
     jiffies: u32,
     ts_offset: u32,
-    tick: Tick,
+    /// At most 10 ms.
+    tick_ns: u32,
+    hz: u32,
 }
 
 impl Clock {
     /// A clock that has never been read. `ts_offset` is added to the milliseconds in every timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
-        Self { now: Time::ZERO, next_tick: Time::ZERO, jiffies: 0, ts_offset, tick }
+        let hz = tick.hz();
+        let (next_tick, jiffies) = (tick.next_tick(Time::ZERO), tick.jiffies(Time::ZERO));
+        let tick_ns = trunc_u32(tick.span().0);
+        Self { now: Time::ZERO, next_tick, jiffies, ts_offset, tick_ns, hz }
     }
 
-    pub(super) const fn tick(&self) -> Tick {
-        self.tick
+    /// Ticks per second.
+    pub(super) const fn hz(&self) -> u32 {
+        self.hz
     }
 
     /// The jiffies now: computed once a tick. Linux: `tcp_jiffies32`.
     #[inline]
     pub(super) fn jiffies(&mut self) -> u32 {
         if self.now >= self.next_tick {
-            self.jiffies = self.tick.jiffies(self.now);
-            self.next_tick = self.tick.next_tick(self.now);
+            let tick_ns = u64::from(self.tick_ns);
+            let ticks = (self.now.0 - self.next_tick.0) / tick_ns + 1;
+            self.jiffies = self.jiffies.wrapping_add(trunc_u32(ticks));
+            self.next_tick.0 += ticks * tick_ns;
         }
         self.jiffies
     }
@@ -45,8 +53,8 @@ impl Clock {
     /// The time at which the jiffies reach `jiffies`, which must not be before now.
     pub(super) fn time_of(&mut self, jiffies: u32) -> Time {
         let ahead = u64::from(jiffies.wrapping_sub(self.jiffies()));
-        let tick = self.tick.span().0;
-        Time(self.next_tick.0 + ahead * tick - tick)
+        let tick_ns = u64::from(self.tick_ns);
+        Time(self.next_tick.0 + ahead * tick_ns - tick_ns)
     }
 
     /// The timestamp clock in milliseconds.

@@ -9,8 +9,6 @@
 //! `tcp_timer.c` (`tcp_delack_timer_handler`), `inet_connection_sock.h`.
 //! Deviations: none.
 
-use crate::wheel::Tick;
-
 /// An ACK is due. Linux: `ICSK_ACK_SCHED`.
 pub(super) const SCHED: u8 = 1;
 /// The delayed-ACK timer is set. Linux: `ICSK_ACK_TIMER`.
@@ -55,20 +53,21 @@ pub(super) struct DelayedAck {
     /// Size of the last segment if it was short, else 0.
     pub(super) last_seg_size: u32,
     /// 40 ms in jiffies. Linux: `TCP_ATO_MIN`, `TCP_DELACK_MIN`.
-    ato_min: u32,
+    ato_min: u16,
     /// 200 ms in jiffies. Linux: `TCP_DELACK_MAX`.
-    delack_max: u32,
+    delack_max: u16,
 }
 
 /// `us` microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
 #[expect(clippy::cast_possible_truncation, reason = "a round-trip time")]
-pub(super) const fn us_to_jiffies(us: u64, tick: Tick) -> u32 {
-    (us * tick.hz() as u64).div_ceil(1_000_000) as u32
+pub(super) const fn us_to_jiffies(us: u64, hz: u32) -> u32 {
+    (us * hz as u64).div_ceil(1_000_000) as u32
 }
 
 impl DelayedAck {
     /// The state before the handshake.
-    pub(super) fn new(dst_quick_ack: bool, tick: Tick) -> Self {
+    pub(super) fn new(dst_quick_ack: bool, hz: u32) -> Self {
+        let fraction = |jiffies| u16::try_from(jiffies).expect("at most 1000 in a second");
         Self {
             pending: 0,
             quick: 0,
@@ -79,14 +78,22 @@ impl DelayedAck {
             lrcvtime: 0,
             rcv_mss: MSS_DEFAULT,
             last_seg_size: 0,
-            ato_min: (tick.hz() / 25).max(4),
-            delack_max: tick.hz() / 5,
+            ato_min: fraction((hz / 25).max(4)),
+            delack_max: fraction(hz / 5),
         }
+    }
+
+    const fn ato_min(&self) -> u32 {
+        self.ato_min as u32
+    }
+
+    const fn delack_max(&self) -> u32 {
+        self.delack_max as u32
     }
 
     /// Whether data that arrives at `now` (jiffies) leaves the delay unchanged.
     pub(super) const fn is_steady(&self, now: u32) -> bool {
-        self.ato == self.ato_min && now.wrapping_sub(self.lrcvtime) <= self.ato_min / 2
+        self.ato == self.ato_min() && now.wrapping_sub(self.lrcvtime) <= self.ato_min() / 2
     }
 
     /// Linux: `inet_csk_in_pingpong_mode`.
@@ -138,13 +145,13 @@ impl DelayedAck {
     pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8) {
         self.incr_quickack(rcv_wnd, max);
         self.exit_pingpong_mode();
-        self.ato = self.ato_min;
+        self.ato = self.ato_min();
     }
 
     /// Data arrived at `now` (jiffies): adapts the delay to the time between segments. Linux: in
     /// `tcp_event_data_recv`.
     pub(super) fn on_data(&mut self, now: u32, rcv_wnd: u32, rto: u32) {
-        let ato_min = self.ato_min;
+        let ato_min = self.ato_min();
         if self.ato == 0 {
             self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
             self.ato = ato_min;
@@ -153,7 +160,7 @@ impl DelayedAck {
             if since <= ato_min / 2 {
                 self.ato = (self.ato >> 1) + ato_min / 2;
             } else if since < self.ato {
-                self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max);
+                self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max());
             } else if since > rto {
                 // After a long pause the sender restarts with a small window.
                 self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
@@ -164,19 +171,19 @@ impl DelayedAck {
 
     /// How long the ACK may be delayed, in ticks. Linux: the first part of `tcp_send_delayed_ack`.
     #[inline]
-    pub(super) fn delay(&self, srtt_us: u32, tick: Tick) -> u32 {
-        let ato = if self.ato > self.ato_min { self.long_delay(srtt_us, tick) } else { self.ato };
-        ato.min(self.delack_max)
+    pub(super) fn delay(&self, srtt_us: u32, hz: u32) -> u32 {
+        let ato = if self.ato > self.ato_min() { self.long_delay(srtt_us, hz) } else { self.ato };
+        ato.min(self.delack_max())
     }
 
     #[inline(never)]
-    fn long_delay(&self, srtt_us: u32, tick: Tick) -> u32 {
-        let mut max = tick.hz() / 2;
+    fn long_delay(&self, srtt_us: u32, hz: u32) -> u32 {
+        let mut max = hz / 2;
         if self.in_pingpong_mode() || self.has(PUSHED) {
-            max = self.delack_max;
+            max = self.delack_max();
         }
         if srtt_us != 0 {
-            max = max.min(us_to_jiffies(u64::from(srtt_us >> 3), tick).max(self.ato_min));
+            max = max.min(us_to_jiffies(u64::from(srtt_us >> 3), hz).max(self.ato_min()));
         }
         self.ato.min(max)
     }
@@ -185,9 +192,9 @@ impl DelayedAck {
     pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();
-            self.ato = self.ato_min;
+            self.ato = self.ato_min();
         } else {
-            self.ato = (self.ato << 1).min(rto).min(self.delack_max);
+            self.ato = (self.ato << 1).min(rto).min(self.delack_max());
         }
     }
 
@@ -204,7 +211,7 @@ impl DelayedAck {
         if self.quick != 0 && self.has(SCHED) {
             self.quick -= 1;
             if self.quick == 0 {
-                self.ato = self.ato_min;
+                self.ato = self.ato_min();
             }
         }
         self.pending = 0;

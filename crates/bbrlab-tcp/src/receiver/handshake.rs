@@ -65,7 +65,7 @@ impl Receiver {
             !matches!(self.config.ecn, EcnEcho::Off) && syn.has(flag::ECE) && syn.has(flag::CWR);
         self.synack_at = now;
         self.send_side.snd_nxt = self.config.isn.wrapping_add(1);
-        self.send_side.rto = self.clock.tick().hz();
+        self.send_side.rto = self.clock.hz();
     }
 
     fn begin_at(&mut self, first: u32) {
@@ -92,7 +92,7 @@ impl Receiver {
             retransmission: u16::from(self.synack_retrans),
             ..Segment::default()
         });
-        let tick = self.clock.tick();
+        let tick = self.config.tick;
         let jiffies = tick.jiffies(now);
         let first_s = match self.config.stack.socket.handshake {
             Handshake::Linux => 1,
@@ -113,11 +113,11 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        let tick = self.clock.tick();
         if let Some(rtt_us) = self.synack_rtt_us(now, segment) {
             let rttvar = (2 * u64::from(rtt_us)).max(RTO_MIN_US);
             self.send_side.srtt_us = trunc_u32(u64::from(rtt_us.max(1)) << 3);
-            self.send_side.rto = delayed_ack::us_to_jiffies(u64::from(rtt_us) + rttvar, tick);
+            self.send_side.rto =
+                delayed_ack::us_to_jiffies(u64::from(rtt_us) + rttvar, self.clock.hz());
         }
         self.init_transfer(now, segment);
     }
@@ -138,12 +138,11 @@ impl Receiver {
         if segment.has_ts {
             self.ts_recent = segment.tsval;
         }
-        let tick = self.clock.tick();
         self.window.init_buffer_space();
         self.autotune.init(now.0 / 1000, &self.window);
         let hint = self.window.advmss.min(self.window.rcv_wnd / 2).min(MSS_DEFAULT);
         self.ack.rcv_mss = hint.max(MIN_MSS);
-        self.ack.lrcvtime = tick.jiffies(now);
+        self.ack.lrcvtime = self.config.tick.jiffies(now);
         if let DelAck::Every { every, .. } = self.config.stack.delack {
             // The first segment is acknowledged at once. ns-3: `ProcessSynRcvd`, `ProcessSynSent`.
             self.unacked_segments = every;

@@ -66,7 +66,7 @@ impl Receiver {
             && segment.seq == self.window.rcv_nxt
             && segment.end_seq() == segment.seq
             && self.ts_recent.wrapping_sub(segment.tsval)
-                <= self.send_side.rto * 1200 / self.clock.tick().hz()
+                <= self.send_side.rto * 1200 / self.clock.hz()
     }
 
     /// Answers an unacceptable segment with a duplicate ACK. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
@@ -92,7 +92,7 @@ impl Receiver {
     /// Whether another such answer was sent less than half a second ago. Linux: `__tcp_oow_rate_limited`.
     fn is_rate_limited(&mut self) -> bool {
         let now = self.clock.jiffies();
-        let half_a_second = self.clock.tick().hz() / 2;
+        let half_a_second = self.clock.hz() / 2;
         if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
             return true;
         }

@@ -60,19 +60,20 @@ use window::Window;
 
 /// Counts since the SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct ReceiverStats {
     /// Packets that brought new data.
     pub new_packets: u64,
+    /// Bytes read by the application, in order.
+    pub bytes_read: u64,
+    /// ACKs sent without data.
+    pub acks_sent: u64,
     /// Data packets that brought no new data.
     pub duplicate_packets: u64,
     /// Packets that arrived out of order, above a hole.
     pub out_of_order_packets: u64,
     /// Packets dropped because the window or the memory was exhausted.
     pub dropped_packets: u64,
-    /// ACKs sent without data.
-    pub acks_sent: u64,
-    /// Bytes read by the application, in order.
-    pub bytes_read: u64,
 }
 
 /// State of the connection as seen by the receiving half. Linux: `sk_state`.
@@ -105,8 +106,8 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The receiving half of a socket. What the fast path touches lies side by side: the last fields of `window`, the first of
-/// `autotune`, and all between them.
+/// The receiving half of a socket. What the fast path touches lies side by side: the last fields of `autotune`, the first
+/// three of `stats`, and all between them.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
@@ -118,6 +119,9 @@ pub struct Receiver {
     stream_start: u32,
     /// Number of unacknowledged segments, for [`DelAck::Every`].
     unacked_segments: u32,
+    /// When the compressed ACKs are sent. Linux: `compressed_ack_timer`, while it is queued.
+    compressed_due: Option<Time>,
+    autotune: Autotune,
     window: Window,
     /// Linux: `rx_opt.ts_recent`.
     ts_recent: u32,
@@ -127,14 +131,13 @@ pub struct Receiver {
     /// Which segments a fast path takes. Nothing until [`Self::deliver`] finds out; whatever may change the answer sets it to
     /// nothing.
     expected: Expected,
-    clock: Clock,
     ack: DelayedAck,
     delack_timer: WheelTimer,
+    clock: Clock,
     delack_due: Time,
     delack_armed: Time,
     send_side: SendSide,
     stats: ReceiverStats,
-    autotune: Autotune,
     /// Whether settings and handshake allow the fast path (`fast_path`).
     is_plain: bool,
     has_peer_fin: bool,
@@ -146,8 +149,6 @@ pub struct Receiver {
     dup_ack_counter: u8,
     /// `rcv_nxt` at the hole that `dup_ack_counter` counts for. Linux: `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
-    /// When the compressed ACKs are sent. Linux: `compressed_ack_timer`, while it is queued.
-    compressed_due: Option<Time>,
     /// The time that the host's timer is armed for; `Time::NEVER` for none. It may be earlier than
     /// `compressed_due`: a timer that fires early is armed again.
     compressed_armed: Time,
@@ -164,7 +165,7 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         Self {
             window: Window::new(&config),
-            ack: DelayedAck::new(config.stack.delack == DelAck::Quick, config.tick),
+            ack: DelayedAck::new(config.stack.delack == DelAck::Quick, config.tick.hz()),
             clock: Clock::new(config.tick, config.ts_offset),
             ts_recent: 0,
             has_ts: config.timestamps,
@@ -287,7 +288,7 @@ impl Receiver {
         field("ack_pending", i64::from(self.ack.pending));
         field("quick", i64::from(self.ack.quick));
         field("pingpong", i64::from(self.ack.pingpong));
-        let ms_per_tick = i64::from(1000 / self.clock.tick().hz());
+        let ms_per_tick = i64::from(1000 / self.clock.hz());
         field("ato_ms", i64::from(self.ack.ato) * ms_per_tick);
         field("rcv_mss", i64::from(self.ack.rcv_mss));
         field("rcv_rtt_us", i64::from(self.autotune.rtt_us >> 3));
@@ -308,8 +309,8 @@ mod tests {
 
     #[test]
     fn the_fast_path_touches_four_cache_lines() {
-        let first = offset_of!(Receiver, window.rcv_nxt);
-        let last = offset_of!(Receiver, autotune.rtt_us);
+        let first = offset_of!(Receiver, autotune.space_time);
+        let last = offset_of!(Receiver, stats.duplicate_packets);
         assert!(first % LINE == 0 && last - first <= 4 * LINE, "{first} to {last}");
     }
 }

@@ -87,7 +87,7 @@ impl Receiver {
     #[inline]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
         let now = self.clock.jiffies();
-        let ato = self.ack.delay(self.send_side.srtt_us, self.clock.tick());
+        let ato = self.ack.delay(self.send_side.srtt_us, self.clock.hz());
         if self.ack.has(TIMER) {
             self.delay_ack_again(now, ato, host);
         } else {

@@ -40,8 +40,8 @@ pub(super) struct Window {
     // Inputs of `steady`.
     /// `tcp_rmem[2]`, or `None` for a fixed buffer.
     rmem_max: Option<i32>,
-    /// Upper bound of the advertised window in bytes.
-    rwnd: Option<u32>,
+    /// Upper bound of the advertised window in bytes; none is larger than any window.
+    rwnd: u32,
     /// The buffer in bytes of payload, if that is what it counts.
     payload: Option<PayloadBuffer>,
     /// Size of the buffer in bytes of memory.
@@ -148,7 +148,7 @@ impl Window {
             wscale,
             advmss: config.mss,
             rmem_max: rmem_max.map(|max| i32::try_from(max).unwrap_or(i32::MAX)),
-            rwnd: config.rwnd(),
+            rwnd: config.rwnd().unwrap_or(u32::MAX),
             payload: None,
         }
     }
@@ -176,7 +176,7 @@ impl Window {
             wscale,
             advmss: config.mss,
             rmem_max: None,
-            rwnd: config.rwnd(),
+            rwnd: config.rwnd().unwrap_or(u32::MAX),
             payload: Some(PayloadBuffer { size, is_read_at_once: config.rcvlowat() == 1 }),
         }
     }
@@ -325,7 +325,7 @@ impl Window {
         if let Some(PayloadBuffer { size, is_read_at_once }) = self.payload {
             let unread = if is_read_at_once { 0 } else { self.available() };
             let window = size.saturating_sub(unread);
-            return (self.rwnd.map_or(window, |rwnd| window.min(rwnd)), false);
+            return (window.min(self.rwnd), false);
         }
         let mut mss = rcv_mss.cast_signed();
         let mut free = self.space();
@@ -357,7 +357,7 @@ impl Window {
                 self.rcv_wnd
             }
         };
-        (self.rwnd.map_or(window, |rwnd| window.min(rwnd)), crowded)
+        (window.min(self.rwnd), crowded)
     }
 
     /// Chooses the window of a segment that is sent now; `no_memory` closes it. Returns the bytes to
@@ -374,9 +374,7 @@ impl Window {
             // The right edge of the window never moves back.
             new = align_up(current, self.wscale);
         }
-        if let Some(rwnd) = self.rwnd {
-            new = new.min(rwnd).max(current);
-        }
+        new = new.min(self.rwnd).max(current);
         self.rcv_wnd = new;
         self.rcv_wup = self.rcv_nxt;
         (self.as_advertised(new), crowded)

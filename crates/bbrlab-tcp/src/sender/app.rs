@@ -200,7 +200,7 @@ impl Sender {
             if is_checked_after {
                 self.check_app_limited();
             }
-            self.push(self.mechanisms.nonagle, size_goal, host);
+            self.push(self.nonagle, size_goal, host);
         }
         bytes - left
     }

@@ -13,18 +13,20 @@ use crate::prr::Prr;
 
 /// The current episode, or the state left over from the last one.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Episode {
-    /// `snd_nxt` when the episode started.
-    high_seq: u32,
+    /// Whether the episode may be undone.
+    pub(super) undo: Undo,
     /// Timestamp of the episode's first retransmission, in ms. Linux: `retrans_stamp`, 0 for none.
     retrans_stamp: Option<u32>,
+    prr: Prr,
+    // Read by every ACK.
+    /// `snd_nxt` when the episode started.
+    high_seq: u32,
     /// Whether F-RTO is checking if the timeout was spurious.
     is_frto: bool,
     /// The receiver has discarded data that it had SACKed (reneging).
     is_sack_reneg: bool,
-    prr: Prr,
-    /// Whether the episode may be undone.
-    pub(super) undo: Undo,
 }
 
 impl Episode {

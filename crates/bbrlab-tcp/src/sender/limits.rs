@@ -13,17 +13,17 @@ use bbrlab_units::{Span, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
-    /// The congestion window; also the handshake.
-    #[default]
-    Cwnd = 0,
-    /// The departure time of the next paced burst.
-    Pacing = 1,
+    /// Data from the application.
+    App = 0,
+    /// Space in the send buffer, while the application has more data.
+    Sndbuf = 1,
     /// The receiver's window.
     Rwnd = 2,
-    /// Space in the send buffer, while the application has more data.
-    Sndbuf = 3,
-    /// Data from the application.
-    App = 4,
+    /// The departure time of the next paced burst.
+    Pacing = 3,
+    /// The congestion window; also the handshake.
+    #[default]
+    Cwnd = 4,
 }
 
 /// Why a call that sends new data or retransmissions stopped.
@@ -39,11 +39,12 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {
+    /// The last two, which change with every packet, lie beside what follows.
+    spent_ns: [u64; 5],
+    since: Time,
     current: Limit,
     /// What stopped the last call that was limited.
     stop: Limit,
-    since: Time,
-    spent_ns: [u64; 5],
 }
 
 impl Limits {
@@ -82,12 +83,14 @@ impl Limits {
         self.current
     }
 
-    /// Time under each limit from the start of the connection to `now`, in the order of [`Limit`].
+    /// Time under each limit from the start of the connection to `now`: cwnd, pacing, the receiver's window, the send
+    /// buffer, the application.
     #[must_use]
     pub fn spent(&self, now: Time) -> [Span; 5] {
         let mut spent = self.spent_ns.map(Span);
         let running = &mut spent[self.current as usize];
         *running = *running + now.since(self.since);
+        spent.reverse();
         spent
     }
 }

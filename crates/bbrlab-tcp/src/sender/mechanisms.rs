@@ -7,8 +7,8 @@ use bbrlab_stack::{
     Rule3, RwndBounds, SenderQdisc, Stack, Tso,
 };
 
+use super::SenderConfig;
 use super::scoreboard::Counting;
-use super::{Nonagle, SenderConfig};
 
 /// The short ways to send new data, of a sender that sends as in Linux without a queueing discipline: nothing but the
 /// peer's window bounds the right edge, TCP paces, cwnd is validated, and what is not marked lost is not sent again.
@@ -23,7 +23,7 @@ pub(super) enum Sending {
 }
 
 impl Sending {
-    fn of(stack: &Stack) -> Self {
+    pub(super) fn of(stack: &Stack) -> Self {
         let is_plain = stack.sender_qdisc == SenderQdisc::None
             && stack.pacing == PacingSwitches::default()
             && stack.loss.rwnd_bounds == RwndBounds::Edge
@@ -41,14 +41,10 @@ impl Sending {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
-    /// Which short way there is to send new data.
-    pub(super) sending: Sending,
     /// The host has a queueing discipline.
     pub(super) has_fq: bool,
     /// Segments carry timestamps.
     pub(super) has_timestamps: bool,
-    /// Nagle's algorithm, as the application has set it.
-    pub(super) nonagle: Nonagle,
     /// What the host makes of bursts.
     pub(super) tso: Tso,
     /// Recovery follows ns-3's state machine, not Linux's.
@@ -90,10 +86,8 @@ impl Mechanisms {
         let loss = &stack.loss;
         let is_linux = stack.recovery == Recovery::Linux;
         Self {
-            sending: Sending::of(stack),
             has_fq: stack.sender_qdisc == SenderQdisc::Fq,
             has_timestamps: config.timestamps,
-            nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },
             tso: stack.tso,
             is_ns3: !is_linux,
             has_rack: loss.rack.unwrap_or(is_linux),

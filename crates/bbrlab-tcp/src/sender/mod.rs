@@ -92,7 +92,7 @@ use app::App;
 use episode::Episode;
 use fq::Fq;
 use limits::Stop;
-use mechanisms::Mechanisms;
+use mechanisms::{Mechanisms, Sending};
 use ns3::Ns3;
 use rack::Rack;
 use reordering::Reordering;
@@ -142,6 +142,7 @@ pub struct Reverse {
 
 /// Counts since the connection was opened. `lost`, `delivered` and `delivered_ce` are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Stats {
     /// Data packets sent, retransmissions included.
     pub sent: u64,
@@ -171,55 +172,63 @@ struct Counts {
 /// The sending half of a socket.
 ///
 /// With a thousand senders each event finds its sender outside the cache, so the fields lie in the order in which events
-/// need them: what sending a packet reads and writes in the first lines, then what an ACK adds to that, then the rest.
+/// need them, in cache lines of 64 bytes (a test in `tests.rs` tells which). Whether a packet may be sent, which is all
+/// that a pacing timer asks while cwnd is full, takes three: the last half of `limits` and what follows up to `conn`; the
+/// first line of `conn`; the end of `sndbuf` and what follows up to the counts of `board`. Of what sending a packet and an ACK
+/// add, the parts that are used lie side by side as well: the first of `stats`, `sampler` without its switches, the end of
+/// `episode`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    // Every packet.
-    conn: Conn,
+    // When the application writes, and with switches of ns-3.
+    config: SenderConfig,
+    ns3: Ns3,
+    app: App,
+    // Whether a packet may be sent, in the midst of what else sending a packet and an ACK need.
+    limits: Limits,
     clock: Clock,
-    reverse: Reverse,
-    /// Added to the clock's milliseconds in every timestamp.
-    ts_offset: u32,
     state: State,
     is_pacing_armed: bool,
     /// Whether a switch of pacing differs from Linux.
     is_pacing_switched: bool,
     /// Whether the settings allow for predicted ACKs.
     predicts_acks: bool,
+    /// Which short way there is to send new data.
+    sending: Sending,
+    /// Nagle's algorithm, as the application has set it.
+    nonagle: Nonagle,
+    conn: Conn,
     window: PeerWindow,
-    usage: CwndUsage,
-    timer: XmitTimer,
-    tlp: Tlp,
-    pace: Pace,
-    reordering: Reordering,
     mechanisms: Mechanisms,
-    hooks: Hooks,
-    /// End of the last segment that was not full. Linux: `snd_sml`.
-    snd_sml: u32,
-    sndbuf: Sndbuf,
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
-    /// Whether RTT samples come from echoed timestamps only.
-    measures_by_echo: bool,
-    stats: Stats,
-    limits: Limits,
+    sndbuf: Sndbuf,
+    hooks: Hooks,
+    usage: CwndUsage,
     board: Scoreboard,
-    sampler: RateSampler,
-    // Every ACK.
-    rtt_sample_us: Option<u32>,
-    rtt: RttEstimator,
-    rack: Rack,
-    episode: Episode,
-    counts: Counts,
-    cc: Cc,
-    // When the application writes.
-    app: App,
-    // Only with `fq` or with switches of ns-3.
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    ns3: Ns3,
-    config: SenderConfig,
+    // Sending a packet.
+    pace: Pace,
+    reverse: Reverse,
+    /// Added to the clock's milliseconds in every timestamp.
+    ts_offset: u32,
+    /// End of the last segment that was not full. Linux: `snd_sml`.
+    snd_sml: u32,
+    reordering: Reordering,
+    rtt_sample_us: Option<u32>,
+    stats: Stats,
+    sampler: RateSampler,
+    /// Whether RTT samples come from echoed timestamps only.
+    measures_by_echo: bool,
+    // Every ACK.
+    episode: Episode,
+    rack: Rack,
+    timer: XmitTimer,
+    counts: Counts,
+    tlp: Tlp,
+    rtt: RttEstimator,
+    cc: Cc,
 }
 
 /// A header timestamp in milliseconds, before the offset is added. Linux: `tcp_skb_timestamp_ts`.
@@ -279,6 +288,8 @@ impl Sender {
             rtt_sample_us: None,
             state: State::Closed,
             mechanisms,
+            sending: Sending::of(&config.stack),
+            nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },
             is_pacing_armed: false,
             is_pacing_switched: config.stack.pacing != PacingSwitches::default(),
             measures_by_echo: config.stack.socket.rtt_clock != RttClock::Exact,
@@ -418,7 +429,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "every ACK ends here")]
     fn data_snd_check(&mut self, host: &mut impl Host) {
         if self.board.has_unsent() {
-            self.push_pending_frames(self.mechanisms.nonagle, host);
+            self.push_pending_frames(self.nonagle, host);
         } else {
             self.limits.note_stop(Stop::Limited(Limit::App));
         }

@@ -150,12 +150,12 @@ impl Sender {
     #[inline]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.is_pacing_armed = false;
-        if self.mechanisms.sending == Sending::Otherwise || self.board.is_repair_due() {
+        if self.sending == Sending::Otherwise || self.board.is_repair_due() {
             self.send_all_that_waits(host);
             self.account_limit(now);
             return;
         }
-        let stop = self.send_new(self.mechanisms.nonagle, Push::All, host);
+        let stop = self.send_new(self.nonagle, Push::All, host);
         if stop == Stop::Limited(Limit::Pacing) {
             self.limits.set(now, Limit::Pacing);
         } else {
@@ -177,7 +177,7 @@ impl Sender {
         if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
             self.retransmit_lost(host);
         }
-        self.send_new(self.mechanisms.nonagle, Push::All, host);
+        self.send_new(self.nonagle, Push::All, host);
         self.send_by_rule3(host);
     }
 
@@ -203,7 +203,7 @@ impl Sender {
             }
             Stop::Limited(limit)
         } else {
-            match self.mechanisms.sending {
+            match self.sending {
                 Sending::Segments if push == Push::All => {
                     self.send_full_bursts::<true>(nonagle, host)
                 }
@@ -245,7 +245,7 @@ impl Sender {
         let mut in_flight = self.board.in_flight();
         let mut quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
         if quota == 0 {
-            self.note_cwnd_full();
+            self.validate_cwnd_as_linux(true);
             return Stop::Limited(Limit::Cwnd);
         }
         if in_flight == 0 {

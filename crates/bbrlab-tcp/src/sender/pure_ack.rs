@@ -50,7 +50,7 @@ impl Sender {
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {
         let in_flight = self.conn.inflight;
         let has_probe = in_flight > 1 && self.mechanisms.has_tlp;
-        if !self.board.has_unsent() || !has_probe || self.mechanisms.sending == Sending::Otherwise {
+        if !self.board.has_unsent() || !has_probe || self.sending == Sending::Otherwise {
             self.set_xmit_timer(host);
             self.send_pending(now, host);
             return;

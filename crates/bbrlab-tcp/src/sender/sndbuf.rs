@@ -42,6 +42,7 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 
 /// The send buffer.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Sndbuf {
     /// Bytes of memory. Linux: `sk_sndbuf`.
     size: u32,

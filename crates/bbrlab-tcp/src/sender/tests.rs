@@ -355,7 +355,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let cc = Algorithm::from_name(cc).expect("known").build(&Vec::new()).expect("the defaults");
     let mut sender = Sender::new(config, cc);
     if totals.has_no_shortcuts {
-        sender.mechanisms.sending = Sending::Otherwise;
+        sender.sending = Sending::Otherwise;
         sender.predicts_acks = false;
     }
     let start_seq = config.isn.wrapping_add(1);
@@ -628,13 +628,30 @@ fn the_shortcuts_of_the_output_engine_change_nothing() {
 #[test]
 fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     use std::mem::offset_of;
-    let lines = |bytes: usize| bytes.div_ceil(64);
-    assert_eq!(align_of::<Sender>(), 64);
-    assert_eq!(lines(offset_of!(Sender, stats)), 6, "what a packet reads, without its skb");
-    assert_eq!(lines(offset_of!(Sender, limits) + 2), 7, "what it counts");
-    assert_eq!(offset_of!(Sender, board) % 64, 32, "two lines of the scoreboard are hot");
-    let ack = offset_of!(Sender, cc) - offset_of!(Sender, sampler);
-    assert!(lines(ack) <= 5, "what an ACK adds, without the algorithm: {ack} bytes");
+    const LINE: usize = 64;
+    /// How many lines hold the bytes from one field to before another.
+    fn lines(from: usize, to: usize) -> usize {
+        to.div_ceil(LINE) - from / LINE
+    }
+    assert_eq!(align_of::<Sender>(), LINE);
+    let (limits, conn) = (offset_of!(Sender, limits) + 24, offset_of!(Sender, conn));
+    assert_eq!((lines(limits, conn), conn % LINE), (1, 0), "clock, flags and what limits");
+    let (waiting, counts) = (offset_of!(Sender, sndbuf) + 16, offset_of!(Sender, board) + 40);
+    assert_eq!(
+        lines(waiting, counts),
+        1,
+        "hooks, counts of packets, and what the application waits for"
+    );
+    assert_eq!(
+        lines(conn, offset_of!(Sender, board) + 96),
+        5,
+        "and with the queue and the rest of conn"
+    );
+    let (pace, sampler) = (offset_of!(Sender, pace), offset_of!(Sender, sampler) + 24);
+    assert_eq!(lines(pace, sampler), 2, "what else sending a packet takes, without its skb");
+    let (episode, timer) = (offset_of!(Sender, episode) + 32, offset_of!(Sender, timer));
+    assert_eq!(lines(episode, timer), 1, "recovery, for an ACK");
+    assert!(lines(timer, offset_of!(Sender, cc)) <= 3, "timers and RTT, for an ACK");
 }
 
 /// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ... seconds: Linux's

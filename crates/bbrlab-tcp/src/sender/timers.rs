@@ -6,7 +6,7 @@
 //! `tcp_rearm_rto`, `tcp_set_xmit_timer`; `net/ipv4/tcp_output.c`: `tcp_mstamp_refresh`.
 //! Deviations: none.
 
-use bbrlab_cc::linux_int::usecs_to_jiffies;
+use bbrlab_cc::linux_int::{trunc_u32, usecs_to_jiffies};
 use bbrlab_units::Time;
 
 use super::Sender;
@@ -44,7 +44,8 @@ pub(super) struct Clock {
     /// Linux: `tcp_mstamp`.
     mstamp_us: u64,
     next_tick: Time,
-    tick_ns: u64,
+    /// At most 10 ms.
+    tick_ns: u32,
     us_per_jiffy: u32,
 }
 
@@ -55,37 +56,33 @@ impl Clock {
         Self {
             mstamp_us: 0,
             next_tick: tick.next_tick(Time::ZERO),
-            tick_ns: us_per_jiffy as u64 * 1000,
+            tick_ns: us_per_jiffy * 1000,
             us_per_jiffy,
         }
     }
 
     /// Whole ticks in `ns`, which is one tick or more.
     fn whole_ticks(&self, ns: u64) -> u32 {
-        let (mut ticks, mut left_ns) = (1, ns - self.tick_ns);
-        while left_ns >= self.tick_ns {
+        let tick_ns = u64::from(self.tick_ns);
+        let (mut ticks, mut left_ns) = (1, ns - tick_ns);
+        while left_ns >= tick_ns {
             if ticks == TICKS_COUNTED {
-                return u32::try_from(ns / self.tick_ns).unwrap_or(u32::MAX);
+                return u32::try_from(ns / tick_ns).unwrap_or(u32::MAX);
             }
-            left_ns -= self.tick_ns;
+            left_ns -= tick_ns;
             ticks += 1;
         }
         ticks
     }
 
-    /// A tick has come: the jiffies at `now`, if before it they were `jiffies`.
-    fn jiffies_after_tick(&mut self, now: Time, jiffies: u32, tick: Tick) -> u32 {
-        // A host with something to do hardly ever misses more than a few ticks.
-        let mut jiffies = jiffies;
-        for _ in 0..TICKS_COUNTED {
-            jiffies = jiffies.wrapping_add(1);
-            self.next_tick.0 += self.tick_ns;
-            if now < self.next_tick {
-                return jiffies;
-            }
-        }
-        self.next_tick = tick.next_tick(now);
-        tick.jiffies(now)
+    /// One tick or more has come: how many until `now`.
+    #[inline]
+    fn pass_ticks(&mut self, now: Time) -> u32 {
+        let tick_ns = u64::from(self.tick_ns);
+        let late_ns = now.0 - self.next_tick.0;
+        let ticks = if late_ns < tick_ns { 1 } else { late_ns / tick_ns + 1 };
+        self.next_tick.0 += ticks * tick_ns;
+        trunc_u32(ticks)
     }
 
     /// The time of the current event in microseconds.
@@ -239,8 +236,8 @@ impl Sender {
         self.conn.clock_ns = now.0;
         self.clock.mstamp_us = self.conn.tcp_mstamp();
         if now >= self.clock.next_tick {
-            self.conn.jiffies =
-                self.clock.jiffies_after_tick(now, self.conn.jiffies, self.config.tick);
+            let ticks = self.clock.pass_ticks(now);
+            self.conn.jiffies = self.conn.jiffies.wrapping_add(ticks);
         }
     }
 
@@ -304,7 +301,7 @@ impl Sender {
     /// Whether pacing holds back the next packet by less than a jiffy.
     #[inline]
     pub(super) fn is_departure_near(&self) -> bool {
-        self.conn.wstamp_ns < self.conn.clock_ns + self.clock.tick_ns
+        self.conn.wstamp_ns < self.conn.clock_ns + u64::from(self.clock.tick_ns)
     }
 
     /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
@@ -318,7 +315,7 @@ impl Sender {
     /// The time at which a future jiffy begins.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
-        Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns)
+        Time(self.clock.next_tick.0 + u64::from(ahead) * u64::from(self.clock.tick_ns))
     }
 
     /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.

@@ -9,6 +9,9 @@ use bbrlab_cc::linux_int::after;
 /// Linux: `TCP_MSS_DEFAULT`.
 const MSS_DEFAULT: u32 = 536;
 
+/// No segment is longer, in bytes.
+const SEGMENT_MAX: u32 = 1 << 16;
+
 /// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerWindow {
@@ -61,9 +64,10 @@ impl PeerWindow {
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window; true if the current window is larger than any before.
+    /// Updates the largest window; true if the current window is larger than any before, and those were so small that
+    /// half of them may have bounded a segment.
     pub(super) fn take_record(&mut self) -> bool {
-        let is_record = self.size > self.max;
+        let is_record = self.size > self.max && self.max < 2 * SEGMENT_MAX;
         self.max = self.max.max(self.size);
         is_record
     }

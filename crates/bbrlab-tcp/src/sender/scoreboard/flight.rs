@@ -164,7 +164,7 @@ impl Scoreboard {
         stamp: impl FnOnce() -> PackedStamps,
     ) -> (u32, u32) {
         self.wmem_queued += OVERHEAD;
-        let cut = self.unsent.cut_first(segs * mss);
+        let cut = self.unsent.cut(segs * mss);
         let id = self.queue.place_and_stamp(cut, |skb| {
             skb.set_full_segments(segs, mss);
             skb.tstamp_ns = wstamp_ns;

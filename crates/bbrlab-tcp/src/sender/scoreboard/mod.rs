@@ -38,12 +38,14 @@ pub(super) use sacked::{Blocks, Covered, Reported, Tagged};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 
+use std::collections::VecDeque;
+
 use bbrlab_cc::Conn;
 
 use lost::Search;
 use queue::Queue;
 use skb::{NIL, SkbId};
-use unsent::WriteQueue;
+use unsent::{FirstUnsent, Written};
 
 /// A reference to an skb in the scoreboard that is in flight or about to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,33 +63,36 @@ const fn is_spare(tags: u8) -> bool {
     tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
 }
 
-/// The skbs of a connection and their counts. What every packet and ACK touches is in the middle, in two cache lines.
+/// The skbs of a connection and their counts. Whether something may be sent tells the first field and the counts, in 40
+/// bytes; sending and ACKs also touch the front of the queue, in 52 bytes more.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Scoreboard {
-    unsent: WriteQueue,
+    unsent: FirstUnsent,
     packets_out: u32,
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
     /// Retransmissions in flight of packets that are not marked lost. Not counted under Linux's rules, so 0.
     spare_out: u32,
-    /// The first skb above everything SACKed, `NIL` if there is none.
-    highest_sack: SkbId,
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
+    /// The first skb above everything SACKed, `NIL` if there is none.
+    highest_sack: SkbId,
+    queue: Queue,
+    /// The unsent skbs behind the first.
+    behind: VecDeque<Written>,
+    // Used in recovery.
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
     retransmit_hint: SkbId,
-    /// Such retransmissions under Linux's rules.
+    /// Retransmissions like those of `spare_out`, under Linux's rules.
     uncounted_spare_out: u32,
     /// The search of recovery by `DupThresh`.
     search: Search,
-    queue: Queue,
-    // Used in recovery.
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,
 }
@@ -122,7 +127,8 @@ impl Scoreboard {
             is_sack,
             notes_in_flight,
             queue: Queue::new(),
-            unsent: WriteQueue::default(),
+            unsent: FirstUnsent::default(),
+            behind: VecDeque::new(),
             sack_cache: Blocks::default(),
             search: Search::START,
         }

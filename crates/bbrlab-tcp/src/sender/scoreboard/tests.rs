@@ -7,8 +7,8 @@ use super::{Counting, Scoreboard};
 #[test]
 fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
-    let behind = size_of::<std::collections::VecDeque<u8>>();
-    assert!(offset_of!(Scoreboard, queue) + 48 <= behind + 128, "beginning after what is behind");
+    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "what tells whether something may be sent");
+    assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
 impl Scoreboard {
@@ -63,7 +63,7 @@ impl Scoreboard {
         let highest = self.highest_sack;
         let is_known = self.sacked_out == 0 || highest == NIL;
         assert!(is_known || queue[highest].seq == self.above_sacked, "above what is SACKed");
-        wmem += self.unsent.memory();
+        wmem += self.unsent_memory();
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.lost_out, lost, "lost_out");
         assert_eq!(self.retrans_out, retrans, "retrans_out");

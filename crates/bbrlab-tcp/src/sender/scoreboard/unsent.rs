@@ -4,8 +4,6 @@
 //! `tso_fragment`, `tcp_send_fin`.
 //! Deviations: none.
 
-use std::collections::VecDeque;
-
 use super::skb::OVERHEAD;
 use super::{Cursor, Scoreboard};
 use crate::segment::flag;
@@ -30,59 +28,27 @@ impl Written {
     }
 }
 
-/// The skbs that were written and not sent. The first is beside the rest, where every packet that is cut off it finds it.
-#[derive(Clone, Debug, Default)]
-#[repr(C)]
-pub(super) struct WriteQueue {
-    behind: VecDeque<Written>,
-    // From here on: what every packet touches.
-    first: Written,
+/// The first of the skbs that were written and not sent, if there is one. It is beside the counts, apart from the rest,
+/// where every packet that is cut off it finds it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FirstUnsent {
+    skb: Written,
     is_filled: bool,
 }
 
-impl WriteQueue {
-    /// The first skb.
+impl FirstUnsent {
     #[inline]
-    fn first(&mut self) -> Option<&mut Written> {
-        self.is_filled.then_some(&mut self.first)
+    fn get_mut(&mut self) -> Option<&mut Written> {
+        self.is_filled.then_some(&mut self.skb)
     }
 
-    /// The last skb.
+    /// Cuts the first `len` bytes off it.
     #[inline]
-    fn last(&mut self) -> Option<&mut Written> {
-        if self.behind.is_empty() { self.first() } else { self.behind.back_mut() }
-    }
-
-    fn push(&mut self, skb: Written) {
-        if self.is_filled {
-            self.behind.push_back(skb);
-        } else {
-            self.first = skb;
-            self.is_filled = true;
-        }
-    }
-
-    /// Cuts the first `len` bytes off the first skb.
-    #[inline]
-    pub(super) fn cut_first(&mut self, len: u32) -> Written {
-        let seq = self.first.seq;
+    pub(super) fn cut(&mut self, len: u32) -> Written {
+        let seq = self.skb.seq;
         let end_seq = seq.wrapping_add(len);
-        self.first.seq = end_seq;
+        self.skb.seq = end_seq;
         Written { seq, end_seq, flags: 0 }
-    }
-
-    fn pop(&mut self) -> Written {
-        assert!(self.is_filled, "only what was written is sent");
-        let next = self.behind.pop_front();
-        self.is_filled = next.is_some();
-        std::mem::replace(&mut self.first, next.unwrap_or_default())
-    }
-
-    /// Bytes of memory, for a check of the counts.
-    #[cfg(test)]
-    pub(super) fn memory(&self) -> u32 {
-        let first = self.is_filled.then_some(&self.first);
-        first.into_iter().chain(&self.behind).map(|skb| skb.len() + OVERHEAD).sum()
     }
 }
 
@@ -102,6 +68,34 @@ pub(crate) struct Unsent {
 }
 
 impl Scoreboard {
+    /// The last unsent skb.
+    #[inline]
+    fn last_unsent(&mut self) -> Option<&mut Written> {
+        if self.behind.is_empty() { self.unsent.get_mut() } else { self.behind.back_mut() }
+    }
+
+    fn push_unsent(&mut self, skb: Written) {
+        if self.unsent.is_filled {
+            self.behind.push_back(skb);
+        } else {
+            self.unsent = FirstUnsent { skb, is_filled: true };
+        }
+    }
+
+    fn pop_unsent(&mut self) -> Written {
+        assert!(self.unsent.is_filled, "only what was written is sent");
+        let next = self.behind.pop_front();
+        self.unsent.is_filled = next.is_some();
+        std::mem::replace(&mut self.unsent.skb, next.unwrap_or_default())
+    }
+
+    /// Bytes of memory of the unsent skbs, for a check of the counts.
+    #[cfg(test)]
+    pub(super) fn unsent_memory(&self) -> u32 {
+        let first = self.unsent.is_filled.then_some(&self.unsent.skb);
+        first.into_iter().chain(&self.behind).map(|skb| skb.len() + OVERHEAD).sum()
+    }
+
     /// Whether there is an unsent skb. Linux: `tcp_send_head`.
     #[inline]
     pub(crate) fn has_unsent(&self) -> bool {
@@ -114,45 +108,45 @@ impl Scoreboard {
         if !self.unsent.is_filled {
             return None;
         }
-        let skb = &self.unsent.first;
+        let skb = &self.unsent.skb;
         Some(Unsent {
             seq: skb.seq,
             end_seq: skb.end_seq,
             len: skb.len(),
             is_fin: skb.flags & flag::FIN != 0,
-            is_last: self.unsent.behind.is_empty(),
+            is_last: self.behind.is_empty(),
         })
     }
 
     /// Where the first unsent skb begins, and how many sequence numbers it covers; both are 0 if there is none.
     #[inline]
     pub(crate) fn unsent_span(&self) -> (u32, u32) {
-        let Written { seq, end_seq, .. } = self.unsent.first;
+        let Written { seq, end_seq, .. } = self.unsent.skb;
         (seq, end_seq.wrapping_sub(seq))
     }
 
     /// Payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
     #[inline]
     pub(crate) fn last_unsent_len(&mut self) -> Option<u32> {
-        self.unsent.last().map(|skb| skb.len())
+        self.last_unsent().map(|skb| skb.len())
     }
 
     /// Whether there is exactly one unsent skb.
     #[inline]
     pub(crate) fn is_one_unsent(&self) -> bool {
-        self.has_unsent() && self.unsent.behind.is_empty()
+        self.has_unsent() && self.behind.is_empty()
     }
 
     /// Appends an empty skb.
     pub(crate) fn open_unsent(&mut self, seq: u32) {
-        self.unsent.push(Written { seq, end_seq: seq, flags: 0 });
+        self.push_unsent(Written { seq, end_seq: seq, flags: 0 });
         self.wmem_queued += OVERHEAD;
     }
 
     /// The last unsent skb, which is known to be there.
     #[inline]
     fn last_written(&mut self) -> &mut Written {
-        self.unsent.last().expect("an skb was written")
+        self.last_unsent().expect("an skb was written")
     }
 
     /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its PSH.
@@ -174,16 +168,16 @@ impl Scoreboard {
 
     /// Sets PSH on the first unsent skb.
     pub(crate) fn push_first(&mut self) {
-        self.unsent.first.flags |= flag::PSH;
+        self.unsent.skb.flags |= flag::PSH;
     }
 
     /// Queues a FIN with the sequence number `seq` after the last byte. Linux: `tcp_send_fin`.
     pub(crate) fn append_fin(&mut self, seq: u32) {
-        if let Some(skb) = self.unsent.last() {
+        if let Some(skb) = self.last_unsent() {
             skb.flags |= flag::FIN;
             skb.end_seq = skb.end_seq.wrapping_add(1);
         } else {
-            self.unsent.push(Written { seq, end_seq: seq.wrapping_add(1), flags: flag::FIN });
+            self.push_unsent(Written { seq, end_seq: seq.wrapping_add(1), flags: flag::FIN });
             self.wmem_queued += OVERHEAD;
         }
     }
@@ -197,7 +191,7 @@ impl Scoreboard {
     }
 
     fn fill_first_unsent(&mut self, len: u32) {
-        let WriteQueue { first, behind, .. } = &mut self.unsent;
+        let (first, behind) = (&mut self.unsent.skb, &mut self.behind);
         let Some(next) = behind.front_mut() else { return };
         let moved = (len - first.len()).min(next.len());
         if moved == 0 {
@@ -216,7 +210,7 @@ impl Scoreboard {
     /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
-        let written = self.unsent.pop();
+        let written = self.pop_unsent();
         Cursor(self.queue.place(written, mss))
     }
 
@@ -225,7 +219,7 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += OVERHEAD;
-        let cut = self.unsent.cut_first(len);
+        let cut = self.unsent.cut(len);
         Cursor(self.queue.place(cut, mss))
     }
 }
