@@ -8,6 +8,10 @@
 /// Values in a chunk.
 const CHUNK: usize = 16;
 
+/// By how much the memory grows when it is used up: values that lie in lines of the cache are copied then, and for that
+/// moment lie there twice. The address space beyond what is used is not memory yet.
+const GROWTH: usize = 16;
+
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
@@ -136,6 +140,9 @@ impl<T: Copy + Default> Chunks<T> {
     fn grow(&mut self) -> u32 {
         let chunk = Self::number(self.links.len());
         self.links.push(Link { prev: NONE, next: NONE });
+        if self.places.len() == self.places.capacity() {
+            self.places.reserve_exact((GROWTH - 1) * self.places.len().max(CHUNK));
+        }
         self.places.resize(self.places.len() + CHUNK, T::default());
         chunk
     }

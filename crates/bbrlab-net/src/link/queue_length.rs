@@ -151,7 +151,8 @@ impl QueueLength {
     /// Makes room for a length.
     #[cold]
     fn grow(&mut self, longest: usize) {
-        self.ns.resize((longest + 1).next_power_of_two().max(8), 0);
+        let step = self.ns.len().clamp(8, 1 << 12);
+        self.ns.resize((longest + 1).next_multiple_of(step), 0);
     }
 
     /// Nanoseconds spent at lengths below `EXACT`, and from there on with these lengths.
