@@ -105,7 +105,8 @@ pub(crate) struct Flow {
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pieces: Pieces,
-    pub(crate) past: Past,
+    /// The counts of the connections before this one, if there were any.
+    past: Option<Box<Past>>,
     /// The counts behind rates and shares at the end of the active time.
     pub(crate) at_end: Option<AtEnd>,
     /// Whether packets can queue on its way.
@@ -139,7 +140,7 @@ impl Flow {
             pieces: Pieces::default(),
             start: spec.start,
             meter: Meter::new(period, run.flows.len()),
-            past: Past::default(),
+            past: None,
             transfers: Vec::new(),
             transfer_bytes: app::transfer_bytes(&setup.source).unwrap_or(u64::MAX),
             at_end: None,
@@ -158,7 +159,14 @@ impl Flow {
 
     /// Bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self) -> u64 {
-        self.past.receiver.bytes_read + self.receiver.stats().bytes_read
+        let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);
+        past + self.receiver.stats().bytes_read
+    }
+
+    /// Data packets that were retransmissions, over all connections.
+    pub(crate) fn retransmitted(&self) -> u64 {
+        let past = self.past.as_ref().map_or(0, |past| past.sender.retransmitted);
+        past + self.sender.stats().retransmitted
     }
 
     /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the flow have
@@ -277,12 +285,17 @@ impl Flow {
     #[inline]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
+        let (cwnd, srtt_us) = (self.sender.conn().ctl.cwnd, self.sender.conn().srtt_us);
         let mut end = self.ends.end(port, Side::Sender);
         self.sender.on_timer(end.now(), timer, &mut end);
         if self.sender.app_is_ready() {
             self.sender.run_app(end.now(), &mut end);
         }
-        self.note(now, None);
+        // A timer leaves the RTT as it is, and mostly cwnd.
+        debug_assert_eq!(self.sender.conn().srtt_us, srtt_us);
+        if self.sender.conn().ctl.cwnd != cwnd {
+            self.note(now, None);
+        }
     }
 
     #[inline(never)]
@@ -399,14 +412,14 @@ impl Flow {
         if let Some(transfer) = self.transfers.last_mut() {
             transfer.retransmitted = self.sender.stats().retransmitted;
         }
-        self.past = totals;
+        self.past = Some(Box::new(totals));
     }
 
     /// The counts over all connections.
     pub(crate) fn totals(&self, now: Time) -> Past {
         let (sender, receiver) = (self.sender.stats(), self.receiver.stats());
         let conn = self.sender.conn();
-        let past = &self.past;
+        let past = self.past.as_deref().copied().unwrap_or_default();
         let mut limits = past.limits;
         if self.is_started {
             for (sum, spent) in
@@ -484,7 +497,7 @@ mod tests {
     #[test]
     fn what_all_events_touch_shares_a_cache_line() {
         let first = offset_of!(Flow, ends.flow);
-        let last = offset_of!(Flow, meter.rtt_us);
+        let last = offset_of!(Flow, meter.recent);
         assert!(first % LINE == 0 && last - first <= LINE, "{first} to {last}");
         let receiver = offset_of!(Flow, receiver);
         assert!(receiver % LINE == 0, "the receiver begins at {receiver}");

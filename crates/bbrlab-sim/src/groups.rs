@@ -74,7 +74,7 @@ impl<'a> Gathered<'a> {
     fn add(&mut self, run: &Run, class: &FlowClass, flow: &Flow, losses: FlowLosses) {
         self.flows += 1;
         self.bytes += flow.bytes_in_traffic;
-        self.retransmitted += flow.past.sender.retransmitted + flow.sender.stats().retransmitted;
+        self.retransmitted += flow.retransmitted();
         self.losses.drops += losses.drops;
         self.losses.random += losses.random;
         match &mut self.rtt_us {

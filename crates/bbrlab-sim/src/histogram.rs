@@ -49,6 +49,27 @@ impl Histogram {
         if value > self.max {
             self.max = value;
         }
+        self.count(value, times);
+    }
+
+    /// Counts each of `values` once.
+    #[inline]
+    pub(crate) fn add_each(&mut self, values: &[u32]) {
+        self.total += values.len() as u64;
+        let (mut sum, mut min, mut max) = (0, self.min, self.max);
+        for value in values.iter().copied().map(u64::from) {
+            sum += value;
+            min = min.min(value);
+            max = max.max(value);
+            self.count(value, 1);
+        }
+        self.sum.add(u128::from(sum));
+        (self.min, self.max) = (min, max);
+    }
+
+    /// Counts `value` in its bucket.
+    #[inline]
+    fn count(&mut self, value: u64, times: u32) {
         let bucket = self.bucket(value);
         match self.counts.get_mut(self.place(bucket)) {
             Some(count) => *count = count.saturating_add(times),
@@ -171,6 +192,19 @@ mod tests {
             assert_eq!(histogram.mean(), Some(50_000.5));
             assert_eq!((histogram.min(), histogram.max()), (Some(1), Some(100_000)));
         }
+    }
+
+    #[test]
+    fn values_count_the_same_one_by_one_and_together() {
+        let (mut one_by_one, mut together) = (Histogram::new(6), Histogram::new(6));
+        let values: Vec<u32> = (0..500).map(|n: u32| n * n * n).collect();
+        for part in values.chunks(7) {
+            for &value in part {
+                one_by_one.add(value.into(), 1);
+            }
+            together.add_each(part);
+        }
+        assert_eq!(format!("{one_by_one:?}"), format!("{together:?}"));
     }
 
     #[test]

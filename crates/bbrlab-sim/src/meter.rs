@@ -10,7 +10,9 @@ use crate::wide::Wide;
 
 /// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With few flows,
 /// percentiles are exact to a thousandth; with more flows, each flow gets less memory.
-const PRECISION: [(usize, u32); 2] = [(32, 10), (1000, 6)];
+const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
+/// Few flows.
+const FEW: usize = 32;
 /// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1 KiB.
 const COARSE: u32 = 3;
 
@@ -18,24 +20,42 @@ const COARSE: u32 = 3;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Meter {
-    // Touched by every ACK and every timer.
+    // Touched by every ACK.
     next_tick: Time,
     srtt_now_us: u32,
     cwnd_now: u32,
     last_rtt_us: u32,
     is_frozen: bool,
-    /// Every RTT sample in microseconds.
-    pub(crate) rtt_us: Histogram,
-    // Touched when a sampling time has passed or cwnd changes.
-    /// The smoothed RTT at the sampling times, in microseconds.
-    pub(crate) srtt_us: Histogram,
+    /// Whether RTT samples wait in `recent`: with few flows the histograms are in the cache.
+    waits: bool,
+    /// How many values of `recent` are not counted yet.
+    recent_rtts: u8,
+    recent_srtts: u8,
+    pub(crate) recent: Recent,
+    // Touched when cwnd changes.
     pub(crate) cwnd_max: u32,
     /// Integral of cwnd over time, packets times nanoseconds.
     cwnd_area: Wide,
     seen_until: Time,
-    period: Span,
+    // Touched once for a few ACKs.
+    /// Every RTT sample in microseconds.
+    pub(crate) rtt_us: Histogram,
+    /// The smoothed RTT at the sampling times, in microseconds.
+    pub(crate) srtt_us: Histogram,
     /// The end of the active time, after which nothing counts.
     frozen_at: Time,
+}
+
+/// The latest values, which are counted in the histograms a few at a time: these lie in five cache lines, this in one.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Recent {
+    /// RTT samples in microseconds.
+    rtts_us: [u32; 4],
+    /// Smoothed RTTs in microseconds, and at how many sampling times.
+    srtts_us: [(u32, u32); 5],
+    /// From one sampling time to the next.
+    period: Span,
 }
 
 impl Meter {
@@ -49,12 +69,15 @@ impl Meter {
             cwnd_now: 0,
             last_rtt_us: 0,
             is_frozen: false,
-            rtt_us: Histogram::new(precision),
-            srtt_us: Histogram::new(precision),
+            waits: flows > FEW,
+            recent_rtts: 0,
+            recent_srtts: 0,
+            recent: Recent { rtts_us: [0; 4], srtts_us: [(0, 0); 5], period },
             cwnd_max: 0,
             cwnd_area: Wide::default(),
             seen_until: Time::ZERO,
-            period,
+            rtt_us: Histogram::new(precision),
+            srtt_us: Histogram::new(precision),
             frozen_at: Time::NEVER,
         }
     }
@@ -62,7 +85,8 @@ impl Meter {
     /// The flow's active time begins.
     pub(crate) fn start(&mut self, now: Time) {
         self.seen_until = now;
-        self.next_tick = Time(now.0.div_ceil(self.period.0).saturating_mul(self.period.0));
+        let period = self.recent.period.0;
+        self.next_tick = Time(now.0.div_ceil(period).saturating_mul(period));
     }
 
     /// Records the values after an event of the sender at `now`.
@@ -71,13 +95,53 @@ impl Meter {
         if let Some(rtt_us) = rtt_us
             && !self.is_frozen
         {
-            self.rtt_us.add(u64::from(rtt_us), 1);
-            self.last_rtt_us = rtt_us;
+            self.note_rtt(rtt_us);
         }
-        if now > self.next_tick || cwnd != self.cwnd_now {
+        // Sampling times that have passed since are counted with the next change.
+        if cwnd != self.cwnd_now || (now > self.next_tick && srtt_us != self.srtt_now_us) {
             self.advance(now, cwnd);
         }
         self.srtt_now_us = srtt_us;
+    }
+
+    #[inline]
+    fn note_rtt(&mut self, rtt_us: u32) {
+        self.last_rtt_us = rtt_us;
+        if !self.waits {
+            self.rtt_us.add(u64::from(rtt_us), 1);
+            return;
+        }
+        let Some(place) = self.recent.rtts_us.get_mut(usize::from(self.recent_rtts)) else {
+            self.count_rtts(rtt_us);
+            return;
+        };
+        *place = rtt_us;
+        self.recent_rtts += 1;
+    }
+
+    /// Counts as many RTT samples as can wait for it, and one more.
+    #[inline(never)]
+    fn count_rtts(&mut self, last_us: u32) {
+        let [a, b, c, d] = self.recent.rtts_us;
+        self.rtt_us.add_each(&[a, b, c, d, last_us]);
+        self.recent_rtts = 0;
+    }
+
+    fn note_srtt(&mut self, srtt_us: u32, times: u32) {
+        if usize::from(self.recent_srtts) == self.recent.srtts_us.len() {
+            self.count_srtts();
+        }
+        self.recent.srtts_us[usize::from(self.recent_srtts)] = (srtt_us, times);
+        self.recent_srtts += 1;
+    }
+
+    /// Counts the smoothed RTTs that wait for it.
+    #[inline(never)]
+    fn count_srtts(&mut self) {
+        for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {
+            self.srtt_us.add(u64::from(srtt_us), times);
+        }
+        self.recent_srtts = 0;
     }
 
     /// Counts the sampling times before `now`, and adds up the time with the cwnd of the last update.
@@ -104,6 +168,9 @@ impl Meter {
     pub(crate) fn freeze(&mut self, now: Time) {
         if !self.is_frozen {
             self.count_ticks(now + Span(1));
+            self.rtt_us.add_each(&self.recent.rtts_us[..usize::from(self.recent_rtts)]);
+            self.recent_rtts = 0;
+            self.count_srtts();
             self.add_area(now);
             self.is_frozen = true;
             self.frozen_at = now;
@@ -113,7 +180,7 @@ impl Meter {
 
     /// The last RTT sample in microseconds.
     pub(crate) fn last_rtt_us(&self) -> Option<u32> {
-        (self.rtt_us.total() > 0).then_some(self.last_rtt_us)
+        (self.recent_rtts > 0 || self.rtt_us.total() > 0).then_some(self.last_rtt_us)
     }
 
     /// Time mean of cwnd in packets over the active time that began at `start`.
@@ -130,12 +197,13 @@ impl Meter {
         if now <= self.next_tick {
             return;
         }
-        let ticks = (now.0 - self.next_tick.0).div_ceil(self.period.0);
+        let period = self.recent.period.0;
+        let ticks = (now.0 - self.next_tick.0).div_ceil(period);
         if self.srtt_now_us > 0 {
             let times = u32::try_from(ticks).unwrap_or(u32::MAX);
-            self.srtt_us.add(u64::from(self.srtt_now_us), times);
+            self.note_srtt(self.srtt_now_us, times);
         }
-        self.next_tick = Time(self.next_tick.0.saturating_add(ticks.saturating_mul(self.period.0)));
+        self.next_tick = Time(self.next_tick.0.saturating_add(ticks.saturating_mul(period)));
     }
 }
 
