@@ -7,7 +7,8 @@ use crate::{Draw, RateSample};
 impl Bbr3 {
     /// Adapts the upper bound once the pipe is full, then checks whether the phase is over.
     /// Linux: `bbr_update_cycle_phase`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_cycle_phase(
         &mut self,
         sk: &Sock<'_>,
@@ -22,11 +23,6 @@ impl Bbr3 {
             return;
         }
         match self.model.state.phase() {
-            Phase::Cruise => {
-                if let Some(up_rounds) = self.model.time_to_probe(sk) {
-                    self.model.start_refill(sk, up_rounds);
-                }
-            }
             Phase::Refill => {
                 // After a round the samples reflect what REFILL put in flight.
                 if self.model.round.round_start {
@@ -41,12 +37,14 @@ impl Bbr3 {
                     self.model.start_down(sk, draw);
                 }
             }
-            Phase::Down => {
-                let inflight = self.model.packets_in_net_at_edt(sk, rs.prior_in_flight);
+            phase @ (Phase::Cruise | Phase::Down) => {
                 if let Some(up_rounds) = self.model.time_to_probe(sk) {
                     self.model.start_refill(sk, up_rounds);
-                } else if self.model.time_to_cruise(sk, inflight) {
-                    self.model.start_cruise();
+                } else if phase == Phase::Down {
+                    let inflight = self.model.packets_in_net_at_edt(sk, rs.prior_in_flight);
+                    if self.model.time_to_cruise(sk, inflight) {
+                        self.model.start_cruise();
+                    }
                 }
             }
         }

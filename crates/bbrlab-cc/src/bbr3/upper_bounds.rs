@@ -10,7 +10,8 @@ use crate::{Draw, RateSample};
 impl Bbr3 {
     /// Adapts the bound; returns whether that changed the phase.
     /// Linux: `bbr_adapt_upper_bounds`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn adapt_upper_bounds(
         &mut self,
         sk: &Sock<'_>,

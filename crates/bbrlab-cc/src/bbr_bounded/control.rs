@@ -12,17 +12,27 @@ const PROBE_RTT_GAIN: u16 = 256;
 
 impl Model {
     /// The gains of the mode. Linux: `bbr_update_gains`.
+    #[inline]
     pub(crate) fn update_gains(&mut self) {
         let p = &self.params;
-        (self.pacing_gain, self.cwnd_gain) = match self.state.mode() {
+        if self.state.mode() == Mode::ProbeBw {
+            let up = if self.state.phase() == Phase::Up { p.bw_probe_cwnd_gain } else { 0 };
+            self.pacing_gain = p.pacing_gain[self.state.phase() as usize];
+            self.cwnd_gain = p.cwnd_gain + up;
+        } else {
+            (self.pacing_gain, self.cwnd_gain) = self.gains_outside_probe_bw();
+        }
+    }
+
+    #[inline(never)]
+    fn gains_outside_probe_bw(&self) -> (u16, u16) {
+        let p = &self.params;
+        match self.state.mode() {
             Mode::Startup => (p.startup_pacing_gain, p.startup_cwnd_gain),
             Mode::Drain => (p.drain_gain, p.startup_cwnd_gain),
-            Mode::ProbeBw => {
-                let up = if self.state.phase() == Phase::Up { p.bw_probe_cwnd_gain } else { 0 };
-                (p.pacing_gain[self.state.phase() as usize], p.cwnd_gain + up)
-            }
+            Mode::ProbeBw => unreachable!("its gains are those of the phase"),
             Mode::ProbeRtt => (PROBE_RTT_GAIN, PROBE_RTT_GAIN),
-        };
+        }
     }
 
     /// Paces at `gain` times `bw`; while the pipe is not full, the rate only rises.
@@ -84,7 +94,8 @@ impl Model {
 
     /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only grows.
     /// Linux: `bbr_set_cwnd`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
         if rs.acked_sacked != 0 {
             sk.ctl.cwnd = self.cwnd_towards_target(sk, rs.acked_sacked, bw);
@@ -95,7 +106,8 @@ impl Model {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn cwnd_towards_target(&mut self, sk: &Sock<'_>, acked: u32, bw: u32) -> u32 {
         let target =
             self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd(bw));

@@ -116,6 +116,7 @@ impl Model {
 
     /// Fills the pipe at the estimated bandwidth. Without that, a probe into a shallow buffer meets loss
     /// before the pipe is full, and underestimates it. Linux: `bbr_start_bw_probe_refill`.
+    #[inline(never)]
     pub(crate) fn start_refill(&mut self, sk: &Sock<'_>, up_rounds: u8) {
         self.lower = LowerBounds::UNSET;
         if self.inflight_hi != UNSET {
@@ -170,7 +171,8 @@ impl Model {
 
     /// `Some` if it is time to probe: how many rounds of growth to begin with.
     /// Linux: `bbr_check_time_to_probe_bw`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
         if self.marks_have_ceased(sk) {
             let growth =
@@ -200,7 +202,8 @@ impl Model {
 
     /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet per
     /// round, so it takes as many rounds as it has packets in flight.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {

@@ -310,10 +310,20 @@ impl Sender {
     }
 
     /// Linux: `tcp_rate_check_app_limited`.
+    #[inline]
     pub(super) fn check_app_limited(&mut self) {
         self.refresh_in_flight();
+        // Mostly there is more to send, so that nothing else matters.
+        let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());
+        if unsent_bytes < self.conn.mss {
+            self.check_app_limited_with(unsent_bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn check_app_limited_with(&mut self, unsent_bytes: u32) {
         let backlog = Backlog {
-            unsent_bytes: self.app.write_seq.wrapping_sub(self.next_tx_seq()),
+            unsent_bytes,
             wmem_alloc: self.wmem_alloc(),
             lost_out: self.board.lost_out(),
             retrans_out: self.board.retrans_out(),

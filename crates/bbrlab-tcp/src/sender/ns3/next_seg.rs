@@ -40,7 +40,8 @@ impl Sender {
     /// application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
-        if self.config.stack.pacing.app_write.is_some()
+        if self.is_pacing_switched
+            && self.config.stack.pacing.app_write.is_some()
             && let Some((end_seq, snd_nxt)) = self.ns3.latest_repair
             && snd_nxt == self.conn.snd_nxt
         {
