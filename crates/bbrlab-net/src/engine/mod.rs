@@ -459,31 +459,41 @@ impl<P: Load> Network<P> {
     #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         let at = at.max(self.now);
-        if low_bits(side, id) != self.swift_timer || !self.swift.arm(flow.0, at) {
+        if low_bits(side, id) != self.swift_timer {
             self.arm_in_queue(flow, side, id, at);
+        } else if !self.swift.arm(flow.0, at) {
+            self.arm_late_swift_timer(flow, side, id, at);
         }
     }
 
-    /// Arms a timer that is not swift, or for a time that is too late for one, which may be never.
-    #[inline(never)]
+    /// Arms a timer that is not swift. Mostly its entry in the event queue is for an earlier time, and stays.
+    #[inline]
     fn arm_in_queue(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        let low = low_bits(side, id);
-        if low == self.swift_timer {
-            if at == Time::NEVER {
-                self.swift.disarm(flow.0);
-                return;
-            }
-            self.retire_swift_timer();
-        }
         let slot = self.timer_slot(flow, side, id);
         if self.timers.arm(slot, at) {
-            let key = Key::new(at, tie(Kind::Timer, id_tie(flow.0, low)));
-            if low == self.even_timer {
-                // Events that were due before `now`, but after this one, may still be to come.
-                self.heap.push_in_calendar(flow.0, key, slot, self.due);
-            } else {
-                self.heap.push(key, slot);
-            }
+            self.queue_timer(flow, low_bits(side, id), slot, at);
+        }
+    }
+
+    #[inline(never)]
+    fn queue_timer(&mut self, flow: FlowId, low: u32, slot: u32, at: Time) {
+        let key = Key::new(at, tie(Kind::Timer, id_tie(flow.0, low)));
+        if low == self.even_timer {
+            // Events that were due before `now`, but after this one, may still be to come.
+            self.heap.push_in_calendar(flow.0, key, slot, self.due);
+        } else {
+            self.heap.push(key, slot);
+        }
+    }
+
+    /// Arms a swift timer for a time that is too late for one, which may be never.
+    #[inline(never)]
+    fn arm_late_swift_timer(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
+        if at == Time::NEVER {
+            self.swift.disarm(flow.0);
+        } else {
+            self.retire_swift_timer();
+            self.arm_in_queue(flow, side, id, at);
         }
     }
 

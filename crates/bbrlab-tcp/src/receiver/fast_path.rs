@@ -149,9 +149,9 @@ impl Receiver {
             self.ack.on_data(jiffies, self.window.rcv_wnd, self.send_side.rto);
         }
         let mut steady = self.window.steady(len);
-        if steady.may_grow && self.window.grow(len, len, len) {
+        if steady.may_grow {
             self.ack.quick |= 1;
-            steady = self.window.steady(len);
+            steady = self.window.grow_steadily(len);
         }
 
         let unacked = rcv_nxt.wrapping_sub(self.window.rcv_wup);

@@ -83,7 +83,7 @@ struct PayloadBuffer {
 /// What the window answers while memory holds one full segment and nothing else, as it does whenever the fast path
 /// asks. It is kept until one of `rcv_ssthresh`, `window_clamp`, `rcvbuf` and `scaling_ratio` changes: the methods
 /// that write these forget it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 while nothing is known.
     len: u32,
@@ -293,6 +293,30 @@ impl Window {
         self.rcv_ssthresh += room.cast_unsigned().min(increment.max(2 * len));
         self.steady = Steady::default();
         true
+    }
+
+    /// [`Self::grow`] by a full segment of `len` bytes while memory holds it and nothing else, and there is room: what
+    /// follows from `rcv_ssthresh` alone is known anew.
+    #[inline(never)]
+    pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
+        let space = self.space();
+        let bound = self.window_clamp.cast_signed().min(space);
+        let room = bound.wrapping_sub(self.rcv_ssthresh.cast_signed());
+        debug_assert!(room > 0 && self.steady.len == len);
+        self.rcv_ssthresh += room.cast_unsigned().min(2 * self.advmss.max(len));
+        let ssthresh = self.rcv_ssthresh.cast_signed();
+        if self.steady.choice == 0 || self.payload.is_some() {
+            self.steady = self.find_steady(len);
+        } else {
+            // The buffer is not crowded, so the window is what `rcv_ssthresh` allows of the free space.
+            let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
+            self.steady.choice = choice;
+            self.steady.advertised = self.as_advertised(choice);
+            self.steady.may_grow = ssthresh < bound;
+            self.steady.holds_when_empty = space >= ssthresh;
+        }
+        debug_assert_eq!(self.steady, self.find_steady(len));
+        self.steady
     }
 
     /// Bytes by which `rcv_ssthresh` may grow at most, if positive.

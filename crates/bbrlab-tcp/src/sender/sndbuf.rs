@@ -66,8 +66,10 @@ enum Waiting {
     No,
     /// For memory, in a buffer that grows: the usual case.
     ForMemory,
-    /// In a buffer that does not grow, or that counts payload.
-    Otherwise,
+    /// For memory, in a buffer that does not grow.
+    ForFixedMemory,
+    /// In a buffer that counts payload.
+    ForPayload,
 }
 
 /// How much of a buffer of `size` bytes must be in use so that an application that waits is not woken: it is once free
@@ -117,8 +119,11 @@ impl Sndbuf {
 
     /// Records that the application waits for space.
     pub(super) fn note_full(&mut self) {
-        let is_usual = self.grows && !self.counts_payload;
-        self.waiting = if is_usual { Waiting::ForMemory } else { Waiting::Otherwise };
+        self.waiting = match (self.counts_payload, self.grows) {
+            (true, _) => Waiting::ForPayload,
+            (false, true) => Waiting::ForMemory,
+            (false, false) => Waiting::ForFixedMemory,
+        };
     }
 
     /// Grows the buffer for `segs` packets.
@@ -178,18 +183,19 @@ impl Sender {
                 }
                 self.sndbuf.wake(self.board.memory());
             }
-            Waiting::Otherwise => self.check_unusual_space(in_flight),
+            Waiting::ForFixedMemory => self.sndbuf.wake(self.board.memory()),
+            Waiting::ForPayload => self.check_payload_space(in_flight),
         }
     }
 
-    /// [`Self::check_space`] for any kind of buffer.
+    /// [`Self::check_space`] of a buffer that counts payload.
     #[inline(never)]
-    fn check_unusual_space(&mut self, in_flight: u32) {
+    fn check_payload_space(&mut self, in_flight: u32) {
         if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
-        self.sndbuf.wake(self.sndbuf_used());
+        self.sndbuf.wake(self.app.write_seq.wrapping_sub(self.conn.snd_una));
     }
 
     /// How much of the buffer is in use.
