@@ -155,8 +155,19 @@ impl Sender {
 /// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
 /// CWR.
 pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+    cut_burst(burst, mss, tso, |packet| host.transmit(packet));
+}
+
+/// The same for new data: see [`Host::transmit_new`].
+#[inline]
+pub(super) fn transmit_new_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+    cut_burst(burst, mss, tso, |packet| host.transmit_new(&packet));
+}
+
+#[inline]
+fn cut_burst(burst: Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(Segment)) {
     if tso == Tso::Whole || mss == 0 || burst.len <= mss {
-        host.transmit(burst);
+        transmit(burst);
         return;
     }
     let mut left = burst.len;
@@ -164,12 +175,12 @@ pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl
     packet.flags &= !(flag::PSH | flag::FIN);
     packet.len = mss;
     while left > mss {
-        host.transmit(packet);
+        transmit(packet);
         packet.flags &= !flag::CWR;
         packet.seq = packet.seq.wrapping_add(mss);
         left -= mss;
     }
     packet.len = left;
     packet.flags |= burst.flags & (flag::PSH | flag::FIN);
-    host.transmit(packet);
+    transmit(packet);
 }
