@@ -187,11 +187,13 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
     BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
     BenchCase { name: "b-trace", way: Way::Trace, ..B },
-    // One flow whose sockets do not limit it at any rate, for `cargo xtask growth`.
+    // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`: 4 BDP of the lowest rates are
+    // three packets, in which every probe loses some.
     BenchCase {
         name: "wide",
         is_default: false,
         flows: 1,
+        buffer: "500MB",
         sockets: "sndbuf = \"500MB\"\nrcvbuf = \"500MB\"\n",
         ..C
     },
