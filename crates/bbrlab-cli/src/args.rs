@@ -361,7 +361,8 @@ pub(crate) struct ExportArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Cases: a, b, c, d, d-tenth, and a, b, c with the suffix -1bdp, -tso, -bbr3 or -cubic [default: all but d]
+    /// Cases: a, b, c, d, d-tenth; a, b, c with the suffix -1bdp, -tso, -bbr3 or -cubic; b with -departures, -jitter,
+    /// -reorder, -two-links or -trace [default: all but d]
     #[arg(value_name = "CASE")]
     pub(crate) cases: Vec<String>,
     /// Processes per case, of which the fastest counts
