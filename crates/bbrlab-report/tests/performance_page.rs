@@ -248,8 +248,7 @@ fn picture(of: &Value) -> String {
     let plate = Plate {
         name: "growth".to_owned(),
         title: "What a packet costs as flows become more and faster".to_owned(),
-        note: "bbr1, RTT 10 ms, every packet paced on its own; `cargo xtask growth`"
-            .to_owned(),
+        note: "bbr1, RTT 10 ms, every packet paced on its own; `cargo xtask growth`".to_owned(),
         columns: 2,
         panels: vec![
             of_flows(instructions, "instructions a packet"),

@@ -130,6 +130,17 @@ const CAUSES: &[Setting] = &[
         sets: &["access.rate=1Gbit/s"],
         words: "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow's packets arrive in step with the departures and find the place that each leaves, and the other flow's do not",
     },
+    Setting {
+        of: "piotrowska2024.c40",
+        form: None,
+        sets: &[
+            "links.N1.rate=1Gbit/s",
+            "links.N2.rate=1Gbit/s",
+            "links.N4.rate=1Gbit/s",
+            "links.N5.rate=1Gbit/s",
+        ],
+        words: "access links of 1 Gbit/s; behind one as fast as the bottleneck two flows of a kind queue for each other and reach the bottleneck in step with its departures, and chance decides who finds it full",
+    },
 ];
 
 /// What may make a claim true that fails.
