@@ -3,14 +3,10 @@
 //! A queue takes a chunk when its last one is full and gives one back when its front has passed it; the chunk given back
 //! last is taken first. So what is written now lies where something was read just before, in the cache, while a ring of
 //! 2^n places walks through all of them however few values it holds. Memory is that of the most values there have been at
-//! once in all queues together, and an empty queue has none.
+//! once in all queues together, at most doubled, and an empty queue has none.
 
 /// Values in a chunk.
 const CHUNK: usize = 16;
-
-/// By how much the memory grows when it is used up: values that lie in lines of the cache are copied then, and for that
-/// moment lie there twice. The address space beyond what is used is not memory yet.
-const GROWTH: usize = 16;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
@@ -140,9 +136,6 @@ impl<T: Copy + Default> Chunks<T> {
     fn grow(&mut self) -> u32 {
         let chunk = Self::number(self.links.len());
         self.links.push(Link { prev: NONE, next: NONE });
-        if self.places.len() == self.places.capacity() {
-            self.places.reserve_exact((GROWTH - 1) * self.places.len().max(CHUNK));
-        }
         self.places.resize(self.places.len() + CHUNK, T::default());
         chunk
     }
