@@ -1,8 +1,9 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
+use crate::bbr_bounded::Given;
 use crate::bbr1::{self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
-use crate::bbr3::{self, Bbr3};
+use crate::bbr3::{self, Bbr3, Constants};
 use crate::bbr3_ietf::Bbr3Ietf;
 use crate::bic::Bic;
 use crate::cubic::CubicParams;
@@ -135,7 +136,14 @@ algorithms! {
         summary: "BBRv2 with repaired probing, as in Linux",
         source: "google/bbr v3 tcp_bbr.c @001a430b",
         params: bbr3::PARAMS,
-        new: |p| Ok(Cc::Bbr3(Bbr3::new(p)?)),
+        new: |params| {
+            let numbers = bbr3::from_scenario(params)?;
+            Ok(if numbers == *Constants {
+                Cc::Bbr3(Bbr3::with(Constants))
+            } else {
+                Cc::Bbr3Given(Bbr3::with(Given(numbers)))
+            })
+        },
     }
     Bbr3Ietf {
         name: "bbr3_ietf",
@@ -408,7 +416,8 @@ dispatch! {
     Bbr2(Bbr2<Alpha>),
     Bbr2Form2020(Bbr2<Form2020>),
     Bbr2Exp(Bbr2<Exp>),
-    Bbr3(Bbr3),
+    Bbr3(Bbr3<Constants>),
+    Bbr3Given(Bbr3<Given>),
     Bbr3Ietf(Bbr3Ietf),
     Reno(Reno),
     Cubic(Cubic),

@@ -1,10 +1,10 @@
 //! The phases of PROBE_BW.
 
 use super::Bbr3;
-use crate::bbr_bounded::{Mode, Phase, Sock};
+use crate::bbr_bounded::{Mode, Numbers, Phase, Sock};
 use crate::{Draw, RateSample};
 
-impl Bbr3 {
+impl<N: Numbers> Bbr3<N> {
     /// Adapts the upper bound once the pipe is full, then checks whether the phase is over.
     /// Linux: `bbr_update_cycle_phase`.
     #[inline(always)]

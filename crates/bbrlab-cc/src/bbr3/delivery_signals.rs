@@ -6,10 +6,10 @@
 use super::Bbr3;
 use super::can_use_ecn;
 use crate::RateSample;
-use crate::bbr_bounded::{Sock, UNSET};
+use crate::bbr_bounded::{Numbers, Sock, UNSET};
 use crate::linux_int::before;
 
-impl Bbr3 {
+impl<N: Numbers> Bbr3<N> {
     /// Raises the round's maxima, and checks whether a loss round begins.
     /// Linux: `bbr_update_latest_delivery_signals`.
     pub(super) fn update_latest_delivery_signals(

@@ -6,9 +6,9 @@
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
-use crate::bbr_bounded::{BBR_UNIT, Sock};
+use crate::bbr_bounded::{BBR_UNIT, Numbers, Sock};
 
-impl Bbr3 {
+impl<N: Numbers> Bbr3<N> {
     /// Looks for the plateau. Application-limited samples show what was written, not what the path can
     /// carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {

@@ -60,32 +60,24 @@ mod full_pipe;
 mod params;
 mod upper_bounds;
 
-pub use params::PARAMS;
-use params::Settings;
+pub(crate) use params::from_scenario;
+pub use params::{Constants, PARAMS};
 
-use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, UNSET, sample_bw};
+use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Numbers, Sock, UNSET, sample_bw};
 use crate::{
-    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, ParamError,
-    Params, RateSample, ecn_flags,
+    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, RateSample,
+    ecn_flags,
 };
 
 /// Marks on more than half of the packets are too many.
 const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 
-/// BBRv3.
+/// BBRv3, with the kernel's constants or with those that a scenario sets.
 #[derive(Clone, Debug)]
-pub struct Bbr3 {
-    model: Model,
+pub struct Bbr3<N> {
+    model: Model<N>,
     /// Whether the bandwidth is on a plateau now; UP restarts the search for it.
     full_bw_now: bool,
-    /// What differs from the kernel's constants.
-    settings: Settings,
-}
-
-impl Default for Bbr3 {
-    fn default() -> Self {
-        Self::with(Settings::default())
-    }
 }
 
 /// Whether ECN was negotiated on a path where marks come from short queues.
@@ -94,18 +86,10 @@ fn can_use_ecn(conn: &Conn) -> bool {
     conn.ctl.ecn_flags & needed == needed
 }
 
-impl Bbr3 {
-    fn with(settings: Settings) -> Self {
-        let model = Model::before_init(settings.constants(), UNSET);
-        Self { model, full_bw_now: false, settings }
-    }
-
-    /// An instance before `init`, with the parameters of a scenario.
-    ///
-    /// # Errors
-    /// If a value is out of range.
-    pub(crate) fn new(given: &Params) -> Result<Self, ParamError> {
-        Settings::from_params(given).map(Self::with)
+impl<N: Numbers> Bbr3<N> {
+    /// An instance before `init`.
+    pub(crate) fn with(numbers: N) -> Self {
+        Self { model: Model::before_init(numbers, UNSET), full_bw_now: false }
     }
 
     /// The model, updated by this ACK. Linux: `bbr_update_model`.
@@ -193,7 +177,7 @@ impl Bbr3 {
     }
 }
 
-impl CongestionControl for Bbr3 {
+impl<N: Numbers> CongestionControl for Bbr3<N> {
     fn hooks(&self) -> Hooks {
         Hooks {
             cong_control: true,
@@ -206,7 +190,7 @@ impl CongestionControl for Bbr3 {
 
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
-        self.model = Model::init(self.settings.constants(), &mut sk);
+        self.model = Model::init(self.model.params, &mut sk);
         self.model.round.restart(conn.delivered);
         self.full_bw_now = false;
         if can_use_ecn(conn) {

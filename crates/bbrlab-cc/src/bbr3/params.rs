@@ -1,6 +1,8 @@
 //! The kernel's constants, in its units: gains and ratios in 1/256.
 
-use crate::bbr_bounded::Params;
+use std::ops::Deref;
+
+use crate::bbr_bounded::{Numbers, Params};
 use crate::{ParamError, ParamSpec, ParamTable, Params as Given};
 
 /// What a scenario may set; the kernel has no parameters.
@@ -28,68 +30,48 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// What a scenario may set, where the kernel has constants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Settings {
-    probe_rtt_win_ms: u16,
-    loss_thresh: u8,
-    ignores_lost_packets: bool,
-    cwnd_gain: u16,
-    extra_acked_gain: u16,
+/// The kernel's constants with the values of a scenario.
+///
+/// # Errors
+/// If one is out of range.
+pub(crate) fn from_scenario(given: &Given) -> Result<Params, ParamError> {
+    let table = ParamTable::new(PARAMS, given);
+    let loss_thresh = table.integer("loss_thresh", 0..=255)?;
+    let word = |name, most| {
+        let value = table.integer(name, 0..=most)?;
+        Ok(u16::try_from(value).expect("the range is within two bytes"))
+    };
+    Ok(Params {
+        probe_rtt_win_ms: word("probe_rtt_win_ms", 10_000)?,
+        loss_thresh: u8::try_from(loss_thresh).expect("the range is within a byte"),
+        ignores_lost_packets: !table.switch("loss_hook")?,
+        cwnd_gain: word("cwnd_gain", 1023)?,
+        extra_acked_gain: word("extra_acked_gain", 1023)?,
+        ..LINUX
+    })
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            probe_rtt_win_ms: LINUX.probe_rtt_win_ms,
-            loss_thresh: LINUX.loss_thresh,
-            ignores_lost_packets: LINUX.ignores_lost_packets,
-            cwnd_gain: LINUX.cwnd_gain,
-            extra_acked_gain: LINUX.extra_acked_gain,
-        }
+/// The kernel's constants, known when the algorithm is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Constants;
+
+impl Deref for Constants {
+    type Target = Params;
+    #[inline]
+    fn deref(&self) -> &Params {
+        &LINUX
     }
 }
 
-impl Settings {
-    /// The values of a scenario.
-    ///
-    /// # Errors
-    /// If one is out of range.
-    pub(super) fn from_params(given: &Given) -> Result<Self, ParamError> {
-        let table = ParamTable::new(PARAMS, given);
-        let loss_thresh = table.integer("loss_thresh", 0..=255)?;
-        let word = |name| {
-            let value = table.integer(name, 0..=1023)?;
-            Ok(u16::try_from(value).expect("the range is within two bytes"))
-        };
-        let window_ms = table.integer("probe_rtt_win_ms", 0..=10_000)?;
-        Ok(Self {
-            probe_rtt_win_ms: u16::try_from(window_ms).expect("the range is within two bytes"),
-            loss_thresh: u8::try_from(loss_thresh).expect("the range is within a byte"),
-            ignores_lost_packets: !table.switch("loss_hook")?,
-            cwnd_gain: word("cwnd_gain")?,
-            extra_acked_gain: word("extra_acked_gain")?,
-        })
-    }
-
-    /// The constants of a connection.
-    pub(super) const fn constants(self) -> Params {
-        Params {
-            probe_rtt_win_ms: self.probe_rtt_win_ms,
-            loss_thresh: self.loss_thresh,
-            ignores_lost_packets: self.ignores_lost_packets,
-            cwnd_gain: self.cwnd_gain,
-            extra_acked_gain: self.extra_acked_gain,
-            ..LINUX
-        }
-    }
+impl Numbers for Constants {
+    const HAS_BW_CEILING: bool = false;
 }
 
 /// 1.25: the gain of UP, and the smallest factor that counts as growth.
 const FIVE_QUARTERS: u16 = 320;
 
 /// BBRv3 as Linux has it.
-pub(super) const LINUX: Params = Params {
+const LINUX: Params = Params {
     min_rtt_win_sec: 10,
     probe_rtt_win_ms: 5000,
     probe_rtt_mode_ms: 200,

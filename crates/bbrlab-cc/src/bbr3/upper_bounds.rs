@@ -4,10 +4,10 @@
 //! larger flight turns out to be safe.
 
 use super::{Bbr3, ECN_EXCESS};
-use crate::bbr_bounded::{BBR_UNIT, Flight, Phase, Sock, UNSET, scaled};
+use crate::bbr_bounded::{BBR_UNIT, Flight, Numbers, Phase, Sock, UNSET, scaled};
 use crate::{Draw, RateSample};
 
-impl Bbr3 {
+impl<N: Numbers> Bbr3<N> {
     /// Adapts the bound; returns whether that changed the phase.
     /// Linux: `bbr_adapt_upper_bounds`.
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! below what the round delivered, since the path has just carried that much.
 
 use super::rate::scaled;
-use super::{BBR_UNIT, Model, Sock, UNSET};
+use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
 use crate::RateSample;
 
 /// Signals of the current loss round and of the current probing cycle.
@@ -85,7 +85,7 @@ impl LowerBounds {
     pub(crate) const UNSET: Self = Self { bw_lo: UNSET, inflight_lo: UNSET };
 }
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// Starts an unset `bw_lo` at the maximum bandwidth.
     pub(crate) fn init_bw_lo(&mut self) {
         if self.lower.bw_lo == UNSET {

@@ -1,7 +1,7 @@
 //! From the model to the sender: gains, pacing rate, cwnd.
 
 use super::rate::{delivered_in, initial_bw, pacing_rate};
-use super::{BBR_UNIT, Mode, Model, Phase, Sock, UNSET};
+use super::{BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::RateSample;
 
 /// ACK aggregation may add at most what the bandwidth delivers in this time, in microseconds.
@@ -10,7 +10,7 @@ const EXTRA_ACKED_MAX_US: u64 = 100_000;
 /// Pacing and cwnd gain of PROBE_RTT: 1. A bound on cwnd is what makes inflight small there.
 const PROBE_RTT_GAIN: u16 = 256;
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// The gains of the mode. Linux: `bbr_update_gains`.
     #[inline]
     pub(crate) fn update_gains(&mut self) {

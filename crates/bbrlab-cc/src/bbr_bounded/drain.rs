@@ -1,9 +1,9 @@
 //! Leaving STARTUP because of loss or marks; entering and leaving DRAIN.
 
-use super::{BBR_UNIT, EcnExcess, Mode, Model, Sock};
+use super::{BBR_UNIT, EcnExcess, Mode, Model, Numbers, Sock};
 use crate::{CaState, Draw, RateSample};
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// Whether loss ends STARTUP. This is decided at the end of a round in recovery, when it is known how
     /// much was lost and how much has to be drained. Linux: `bbr_check_loss_too_high_in_startup`.
     pub(crate) fn loss_ends_startup(

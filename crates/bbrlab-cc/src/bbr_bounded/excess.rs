@@ -1,7 +1,7 @@
 //! Was there too much in flight, and how much would have been right?
 
 use super::rate::scaled;
-use super::{BBR_UNIT, Model, UNSET};
+use super::{BBR_UNIT, Model, Numbers, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{LostSkb, RateSample};
 
@@ -77,7 +77,7 @@ impl Flight {
     }
 }
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// Whether loss or marks say that the flight was too large. Linux: `bbr_is_inflight_too_high`.
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {

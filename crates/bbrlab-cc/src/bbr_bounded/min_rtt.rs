@@ -4,7 +4,7 @@
 //! measuring its own queue, and goes there to find out. The model uses the long filter, of ten seconds.
 
 use super::congestion::LowerBounds;
-use super::{AckPhase, Mode, Model, Params, Sock};
+use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
 use crate::linux_int::{after, msecs_to_jiffies, trunc_u32};
 use crate::{Draw, RateSample};
 
@@ -78,7 +78,7 @@ pub(super) struct ProbeRtt {
     pub(super) probe_rtt_round_done: bool,
 }
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// Takes an RTT sample, and checks whether to enter or leave PROBE_RTT. Linux: `bbr_update_min_rtt`.
     #[inline]
     pub(crate) fn update_min_rtt(
@@ -151,9 +151,7 @@ impl Model {
             self.state.return_to_startup();
             return;
         }
-        if self.params.cwnd_gain_after_probe_rtt != 0 {
-            self.params.cwnd_gain = self.params.cwnd_gain_after_probe_rtt;
-        }
+        self.params.note_probe_rtt_left();
         self.enter_probe_bw(sk, draw);
         self.start_cruise();
     }

@@ -62,7 +62,7 @@ pub(crate) use excess::{EcnExcess, Flight};
 use max_bw::MaxBw;
 pub(crate) use min_rtt::EqualRtt;
 use min_rtt::{MinRtt, ProbeRtt};
-pub(crate) use params::Params;
+pub use params::{Given, Numbers, Params};
 use probing::Probing;
 use rate::delivered_in;
 pub(crate) use rate::{BBR_UNIT, sample_bw, scaled};
@@ -103,9 +103,9 @@ impl<'a> Sock<'a> {
 /// The state that BBRv2 and BBRv3 share, grouped by idea. Fields and stale values are the kernel's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
-pub struct Model {
+pub struct Model<N = Given> {
     /// The numbers that this connection works with.
-    pub(crate) params: Params,
+    pub(crate) params: N,
     /// Whether `init` has run; an ACK can come before it.
     pub(crate) initialized: bool,
     /// Mode and phase.
@@ -156,14 +156,14 @@ pub struct Model {
     pub(crate) try_fast_path: bool,
 }
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// The model before `init`, where the kernel's block is all zero.
-    pub(crate) fn before_init(params: Params, bw_ceiling: u32) -> Self {
+    pub(crate) fn before_init(params: N, bw_ceiling: u32) -> Self {
         Self { params, bw_ceiling, ..Self::default() }
     }
 
     /// The model of an established connection. Linux: `bbr_init`.
-    pub(crate) fn init(params: Params, sk: &mut Sock<'_>) -> Self {
+    pub(crate) fn init(params: N, sk: &mut Sock<'_>) -> Self {
         let conn = sk.conn;
         let mut model = Self {
             params,
@@ -193,7 +193,8 @@ impl Model {
 
     /// The bandwidth to send at: the maximum, within its bounds. Linux: `bbr_bw`.
     pub(crate) fn bw(&self) -> u32 {
-        self.max_bw.get().min(self.lower.bw_lo).min(self.bw_ceiling)
+        let bw = self.max_bw.get().min(self.lower.bw_lo);
+        if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
     }
 
     /// Whether inflight is being pushed up, so that lower bounds do not apply.

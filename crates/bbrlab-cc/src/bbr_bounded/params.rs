@@ -1,11 +1,52 @@
 //! The numbers that are module parameters in BBRv2 and constants in BBRv3.
 //!
-//! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in 1/256.
+//! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in 1/256. A model takes them from
+//! its [`Numbers`]: where they are constants, what depends on them is decided when the algorithm is compiled.
+
+use std::fmt::Debug;
+use std::ops::{Deref, DerefMut};
+
+/// Where a model's parameters come from.
+pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
+    /// Whether the bandwidth may have a ceiling: only in v2-EXP.
+    const HAS_BW_CEILING: bool;
+
+    /// PROBE_RTT was left, with the pipe known to be full.
+    fn note_probe_rtt_left(&mut self) {}
+}
+
+/// Parameters of the connection: a module's, or a scenario's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given(pub(crate) Params);
+
+impl Deref for Given {
+    type Target = Params;
+    #[inline]
+    fn deref(&self) -> &Params {
+        &self.0
+    }
+}
+
+impl DerefMut for Given {
+    fn deref_mut(&mut self) -> &mut Params {
+        &mut self.0
+    }
+}
+
+impl Numbers for Given {
+    const HAS_BW_CEILING: bool = true;
+
+    fn note_probe_rtt_left(&mut self) {
+        if self.cwnd_gain_after_probe_rtt != 0 {
+            self.cwnd_gain = self.cwnd_gain_after_probe_rtt;
+        }
+    }
+}
 
 /// The parameters of one connection. The default is all zero, as a BBRv2 connection is before `init`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent switches")]
-pub(crate) struct Params {
+pub struct Params {
     /// Length of the minimum RTT's window, in seconds.
     pub(crate) min_rtt_win_sec: u8,
     /// Length of PROBE_RTT's own window in milliseconds: the interval between visits.

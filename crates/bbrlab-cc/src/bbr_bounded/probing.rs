@@ -5,7 +5,7 @@
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
-use super::{AckPhase, BBR_UNIT, Mode, Model, Phase, Sock, UNSET};
+use super::{AckPhase, BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::linux_int::stamp_us_delta;
 use crate::{CaState, Draw, RateSample};
 
@@ -78,7 +78,7 @@ impl Probing {
     }
 }
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// At the start of a round, moves on in the feedback of the probe. At the end of the feedback the cycle's
     /// bandwidth is known best, so the previous cycle is forgotten. Returns whether to probe again at once:
     /// the probe stopped at `inflight_hi` out of caution, but met no excess.

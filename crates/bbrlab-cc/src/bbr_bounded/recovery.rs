@@ -1,6 +1,6 @@
 //! What is saved before a loss episode, and restored after it.
 
-use super::{Mode, Model, Sock, UNSET};
+use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;
 
 /// Values from before the episode.
@@ -18,7 +18,7 @@ pub(crate) struct Recovery {
     pub(super) undo_inflight_hi: u32,
 }
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// Saves cwnd or, if recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
     /// Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {

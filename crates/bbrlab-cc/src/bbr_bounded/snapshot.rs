@@ -1,10 +1,10 @@
 //! The state under the kernel's names, and what a time series shows of it.
 
 use super::rate::bytes_per_sec;
-use super::{Model, UNSET, state};
+use super::{Model, Numbers, UNSET, state};
 use crate::{Conn, Info};
 
-impl Model {
+impl<N: Numbers> Model<N> {
     /// Reports every field except those that a version keeps itself; `filter` holds the version's names for
     /// the slots of the bandwidth filter.
     pub(crate) fn snapshot(

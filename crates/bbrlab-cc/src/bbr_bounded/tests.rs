@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use crate::bbr_bounded::{Model, Params as Constants, Sock};
+use crate::bbr_bounded::{Given, Model, Sock};
 use crate::bbr2::{Bbr2, Exp};
-use crate::bbr3::Bbr3;
+use crate::bbr3::{Bbr3, Constants};
 use crate::{
     Algorithm, CaState, CongestionControl, Conn, Control, Draw, LostSkb, ParamValue, Params,
     RateSample,
@@ -245,7 +245,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
         ..Path::new().conn
     };
     let mut sk = Sock::new(&conn);
-    let mut model = Model::init(Constants::default(), &mut sk);
+    let mut model = Model::init(Given::default(), &mut sk);
     // 10 Gbit/s: a burst is what is sent in 2^-10 s, here the most that fits into one buffer, 45 segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
@@ -264,7 +264,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
     let mut sk = Sock::new(&conn);
-    let mut model = Model::init(Constants::default(), &mut sk);
+    let mut model = Model::init(Given::default(), &mut sk);
     // 8 Mbit/s: bursts of two packets, the least.
     sk.ctl.pacing_rate = 1_000_000;
     model.params.gso_max_size = 65_536;
@@ -283,5 +283,6 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
 #[test]
 fn the_state_is_small() {
     assert!(size_of::<Bbr2<Exp>>() <= 400, "{}", size_of::<Bbr2<Exp>>());
-    assert!(size_of::<Bbr3>() <= 320, "{}", size_of::<Bbr3>());
+    assert!(size_of::<Bbr3<Given>>() <= 312, "{}", size_of::<Bbr3<Given>>());
+    assert!(size_of::<Bbr3<Constants>>() <= 216, "{}", size_of::<Bbr3<Constants>>());
 }
