@@ -186,6 +186,12 @@ impl PackedStamps {
     pub const fn is_app_limited(&self) -> bool {
         self.ce_and_mark & SkbStamps::MARK != 0
     }
+
+    /// Once in 71 minutes a stamp of v3's kernel is 0.
+    #[cold]
+    const fn used_up() -> u32 {
+        Self::USED_UP
+    }
 }
 
 /// What the sampler needs to know of a packet that was just ACKed or SACKed.
@@ -313,7 +319,7 @@ impl RateSampler {
             stamps.lost = conn.lost;
             stamps.in_flight = conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX);
             if trunc_u32(conn.delivered_mstamp) == 0 {
-                stamps.use_up();
+                stamps.delivered_ago_us = PackedStamps::used_up();
             }
         }
         stamps

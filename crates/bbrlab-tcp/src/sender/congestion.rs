@@ -313,7 +313,13 @@ impl Sender {
     #[inline]
     pub(super) fn check_app_limited(&mut self) {
         self.refresh_in_flight();
-        // Mostly there is more to send, so that nothing else matters.
+        self.check_backlog();
+    }
+
+    /// The same before something that copies the packets in flight itself. Mostly there is more to send, so that nothing else
+    /// matters.
+    #[inline]
+    pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());
         if unsent_bytes < self.conn.mss {
             self.check_app_limited_with(unsent_bytes);
@@ -322,6 +328,7 @@ impl Sender {
 
     #[inline(never)]
     fn check_app_limited_with(&mut self, unsent_bytes: u32) {
+        self.refresh_in_flight();
         let backlog = Backlog {
             unsent_bytes,
             wmem_alloc: self.wmem_alloc(),

@@ -26,7 +26,7 @@ impl Sender {
         }
         self.refresh_clock(now);
         if self.hooks.notes_in_flight {
-            self.check_app_limited();
+            self.check_backlog();
         }
         let Some(delivered) = self.deliver(ack.ack) else { return false };
         if ack.has_ts {
