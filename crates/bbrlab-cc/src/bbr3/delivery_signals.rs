@@ -54,7 +54,9 @@ impl<N: Numbers> Bbr3<N> {
         if !rs.is_app_limited || sample_bw >= self.model.max_bw.get() {
             self.model.max_bw.take(sample_bw);
         }
-        self.model.signals.loss_in_round |= rs.losses > 0;
+        if rs.losses > 0 {
+            self.model.signals.loss_in_round = true;
+        }
         if self.model.signals.loss_round_start {
             self.adapt_lower_bounds(sk);
             self.model.signals.loss_in_round = false;
@@ -83,6 +85,7 @@ impl<N: Numbers> Bbr3<N> {
 
     /// Once a round, updates the average share of marks, if marks count: once the path has turned out to be
     /// short enough. Linux: `bbr_update_ecn_alpha`.
+    #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         let max_rtt_us = model.params.ecn_max_rtt_us;

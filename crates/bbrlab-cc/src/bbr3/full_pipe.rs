@@ -42,6 +42,7 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Checks whether loss ends STARTUP.
+    #[inline]
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);
@@ -50,6 +51,7 @@ impl<N: Numbers> Bbr3<N> {
 
     /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP, or what the path delivered if that was
     /// more. Linux: `bbr_handle_queue_too_high_in_startup`.
+    #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;
         let bdp = self.model.inflight(sk, self.model.max_bw.get(), BBR_UNIT);

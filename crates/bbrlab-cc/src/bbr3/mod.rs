@@ -206,7 +206,9 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
             self.model.probing.count_round();
             self.update_ecn_alpha(&sk);
         }
-        self.model.signals.ecn_in_round |= self.model.ecn.ecn_eligible && rs.is_ece;
+        if rs.is_ece && self.model.ecn.ecn_eligible {
+            self.model.signals.ecn_in_round = true;
+        }
         let sample_bw = sample_bw(rs);
         self.update_latest_delivery_signals(&sk, rs, sample_bw);
 
@@ -222,8 +224,12 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
 
         self.advance_latest_delivery_signals(rs, sample_bw);
         self.model.recovery.prev_ca_state = conn.ca_state;
-        self.model.signals.loss_in_cycle |= rs.lost > 0;
-        self.model.signals.ecn_in_cycle |= rs.delivered_ce > 0;
+        if rs.lost > 0 {
+            self.model.signals.loss_in_cycle = true;
+        }
+        if rs.delivered_ce > 0 {
+            self.model.signals.ecn_in_cycle = true;
+        }
         sk.ctl
     }
 

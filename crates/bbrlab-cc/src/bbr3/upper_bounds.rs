@@ -22,7 +22,7 @@ impl<N: Numbers> Bbr3<N> {
             self.model.start_refill(sk, 0);
             return true;
         }
-        if self.model.is_inflight_too_high(rs.into(), ECN_EXCESS) {
+        if self.model.is_sample_too_high(rs, ECN_EXCESS) {
             if self.model.probing.bw_probe_samples {
                 self.handle_inflight_too_high(sk, rs.into(), draw);
             }

@@ -111,7 +111,8 @@ impl<N: Numbers> Model<N> {
     fn cwnd_towards_target(&mut self, sk: &Sock<'_>, acked: u32, bw: u32) -> u32 {
         let target =
             self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd(bw));
-        let target = self.with_burst_budget(sk, target);
+        let segs = self.plan_burst(sk);
+        let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
         // A cwnd at its target need not be computed again at the next application-limited ACK.
         self.try_fast_path = false;

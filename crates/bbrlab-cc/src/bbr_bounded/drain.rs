@@ -6,15 +6,18 @@ use crate::{CaState, Draw, RateSample};
 impl<N: Numbers> Model<N> {
     /// Whether loss ends STARTUP. This is decided at the end of a round in recovery, when it is known how
     /// much was lost and how much has to be drained. Linux: `bbr_check_loss_too_high_in_startup`.
+    #[inline]
     pub(crate) fn loss_ends_startup(
         &mut self,
         sk: &Sock<'_>,
         rs: &RateSample,
         ecn: EcnExcess,
     ) -> bool {
-        if self.full_bw_reached {
-            return false;
-        }
+        !self.full_bw_reached && self.loss_fills_pipe(sk, rs, ecn)
+    }
+
+    #[inline(never)]
+    fn loss_fills_pipe(&mut self, sk: &Sock<'_>, rs: &RateSample, ecn: EcnExcess) -> bool {
         if rs.losses != 0 {
             self.signals.count_loss_event();
         }
@@ -25,7 +28,7 @@ impl<N: Numbers> Model<N> {
         let too_high = full_loss_cnt != 0
             && sk.conn.ca_state == CaState::Recovery
             && self.signals.loss_events_in_round >= full_loss_cnt
-            && self.is_inflight_too_high(rs.into(), ecn);
+            && self.is_sample_too_high(rs, ecn);
         if !too_high {
             self.signals.loss_events_in_round = 0;
         }

@@ -78,7 +78,14 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
+    /// [`Self::is_inflight_too_high`] of a sample. Mostly nothing was lost, and marks do not count.
+    #[inline]
+    pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
+        (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
+    }
+
     /// Whether loss or marks say that the flight was too large. Linux: `bbr_is_inflight_too_high`.
+    #[inline(never)]
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {
             let tolerable = scaled(flight.tx_in_flight, u32::from(self.params.loss_thresh));

@@ -1,24 +1,40 @@
 //! The maximum of the bandwidth over one to two probing cycles.
 
-/// The maxima of the previous cycle and of this one. Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
+/// The maxima of the previous cycle and of this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct MaxBw(pub(super) [u32; 2]);
+pub(crate) struct MaxBw {
+    /// Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
+    cycles: [u32; 2],
+    /// The greater one: each ACK asks for it more often than it changes.
+    greater: u32,
+}
 
 impl MaxBw {
     /// The greater one. Linux: `bbr_max_bw`.
+    #[inline]
     pub(crate) fn get(self) -> u32 {
-        self.0[0].max(self.0[1])
+        self.greater
+    }
+
+    /// The maxima of the previous cycle and of this one.
+    pub(super) fn cycles(self) -> [u32; 2] {
+        self.cycles
     }
 
     /// Adds a sample to this cycle.
+    #[inline]
     pub(crate) fn take(&mut self, bw: u32) {
-        self.0[1] = self.0[1].max(bw);
+        if bw > self.cycles[1] {
+            self.cycles[1] = bw;
+            self.greater = self.greater.max(bw);
+        }
     }
 
     /// Forgets the previous cycle, unless this one has no samples yet.
     pub(crate) fn advance(&mut self) {
-        if self.0[1] != 0 {
-            self.0 = [self.0[1], 0];
+        let [_, latest] = self.cycles;
+        if latest != 0 {
+            *self = Self { cycles: [latest, 0], greater: latest };
         }
     }
 }

@@ -88,10 +88,8 @@ impl<N: Numbers> Model<N> {
         equal: EqualRtt,
         draw: &mut impl Draw,
     ) {
-        let expired = self.min_rtt.update(sk, rs, &self.params, equal);
-        let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
-        if expired && may_enter && self.state.mode() != Mode::ProbeRtt {
-            self.enter_probe_rtt(sk);
+        if self.min_rtt.update(sk, rs, &self.params, equal) {
+            self.visit_probe_rtt(sk);
         }
         if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
@@ -102,8 +100,13 @@ impl<N: Numbers> Model<N> {
         }
     }
 
+    /// It is time for PROBE_RTT: enters it, if it is used at all and sending does not just restart from idle.
     #[inline(never)]
-    fn enter_probe_rtt(&mut self, sk: &Sock<'_>) {
+    fn visit_probe_rtt(&mut self, sk: &Sock<'_>) {
+        let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
+        if !may_enter || self.state.mode() == Mode::ProbeRtt {
+            return;
+        }
         self.state.enter_probe_rtt();
         // With the mode already set, as in the kernel: an earlier, larger cwnd survives.
         self.save_cwnd(sk);

@@ -20,6 +20,7 @@
 //! | `round.rs` | packet-timed round trips |
 //! | `max_bw.rs` | the maximum of the bandwidth over one to two probing cycles |
 //! | `ack_aggregation.rs` | how much more than expected is acknowledged at once |
+//! | `burst.rs` | the size of a burst, and what cwnd allows for bursts |
 //! | `ecn.rs` | the share of marked packets, and the echo of marks |
 //! | `congestion.rs` | what this round trip delivered and lost; the lower bounds |
 //! | `excess.rs` | was there too much in flight, and how much would have been right? |
@@ -38,6 +39,7 @@
 //! any difference.
 
 mod ack_aggregation;
+mod burst;
 mod congestion;
 mod control;
 mod drain;
@@ -56,6 +58,7 @@ mod state;
 mod tests;
 
 use ack_aggregation::AckAggregation;
+use burst::PlannedBurst;
 use congestion::{LowerBounds, Signals};
 use ecn::Ecn;
 pub(crate) use excess::{EcnExcess, Flight};
@@ -71,7 +74,6 @@ use round::Round;
 use state::{AckPhase, State};
 pub(crate) use state::{Mode, Phase};
 
-use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, PacingStatus};
 
 /// A bound that is not set. The kernel's `~0U`.
@@ -79,10 +81,6 @@ pub(crate) const UNSET: u32 = u32::MAX;
 
 /// The largest initial cwnd that the kernel's 7 bits hold, in packets.
 const INIT_CWND_MAX: u32 = 0x7f;
-/// Bytes that a burst leaves for headers. Linux: `MAX_TCP_HEADER`.
-const MAX_TCP_HEADER: u32 = 320;
-/// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
-const MIN_TSO_SEGS: u32 = 2;
 
 /// The connection during one callback: what may be read, and the current writable fields.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +135,8 @@ pub struct Model<N = Given> {
     pub(crate) min_rtt: MinRtt,
     /// The visit to PROBE_RTT.
     probe_rtt: ProbeRtt,
+    /// The burst that was planned last.
+    planned: PlannedBurst,
     /// What is restored after a loss episode.
     pub(crate) recovery: Recovery,
 
@@ -223,49 +223,12 @@ impl<N: Numbers> Model<N> {
     /// `gain` times the BDP, with the budget that bursts need. Linux: `bbr_inflight`.
     #[inline]
     pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {
-        self.with_burst_budget(sk, self.bdp(bw, gain))
+        self.with_burst_budget(self.bdp(bw, gain), self.tso_segs_goal(sk))
     }
 
     /// What to have in flight: the BDP, unless congestion has cut cwnd. Linux: `bbr_target_inflight`.
     pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
-    }
-
-    /// Allows for three bursts: in the sender's queue, in its offload engine and in the receiver's. In UP it
-    /// adds two packets, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
-    #[inline]
-    fn with_burst_budget(&self, sk: &Sock<'_>, cwnd: u32) -> u32 {
-        if self.params.plans_segments {
-            return cwnd.wrapping_add(3);
-        }
-        let bursts = self.tso_segs_goal(sk).wrapping_mul(3);
-        let cwnd = if self.params.cwnd_tso_budget {
-            cwnd.max(bursts).max(u32::from(self.params.cwnd_min_target))
-        } else {
-            cwnd.wrapping_add(bursts).wrapping_add(1) & !1
-        };
-        if self.is_in(Phase::Up) { cwnd.wrapping_add(2) } else { cwnd }
-    }
-
-    /// The burst to plan for, in packets. Linux: `bbr_tso_segs_goal`.
-    fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
-        self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
-    }
-
-    /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where host
-    /// processing weighs more than queueing. Linux: `bbr_tso_segs_generic`.
-    #[inline]
-    pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {
-        let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);
-        if self.params.tso_rtt_shift != 0 {
-            let halvings = self.min_rtt.min_rtt_us >> self.params.tso_rtt_shift;
-            let allowance = self.params.gso_max_size.checked_shr(halvings).unwrap_or(0);
-            bytes = bytes.wrapping_add(u64::from(allowance));
-        }
-        // The kernel cuts the sum to 32 bits before it bounds it.
-        let bytes = trunc_u32(bytes).min(gso_max_size.wrapping_sub(1 + MAX_TCP_HEADER));
-        let low_rate = sk.ctl.pacing_rate < u64::from(self.params.min_tso_rate);
-        (bytes / mss.max(1)).max(if low_rate { 1 } else { MIN_TSO_SEGS })
     }
 
     /// How many packets will be in the network when the next one departs: packets that have a departure

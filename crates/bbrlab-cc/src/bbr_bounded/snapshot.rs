@@ -19,8 +19,9 @@ impl<N: Numbers> Model<N> {
         put("cwnd_gain", u32::from(self.cwnd_gain));
         put("bw", self.bw());
         put("bw_lo", self.lower.bw_lo);
-        put(filter[0], self.max_bw.0[0]);
-        put(filter[1], self.max_bw.0[1]);
+        let [previous, latest] = self.max_bw.cycles();
+        put(filter[0], previous);
+        put(filter[1], latest);
         put("bw_latest", self.signals.bw_latest);
         put("inflight_lo", self.lower.inflight_lo);
         put("inflight_hi", self.inflight_hi);
