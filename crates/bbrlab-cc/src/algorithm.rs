@@ -318,36 +318,57 @@ impl Algorithm {
     }
 }
 
-/// Calls `cong_control` in a frame of its own, so that the dispatch among all algorithms is a jump.
+/// Calls `cong_control` and stores the result, in a frame of its own: so the dispatch among all algorithms is a jump, and
+/// what the algorithm leaves as it was is not written.
 #[inline(never)]
 fn cong_control<C: CongestionControl>(
     cc: &mut C,
-    conn: &Conn,
+    conn: &mut Conn,
     rs: &RateSample,
     draw: &mut impl Draw,
-) -> Control {
-    cc.cong_control(conn, rs, draw)
+) {
+    conn.ctl = cc.cong_control(conn, rs, draw);
 }
 
 /// The same for `cong_avoid`.
 #[inline(never)]
-fn cong_avoid<C: CongestionControl>(cc: &mut C, conn: &Conn, ack: u32, acked: u32) -> Control {
-    cc.cong_avoid(conn, ack, acked)
+fn cong_avoid<C: CongestionControl>(cc: &mut C, conn: &mut Conn, ack: u32, acked: u32) {
+    conn.ctl = cc.cong_avoid(conn, ack, acked);
 }
 
 /// The same for `pkts_acked`.
 #[inline(never)]
-fn pkts_acked<C: CongestionControl>(cc: &mut C, conn: &Conn, sample: &AckSample) -> u32 {
-    cc.pkts_acked(conn, sample)
+fn pkts_acked<C: CongestionControl>(cc: &mut C, conn: &mut Conn, sample: &AckSample) {
+    conn.ctl.ssthresh = cc.pkts_acked(conn, sample);
 }
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of any built-in algorithm.
+        /// An instance of any built-in algorithm. Which one it is has a place of its own (`repr`), from where the dispatch
+        /// reads it as it is.
         #[derive(Clone, Debug)]
+        #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]
         pub enum Cc {
             $($variant($state),)*
+        }
+
+        /// What each ACK calls, with its result stored.
+        impl Cc {
+            /// [`CongestionControl::cong_control`].
+            pub fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
+                match self { $(Self::$variant(cc) => cong_control(cc, conn, rs, draw),)* }
+            }
+
+            /// [`CongestionControl::cong_avoid`].
+            pub fn apply_cong_avoid(&mut self, conn: &mut Conn, ack: u32, acked: u32) {
+                match self { $(Self::$variant(cc) => cong_avoid(cc, conn, ack, acked),)* }
+            }
+
+            /// [`CongestionControl::pkts_acked`].
+            pub fn apply_pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
+                match self { $(Self::$variant(cc) => pkts_acked(cc, conn, sample),)* }
+            }
         }
 
         impl CongestionControl for Cc {
@@ -373,13 +394,19 @@ macro_rules! dispatch {
                 match self { $(Self::$variant(cc) => cc.undo_cwnd(conn),)* }
             }
             fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-                match self { $(Self::$variant(cc) => cong_control(cc, conn, rs, draw),)* }
+                let mut conn = *conn;
+                self.apply_cong_control(&mut conn, rs, draw);
+                conn.ctl
             }
             fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
-                match self { $(Self::$variant(cc) => cong_avoid(cc, conn, ack, acked),)* }
+                let mut conn = *conn;
+                self.apply_cong_avoid(&mut conn, ack, acked);
+                conn.ctl
             }
             fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-                match self { $(Self::$variant(cc) => pkts_acked(cc, conn, sample),)* }
+                let mut conn = *conn;
+                self.apply_pkts_acked(&mut conn, sample);
+                conn.ctl.ssthresh
             }
             fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
                 match self { $(Self::$variant(cc) => cc.in_ack_event(conn, flags),)* }

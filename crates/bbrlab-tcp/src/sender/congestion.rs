@@ -93,6 +93,7 @@ impl Sender {
     }
 
     /// Packets were acknowledged, of which [`Conn`] says what is left in flight. Linux: the call of `pkts_acked`.
+    #[inline]
     pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
@@ -103,7 +104,7 @@ impl Sender {
             rtt_us: rtt_us as i32,
             in_flight: self.conn.mss.wrapping_mul(delivered),
         };
-        self.conn.ctl.ssthresh = self.cc.pkts_acked(&self.conn, &sample);
+        self.cc.apply_pkts_acked(&mut self.conn, &sample);
     }
 
     /// Linux: `tcp_in_ack_event`.
@@ -135,28 +136,45 @@ impl Sender {
             // What was copied into `conn` for the sample still holds.
             if self.mechanisms.exit_sets_ssthresh {
                 self.bound_exit(delivered, |sender| {
-                    sender.conn.ctl = sender.cc.cong_control(&sender.conn, rs, host);
+                    sender.cc.apply_cong_control(&mut sender.conn, rs, host);
                 });
                 return;
             }
-            self.conn.ctl = self.cc.cong_control(&self.conn, rs, host);
+            self.cc.apply_cong_control(&mut self.conn, rs, host);
             return;
         }
         self.avoid_congestion(ack, flag, delivered, lost);
     }
 
     /// Sets cwnd and the pacing rate for an algorithm that only avoids congestion. Linux: in `tcp_cong_control`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn avoid_congestion(&mut self, ack: u32, flag: u32, delivered: u32, lost: u32) {
         if self.mechanisms.is_ns3 {
-            self.ns3_raise_cwnd(flag, |cc, conn| cc.cong_avoid(conn, ack, delivered));
+            self.ns3_raise_cwnd(flag, |cc, conn| cc.apply_cong_avoid(conn, ack, delivered));
         } else if self.is_in_cwnd_reduction() {
             self.cwnd_reduction(delivered, lost, flag);
         } else if self.may_raise_cwnd(flag) {
-            self.conn.ctl = self.cc.cong_avoid(&self.conn, ack, delivered);
-            self.usage.snd_cwnd_stamp = self.conn.jiffies;
+            self.raise_cwnd(ack, delivered);
         }
         self.update_pacing_rate();
+    }
+
+    /// [`Self::avoid_congestion`] for an ACK that acknowledges data while nothing is lost, SACKed or in doubt.
+    #[inline]
+    pub(super) fn avoid_congestion_calmly(&mut self, ack: u32, flag: u32, delivered: u32) {
+        if self.mechanisms.is_ns3 {
+            self.avoid_congestion(ack, flag, delivered, 0);
+            return;
+        }
+        debug_assert!(!self.is_in_cwnd_reduction() && self.may_raise_cwnd(flag));
+        self.raise_cwnd(ack, delivered);
+        self.update_pacing_rate();
+    }
+
+    #[inline]
+    fn raise_cwnd(&mut self, ack: u32, delivered: u32) {
+        self.cc.apply_cong_avoid(&mut self.conn, ack, delivered);
+        self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
     /// Linux: `tcp_may_raise_cwnd`.

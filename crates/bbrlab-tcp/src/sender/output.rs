@@ -197,21 +197,30 @@ impl Sender {
         reason = "mostly it only looks whether there is anything to do"
     )]
     pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
-        let stop = if let Some(limit) = self.limit_before_cwnd(push, host) {
+        if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
                 self.note_cwnd_full();
             }
-            Stop::Limited(limit)
-        } else {
-            match self.sending {
-                Sending::Segments if push == Push::All => {
-                    self.send_full_bursts::<true>(nonagle, host)
-                }
-                Sending::Bursts if push == Push::All => {
-                    self.send_full_bursts::<false>(nonagle, host)
-                }
-                _ => self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host),
-            }
+            let stop = Stop::Limited(limit);
+            self.limits.note_stop(stop);
+            return stop;
+        }
+        self.send_new_now(nonagle, push, host)
+    }
+
+    /// [`Self::send_new`] when there is data that pacing does not hold back.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a choice of what to call")]
+    pub(super) fn send_new_now(
+        &mut self,
+        nonagle: Nonagle,
+        push: Push,
+        host: &mut impl Host,
+    ) -> Stop {
+        let stop = match self.sending {
+            Sending::Segments if push == Push::All => self.send_full_bursts::<true>(nonagle, host),
+            Sending::Bursts if push == Push::All => self.send_full_bursts::<false>(nonagle, host),
+            _ => self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host),
         };
         self.limits.note_stop(stop);
         stop

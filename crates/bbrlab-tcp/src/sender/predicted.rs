@@ -10,7 +10,7 @@
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
 
 use bbrlab_cc::linux_int::stamp_us_delta;
-use bbrlab_cc::{CaState, CongestionControl, RateSample};
+use bbrlab_cc::{CaState, RateSample};
 
 use super::Sender;
 use super::ack_state::flags;
@@ -99,9 +99,9 @@ impl Sender {
         let (now_us, is_sack_reneg) = (self.clock.mstamp_us(), self.episode.is_sack_reneg());
         self.sampler.complete_newest(&mut self.conn, &mut rs, now_us, is_sack_reneg);
         if self.hooks.cong_control {
-            self.conn.ctl = self.cc.cong_control(&self.conn, &rs, host);
+            self.cc.apply_cong_control(&mut self.conn, &rs, host);
         } else {
-            self.avoid_congestion(ack, flag, run.pcount, 0);
+            self.avoid_congestion_calmly(ack, flag, run.pcount);
         }
     }
 }

@@ -11,6 +11,7 @@ use bbrlab_units::Time;
 use super::ack_state::flags;
 use super::limits::{Limit, Stop};
 use super::mechanisms::Sending;
+use super::output::Push;
 use super::{Sender, State};
 use crate::Host;
 use crate::segment::PureAck;
@@ -58,7 +59,9 @@ impl Sender {
         if !self.is_held_by_pacing(host) {
             self.timer.expect_loss_probe();
             let snd_nxt = self.conn.snd_nxt;
-            self.send_pending(now, host);
+            self.send_new_now(self.nonagle, Push::All, host);
+            self.check_space(self.board.in_flight());
+            self.account_limit(now);
             if self.conn.snd_nxt == snd_nxt {
                 self.arm_loss_probe(true, host);
             }

@@ -174,22 +174,28 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn check_space(&mut self, in_flight: u32) {
-        match self.sndbuf.waiting {
-            Waiting::No => {}
-            Waiting::ForMemory => {
-                if in_flight < self.conn.ctl.cwnd {
-                    self.expand_growing_sndbuf();
-                    self.usage.snd_cwnd_stamp = self.conn.jiffies;
-                }
-                self.sndbuf.wake(self.board.memory());
+        if self.sndbuf.waiting == Waiting::ForMemory {
+            if in_flight < self.conn.ctl.cwnd {
+                self.expand_growing_sndbuf();
+                self.usage.snd_cwnd_stamp = self.conn.jiffies;
             }
+            self.sndbuf.wake(self.board.memory());
+        } else if self.sndbuf.waiting != Waiting::No {
+            self.check_unusual_space(in_flight);
+        }
+    }
+
+    /// [`Self::check_space`] of a buffer that does not grow, or counts payload.
+    #[inline(never)]
+    fn check_unusual_space(&mut self, in_flight: u32) {
+        match self.sndbuf.waiting {
+            Waiting::No | Waiting::ForMemory => unreachable!("a buffer of the usual kind"),
             Waiting::ForFixedMemory => self.sndbuf.wake(self.board.memory()),
             Waiting::ForPayload => self.check_payload_space(in_flight),
         }
     }
 
     /// [`Self::check_space`] of a buffer that counts payload.
-    #[inline(never)]
     fn check_payload_space(&mut self, in_flight: u32) {
         if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();

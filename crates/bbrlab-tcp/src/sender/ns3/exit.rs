@@ -6,7 +6,7 @@
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.
 
-use bbrlab_cc::{CaState, Cc, Conn, Control};
+use bbrlab_cc::{CaState, Cc, Conn};
 use bbrlab_stack::CwndValidation;
 
 use super::super::Sender;
@@ -41,12 +41,12 @@ impl Sender {
     pub(in super::super) fn ns3_raise_cwnd(
         &mut self,
         flag: u32,
-        grow: impl FnOnce(&mut Cc, &Conn) -> Control,
+        grow: impl FnOnce(&mut Cc, &mut Conn),
     ) {
         let may_grow = matches!(self.conn.ca_state, CaState::Open | CaState::Loss);
         if may_grow && flag & flags::SND_UNA_ADVANCED != 0 {
             self.refresh_conn();
-            self.conn.ctl = grow(&mut self.cc, &self.conn);
+            grow(&mut self.cc, &mut self.conn);
             self.usage.snd_cwnd_stamp = self.conn.jiffies;
         }
     }
