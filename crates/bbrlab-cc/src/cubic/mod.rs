@@ -100,6 +100,7 @@ impl CongestionControl for Cubic {
         reno::undo_cwnd(conn)
     }
 
+    #[inline]
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         if !reno::is_cwnd_limited(conn) {
@@ -117,6 +118,7 @@ impl CongestionControl for Cubic {
         ctl
     }
 
+    #[inline]
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         // Delays right after a reduction still come from the queue that led to it.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {

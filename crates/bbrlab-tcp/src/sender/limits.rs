@@ -71,10 +71,15 @@ impl Limits {
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
-            self.spent_ns[self.current as usize] += now.since(self.since).0;
-            self.since = now;
-            self.current = limit;
+            self.change(now, limit);
         }
+    }
+
+    #[inline(never)]
+    fn change(&mut self, now: Time, limit: Limit) {
+        self.spent_ns[self.current as usize] += now.since(self.since).0;
+        self.since = now;
+        self.current = limit;
     }
 
     /// What limits the sender now.

@@ -452,7 +452,8 @@ impl Sender {
     }
 
     /// Records what limits the sender from now on.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every call ends here, mostly without a change")]
     pub(super) fn account_limit(&mut self, now: Time) {
         let limit = if self.state == State::Established && self.board.has_unsent() {
             self.limits.last_stop()
