@@ -267,7 +267,7 @@ impl Sender {
             if quota < segs || !self.is_full_burst_allowed(segs) {
                 let is_rto_due = self.is_rto_due();
                 let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
-                return self.write_xmit(progress, nonagle, Push::All, host);
+                return self.send_less(progress, quota, nonagle, host);
             }
             self.conn.inflight = in_flight;
             self.send_full_burst(segs, host);
@@ -293,6 +293,28 @@ impl Sender {
         debug_assert_eq!(in_flight, self.board.in_flight());
         self.validate_cwnd_as_linux(in_flight >= self.conn.ctl.cwnd);
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
+    }
+
+    /// Goes on after full bursts where no more of them are allowed. Mostly only cwnd allows less, and the burst waits until
+    /// it can be sent whole: then nothing of [`Self::choose_limit`] is open but the last question.
+    #[inline(never)]
+    fn send_less(
+        &mut self,
+        progress: Progress,
+        quota: u32,
+        nonagle: Nonagle,
+        host: &mut impl Host,
+    ) -> Stop {
+        let segs = progress.max_segs;
+        if quota < segs
+            && self.is_full_burst_allowed(segs)
+            && let Some(first) = self.board.first_unsent()
+            && let Some(limit) = self.tso_should_defer(&first, segs)
+        {
+            self.finish_sending(progress, limit == Limit::Cwnd, true, host);
+            return Stop::Limited(limit);
+        }
+        self.write_xmit(progress, nonagle, Push::All, host)
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window and is certainly not all of the first
