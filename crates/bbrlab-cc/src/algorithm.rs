@@ -1,7 +1,9 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
 use crate::bbr_bounded::Given;
-use crate::bbr1::{self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain};
+use crate::bbr1::{
+    self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, Stepped, Steps,
+};
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
 use crate::bbr3::{self, Bbr3, Constants};
 use crate::bbr3_ietf::Bbr3Ietf;
@@ -66,7 +68,14 @@ algorithms! {
         summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
         source: "Linux 6.1 and 6.12 tcp_bbr.c",
         params: bbr1::BBR1_PARAMS,
-        new: |p| Ok(Cc::Bbr1(Bbr::with_steps(Plain, p)?)),
+        new: |p| {
+            let is_linux = Steps::from_params(p)? == Steps::default();
+            Ok(if is_linux {
+                Cc::Bbr1(Bbr::new(Plain))
+            } else {
+                Cc::Bbr1Stepped(Bbr::with_steps(Stepped, p)?)
+            })
+        },
     }
     BbrPrime {
         name: "bbr_prime",
@@ -435,6 +444,7 @@ macro_rules! dispatch {
 
 dispatch! {
     Bbr1(Bbr1),
+    Bbr1Stepped(Bbr<Stepped>),
     BbrPrime(Bbr<BbrPrime>),
     BbrHsr(Bbr<BbrHsr>),
     BbrPlus(Bbr<BbrPlus>),

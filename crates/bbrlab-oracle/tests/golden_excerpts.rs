@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_cc::bbr1::{Bbr, Plain, Variant};
+use bbrlab_cc::bbr1::{Bbr, LinuxSteps, Plain, Variant};
 use bbrlab_cc::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, RateSample};
 use bbrlab_oracle::golden::{self, GoldenTrace, Report, Tally};
 use expect_test::{Expect, expect};
@@ -97,6 +97,8 @@ fn report_lists_what_was_compared() {
 struct GainOff;
 
 impl Variant for GainOff {
+    type Steps = LinuxSteps;
+
     const GAIN_CYCLE_Q8: [u32; 8] = [321, 192, 256, 256, 256, 256, 256, 256];
 }
 

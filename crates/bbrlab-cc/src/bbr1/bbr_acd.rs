@@ -23,6 +23,7 @@
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::recovery::without_losses;
+use super::steps::GivenSteps;
 use super::variant::{Recovered, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
@@ -129,6 +130,8 @@ impl BbrAcd {
 }
 
 impl Variant for BbrAcd {
+    type Steps = GivenSteps;
+
     #[inline]
     fn observe(bbr: &mut Bbr<Self>, _conn: &Conn, rs: &RateSample) {
         if let Ok(rtt_us) = u32::try_from(rs.rtt_us) {

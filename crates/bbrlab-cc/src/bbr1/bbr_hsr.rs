@@ -22,6 +22,7 @@ use crate::{Conn, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::Bbr;
 use super::model::MinRtt;
+use super::steps::GivenSteps;
 use super::variant::Variant;
 
 /// Half of the window of the minimum, in seconds.
@@ -93,6 +94,8 @@ impl BbrHsr {
 }
 
 impl Variant for BbrHsr {
+    type Steps = GivenSteps;
+
     const GAIN_CYCLE_Q8: [u32; 8] = [384, 128, 384, 128, 384, 128, 384, 128];
 
     #[inline]

@@ -10,6 +10,7 @@
 
 use crate::{Conn, Control, Draw, RateSample};
 
+use super::steps::GivenSteps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
@@ -18,6 +19,8 @@ use super::{Bbr, GAIN_UNIT};
 pub struct BbrPrime;
 
 impl Variant for BbrPrime {
+    type Steps = GivenSteps;
+
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,

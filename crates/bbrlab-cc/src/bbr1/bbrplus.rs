@@ -14,6 +14,7 @@
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
+use super::steps::GivenSteps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
@@ -62,6 +63,8 @@ impl BbrPlus {
 }
 
 impl Variant for BbrPlus {
+    type Steps = GivenSteps;
+
     /// The listing's tests, in its order and without a return between the second and the third. So a loss
     /// prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes straight on
     /// to 0.75. While the gain is 1, a loss changes nothing.

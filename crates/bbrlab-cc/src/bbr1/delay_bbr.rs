@@ -28,6 +28,7 @@ use crate::linux_int::before;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::model::{MinRtt, is_valid};
+use super::steps::GivenSteps;
 use super::variant::Variant;
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
@@ -194,6 +195,8 @@ impl Bbr<DelayBbr> {
 }
 
 impl Variant for DelayBbr {
+    type Steps = GivenSteps;
+
     const GAIN_CYCLE_Q8: [u32; 8] = [284, 230, 256, 256, 256, 256, 256, 256];
 
     #[inline]

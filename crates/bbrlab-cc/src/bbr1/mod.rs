@@ -47,6 +47,7 @@ mod cycle;
 mod delay_bbr;
 mod full_pipe;
 mod model;
+mod params;
 mod policer;
 mod probe_rtt;
 mod recovery;
@@ -66,14 +67,15 @@ use cycle::GainCycle;
 pub use delay_bbr::DelayBbr;
 use full_pipe::FullPipe;
 use model::{MinRtt, Model};
-use policer::{Policer, Verdict};
-use probe_rtt::ProbeRtt;
-use recovery::{Losses, Recovery};
-pub use steps::{
+pub use params::{
     BBR_ACD_PARAMS, BBR_HSR_PARAMS, BBR1_PARAMS, BBRPLUS_PARAMS, DELAY_BBR_PARAMS, STEPS,
 };
-use steps::{ExtraAcked, Steps};
-pub use variant::{Plain, Recovered, Variant};
+use policer::{Policer, Verdict};
+use probe_rtt::ProbeRtt;
+use recovery::Recovery;
+use steps::{ExtraAcked, Losses};
+pub use steps::{GivenSteps, LinuxSteps, StepSource, Steps};
+pub use variant::{Plain, Recovered, Stepped, Variant};
 
 use crate::{
     CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, ParamError, Params,
@@ -127,7 +129,7 @@ pub type Bbr1 = Bbr<Plain>;
 
 /// BBR v1 with some steps replaced by those of `V`. Linux: `struct bbr`, grouped by idea.
 #[derive(Clone, Debug)]
-pub struct Bbr<V> {
+pub struct Bbr<V: Variant> {
     state: State,
     pacing_gain_q8: u32,
     cwnd_gain_q8: u32,
@@ -143,7 +145,7 @@ pub struct Bbr<V> {
     idle_restart: bool,
     /// Whether the initial pacing rate came from a measured RTT.
     has_seen_rtt: bool,
-    steps: Steps,
+    steps: V::Steps,
     variant: V,
 }
 
@@ -164,17 +166,9 @@ impl<V: Variant> Bbr<V> {
             aggregation: Aggregation::default(),
             idle_restart: false,
             has_seen_rtt: false,
-            steps: Steps::default(),
+            steps: V::Steps::default(),
             variant,
         }
-    }
-
-    /// The same with the steps of a scenario.
-    ///
-    /// # Errors
-    /// If a value is out of range.
-    pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
-        Ok(Self { steps: Steps::from_params(params)?, ..Self::new(variant) })
     }
 
     /// Linux: `bbr_main`.
@@ -320,6 +314,16 @@ impl<V: Variant> Bbr<V> {
         } else {
             self.enter_startup();
         }
+    }
+}
+
+impl<V: Variant<Steps = GivenSteps>> Bbr<V> {
+    /// [`Self::new`] with the steps of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
+        Ok(Self { steps: GivenSteps(Steps::from_params(params)?), ..Self::new(variant) })
     }
 }
 

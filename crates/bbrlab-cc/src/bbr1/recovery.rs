@@ -12,18 +12,8 @@ use crate::{CaState, Conn, RateSample};
 
 use super::Bbr;
 use super::State;
+use super::steps::Losses;
 use super::variant::{Recovered, Variant};
-
-/// What losses and timeouts do to window and rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Losses {
-    #[default]
-    Linux,
-    /// A recovery begins no round.
-    Ns3,
-    /// As in the port of 2018.
-    Port,
-}
 
 /// What recovery needs to remember.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,9 +133,10 @@ impl<V: Variant> Bbr<V> {
 /// An ACK for p packets releases at most 2 p: losses are subtracted before the window grows.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
-    if losses > 0 {
-        cwnd.wrapping_sub(losses.cast_unsigned()).cast_signed().max(1).cast_unsigned()
-    } else {
-        cwnd
-    }
+    if losses > 0 { less_losses(cwnd, losses) } else { cwnd }
+}
+
+#[inline(never)]
+fn less_losses(cwnd: u32, losses: i32) -> u32 {
+    cwnd.wrapping_sub(losses.cast_unsigned()).cast_signed().max(1).cast_unsigned()
 }

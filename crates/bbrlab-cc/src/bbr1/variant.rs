@@ -9,6 +9,7 @@ use std::fmt::Debug;
 
 use crate::{Conn, Control, Draw, RateSample};
 
+use super::steps::{GivenSteps, LinuxSteps, StepSource};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
 /// Phases of a cycle. Linux: `CYCLE_LEN`.
@@ -25,6 +26,9 @@ pub enum Recovered {
 
 /// What a variant may replace. Its own state and parameters are the implementing type's fields.
 pub trait Variant: Clone + Debug + Sized {
+    /// Where its steps come from.
+    type Steps: StepSource;
+
     /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
@@ -95,7 +99,17 @@ pub trait Variant: Clone + Debug + Sized {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain;
 
-impl Variant for Plain {}
+impl Variant for Plain {
+    type Steps = LinuxSteps;
+}
+
+/// BBR v1 with steps of a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stepped;
+
+impl Variant for Stepped {
+    type Steps = GivenSteps;
+}
 
 const fn probing_phases(gains: &[u32; CYCLE_LEN as usize]) -> u8 {
     let mut phases = 0;
