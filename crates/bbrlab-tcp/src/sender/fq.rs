@@ -155,32 +155,34 @@ impl Sender {
 /// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
 /// CWR.
 pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
-    cut_burst(burst, mss, tso, |packet| host.transmit(packet));
+    cut_burst(burst, mss, tso, |packet| host.transmit(*packet));
 }
 
 /// The same for new data: see [`Host::transmit_new`].
 #[inline]
 pub(super) fn transmit_new_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
-    cut_burst(burst, mss, tso, |packet| host.transmit_new(&packet));
+    cut_burst(burst, mss, tso, |packet| host.transmit_new(packet));
 }
 
+/// Passes a burst to `transmit` packet by packet: one segment that goes on along the burst.
 #[inline]
-fn cut_burst(burst: Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(Segment)) {
-    if tso == Tso::Whole || mss == 0 || burst.len <= mss {
-        transmit(burst);
+fn cut_burst(burst: Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(&Segment)) {
+    let mut packet = burst;
+    if tso == Tso::Whole || mss == 0 || packet.len <= mss {
+        transmit(&packet);
         return;
     }
-    let mut left = burst.len;
-    let mut packet = burst;
+    let at_end = packet.flags & (flag::PSH | flag::FIN);
+    let mut left = packet.len;
     packet.flags &= !(flag::PSH | flag::FIN);
     packet.len = mss;
     while left > mss {
-        transmit(packet);
+        transmit(&packet);
         packet.flags &= !flag::CWR;
         packet.seq = packet.seq.wrapping_add(mss);
         left -= mss;
     }
     packet.len = left;
-    packet.flags |= burst.flags & (flag::PSH | flag::FIN);
-    transmit(packet);
+    packet.flags |= at_end;
+    transmit(&packet);
 }
