@@ -156,6 +156,9 @@ impl Scoreboard {
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;
         self.drop_run(&run);
+        if !self.is_sack {
+            self.forget_highest_sack(run.first, run.count);
+        }
         Some(run)
     }
 
@@ -169,14 +172,17 @@ impl Scoreboard {
         if holds(self.retransmit_hint) {
             self.retransmit_hint = NIL;
         }
-        if holds(self.highest_sack) {
-            let next = self.queue.plain_head();
-            if self.is_sack && self.sacked_out == 0 {
-                // The next SACK starts from the head.
-                self.highest_sack = next;
-            } else {
-                self.set_highest_sack(next);
-            }
+        if self.sacked_out != 0 {
+            self.forget_highest_sack(first, count);
+        }
+    }
+
+    /// Moves the end of what is SACKed if that was one of `count` skbs in places from `first` on, which were removed. With
+    /// SACK it has no meaning while nothing is SACKed: the next SACK starts from the head.
+    #[inline]
+    fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
+        if is_place_among(self.highest_sack, first, count) {
+            self.set_highest_sack(self.queue.plain_head());
         }
     }
 

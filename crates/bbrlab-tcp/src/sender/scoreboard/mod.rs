@@ -80,7 +80,8 @@ pub(super) struct Scoreboard {
     count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
-    /// The first skb above everything SACKed, `NIL` if there is none.
+    /// The first skb above everything SACKed, `NIL` if there is none. With SACK, while nothing is
+    /// SACKed, it may be one that is gone.
     highest_sack: SkbId,
     queue: Queue,
     /// The unsent skbs behind the first.

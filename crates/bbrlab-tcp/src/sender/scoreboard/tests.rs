@@ -20,7 +20,8 @@ impl Scoreboard {
         let (mut expected_seq, mut before) = (None, NIL);
         let mut id = queue.head();
         let mut has_hint = self.retransmit_hint == NIL;
-        let mut has_highest = self.highest_sack == NIL;
+        let is_any_sacked = self.is_sack && self.sacked_out != 0;
+        let mut has_highest = self.highest_sack == NIL || (self.is_sack && self.sacked_out == 0);
         let (mut is_plain, mut is_above_sacked) = (false, false);
         while id != NIL {
             let skb = &queue[id];
@@ -50,7 +51,7 @@ impl Scoreboard {
                 "the hint is past it"
             );
             has_highest |= self.highest_sack == id;
-            if self.is_sack && self.sacked_out != 0 {
+            if is_any_sacked {
                 let is_highest = self.highest_sack == id;
                 assert!(!is_plain || is_above_sacked || is_highest, "plain below what is SACKed");
                 is_above_sacked |= is_highest;
