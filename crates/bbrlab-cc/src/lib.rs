@@ -156,7 +156,8 @@ pub trait CongestionControl {
         0
     }
 
-    /// The smallest burst in segments. The default is the sysctl `tcp_min_tso_segs`.
+    /// The smallest burst in segments, which follows from the pacing rate alone. The default is the sysctl
+    /// `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }

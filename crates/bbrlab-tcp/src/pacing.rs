@@ -73,6 +73,36 @@ impl Burst {
     }
 }
 
+/// The size of the last burst, and what it follows from, but for what a connection never changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BurstSize {
+    pacing_rate: u64,
+    min_rtt_us: u32,
+    /// 0 if nothing is kept.
+    mss: u16,
+    segs: u16,
+}
+
+impl BurstSize {
+    /// `segs` is the size of `burst` in segments of `mss` bytes.
+    pub(crate) fn of(burst: &Burst, mss: u32, segs: u32) -> Self {
+        let Burst { pacing_rate, min_rtt_us, .. } = *burst;
+        match (u16::try_from(mss), u16::try_from(segs)) {
+            (Ok(mss), Ok(segs)) => Self { pacing_rate, min_rtt_us, mss, segs },
+            _ => Self::default(),
+        }
+    }
+
+    /// The size in segments of `mss` bytes, if it is that of `burst`.
+    #[inline]
+    pub(crate) fn of_same(&self, burst: &Burst, mss: u32) -> Option<u32> {
+        let is_same = self.pacing_rate == burst.pacing_rate
+            && self.min_rtt_us == burst.min_rtt_us
+            && u32::from(self.mss) == mss;
+        is_same.then_some(u32::from(self.segs))
+    }
+}
+
 /// How much later, in nanoseconds, the next burst may leave after `len` bytes were sent at `pacing_rate`.
 /// `lag_ns` is how far the departure stamp was behind the clock; it is credited, up to half of the time that
 /// `len` bytes take. `data_segs_out` counts the segments sent before this burst.
@@ -162,6 +192,23 @@ mod tests {
         assert_eq!(burst.segs(1448, 2), 8);
         assert_eq!(Burst { min_rtt_us: 0, ..burst }.segs(1448, 2), 45);
         assert_eq!(Burst { pacing_rate: 1, ..burst }.segs(1448, 2), 2);
+    }
+
+    #[test]
+    fn a_burst_size_is_kept_for_the_numbers_that_it_follows_from() {
+        let mut kept = BurstSize::default();
+        for pacing_rate in [0, 12_500_000, 12_500_000, u64::MAX] {
+            for min_rtt_us in [0, 511, 512, 50_000, u32::MAX] {
+                for mss in [536, 1448, 1448] {
+                    let burst =
+                        Burst { pacing_rate, pacing_shift: 10, gso_max_size: 65_536, min_rtt_us };
+                    let segs = burst.segs(mss, 2);
+                    assert!(kept.of_same(&burst, mss).is_none_or(|same| same == segs));
+                    kept = BurstSize::of(&burst, mss, segs);
+                    assert_eq!(kept.of_same(&burst, mss), Some(segs));
+                }
+            }
+        }
     }
 
     #[test]

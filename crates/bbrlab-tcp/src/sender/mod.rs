@@ -81,7 +81,7 @@ use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
-use crate::pacing::Pace;
+use crate::pacing::{BurstSize, Pace};
 use crate::rate::{RateSampler, SamplerVersion};
 use crate::rtt::RttEstimator;
 use crate::segment::flag;
@@ -229,6 +229,8 @@ pub struct Sender {
     tlp: Tlp,
     rtt: RttEstimator,
     cc: Cc,
+    // A burst of several segments.
+    burst_size: BurstSize,
 }
 
 /// A header timestamp in milliseconds, before the offset is added. Linux: `tcp_skb_timestamp_ts`.
@@ -309,6 +311,7 @@ impl Sender {
             tlp: Tlp::new(hz),
             usage: CwndUsage::default(),
             pace: Pace::default(),
+            burst_size: BurstSize::default(),
             reverse: Reverse { rcv_nxt: 0, wnd: config.rcv_wnd[1], ts_recent: 0, is_ece: false },
             sndbuf: Sndbuf::new(config, cc.sndbuf_expand()),
             cc,

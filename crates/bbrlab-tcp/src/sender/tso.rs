@@ -13,7 +13,7 @@ use bbrlab_units::{NS_PER_MS, NS_PER_US};
 use super::limits::Limit;
 use super::scoreboard::Unsent;
 use super::{Nonagle, Sender};
-use crate::pacing::Burst;
+use crate::pacing::{Burst, BurstSize};
 
 /// Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
@@ -35,15 +35,26 @@ impl Sender {
         if self.hooks.tso_segs {
             return self.cc_tso_segs().min(GSO_MAX_SEGS);
         }
-        let min_segs =
-            if self.hooks.min_tso_segs { self.cc.min_tso_segs(&self.conn) } else { MIN_TSO_SEGS };
         let burst = Burst {
             pacing_rate: self.conn.ctl.pacing_rate,
             pacing_shift: self.conn.pacing_shift,
             gso_max_size: self.conn.gso_max_size,
             min_rtt_us: self.rtt.min_us(),
         };
-        burst.segs(mss, min_segs).min(GSO_MAX_SEGS)
+        match self.burst_size.of_same(&burst, mss) {
+            Some(segs) => segs,
+            None => self.size_bursts(burst, mss),
+        }
+    }
+
+    /// Sizes bursts for a rate, a minimum RTT or a segment other than before.
+    #[inline(never)]
+    fn size_bursts(&mut self, burst: Burst, mss: u32) -> u32 {
+        let min_segs =
+            if self.hooks.min_tso_segs { self.cc.min_tso_segs(&self.conn) } else { MIN_TSO_SEGS };
+        let segs = burst.segs(mss, min_segs).min(GSO_MAX_SEGS);
+        self.burst_size = BurstSize::of(&burst, mss, segs);
+        segs
     }
 
     /// What an skb of several segments should wait for, or `None` if it should be sent now.
