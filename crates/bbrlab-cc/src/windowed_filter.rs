@@ -72,7 +72,8 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Mostly it is worse than all three, and the best is young: then nothing changes.
+    /// Adds `new`. Mostly it is worse than all three, and the best is young, or in the window with the others later in it: then
+    /// nothing changes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -81,9 +82,12 @@ impl WindowedFilter {
         new: Measured,
         at_least_as_good: impl Fn(u32, u32) -> bool,
     ) -> u32 {
-        let [best, _, third] = &self.samples;
-        if !at_least_as_good(new.v, third.v) && new.age_of(*best) <= window / 4 {
-            return best.v;
+        let [best, second, third] = &self.samples;
+        if !at_least_as_good(new.v, third.v) {
+            let age = new.age_of(*best);
+            if age <= window / 4 || (age <= window && best.t != second.t && second.t != third.t) {
+                return best.v;
+            }
         }
         self.displace(window, new, at_least_as_good)
     }
