@@ -45,8 +45,9 @@ impl<P: Load> Network<P> {
         }
         // Handled at once: as an arrival at the current time it would be the next event in any case.
         let Target::Link(id) = target else { unreachable!("only a link is reached at once") };
+        // Few routes have a link where ACKs begin.
         let link = &mut self.links[id.0 as usize];
-        if !link.is_plain() {
+        if !packet.is_data || !link.is_plain() {
             let packed = self.asides.pack(packet, payload, (id_tie, identity), leg);
             self.arrive_at_link(packed);
             return;
@@ -79,6 +80,7 @@ impl<P: Load> Network<P> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
