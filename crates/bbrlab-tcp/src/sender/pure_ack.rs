@@ -6,6 +6,7 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
 
+use bbrlab_cc::linux_int::after;
 use bbrlab_units::Time;
 
 use super::ack_state::flags;
@@ -21,7 +22,9 @@ impl Sender {
     /// [`Self::on_segment`] has to process it.
     #[inline]
     pub fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
-        let is_expected = self.state == State::Established && ack.seq == self.reverse.rcv_nxt;
+        let is_expected = self.state == State::Established
+            && ack.seq == self.reverse.rcv_nxt
+            && !after(ack.ack, self.conn.snd_nxt);
         if !is_expected || !self.is_calm() {
             return false;
         }
@@ -29,11 +32,12 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        let Some(delivered) = self.deliver(ack.ack) else { return false };
+        // All up to `deliver` is done again, with the same result, if this is not a predicted ACK.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
         self.note_echo(ack.has_ts, ack.tsecr);
+        let Some(delivered) = self.deliver(ack.ack) else { return false };
         let mut flag = flags::PREDICTED;
         if ack.wnd != self.window.size() {
             flag |= flags::SLOWPATH;
