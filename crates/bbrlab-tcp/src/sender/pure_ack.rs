@@ -32,18 +32,18 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        // All up to `deliver` is done again, with the same result, if this is not a predicted ACK.
+        // All before `predicted_run` is done again, with the same result, if this is not a predicted ACK.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
         self.note_echo(ack.has_ts, ack.tsecr);
-        let Some(delivered) = self.deliver(ack.ack) else { return false };
+        let Some(run) = self.predicted_run(ack.ack) else { return false };
         let mut flag = flags::PREDICTED;
         if ack.wnd != self.window.size() {
             flag |= flags::SLOWPATH;
             self.set_window(ack.seq, ack.wnd, host);
         }
-        self.take_delivered(ack.seq, flag, delivered, host);
+        self.take_delivered(&run, ack.ack, ack.seq, flag, host);
         self.send_after_pure_ack(now, host);
         true
     }
