@@ -160,7 +160,11 @@ impl Sender {
     }
 
     /// [`Self::avoid_congestion`] for an ACK that acknowledges data while nothing is lost, SACKed or in doubt.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "nearly every ACK of a window-based algorithm passes here"
+    )]
     pub(super) fn avoid_congestion_calmly(&mut self, ack: u32, flag: u32, delivered: u32) {
         if self.mechanisms.is_ns3 {
             self.avoid_congestion(ack, flag, delivered, 0);
