@@ -267,7 +267,11 @@ impl Sender {
             if quota < segs || !self.is_full_burst_allowed(segs) {
                 let is_rto_due = self.is_rto_due();
                 let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
-                return self.send_less(progress, quota, nonagle, host);
+                return if SINGLE {
+                    self.write_xmit(progress, nonagle, Push::All, host)
+                } else {
+                    self.send_less(progress, nonagle, host)
+                };
             }
             self.conn.inflight = in_flight;
             self.send_full_burst(segs, host);
@@ -298,15 +302,9 @@ impl Sender {
     /// Goes on after full bursts where no more of them are allowed. Mostly only cwnd allows less, and the burst waits until
     /// it can be sent whole: then nothing of [`Self::choose_limit`] is open but the last question.
     #[inline(never)]
-    fn send_less(
-        &mut self,
-        progress: Progress,
-        quota: u32,
-        nonagle: Nonagle,
-        host: &mut impl Host,
-    ) -> Stop {
+    fn send_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
-        if quota < segs
+        if cwnd_test(self.conn.ctl.cwnd, progress.in_flight) < segs
             && self.is_full_burst_allowed(segs)
             && let Some(first) = self.board.first_unsent()
             && let Some(limit) = self.tso_should_defer(&first, segs)
