@@ -154,22 +154,21 @@ impl Sender {
 
 /// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
 /// CWR.
-pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
-    cut_burst(burst, mss, tso, |packet| host.transmit(*packet));
+pub(super) fn transmit_burst(mut burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+    cut_burst(&mut burst, mss, tso, |packet| host.transmit(*packet));
 }
 
-/// The same for new data: see [`Host::transmit_new`].
+/// The same for new data: see [`Host::transmit_new`]. The segment becomes that of the last packet.
 #[inline]
-pub(super) fn transmit_new_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+pub(super) fn transmit_new_burst(burst: &mut Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     cut_burst(burst, mss, tso, |packet| host.transmit_new(packet));
 }
 
-/// Passes a burst to `transmit` packet by packet: one segment that goes on along the burst.
+/// Passes a burst to `transmit` packet by packet: its segment becomes that of one after the other.
 #[inline]
-fn cut_burst(burst: Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(&Segment)) {
-    let mut packet = burst;
+fn cut_burst(packet: &mut Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(&Segment)) {
     if tso == Tso::Whole || mss == 0 || packet.len <= mss {
-        transmit(&packet);
+        transmit(packet);
         return;
     }
     let at_end = packet.flags & (flag::PSH | flag::FIN);
@@ -177,12 +176,12 @@ fn cut_burst(burst: Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(&Segme
     packet.flags &= !(flag::PSH | flag::FIN);
     packet.len = mss;
     while left > mss {
-        transmit(&packet);
+        transmit(packet);
         packet.flags &= !flag::CWR;
         packet.seq = packet.seq.wrapping_add(mss);
         left -= mss;
     }
     packet.len = left;
     packet.flags |= at_end;
-    transmit(&packet);
+    transmit(packet);
 }

@@ -354,7 +354,7 @@ impl Sender {
             host.transmit_new(&segment);
         } else {
             segment.flags |= flag::PSH;
-            transmit_new_burst(segment, mss, self.mechanisms.tso, host);
+            transmit_new_burst(&mut segment, mss, self.mechanisms.tso, host);
         }
     }
 
