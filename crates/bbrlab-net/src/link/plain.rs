@@ -85,41 +85,41 @@ pub(crate) struct Ledger {
     arrivals: Vec<Arrival>,
     /// Bytes on the wire of `entries`.
     bytes: u64,
-    /// How many of `entries`, from the front, are known to have departed; the place of the last, and their bytes.
-    gone: usize,
-    last_gone: usize,
-    gone_bytes: u64,
     /// From this number of entries on, the buffer may be full.
     full_at: usize,
+    mark: Mark,
+    /// Bytes of the entries before the mark, if the buffer is counted in bytes.
+    bytes_before_mark: u64,
+}
+
+/// How far the search for room has come in the entries: the number of one of them from the front, and its place if that is
+/// not 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    index: usize,
+    place: usize,
 }
 
 impl Ledger {
     /// No packet.
     pub(crate) fn new(buffer: Buffer) -> Self {
-        let mut new = Self {
-            buffer,
-            entries: Queue::default(),
-            arrivals: Vec::new(),
-            bytes: 0,
-            gone: 0,
-            last_gone: 0,
-            gone_bytes: 0,
-            full_at: 0,
-        };
-        new.find_full_at();
-        new
-    }
-
-    fn find_full_at(&mut self) {
-        self.full_at = match self.buffer {
+        let full_at = match buffer {
             // The one in service does not wait.
             Buffer::Packets(limit) => {
-                let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
-                limit.saturating_add(1).saturating_add(self.gone)
+                usize::try_from(limit.0).unwrap_or(usize::MAX).saturating_add(1)
             }
             Buffer::Bytes(_) => 0,
             Buffer::Unlimited => usize::MAX,
         };
+        Self {
+            buffer,
+            entries: Queue::default(),
+            arrivals: Vec::new(),
+            bytes: 0,
+            full_at,
+            mark: Mark::default(),
+            bytes_before_mark: 0,
+        }
     }
 
     /// Packets whose departures are not settled, and their bytes.
@@ -136,34 +136,54 @@ impl Ledger {
 
     #[inline(never)]
     fn has_room_when_long(&mut self, wire_bytes: u32, due: Time) -> bool {
-        // Mostly there is room even if nothing of what is in the ledger had departed yet.
-        self.entries.front().is_none_or(|in_service| {
-            let waiting_bytes = self.bytes - u64::from(in_service.wire_bytes);
-            self.buffer.admits(self.entries.len() as u64 - 1, waiting_bytes, wire_bytes)
-        }) || self.has_room_behind_departed(wire_bytes, due)
+        if matches!(self.buffer, Buffer::Bytes(_)) {
+            return self.has_room_for_bytes(wire_bytes, due);
+        }
+        // There is room for one more if the last but so many has departed: what is behind it are the one in service and
+        // fewer than the buffer takes.
+        while self.mark.index < self.entries.len() - self.full_at {
+            self.move_mark();
+        }
+        self.marked().departs <= due
     }
 
     #[inline(never)]
-    fn has_room_behind_departed(&mut self, wire_bytes: u32, due: Time) -> bool {
-        while self.gone < self.entries.len() {
-            let place = match self.gone {
-                0 => self.entries.first(),
-                _ => self.entries.after(self.last_gone),
-            };
-            let entry = self.entries.at(place);
-            let entry_bytes = u64::from(entry.wire_bytes);
-            if entry.departs > due {
-                self.find_full_at();
-                let waiting = (self.entries.len() - self.gone) as u64 - 1;
-                let waiting_bytes = self.bytes - self.gone_bytes - entry_bytes;
-                return self.buffer.admits(waiting, waiting_bytes, wire_bytes);
+    fn has_room_for_bytes(&mut self, wire_bytes: u32, due: Time) -> bool {
+        let mut behind = self.entries.len() - self.mark.index;
+        while behind > 0 {
+            behind -= 1;
+            // Mostly there is room even if the marked one were still in service.
+            let gone_bytes = self.bytes_before_mark + u64::from(self.marked().wire_bytes);
+            if self.buffer.admits(behind as u64, self.bytes - gone_bytes, wire_bytes) {
+                return true;
             }
-            self.gone_bytes += entry_bytes;
-            self.gone += 1;
-            self.last_gone = place;
+            if self.marked().departs > due {
+                return false;
+            }
+            if behind > 0 {
+                self.bytes_before_mark = gone_bytes;
+                self.move_mark();
+            }
         }
-        self.find_full_at();
         true
+    }
+
+    /// The entry of the mark.
+    #[inline]
+    fn marked(&self) -> &Entry {
+        self.entries.at(self.marked_place())
+    }
+
+    #[inline]
+    fn marked_place(&self) -> usize {
+        if self.mark.index == 0 { self.entries.first() } else { self.mark.place }
+    }
+
+    /// Moves the mark on to the next entry.
+    #[inline]
+    fn move_mark(&mut self) {
+        self.mark.place = self.entries.after(self.marked_place());
+        self.mark.index += 1;
     }
 
     /// Settles all arrivals, and the departures up to `until`.
@@ -189,8 +209,7 @@ impl Ledger {
             left -= count;
             self.entries.drop_front(count);
         }
-        (self.gone, self.gone_bytes) = (0, 0);
-        self.find_full_at();
+        (self.mark, self.bytes_before_mark) = (Mark::default(), 0);
         stats.backlog_bytes = self.bytes;
     }
 
