@@ -358,6 +358,28 @@ impl Sender {
         }
     }
 
+    /// Sends a lost skb, which is one full segment, again, while as many packets are in flight as the connection says.
+    /// Returns when it departs. [`Self::transmit_skb`] for a plain sender.
+    #[inline]
+    pub(super) fn send_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
+        let mss = self.conn.mss;
+        let prior_wstamp_ns = self.conn.wstamp_ns;
+        let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
+        self.conn.wstamp_ns = wstamp_ns;
+        self.count_sent(mss, 1);
+        if self.conn.ctl.pacing_status != PacingStatus::None {
+            self.pace_next(mss, wstamp_ns - prior_wstamp_ns);
+        }
+        let tx = self.sampler.skb_sent_behind_others(&self.conn, 1, wstamp_ns / 1000);
+        let skb = self.board.send_again(at, wstamp_ns, tx);
+        let mut segment = self.segment_at(skb.seq, wstamp_ns);
+        segment.len = mss;
+        segment.retransmission = skb.retransmission;
+        segment.flags |= skb.flags | self.dress_with_ecn(&mut segment, false);
+        host.transmit(segment);
+        wstamp_ns
+    }
+
     /// Sends what cwnd, window, pacing and Nagle allow, after `progress`; pacing has already allowed the first skb.
     /// Linux: `tcp_write_xmit`.
     #[inline(never)]

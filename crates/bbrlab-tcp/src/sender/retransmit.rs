@@ -4,7 +4,10 @@
 //! `__tcp_retransmit_skb`.
 //! Deviations: that of `scoreboard/flight.rs`.
 
+use bbrlab_cc::linux_int::before;
+
 use super::limits::{Limit, Stop};
+use super::mechanisms::Sending;
 use super::scoreboard::Cursor;
 use super::timers::TimerPurpose;
 use super::{Sender, timestamp_ms};
@@ -56,7 +59,9 @@ impl Sender {
             if self.is_small_queue_full(skb.len, 1) {
                 break Stop::Limited(Limit::Pacing);
             }
-            if !self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host) {
+            let is_sent = self.retransmit_whole_segment(at, host)
+                || self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host);
+            if !is_sent {
                 break Stop::Limited(Limit::Rwnd);
             }
             if self.is_in_cwnd_reduction() {
@@ -82,6 +87,27 @@ impl Sender {
         let skb = self.board.sent(at);
         self.episode.note_retransmission(|| timestamp_ms(skb.tstamp_ns), skb.pcount);
         is_sent
+    }
+
+    /// [`Self::retransmit_skb`] of an skb that is marked lost, which is one full segment above `snd_una` and within the
+    /// window, for a plain sender while something is in flight: nearly every retransmission. Returns false, and does
+    /// nothing, for any other.
+    #[inline]
+    fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
+        let (mss, in_flight) = (self.conn.mss, self.board.in_flight());
+        if self.sending == Sending::Otherwise || in_flight == 0 {
+            return false;
+        }
+        let Some(seq) = self.board.lost_segment(at, mss) else { return false };
+        let room = self.window_end().wrapping_sub(seq);
+        if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {
+            return false;
+        }
+        self.conn.inflight = in_flight;
+        self.stats.retransmitted += 1;
+        let wstamp_ns = self.send_segment_again(at, host);
+        self.episode.note_retransmission(|| timestamp_ms(wstamp_ns), 1);
+        true
     }
 
     /// Retransmits up to `segs` segments of an skb without counting them as a retransmission in flight, as a

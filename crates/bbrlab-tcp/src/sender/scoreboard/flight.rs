@@ -249,6 +249,33 @@ impl Scoreboard {
         }
     }
 
+    /// Where an skb in flight that is marked lost begins, if it is one segment of `mss` bytes, and not the SYN.
+    #[inline]
+    pub(crate) fn lost_segment(&self, at: Cursor, mss: u32) -> Option<u32> {
+        let skb = &self.queue[at.0];
+        debug_assert!(skb.tags & tag::ALL == tag::LOST);
+        let is_segment = skb.pcount == 1
+            && skb.gso_size == 0
+            && skb.flags & (flag::SYN | flag::FIN) == 0
+            && skb.end_seq.wrapping_sub(skb.seq) == mss;
+        is_segment.then_some(skb.seq)
+    }
+
+    /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx`: what [`Self::depart`],
+    /// [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] do.
+    #[inline]
+    pub(crate) fn send_again(&mut self, at: Cursor, wstamp_ns: u64, tx: PackedStamps) -> Sent {
+        self.retrans_out += 1;
+        let skb = &mut self.queue[at.0];
+        skb.tstamp_ns = wstamp_ns;
+        skb.tags = (skb.tags & !tag::UNSORTED_BY_RTO) | tag::ANY_RETRANS;
+        skb.retransmission = skb.retransmission.wrapping_add(1);
+        skb.tx = tx;
+        let sent = Sent::of(skb);
+        self.queue.move_to_end(at.0);
+        sent
+    }
+
     /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         let skb = &mut self.queue[at.0];

@@ -559,8 +559,9 @@ impl Queue {
         &mut self[id]
     }
 
+    /// Moves an skb in flight to the end of the order by time.
     #[inline(never)]
-    fn move_to_end(&mut self, id: SkbId) {
+    pub(super) fn move_to_end(&mut self, id: SkbId) {
         if self.plain != self.end && id == self.tail() {
             return;
         }
