@@ -10,7 +10,10 @@ use bbrlab_cc::linux_int::{after, before};
 
 use super::Sender;
 use super::ack_state::{AckState, flags};
-use super::scoreboard::{Blocks, Reported, Tagged, tag};
+use super::rack::{Rack, RackNow};
+use super::scoreboard::{Blocks, Covered, Hear, Reported, Run, tag};
+use super::undo::Undo;
+use crate::rate::RateSampler;
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
@@ -109,30 +112,10 @@ impl Sender {
         // A switched sampler looks at every skb.
         let is_each_heard = self.sampler.is_switched();
         let Self { board, conn, episode, rack, sampler, .. } = self;
-        let high_seq = episode.high_seq();
-        board.tag_sacked(conn, reported, is_each_heard, &mut |tagged| match tagged {
-            Tagged::Piece(skb) => {
-                if skb.is_dup && skb.has(tag::ANY_RETRANS) {
-                    episode.undo.note_duplicate(skb.end, skb.pcount);
-                    if skb.has(tag::SACKED) && before(skb.start, state.reord) {
-                        state.reord = skb.start;
-                    }
-                }
-                if after(skb.end, conn.snd_una) && !skb.has(tag::SACKED) {
-                    rack.advance(skb.tags, skb.end, skb.sent_us(), now);
-                    state.note_sacked(skb, high_seq);
-                }
-                if !skb.tx.is_used_up() {
-                    let mut stamps = skb.tx.unpack(skb.sent_us());
-                    sampler.skb_delivered(&mut state.rate, &mut stamps, skb.delivered);
-                }
-            }
-            Tagged::Run(run) => {
-                rack.advance(0, run.end_seq, run.last_us, now);
-                state.note_sacked_run(run, high_seq);
-                run.sample(sampler, &mut state.rate);
-            }
-        });
+        let (high_seq, snd_una) = (episode.high_seq(), conn.snd_una);
+        let mut hearing =
+            Hearing { undo: &mut episode.undo, rack, sampler, state, now, high_seq, snd_una };
+        board.tag_sacked(conn, reported, is_each_heard, &mut hearing);
     }
 
     /// Whether the first block reports a duplicate. Linux: `tcp_check_dsack`.
@@ -195,6 +178,44 @@ impl Sender {
             return;
         }
         self.reordering.see_bytes(highest.wrapping_sub(low_seq), self.conn.mss);
+    }
+}
+
+/// Undo, RACK, the rate sampler and the ACK's state, which hear of what the blocks cover.
+struct Hearing<'a> {
+    undo: &'a mut Undo,
+    rack: &'a mut Rack,
+    sampler: &'a mut RateSampler,
+    state: &'a mut AckState,
+    now: RackNow,
+    high_seq: u32,
+    snd_una: u32,
+}
+
+impl Hear for Hearing<'_> {
+    fn piece(&mut self, skb: &Covered) {
+        if skb.is_dup && skb.has(tag::ANY_RETRANS) {
+            self.undo.note_duplicate(skb.end, skb.pcount);
+            if skb.has(tag::SACKED) && before(skb.start, self.state.reord) {
+                self.state.reord = skb.start;
+            }
+        }
+        if after(skb.end, self.snd_una) && !skb.has(tag::SACKED) {
+            self.rack.advance(skb.tags, skb.end, skb.sent_us(), self.now);
+            self.state.note_sacked(skb, self.high_seq);
+        }
+        if !skb.tx.is_used_up() {
+            let mut stamps = skb.tx.unpack(skb.sent_us());
+            self.sampler.skb_delivered(&mut self.state.rate, &mut stamps, skb.delivered);
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    fn run(&mut self, run: &Run) {
+        self.rack.advance(0, run.end_seq, run.last_us, self.now);
+        self.state.note_sacked_run(run, self.high_seq);
+        run.sample(self.sampler, &mut self.state.rate);
     }
 }
 

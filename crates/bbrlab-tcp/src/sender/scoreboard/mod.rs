@@ -34,7 +34,7 @@ pub(super) use acked::Acked;
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
-pub(super) use sacked::{Blocks, Covered, Reported, Tagged};
+pub(super) use sacked::{Blocks, Covered, Hear, Reported};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 

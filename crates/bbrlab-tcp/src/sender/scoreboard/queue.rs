@@ -20,9 +20,10 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::run::Run;
+use super::run::{Counts, Run};
 use super::skb::{NIL, Skb, SkbId, tag};
 use super::unsent::Written;
+use crate::segment::flag;
 
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
@@ -67,6 +68,17 @@ impl Chain {
 pub(crate) struct ByTime {
     once: SkbId,
     again: SkbId,
+}
+
+/// What can be gathered into one skb.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Bytes of all together.
+    pub(super) span: u32,
+    /// Segments of all together.
+    pub(super) pcount: u32,
+    /// Bytes of each segment.
+    pub(super) mss: u32,
 }
 
 /// The ring and the links.
@@ -460,33 +472,92 @@ impl Queue {
         is_eaten
     }
 
-    /// Moves all bytes of the plain skbs from `from` on, those of `run`, into `into`, and returns that: the last linked skb, or
-    /// `from`, which then is linked but not in the order by time. All plain skbs before are linked. The skbs have no control
-    /// flags but PSH.
+    /// Makes one SACKed skb of the plain skbs from `from` on that have no tags and fit, or of them and `into`: the last linked
+    /// skb, which is SACKed, or `from`, which then is linked but not in the order by time. All plain skbs before are linked.
+    /// Returns what they were; `None`, and nothing has changed, if not even one fits.
     #[inline]
-    pub(super) fn gather(&mut self, into: SkbId, from: SkbId, run: &Run) -> &mut Skb {
-        let (mut flags, mut pcount) = (0, 0);
-        if into == from {
-            self.link_unsorted(from);
-        } else {
-            debug_assert!(into == self.linked.tail && from == self.plain);
-            pcount = self[into].pcount;
-        }
-        let end = places_on(from, run.count);
-        while self.plain != end {
-            let eaten = self.plain;
-            self.plain = following(eaten);
-            let skb = &mut self[eaten];
-            flags |= skb.flags;
+    pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
+        let is_new = into == from;
+        debug_assert!(is_new || (into == self.linked.tail && from == self.plain));
+        let start = self[into].seq;
+        let pcount_before = if is_new { 0 } else { u32::from(self[into].pcount) };
+        let (mut pcount, mut flags, mut place) = (0, 0, from);
+        while place != self.end {
+            let skb = &mut self[place];
+            let span = skb.end_seq.wrapping_sub(start);
+            let segments = pcount + u32::from(skb.pcount);
+            if skb.tags != 0
+                || skb.flags & (flag::SYN | flag::FIN) != 0
+                || skb.seg_len() != limits.mss
+                || span > limits.span
+                || pcount_before + segments > limits.pcount
+            {
+                break;
+            }
+            (pcount, flags) = (segments, flags | skb.flags);
             skb.tags = tag::FREED;
+            place = following(place);
+            if span == limits.span {
+                break;
+            }
         }
+        let count = places_on(place, from.wrapping_neg());
+        if count == 0 {
+            return None;
+        }
+        let last = places_on(place, u32::MAX);
+        let counts = Counts { first: from, count, pcount, cut: 0 };
+        let run = Run::new(&self[from], &self[last], counts);
+        if is_new {
+            self[from].tags = 0;
+            self.link_unsorted(from);
+        }
+        self.plain = place;
         let skb = &mut self[into];
-        skb.next = end;
+        skb.next = place;
+        skb.tags |= tag::SACKED;
         skb.flags |= flags;
         skb.end_seq = run.end_seq;
-        skb.pcount = pcount + u16::try_from(run.pcount).expect("counted in 16 bits");
+        skb.set_full_segments(pcount_before + pcount, limits.mss);
+        skb.tx.use_up();
         self.set_milestones(run.seq, run.end_seq, into);
-        &mut self[into]
+        Some(run)
+    }
+
+    /// [`Self::gather`] of one skb, the first plain one, if it ends at `end` and continues the last linked one, which is
+    /// SACKed. Of `limits` the size of a segment is that of both.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
+        let (id, into) = (self.plain, self.linked.tail);
+        if id == self.end || into == NIL {
+            return None;
+        }
+        let (skb, sacked) = (&self[id], &self[into]);
+        let pcount = u32::from(sacked.pcount) + u32::from(skb.pcount);
+        let mss = skb.seg_len();
+        if skb.end_seq != end
+            || skb.tags != 0
+            || skb.flags & (flag::SYN | flag::FIN) != 0
+            || sacked.tags & tag::ALL != tag::SACKED
+            || sacked.seg_len() != mss
+            || end.wrapping_sub(sacked.seq) > max_span
+            || pcount > max_pcount
+        {
+            return None;
+        }
+        let counts = Counts { first: id, count: 1, pcount: u32::from(skb.pcount), cut: 0 };
+        let (run, flags) = (Run::new(skb, skb, counts), skb.flags);
+        self[id].tags = tag::FREED;
+        self.plain = following(id);
+        let next = self.plain;
+        let skb = &mut self[into];
+        skb.next = next;
+        skb.flags |= flags;
+        skb.end_seq = end;
+        skb.set_full_segments(pcount, mss);
+        self.set_milestones(run.seq, end, into);
+        Some(run)
     }
 
     /// Links a plain skb, and all before it; itself not in the order by time, and without its milestones.

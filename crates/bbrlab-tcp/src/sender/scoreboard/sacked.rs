@@ -12,12 +12,12 @@
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
-use super::queue::is_place_among;
+use super::queue::{Limits, is_place_among};
 use super::run::Run;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, PackedStamps};
-use crate::segment::{SackBlock, Segment, flag};
+use crate::segment::{SackBlock, Segment};
 
 /// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
@@ -119,13 +119,13 @@ pub(crate) enum Reported<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewFrom(SkbId);
 
-/// What a walk has found covered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Tagged<'a> {
+/// Who hears what a walk has found covered.
+pub(crate) trait Hear {
     /// An skb, or a part of one.
-    Piece(&'a Covered),
+    fn piece(&mut self, covered: &Covered);
+
     /// Whole skbs above everything SACKed before.
-    Run(&'a Run),
+    fn run(&mut self, run: &Run);
 }
 
 /// The target of a walk: a block, and the DSACK block if that is the next one.
@@ -202,12 +202,12 @@ impl Scoreboard {
         conn: &Conn,
         reported: Reported<'_>,
         is_each_heard: bool,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) {
         match reported {
             Reported::First(blocks, NewFrom(id)) => {
-                if id != NIL {
-                    let block = blocks[0];
+                let block = blocks[0];
+                if id != NIL && (is_each_heard || !self.tag_next(id, block, hear)) {
                     let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
                     self.sacktag_walk(id, conn, &wanted, hear);
                 }
@@ -233,7 +233,7 @@ impl Scoreboard {
         blocks: &[SackBlock],
         dsack_index: Option<usize>,
         is_each_heard: bool,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) {
         let cache = self.sack_cache.sorted();
         let mut cached = 0;
@@ -308,7 +308,7 @@ impl Scoreboard {
         conn: &Conn,
         next_dup: Option<SackBlock>,
         seq: u32,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) -> SkbId {
         match next_dup {
             Some(dup) if before(dup.start, seq) => {
@@ -329,7 +329,7 @@ impl Scoreboard {
         mut id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) -> SkbId {
         while id != NIL {
             let skb = &self.queue[id];
@@ -356,7 +356,7 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) -> Option<SkbId> {
         let block = wanted.block;
         let mut is_dup = wanted.is_dup;
@@ -382,7 +382,7 @@ impl Scoreboard {
     /// the SACKed one before them. It does what the rest of the walk would do with one after the other: what a receiver
     /// reports above a hole goes this way. Returns false, and does nothing, if `id`, which has no tags, is no such skb.
     #[inline(never)]
-    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl FnMut(Tagged<'_>)) -> bool {
+    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl Hear) -> bool {
         let is_original = !after(wanted.block.start, self.queue[id].seq)
             && !wanted.is_dup
             && wanted.next_dup.is_none()
@@ -402,64 +402,54 @@ impl Scoreboard {
                 into = last;
             }
         }
-        let Some(run) = self.run_to_merge(id, into, mss, wanted.block.end) else { return false };
-        let skb = self.queue.gather(into, id, &run);
-        skb.tags |= tag::SACKED;
-        skb.tx.use_up();
-        if skb.gso_size == 0 && skb.pcount > 1 {
-            skb.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
-        }
-        let merged = run.count - u32::from(into == id);
-        self.sacked_out += run.pcount;
-        self.wmem_queued -= merged * OVERHEAD;
-        if is_place_among(self.retransmit_hint, id, run.count) {
-            self.retransmit_hint = into;
-        }
-        // Nothing above a plain skb is SACKed.
-        self.set_highest_sack(self.queue.plain_head());
-        hear(Tagged::Run(&run));
+        let limits = Limits {
+            span: wanted.block.end.wrapping_sub(self.queue[into].seq).min(MERGE_LIMIT - 1),
+            pcount: PCOUNT_LIMIT,
+            mss,
+        };
+        let Some(run) = self.queue.gather(into, id, limits) else { return false };
+        self.note_run(&run, into);
+        hear.run(&run);
         true
     }
 
-    /// The plain skbs from `id` on, of segments of `mss` bytes, that end by `end` and can be merged into `into`, or with each
-    /// other if that is `id`.
-    #[inline]
-    fn run_to_merge(&self, id: SkbId, into: SkbId, mss: u32, end: u32) -> Option<Run> {
-        let start = self.queue[into].seq;
-        let room = end.wrapping_sub(start).min(MERGE_LIMIT - 1);
-        let mut segments = if into == id { 0 } else { u32::from(self.queue[into].pcount) };
-        let (mut count, mut pcount) = (0, 0);
-        let mut place = id;
-        while place != NIL {
-            let skb = &self.queue[place];
-            segments += u32::from(skb.pcount);
-            let span = skb.end_seq.wrapping_sub(start);
-            if skb.tags != 0
-                || skb.flags & (flag::SYN | flag::FIN) != 0
-                || skb.seg_len() != mss
-                || span > room
-                || segments > PCOUNT_LIMIT
-            {
-                break;
-            }
-            pcount += u32::from(skb.pcount);
-            count += 1;
-            if span == room {
-                break;
-            }
-            place = self.queue.next_plain(place);
+    /// [`Self::tag_run`] of `id` if that is one skb which continues the last SACKed one and ends where the block does: the
+    /// packet that has just arrived above a hole.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    fn tag_next(&mut self, id: SkbId, block: SackBlock, hear: &mut impl Hear) -> bool {
+        if Some(id) != self.queue.plain_place()
+            || after(block.start, self.queue[id].seq)
+            || self.search.next != NIL
+        {
+            return false;
         }
-        (count > 0).then(|| self.run_of(id, count, pcount))
+        let into = self.queue.linked_tail();
+        let Some(run) = self.queue.gather_next(block.end, MERGE_LIMIT - 1, PCOUNT_LIMIT) else {
+            return false;
+        };
+        self.note_run(&run, into);
+        hear.run(&run);
+        true
+    }
+
+    /// The plain skbs of a run were SACKed and are now in `into`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    fn note_run(&mut self, run: &Run, into: SkbId) {
+        let merged = run.count - u32::from(into == run.first);
+        self.sacked_out += run.pcount;
+        self.wmem_queued -= merged * OVERHEAD;
+        if is_place_among(self.retransmit_hint, run.first, run.count) {
+            self.retransmit_hint = into;
+        }
+        // Nothing above a plain skb is SACKed.
+        self.highest_sack = self.queue.plain_head();
+        self.above_sacked = run.end_seq;
     }
 
     /// Tags an skb that is covered as a whole.
-    fn sacktag_skb(
-        &mut self,
-        id: SkbId,
-        conn: &Conn,
-        is_dup: bool,
-        hear: &mut impl FnMut(Tagged<'_>),
-    ) {
+    fn sacktag_skb(&mut self, id: SkbId, conn: &Conn, is_dup: bool, hear: &mut impl Hear) {
         let tags = self.sacktag_one(id, conn, None, is_dup, hear);
         let skb = &mut self.queue[id];
         skb.tags = tags;
@@ -510,7 +500,7 @@ impl Scoreboard {
         conn: &Conn,
         piece: Option<&Piece>,
         is_dup: bool,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) -> u8 {
         let skb = &self.queue[id];
         let (mut end, mut pcount) = (skb.end_seq, u32::from(skb.pcount));
@@ -560,7 +550,7 @@ impl Scoreboard {
             is_sacked: heard_tags & tag::SACKED != 0,
             is_retrans: heard_tags & tag::ANY_RETRANS != 0,
         };
-        hear(Tagged::Piece(&Covered {
+        hear.piece(&Covered {
             start,
             end,
             pcount,
@@ -569,7 +559,7 @@ impl Scoreboard {
             is_below_highest,
             tx,
             delivered,
-        }));
+        });
         tags
     }
 
@@ -580,7 +570,7 @@ impl Scoreboard {
         conn: &Conn,
         block: SackBlock,
         is_dup: bool,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) -> Shift {
         let skb = &self.queue[id];
         let prev = self.queue.prev(id);
@@ -658,7 +648,7 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         piece: &Piece,
-        hear: &mut impl FnMut(Tagged<'_>),
+        hear: &mut impl Hear,
     ) -> bool {
         self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
         let skb = &mut self.queue[id];
