@@ -63,6 +63,12 @@ impl<P: Load> Port<'_, P> {
         self.net.arm(flow, side, timer, at);
     }
 
+    /// Counts an event that the host has handled without the network's help: a timer of its own.
+    #[inline]
+    pub fn count_event(&mut self) {
+        self.net.count_events(1);
+    }
+
     /// Disarms a timer.
     #[inline]
     pub fn disarm(&mut self, flow: FlowId, side: Side, timer: u8) {

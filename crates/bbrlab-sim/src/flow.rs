@@ -86,8 +86,6 @@ pub(crate) struct Flow {
     pub(crate) bytes_at_last_start: u64,
     /// Bytes read when the steady state began.
     pub(crate) bytes_at_ss: u64,
-    /// Bytes read when the first flow ended.
-    pub(crate) bytes_at_first_end: u64,
     ends: Ends,
     /// Data packets that have reached the receiver.
     pub(crate) data_arrivals: u64,
@@ -99,6 +97,8 @@ pub(crate) struct Flow {
     pub(crate) is_started: bool,
     pub(crate) is_on: bool,
     pub(crate) meter: Meter,
+    /// Bytes read when the first flow ended.
+    pub(crate) bytes_at_first_end: u64,
     /// Bytes read when the last flow ended.
     pub(crate) bytes_in_traffic: u64,
     /// Bytes of one transfer; `u64::MAX` for a source without end.
@@ -108,7 +108,7 @@ pub(crate) struct Flow {
     /// The counts of the connections before this one, if there were any.
     past: Option<Box<Past>>,
     /// The counts behind rates and shares at the end of the active time.
-    pub(crate) at_end: Option<AtEnd>,
+    pub(crate) at_end: Option<Box<AtEnd>>,
     /// Whether packets can queue on its way.
     pub(crate) has_rated_link: bool,
 }
@@ -130,6 +130,7 @@ impl Flow {
                 first_packet: 0,
                 tcp_options: setup.tcp_options,
                 framing: setup.framing,
+                idle_pacing: Time::NEVER,
             },
             is_started: false,
             phase: Phase::Open,
@@ -177,12 +178,12 @@ impl Flow {
         }
         self.meter.freeze(now);
         let totals = self.totals(now);
-        self.at_end = Some(AtEnd {
+        self.at_end = Some(Box::new(AtEnd {
             at: now,
             bytes_read: totals.receiver.bytes_read,
             wire_bytes,
             limits: totals.limits,
-        });
+        }));
         true
     }
 
@@ -253,6 +254,7 @@ impl Flow {
             return false;
         }
         let now = port.now();
+        self.let_pacing_lapse(port);
         let mut end = self.ends.end(port, Side::Sender);
         let is_done = wire::pure_ack(packet)
             .is_some_and(|ack| self.sender.on_pure_ack(end.now(), &ack, &mut end));
@@ -264,7 +266,50 @@ impl Flow {
         }
         let rtt = self.sender.take_rtt_sample();
         self.note(now, rtt);
+        self.arm_pacing_unless_idle(port);
         self.may_end && self.check_over(port, &classes[self.class as usize])
+    }
+
+    /// Before an event of the sender: a pacing timer that is not in the event queue, and was due before, has fired.
+    #[inline]
+    fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
+        if self.ends.idle_pacing < port.now() {
+            port.count_event();
+            self.pacing_lapses();
+        }
+    }
+
+    #[inline]
+    fn pacing_lapses(&mut self) {
+        let at = std::mem::replace(&mut self.ends.idle_pacing, Time::NEVER);
+        self.sender.pacing_lapses(wire::host_time(at));
+    }
+
+    /// The same if it is due by `now`, for what looks at the flow between events. Returns whether it has fired.
+    pub(crate) fn catch_up(&mut self, now: Time) -> bool {
+        let is_due = self.ends.idle_pacing <= now;
+        if is_due {
+            self.pacing_lapses();
+        }
+        is_due
+    }
+
+    /// After an event of the sender: a pacing timer that will have something to do goes into the event queue.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly there is none")]
+    fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
+        if self.ends.idle_pacing != Time::NEVER {
+            self.arm_idle_pacing(port);
+        }
+    }
+
+    #[inline(never)]
+    fn arm_idle_pacing(&mut self, port: &mut Port<'_, Payload>) {
+        let at = self.ends.idle_pacing;
+        if !self.sender.is_idle_until(wire::host_time(at)) {
+            self.ends.idle_pacing = Time::NEVER;
+            port.arm(self.ends.flow, Side::Sender, TimerId::Pacing as u8, at);
+        }
     }
 
     /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged. Returns
@@ -282,8 +327,24 @@ impl Flow {
         false
     }
 
+    /// The pacing timer fires. It was in the event queue, and when the event is over it may be armed for what has been sent.
     #[inline]
+    pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
+        debug_assert_eq!(self.ends.idle_pacing, Time::NEVER);
+        self.run_sender_timer(port, TimerId::Pacing);
+    }
+
+    /// A timer of the sender fires that is not the pacing timer.
+    #[inline(never)]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
+        self.let_pacing_lapse(port);
+        self.run_sender_timer(port, timer);
+        self.arm_pacing_unless_idle(port);
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all others")]
+    fn run_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
         let (cwnd, srtt_us) = (self.sender.conn().ctl.cwnd, self.sender.conn().srtt_us);
         let mut end = self.ends.end(port, Side::Sender);
@@ -312,6 +373,22 @@ impl Flow {
 
     /// Returns whether the flow's active time has ended with this event.
     pub(crate) fn on_application(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        token: Token,
+        class: &FlowClass,
+        setup: &ClassSetup,
+    ) -> bool {
+        let now = port.now();
+        if self.catch_up(now) {
+            port.count_event();
+        }
+        let has_ended = self.act(port, token, class, setup);
+        self.arm_pacing_unless_idle(port);
+        has_ended
+    }
+
+    fn act(
         &mut self,
         port: &mut Port<'_, Payload>,
         token: Token,
@@ -385,6 +462,7 @@ impl Flow {
         if self.is_started {
             self.end_accounts(now);
             self.ends.first_packet = port.packets_sent(self.ends.flow);
+            self.ends.idle_pacing = Time::NEVER;
             self.sender = setup.sender();
             self.receiver = Receiver::new(setup.receiver);
             for side in [Side::Sender, Side::Receiver] {
@@ -496,10 +574,18 @@ mod tests {
 
     #[test]
     fn what_all_events_touch_shares_a_cache_line() {
-        let first = offset_of!(Flow, ends.flow);
+        let first = offset_of!(Flow, ends.idle_pacing);
         let last = offset_of!(Flow, meter.recent);
         assert!(first % LINE == 0 && last - first <= LINE, "{first} to {last}");
         let receiver = offset_of!(Flow, receiver);
         assert!(receiver % LINE == 0, "the receiver begins at {receiver}");
+    }
+
+    /// Flows lie side by side. If their size were a multiple of a power of two, the same field of all would compete for few
+    /// sets of a cache.
+    #[test]
+    fn a_flow_has_an_odd_number_of_cache_lines() {
+        let size = size_of::<Flow>();
+        assert!(size.is_multiple_of(LINE) && size / LINE % 2 == 1, "{size} bytes");
     }
 }

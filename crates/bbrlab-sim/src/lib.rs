@@ -134,10 +134,18 @@ impl Sim {
                 self.world.windows.reach(stop, &mut self.world.flows);
             }
             if next_sample == Some(stop) {
+                self.catch_up();
                 self.sampler.sample(stop, &mut self.net, &self.rated, &self.world.flows);
             }
         }
         if self.net.now() >= end { Status::Done } else { Status::Running }
+    }
+
+    /// Brings all flows up to the current time: see [`Flow::catch_up`].
+    fn catch_up(&mut self) {
+        let now = self.net.now();
+        let flows = self.world.flows.iter_mut();
+        self.net.count_events(flows.map(|flow| u64::from(flow.catch_up(now))).sum());
     }
 
     /// The sender of a flow as its congestion control sees it.
@@ -182,6 +190,7 @@ impl Sim {
     #[must_use]
     pub fn finish(mut self) -> RunResult {
         self.net.check_conservation();
+        self.catch_up();
         let now = self.net.now();
         let World { flows, windows, .. } = &mut self.world;
         let mut goes_on = false;

@@ -162,7 +162,7 @@ fn link_summary(
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary {
     let class = &run.classes[flow.class as usize];
-    let at_end = flow.at_end.expect("every flow was frozen when the run ended");
+    let at_end = flow.at_end.as_ref().expect("every flow was frozen when the run ended");
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;

@@ -172,16 +172,20 @@ pub(crate) struct End<'a, 'b> {
 }
 
 /// What the two ends of a flow keep between events: their random numbers, and settings for packets.
+///
+/// Few packets need `tcp_options` and what is before it; in a flow, what comes after it begins a cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ends {
     pub(crate) rng: Rng,
+    pub(crate) tcp_options: TcpOptions,
+    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to do; else `NEVER`.
+    pub(crate) idle_pacing: Time,
     pub(crate) flow: FlowId,
     /// The number of the flow's first packet of the current connection: a train opens one after the other.
     pub(crate) first_packet: u32,
     /// Link-layer bytes around a packet of the sender and of the receiver.
     pub(crate) framing: [u32; 2],
-    pub(crate) tcp_options: TcpOptions,
 }
 
 impl Ends {
@@ -319,6 +323,12 @@ impl Host for End<'_, '_> {
                 self.port.arm(self.ends.flow, self.side, timer as u8, run_time(at));
             }
         }
+    }
+
+    /// The flow calls [`bbrlab_tcp::Sender::pacing_lapses`] before the sender's next event.
+    #[inline]
+    fn arm_idle_pacing(&mut self, at: Time) {
+        self.ends.idle_pacing = self.port.step_at(run_time(at));
     }
 
     #[inline]

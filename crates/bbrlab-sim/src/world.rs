@@ -3,6 +3,7 @@
 use bbrlab_net::{Arrival, FlowId, Handler, Port, Side};
 use bbrlab_run::FlowClass;
 use bbrlab_run::Series;
+use bbrlab_tcp::TimerId;
 
 use crate::app::Token;
 use crate::flow::{ClassSetup, Flow};
@@ -62,10 +63,10 @@ impl Handler<Payload> for World {
     #[expect(clippy::inline_always, reason = "a choice of two, in the event loop only")]
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
-        let timer = wire::timer(timer);
         match side {
-            Side::Sender => flow.on_sender_timer(port, timer),
-            Side::Receiver => flow.on_receiver_timer(port, timer, &self.classes),
+            Side::Sender if timer == TimerId::Pacing as u8 => flow.on_pacing_timer(port),
+            Side::Sender => flow.on_sender_timer(port, wire::timer(timer)),
+            Side::Receiver => flow.on_receiver_timer(port, wire::timer(timer), &self.classes),
         }
     }
 

@@ -47,6 +47,18 @@ pub trait Host: Draw {
     /// Arms `timer` for `at`; replaces an earlier deadline.
     fn arm(&mut self, timer: TimerId, at: Time);
 
+    /// Arms the pacing timer for `at` while cwnd is full: unless the sender has an event before, all that it will do then is
+    /// to note that cwnd limits it. The host may call [`Sender::pacing_lapses`] in place of the timer, any time after `at` and
+    /// before the sender's next event. If that is before `at`, and [`Sender::is_idle_until`] no longer holds after it, the
+    /// host has to arm the timer.
+    ///
+    /// [`Sender::pacing_lapses`]: crate::Sender::pacing_lapses
+    /// [`Sender::is_idle_until`]: crate::Sender::is_idle_until
+    #[inline]
+    fn arm_idle_pacing(&mut self, at: Time) {
+        self.arm(TimerId::Pacing, at);
+    }
+
     /// Disarms `timer`.
     fn disarm(&mut self, timer: TimerId);
 }

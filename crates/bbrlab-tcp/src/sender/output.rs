@@ -134,6 +134,13 @@ impl Sender {
     /// Whether pacing delays the next skb; if so, arms the pacing timer. Linux: `tcp_pacing_check`.
     #[inline]
     pub(super) fn is_held_by_pacing(&mut self, host: &mut impl Host) -> bool {
+        self.is_held_by_pacing_while(false, host)
+    }
+
+    /// The same, while `in_flight` packets may be known to fill cwnd.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly it is known that cwnd is not full")]
+    fn is_held_by_pacing_while(&mut self, is_cwnd_full: bool, host: &mut impl Host) -> bool {
         if self.conn.ctl.pacing_status != PacingStatus::Needed
             || self.conn.wstamp_ns <= self.conn.clock_ns
         {
@@ -141,9 +148,36 @@ impl Sender {
         }
         if !self.is_pacing_armed {
             self.is_pacing_armed = true;
-            host.arm(TimerId::Pacing, Time(self.conn.wstamp_ns));
+            let at = Time(self.conn.wstamp_ns);
+            if is_cwnd_full && self.is_idle_until(at) {
+                host.arm_idle_pacing(at);
+            } else {
+                host.arm(TimerId::Pacing, at);
+            }
         }
         true
+    }
+
+    /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find nothing to do because cwnd is
+    /// full.
+    #[must_use]
+    pub fn is_idle_until(&self, at: Time) -> bool {
+        self.hooks.cong_control
+            && self.sending != Sending::Otherwise
+            && self.conn.wstamp_ns <= at.0
+            && self.board.has_unsent()
+            && !self.board.is_repair_due()
+            && self.board.in_flight() >= self.conn.ctl.cwnd
+    }
+
+    /// What the pacing timer does when it fires at `at` and [`Self::is_idle_until`] that time holds.
+    pub fn pacing_lapses(&mut self, at: Time) {
+        debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
+        self.refresh_clock(at);
+        self.is_pacing_armed = false;
+        self.validate_cwnd_as_linux(true);
+        self.limits.note_stop(Stop::Limited(Limit::Cwnd));
+        self.account_limit(at);
     }
 
     /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
@@ -263,7 +297,7 @@ impl Sender {
         let segs = if SINGLE { 1 } else { self.tso_segs() };
         let mut has_sent = false;
         debug_assert!(self.board.packets_out() > 0, "something is in flight");
-        let limit = loop {
+        let (limit, is_cwnd_full) = loop {
             if quota < segs || !self.is_full_burst_allowed(segs) {
                 let is_rto_due = self.is_rto_due();
                 let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
@@ -275,27 +309,28 @@ impl Sender {
             }
             self.conn.inflight = in_flight;
             self.send_full_burst(segs, host);
-            if let Some(limit) = self.limit_before_cwnd(Push::All, host) {
-                break limit;
+            debug_assert!(self.board.has_unsent(), "the skb was longer");
+            in_flight = self.conn.inflight.wrapping_add(segs);
+            let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
+            if self.is_held_by_pacing_while(is_cwnd_full, host) {
+                break (Limit::Pacing, is_cwnd_full);
+            }
+            if is_cwnd_full {
+                break (Limit::Cwnd, true);
             }
             has_sent = true;
-            in_flight = self.conn.inflight.wrapping_add(segs);
             quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
-            if quota == 0 {
-                break Limit::Cwnd;
-            }
         };
-        self.finish_full_bursts(segs, host);
+        self.finish_full_bursts(is_cwnd_full, host);
         Stop::Limited(limit)
     }
 
-    /// The end of [`Self::send_full_bursts`] after a burst of `segs`.
+    /// The end of [`Self::send_full_bursts`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
-    fn finish_full_bursts(&mut self, segs: u32, host: &mut impl Host) {
-        let in_flight = self.conn.inflight.wrapping_add(segs);
-        debug_assert_eq!(in_flight, self.board.in_flight());
-        self.validate_cwnd_as_linux(in_flight >= self.conn.ctl.cwnd);
+    fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
+        debug_assert_eq!(is_cwnd_full, self.board.in_flight() >= self.conn.ctl.cwnd);
+        self.validate_cwnd_as_linux(is_cwnd_full);
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 

@@ -167,6 +167,10 @@ struct Totals {
     digest: Digest,
     /// Without the paths for what nearly every packet does, which must change nothing.
     has_no_shortcuts: bool,
+    /// Behind a host that keeps idle pacing timers to itself, which must change nothing either.
+    keeps_idle_pacing: bool,
+    /// How many of these lapsed.
+    lapsed: u32,
 }
 
 impl Totals {
@@ -178,6 +182,7 @@ impl Totals {
         self.probes += sender.stats.tlp_count;
         self.undone += sender.stats.undo_count;
         self.ms += world.now.since(BOOT).0 / 1_000_000;
+        self.lapsed += world.lapsed;
         let spent = sender.limits.spent(world.now).map(|span| span.0);
         self.digest.add(&[world.digest.0, sender.stats.sent_bytes]);
         self.digest.add(&spent);
@@ -210,6 +215,14 @@ struct World {
     dice: Dice,
     loss_one_in: u32,
     timers: [Option<Time>; TimerId::COUNT],
+    /// Whether idle pacing timers are kept back.
+    keeps_idle_pacing: bool,
+    /// The pacing timer is armed, and kept back.
+    is_idle: bool,
+    /// When such a timer fired; the sender has yet to hear of it.
+    lapsed_at: Option<Time>,
+    /// How many fired.
+    lapsed: u32,
     /// Segments on their way to the receiver: time of arrival, order of sending, segment.
     flying: Vec<(Time, u64, Segment)>,
     sent: u64,
@@ -244,6 +257,10 @@ impl Host for World {
         assert!(at >= self.now, "a timer is armed for the future");
         self.timers[timer as usize] = Some(at);
     }
+    fn arm_idle_pacing(&mut self, at: Time) {
+        self.arm(TimerId::Pacing, at);
+        self.is_idle = self.keeps_idle_pacing;
+    }
     fn disarm(&mut self, timer: TimerId) {
         self.timers[timer as usize] = None;
     }
@@ -257,6 +274,44 @@ impl World {
         self.digest.add_state(&sender.info());
     }
 
+    /// Before an event of the sender: it hears of a pacing timer that was kept back and has fired.
+    fn catch_up(&mut self, sender: &mut Sender) {
+        if let Some(at) = self.lapsed_at.take() {
+            sender.pacing_lapses(at);
+        }
+    }
+
+    /// A timer fires. Of a pacing timer that was kept back the sender hears later.
+    fn fire(&mut self, id: TimerId, sender: &mut Sender) {
+        let now = self.now;
+        self.timers[id as usize] = None;
+        if id == TimerId::Pacing && self.is_idle {
+            self.is_idle = false;
+            self.lapsed_at = Some(now);
+            self.lapsed += 1;
+        } else {
+            self.catch_up(sender);
+            sender.on_timer(now, id, self);
+        }
+    }
+
+    /// [`Self::note`] as whoever looks at the sender finds it: it catches up before.
+    fn note_caught_up(&mut self, sender: &Sender) {
+        let Some(at) = self.lapsed_at else {
+            self.note(sender);
+            return;
+        };
+        let mut seen = sender.clone();
+        seen.pacing_lapses(at);
+        self.note(&seen);
+    }
+
+    /// After an event of the sender: a pacing timer that will have something to do is kept back no longer.
+    fn keep_only_idle(&mut self, sender: &Sender) {
+        let at = self.timers[TimerId::Pacing as usize];
+        self.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
+    }
+
     /// Nothing gets through, and nobody answers.
     fn silent(dice: Dice) -> Self {
         Self {
@@ -264,6 +319,10 @@ impl World {
             dice,
             loss_one_in: 1,
             timers: [None; TimerId::COUNT],
+            keeps_idle_pacing: false,
+            is_idle: false,
+            lapsed_at: None,
+            lapsed: 0,
             flying: Vec::new(),
             sent: 0,
             rcv_nxt: 0,
@@ -364,6 +423,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
         rcv_nxt: start_seq,
         latest: start_seq,
         wnd: 60_000,
+        keeps_idle_pacing: totals.keeps_idle_pacing,
         ..World::silent(dice)
     };
     let mut written = 0;
@@ -375,19 +435,23 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
         if written < total && sender.is_established() && world.dice.one_in(5) {
             let bytes = u64::from(1 + world.dice.below(30_000)).min(total - written);
             written += bytes;
+            world.catch_up(&mut sender);
             sender.write(world.now, bytes, &mut world);
             if written == total {
                 close_at = Some(step + 3);
             }
         }
         if close_at == Some(step) {
+            world.catch_up(&mut sender);
             sender.close(world.now, &mut world);
         }
         if sender.app_is_ready() {
+            world.catch_up(&mut sender);
             sender.run_app(world.now, &mut world);
         }
+        world.keep_only_idle(&sender);
         check_counts(&sender);
-        world.note(&sender);
+        world.note_caught_up(&sender);
         if sender.is_all_acked() && close_at.is_some_and(|at| at < step) {
             break;
         }
@@ -413,6 +477,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 // The return path has no delay, but loses one segment in ten.
                 if !world.dice.one_in(10) {
                     let now = world.now;
+                    world.catch_up(&mut sender);
                     let is_done = pure_ack(&answer)
                         .is_some_and(|ack| sender.on_pure_ack(now, &ack, &mut world));
                     if !is_done {
@@ -422,9 +487,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
             }
             (_, Some((at, id))) => {
                 world.now = world.now.max(at);
-                world.timers[id as usize] = None;
-                let now = world.now;
-                sender.on_timer(now, id, &mut world);
+                world.fire(id, &mut sender);
             }
             (None, None) => {
                 // Nothing happens until the application writes or closes.
@@ -622,6 +685,25 @@ fn the_shortcuts_of_the_output_engine_change_nothing() {
         linux_transfer(seed, totals);
     });
     assert_eq!(lines(seeds, linux_transfer), without);
+}
+
+#[test]
+fn a_host_that_keeps_idle_pacing_timers_changes_nothing() {
+    let seeds = 3000..3060;
+    let mut lapsed = 0;
+    let with = lines(seeds.clone(), |seed, totals| {
+        totals.keeps_idle_pacing = true;
+        totals.lapsed = 0;
+        linux_transfer(seed, totals);
+        switched_transfer(seed, totals);
+        lapsed += totals.lapsed;
+    });
+    let without = lines(seeds, |seed, totals| {
+        linux_transfer(seed, totals);
+        switched_transfer(seed, totals);
+    });
+    assert_eq!(with, without);
+    assert!(lapsed > 100, "only {lapsed} timers lapsed");
 }
 
 /// A line more that each of many senders needs is a line more that has to come from memory.
