@@ -302,7 +302,12 @@ impl<'a> Chosen<'a> {
                         "no transfers here: completion times need flows with `bytes` or `train`";
                     return Err(reason.to_owned().into());
                 }
-                let transfers = read_columns(folder, TRANSFERS_PARQUET, Transfers::from_columns)?;
+                let transfers = read_columns(
+                    folder,
+                    TRANSFERS_PARQUET,
+                    Transfers::FIGURES,
+                    Transfers::from_columns,
+                )?;
                 for row in (0..transfers.len()).filter(|&row| is_shown(transfers.start_s[row])) {
                     let fct_ms = transfers.fct_s[row].map(|fct_s| fct_s * 1e3);
                     add(group_of(transfers.flow[row]), fct_ms);

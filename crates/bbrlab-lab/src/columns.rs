@@ -373,7 +373,7 @@ mod tests {
             policer_drops: None,
             marks: 0.into(),
         });
-        let through = |columns: Vec<Column>| decode(encode(&columns, &[])).unwrap();
+        let through = |columns: Vec<Column>| decode(encode(&columns, &[]), |_| true).unwrap();
         assert_eq!(Series::from_columns(&through(series.columns())).unwrap(), series);
         assert_eq!(QueueSeries::from_columns(&through(queue.columns())).unwrap(), queue);
     }
@@ -393,7 +393,7 @@ mod tests {
             queue.push(QueueRow::default());
         }
         let file = encode(&of_series(&run, queue.columns()), &[]);
-        let columns = decode(file).unwrap();
+        let columns = decode(file, |_| true).unwrap();
         let own: Vec<(&str, &Values)> =
             columns[9..].iter().map(|column| (column.name.as_str(), &column.values)).collect();
         let words = |word: &str| Values::Text(vec![word.to_owned().into(); 20_000]);
@@ -429,7 +429,7 @@ mod tests {
     fn written(runs: &[RunSummary]) -> Vec<Column> {
         let mut file = Vec::new();
         write_summary(&mut file, runs, &[]).unwrap();
-        decode(file).unwrap()
+        decode(file, |_| true).unwrap()
     }
 
     #[test]

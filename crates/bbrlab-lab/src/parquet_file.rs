@@ -227,13 +227,16 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
     (there, levels)
 }
 
-/// The columns of a Parquet file that has numbers and strings only, as [`encode`] writes it. Optional columns
-/// of the file become `Opt...` values.
+/// The columns with a wanted name, of a Parquet file that has numbers and strings only, as [`encode`] writes it. Optional
+/// columns of the file become `Opt...` values.
 ///
 /// # Errors
 /// If the file is of another kind, or damaged.
-pub(crate) fn decode(file: Vec<u8>) -> Result<Vec<Column>, String> {
-    read_all(file).map_err(|error| words(&error))
+pub(crate) fn decode(
+    file: Vec<u8>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Column>, String> {
+    read_wanted(file, is_wanted).map_err(|error| words(&error))
 }
 
 /// A Parquet file that is read one group of rows at a time.
@@ -280,12 +283,18 @@ fn words(error: &ParquetError) -> String {
     }
 }
 
-fn read_all(file: Vec<u8>) -> Result<Vec<Column>, ParquetError> {
+fn read_wanted(
+    file: Vec<u8>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Column>, ParquetError> {
     let reader = SerializedFileReader::new(Bytes::from(file))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let mut columns = Vec::with_capacity(schema.num_columns());
+    let mut columns = Vec::new();
     for at in 0..schema.num_columns() {
         let described = schema.column(at);
+        if !is_wanted(described.name()) {
+            continue;
+        }
         let is_optional = described.max_def_level() > 0;
         let mut column: Option<Values> = None;
         for group in 0..reader.num_row_groups() {
@@ -388,7 +397,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        assert_eq!(decode(encode(&columns(), &[])).unwrap(), columns());
+        assert_eq!(decode(encode(&columns(), &[]), |_| true).unwrap(), columns());
     }
 
     #[test]
@@ -399,21 +408,21 @@ mod tests {
     #[test]
     fn a_table_without_rows_is_a_file_too() {
         let empty = vec![Column::new("time_s", Values::Float(Vec::new()))];
-        assert_eq!(decode(encode(&empty, &[])).unwrap(), empty);
+        assert_eq!(decode(encode(&empty, &[]), |_| true).unwrap(), empty);
     }
 
     #[test]
     fn more_rows_than_a_group_holds_come_back_in_order() {
         let rows = i64::try_from(super::ROWS_PER_GROUP).unwrap() + 5;
         let long = vec![Column::new("n", Values::Int((0..rows).collect()))];
-        assert_eq!(decode(encode(&long, &[])).unwrap(), long);
+        assert_eq!(decode(encode(&long, &[]), |_| true).unwrap(), long);
     }
 
     #[test]
     fn a_damaged_file_is_an_error() {
         let mut file = encode(&columns(), &[]);
         file.truncate(file.len() / 2);
-        assert!(decode(file).is_err());
-        assert!(decode(b"no parquet".to_vec()).is_err());
+        assert!(decode(file, |_| true).is_err());
+        assert!(decode(b"no parquet".to_vec(), |_| true).is_err());
     }
 }

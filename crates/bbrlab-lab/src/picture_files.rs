@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
-use bbrlab_run::{Column, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series};
+use bbrlab_run::{Column, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
@@ -274,7 +274,8 @@ pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
-    let queue = read_columns(folder, QUEUE_PARQUET, QueueSeries::from_columns)?;
+    let queue =
+        read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
@@ -297,19 +298,23 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 
 /// The time series of the flows in a run's folder.
 pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
-    read_columns(folder, SERIES_PARQUET, Series::from_columns)
+    read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
 }
 
-/// The records in one of a run's Parquet files.
+/// The records in one of a run's Parquet files, from the columns of these names. What the file says of its run in each row
+/// besides is not read.
 ///
 /// # Errors
 /// If it is not there or damaged.
 pub(crate) fn read_columns<T>(
     folder: &Path,
     name: &str,
+    figures: &[Figure],
     records: impl Fn(&[Column]) -> Result<T, String>,
 ) -> Result<T, LabError> {
     let path = folder.join(name);
     let bytes = read_kept(folder, name)?;
-    decode(bytes).and_then(|columns| records(&columns)).map_err(|reason| damaged(&path, &reason))
+    decode(bytes, |column| figures.iter().any(|figure| figure.name == column))
+        .and_then(|columns| records(&columns))
+        .map_err(|reason| damaged(&path, &reason))
 }

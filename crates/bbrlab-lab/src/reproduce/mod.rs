@@ -58,7 +58,7 @@ const FAST_BPS: u64 = 1_000_000_000;
 pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
-    /// One seed, no points at 1 Gbit/s, short runs where nothing needs longer ones.
+    /// One seed, no points at 1 Gbit/s or that repeat others, short runs where nothing needs longer ones.
     pub quick: bool,
     /// First seed.
     pub seed: Option<u64>,
@@ -244,7 +244,8 @@ fn run_scenario(
     let scenario = seeded(id, sets, seeds, options.seed)?;
     let mut only = BTreeSet::new();
     for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {
-        if is_left_out(&scenario, first) {
+        let is_repeated = options.quick && quick::is_repeated(id, &scenario.run(first));
+        if is_repeated || is_left_out(&scenario, first) {
             continue;
         }
         // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.

@@ -63,7 +63,12 @@ impl<'a> Measured<'a> {
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.queue.get()) };
         if self.queue.get().is_none() {
-            let queue = read_columns(folder, QUEUE_PARQUET, QueueSeries::from_columns)?;
+            let queue = read_columns(
+                folder,
+                QUEUE_PARQUET,
+                QueueSeries::FIGURES,
+                QueueSeries::from_columns,
+            )?;
             return Ok(Some(self.queue.get_or_init(|| queue)));
         }
         Ok(self.queue.get())
