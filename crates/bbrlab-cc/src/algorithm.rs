@@ -1,6 +1,6 @@
 //! The one list of algorithms: parsing, help, contract tests and documents all come from it.
 
-use crate::bbr_bounded::Given;
+use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
     self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, Stepped, Steps,
 };
@@ -10,6 +10,7 @@ use crate::bbr3_ietf::Bbr3Ietf;
 use crate::bic::Bic;
 use crate::cubic::CubicParams;
 use crate::dctcp::Dctcp;
+use crate::given::Given;
 use crate::highspeed::Highspeed;
 use crate::htcp::Htcp;
 use crate::hybla::Hybla;
@@ -454,7 +455,7 @@ dispatch! {
     Bbr2Form2020(Bbr2<Form2020>),
     Bbr2Exp(Bbr2<Exp>),
     Bbr3(Bbr3<Constants>),
-    Bbr3Given(Bbr3<Given>),
+    Bbr3Given(Bbr3<Given<BoundedParams>>),
     Bbr3Ietf(Bbr3Ietf),
     Reno(Reno),
     Cubic(Cubic),

@@ -17,6 +17,7 @@ pub mod bic;
 mod conn;
 pub mod cubic;
 pub mod dctcp;
+mod given;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
@@ -31,6 +32,8 @@ pub mod vegas;
 pub mod veno;
 pub mod westwood;
 pub mod windowed_filter;
+#[cfg(test)]
+mod xorshift;
 pub mod yeah;
 
 pub use algorithm::{Algorithm, Cc};

@@ -157,6 +157,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::{Measured, WindowedFilter};
+    use crate::xorshift::Xorshift;
     use expect_test::{Expect, expect};
 
     /// `(t, v)` in; the best and all three samples out, one line each.
@@ -200,13 +201,8 @@ mod tests {
 
     #[test]
     fn every_sample_does_what_it_does_in_the_kernel() {
-        let mut state = 88_172_645_463_325_252_u64;
-        let mut below = |bound: u32| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            u32::try_from((state >> 20) % u64::from(bound)).expect("below a bound of 32 bits")
-        };
+        let mut random = Xorshift::new();
+        let mut below = |bound| random.below(bound);
         for window in [0, 1, 4, 10, 33, 1000] {
             let mut t = u32::MAX - 20_000;
             let mut kernel = [Measured { t, v: 50 }; 3];

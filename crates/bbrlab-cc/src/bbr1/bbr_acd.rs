@@ -20,10 +20,11 @@
 //!    a queue would be congestion.
 //! 3. ACKs without an RTT sample are ignored.
 
+use crate::given::Given;
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::recovery::without_losses;
-use super::steps::GivenSteps;
+use super::steps::Steps;
 use super::variant::{Recovered, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
@@ -130,7 +131,7 @@ impl BbrAcd {
 }
 
 impl Variant for BbrAcd {
-    type Steps = GivenSteps;
+    type Steps = Given<Steps>;
 
     #[inline]
     fn observe(bbr: &mut Bbr<Self>, _conn: &Conn, rs: &RateSample) {

@@ -12,9 +12,10 @@
 //!    The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's random first phase
 //!    does.
 
+use crate::given::Given;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
-use super::steps::GivenSteps;
+use super::steps::Steps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
@@ -63,7 +64,7 @@ impl BbrPlus {
 }
 
 impl Variant for BbrPlus {
-    type Steps = GivenSteps;
+    type Steps = Given<Steps>;
 
     /// The listing's tests, in its order and without a return between the second and the third. So a loss
     /// prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes straight on

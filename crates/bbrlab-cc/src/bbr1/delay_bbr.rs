@@ -24,11 +24,12 @@
 //! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of 1/65536.
 
+use crate::given::Given;
 use crate::linux_int::before;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::model::{MinRtt, is_valid};
-use super::steps::GivenSteps;
+use super::steps::Steps;
 use super::variant::Variant;
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
@@ -195,7 +196,7 @@ impl Bbr<DelayBbr> {
 }
 
 impl Variant for DelayBbr {
-    type Steps = GivenSteps;
+    type Steps = Given<Steps>;
 
     const GAIN_CYCLE_Q8: [u32; 8] = [284, 230, 256, 256, 256, 256, 256, 256];
 

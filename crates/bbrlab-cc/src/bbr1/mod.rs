@@ -74,9 +74,10 @@ use policer::{Policer, Verdict};
 use probe_rtt::ProbeRtt;
 use recovery::Recovery;
 use steps::{ExtraAcked, Losses};
-pub use steps::{GivenSteps, LinuxSteps, StepSource, Steps};
+pub use steps::{LinuxSteps, Steps};
 pub use variant::{Plain, Recovered, Stepped, Variant};
 
+use crate::given::Given;
 use crate::{
     CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, ParamError, Params,
     RateSample,
@@ -317,13 +318,13 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-impl<V: Variant<Steps = GivenSteps>> Bbr<V> {
+impl<V: Variant<Steps = Given<Steps>>> Bbr<V> {
     /// [`Self::new`] with the steps of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.
     pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
-        Ok(Self { steps: GivenSteps(Steps::from_params(params)?), ..Self::new(variant) })
+        Ok(Self { steps: Given(Steps::from_params(params)?), ..Self::new(variant) })
     }
 }
 

@@ -1,6 +1,5 @@
 //! The steps in which implementations of BBR v1 differ, and where an algorithm takes its own from.
 
-use std::fmt::Debug;
 use std::ops::Deref;
 
 use super::model::PACED_PPM;
@@ -72,9 +71,6 @@ impl Default for Steps {
     }
 }
 
-/// Where an algorithm takes its steps from. Where they are constants, what depends on them is decided when it is compiled.
-pub trait StepSource: Copy + Debug + Default + Deref<Target = Steps> {}
-
 /// Linux's steps, known when the algorithm is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxSteps;
@@ -86,19 +82,3 @@ impl Deref for LinuxSteps {
         &LINUX
     }
 }
-
-impl StepSource for LinuxSteps {}
-
-/// The steps of a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GivenSteps(pub(crate) Steps);
-
-impl Deref for GivenSteps {
-    type Target = Steps;
-    #[inline]
-    fn deref(&self) -> &Steps {
-        &self.0
-    }
-}
-
-impl StepSource for GivenSteps {}

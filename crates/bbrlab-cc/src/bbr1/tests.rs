@@ -10,10 +10,12 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use super::steps::{GivenSteps, Steps};
+use super::steps::Steps;
 use super::{
     Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, State, Stepped, Variant,
 };
+use crate::given::Given;
+use crate::xorshift::Xorshift;
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
 /// Draws that a test chooses; 0 when none are left.
@@ -150,7 +152,7 @@ impl Flow<Stepped> {
     /// A flow with other steps than Linux's.
     fn with_steps(variant: Stepped, params: &Params, draws: &[u32]) -> Self {
         let mut flow = Self::new(variant, draws);
-        flow.bbr.steps = GivenSteps(Steps::from_params(params).unwrap());
+        flow.bbr.steps = Given(Steps::from_params(params).unwrap());
         flow.conn.ctl.cwnd = 10;
         flow.conn.ctl = flow.bbr.init(&flow.conn, &mut flow.draws);
         flow
@@ -716,13 +718,8 @@ fn delay_bbr_with_zero_constants_never_sees_a_delay() {
 fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     let mut plain = Flow::new(Plain, &[]);
     let mut stepped = Flow::new(Stepped, &[]);
-    let mut state = 88_172_645_463_325_252_u64;
-    let mut below = |bound: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        u32::try_from((state >> 20) % bound).expect("below a bound of 32 bits")
-    };
+    let mut random = Xorshift::new();
+    let mut below = |bound| random.below(bound);
     let mut seen = [false; 4];
     for _ in 0..40_000 {
         let losses = if below(500) == 0 { below(3).cast_signed() } else { 0 };

@@ -6,10 +6,12 @@
 //! Nine hooks are enough. A variant that needs a tenth is an algorithm of its own and gets its own folder.
 
 use std::fmt::Debug;
+use std::ops::Deref;
 
+use crate::given::Given;
 use crate::{Conn, Control, Draw, RateSample};
 
-use super::steps::{GivenSteps, LinuxSteps, StepSource};
+use super::steps::{LinuxSteps, Steps};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
 /// Phases of a cycle. Linux: `CYCLE_LEN`.
@@ -26,8 +28,8 @@ pub enum Recovered {
 
 /// What a variant may replace. Its own state and parameters are the implementing type's fields.
 pub trait Variant: Clone + Debug + Sized {
-    /// Where its steps come from.
-    type Steps: StepSource;
+    /// Where its steps come from. Where they are constants, what depends on them is decided when the algorithm is compiled.
+    type Steps: Copy + Debug + Default + Deref<Target = Steps>;
 
     /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
@@ -108,7 +110,7 @@ impl Variant for Plain {
 pub struct Stepped;
 
 impl Variant for Stepped {
-    type Steps = GivenSteps;
+    type Steps = Given<Steps>;
 }
 
 const fn probing_phases(gains: &[u32; CYCLE_LEN as usize]) -> u8 {

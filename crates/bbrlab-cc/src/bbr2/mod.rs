@@ -71,7 +71,8 @@ pub use form_2020::Form2020;
 pub(crate) use params::{BBR2_EXP_PARAMS, BBR2_PARAMS, is_form_2020};
 pub use variant::{Alpha, Variant};
 
-use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Given, Model, Sock, sample_bw};
+use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, sample_bw};
+use crate::given::Given;
 use crate::{
     CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, ParamError,
     Params, RateSample,

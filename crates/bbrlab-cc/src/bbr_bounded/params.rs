@@ -4,7 +4,9 @@
 //! its [`Numbers`]: where they are constants, what depends on them is decided when the algorithm is compiled.
 
 use std::fmt::Debug;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
+
+use crate::given::Given;
 
 /// Where a model's parameters come from.
 pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
@@ -16,24 +18,7 @@ pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Para
 }
 
 /// Parameters of the connection: a module's, or a scenario's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given(pub(crate) Params);
-
-impl Deref for Given {
-    type Target = Params;
-    #[inline]
-    fn deref(&self) -> &Params {
-        &self.0
-    }
-}
-
-impl DerefMut for Given {
-    fn deref_mut(&mut self) -> &mut Params {
-        &mut self.0
-    }
-}
-
-impl Numbers for Given {
+impl Numbers for Given<Params> {
     const HAS_BW_CEILING: bool = true;
 
     fn note_probe_rtt_left(&mut self) {

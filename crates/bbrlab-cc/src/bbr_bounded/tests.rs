@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use crate::bbr_bounded::{Given, Model, Sock};
+use crate::bbr_bounded::{Model, Params as Numbers, Sock};
 use crate::bbr2::{Bbr2, Exp};
 use crate::bbr3::{Bbr3, Constants};
+use crate::given::Given;
+use crate::xorshift::Xorshift;
 use crate::{
     Algorithm, CaState, CongestionControl, Conn, Control, Draw, LostSkb, ParamValue, Params,
     RateSample,
@@ -245,7 +247,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
         ..Path::new().conn
     };
     let mut sk = Sock::new(&conn);
-    let mut model = Model::init(Given::default(), &mut sk);
+    let mut model = Model::init(Given::<Numbers>::default(), &mut sk);
     // 10 Gbit/s: a burst is what is sent in 2^-10 s, here the most that fits into one buffer, 45 segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
@@ -264,7 +266,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
     let mut sk = Sock::new(&conn);
-    let mut model = Model::init(Given::default(), &mut sk);
+    let mut model = Model::init(Given::<Numbers>::default(), &mut sk);
     // 8 Mbit/s: bursts of two packets, the least.
     sk.ctl.pacing_rate = 1_000_000;
     model.params.gso_max_size = 65_536;
@@ -288,13 +290,8 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     let (mut fixed_path, mut given_path) = (Path::new(), Path::new());
     fixed_path.conn.ctl = fixed.init(&fixed_path.conn, &mut Least);
     given_path.conn.ctl = given.init(&given_path.conn, &mut Least);
-    let mut state = 88_172_645_463_325_252_u64;
-    let mut below = |bound: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        u32::try_from((state >> 20) % bound).expect("below a bound of 32 bits")
-    };
+    let mut random = Xorshift::new();
+    let mut below = |bound| random.below(bound);
     let mut states = Vec::new();
     for round in 0..2_000 {
         let losses = if below(20) == 0 { below(4) } else { 0 };
@@ -341,6 +338,6 @@ fn a_planned_burst_follows_from_the_numbers_of_its_day() {
 #[test]
 fn the_state_is_small() {
     assert!(size_of::<Bbr2<Exp>>() <= 400, "{}", size_of::<Bbr2<Exp>>());
-    assert!(size_of::<Bbr3<Given>>() <= 320, "{}", size_of::<Bbr3<Given>>());
+    assert!(size_of::<Bbr3<Given<Numbers>>>() <= 320, "{}", size_of::<Bbr3<Given<Numbers>>>());
     assert!(size_of::<Bbr3<Constants>>() <= 232, "{}", size_of::<Bbr3<Constants>>());
 }

@@ -137,7 +137,7 @@ impl Sender {
         self.is_held_by_pacing_while(false, host)
     }
 
-    /// The same, while `in_flight` packets may be known to fill cwnd.
+    /// The same; `is_cwnd_full` says whether it is known that cwnd is full.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it is known that cwnd is not full")]
     fn is_held_by_pacing_while(&mut self, is_cwnd_full: bool, host: &mut impl Host) -> bool {
