@@ -4,7 +4,8 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use bbrlab_oracle::packets::{self, Episode, Episodes, PacketsError, PacketsReport};
+use bbrlab_oracle::LogError;
+use bbrlab_oracle::packets::{self, Episode, Episodes, PacketsReport};
 
 use crate::error::LabError;
 use crate::pool::{Pool, Worker};
@@ -16,7 +17,7 @@ pub struct PacketReplays {
     /// The results of all that could be replayed, and what was left out.
     pub report: PacketsReport,
     /// What could not be replayed, in the folders' order.
-    pub damaged: Vec<PacketsError>,
+    pub damaged: Vec<LogError>,
 }
 
 /// Replays the episodes of folders.

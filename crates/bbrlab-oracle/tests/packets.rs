@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use bbrlab_oracle::packets::{self, PacketsError};
+use bbrlab_oracle::{LogError, packets};
 use bbrlab_stack::SenderQdisc;
 use expect_test::{Expect, expect};
 use flate2::Compression;
@@ -139,7 +139,7 @@ fn a_flipped_bit_is_found_by_the_checksum() {
         bytes[byte] ^= 1;
         fs::write(&path, bytes).unwrap();
         let error = packets::validate(&dir, &[]).unwrap_err();
-        assert!(matches!(error, PacketsError::BadGzip { .. }), "{error}");
+        assert!(matches!(error, LogError::BadGzip { .. }), "{error}");
     }
 }
 

@@ -24,12 +24,12 @@ use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Segment, Sender, SenderConfig, TimerId};
 use bbrlab_units::{NS_PER_S, Span, Time};
 
-use super::PacketsError;
 use super::bench::{Bench, CLOCK_STEP, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{receiver_config, ts_offset};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WAKE_DELAY, WRITE_DELAY};
+use crate::error::LogError;
 
 /// Bytes of a packet without payload and options: Ethernet, IP, TCP.
 const HEADERS: u64 = 14 + 20 + 20;
@@ -172,7 +172,7 @@ struct SenderHost {
 }
 
 impl SenderHost {
-    fn new(episode: &Episode, opened: Time, draws: Draws) -> Result<Self, PacketsError> {
+    fn new(episode: &Episode, opened: Time, draws: Draws) -> Result<Self, LogError> {
         let cc = sender::build(episode, &Params::default())?;
         let config = sender::sender_config(episode);
         let config = SenderConfig { ts_offset: ts_offset(opened), ..config };
@@ -247,7 +247,7 @@ pub(super) fn run(
     episode: &Episode,
     draws: Draws,
     sequence: u64,
-) -> Result<(Vec<Sent>, Vec<Sent>), PacketsError> {
+) -> Result<(Vec<Sent>, Vec<Sent>), LogError> {
     let opened = FIRST_CONNECT + CONNECT_DELAY;
     let mut path = Path::new(episode);
     let phase = sequence % CLOCK_STEP.0;

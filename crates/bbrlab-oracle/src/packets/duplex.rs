@@ -6,13 +6,13 @@ use bbrlab_tcp::socket::Socket;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 use bbrlab_units::{Span, Time};
 
-use super::PacketsError;
 use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{receiver_config, ts_offset};
 use super::row::{Row, SeenAt};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
+use crate::error::LogError;
 
 /// How long after a read the application replies.
 const REPLY_DELAY: Span = Span(256);
@@ -22,7 +22,7 @@ pub(super) fn replay(
     episode: &Episode,
     rows: &[Row],
     draws: &Draws,
-) -> Result<(Vec<Sent>, Vec<Sent>), PacketsError> {
+) -> Result<(Vec<Sent>, Vec<Sent>), LogError> {
     let arrivals = |seen_at| {
         let arrivals = rows.iter().filter(move |row: &&Row| row.seen_at == seen_at && !row.is_out);
         arrivals.copied().collect::<Vec<_>>()
@@ -63,11 +63,7 @@ pub(super) fn replay(
     Ok((client.bench.sent, server.bench.sent))
 }
 
-fn sending_half(
-    episode: &Episode,
-    opened: Time,
-    config: SenderConfig,
-) -> Result<Sender, PacketsError> {
+fn sending_half(episode: &Episode, opened: Time, config: SenderConfig) -> Result<Sender, LogError> {
     let cc = sender::build(episode, &Params::default())?;
     Ok(Sender::new(&SenderConfig { ts_offset: ts_offset(opened), ..config }, cc))
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_units::{Span, Time};
 
-use super::table::Table;
-use super::{PacketsError, Unsupported};
+use crate::error::{LogError, Unsupported};
+use crate::table::Table;
 
 /// The columns of `episodes.csv`.
 const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolved,app,settings,from_s,to_s,wscale,jiffies0,data_out,retrans,lost_data,lost_acks,see";
@@ -114,12 +114,12 @@ pub struct Episodes {
 ///
 /// # Errors
 /// If the file is missing or damaged.
-pub(super) fn load(dir: &Path) -> Result<Episodes, PacketsError> {
+pub(super) fn load(dir: &Path) -> Result<Episodes, LogError> {
     let path = dir.join("episodes.csv");
     let table = Table::load(&path, COLUMNS)?;
     let mut episodes = Episodes::default();
     for (at, cells) in table.rows().iter().enumerate() {
-        let bad = |reason| PacketsError::BadRow { path: path.clone(), row: at + 1, reason };
+        let bad = |reason| LogError::BadRow { path: path.clone(), row: at + 1, reason };
         let [
             name,
             cc,

@@ -14,19 +14,17 @@ mod closed;
 mod compare;
 mod duplex;
 mod episode;
-mod error;
 mod receiver;
 mod report;
 mod row;
 mod sender;
 mod sender_state;
 mod state;
-mod table;
 
 use std::path::Path;
 
 pub use episode::{App, Episode, Episodes};
-pub use error::{PacketsError, Unsupported};
+
 pub use receiver::receiver_config;
 pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
 pub use row::{Row, SeenAt};
@@ -34,6 +32,8 @@ pub use sender::{next_connect, sender_config};
 pub use sender_state::sender_states;
 pub use state::receiver_states;
 
+use crate::error::LogError;
+use crate::table::Table;
 use bbrlab_units::Time;
 use bench::Draws;
 use compare::{Comparison, Sent, compare};
@@ -42,7 +42,7 @@ use compare::{Comparison, Sent, compare};
 ///
 /// # Errors
 /// If `episodes.csv` is missing or damaged.
-pub fn episodes(dir: &Path) -> Result<Episodes, PacketsError> {
+pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
     episode::load(dir)
 }
 
@@ -51,7 +51,7 @@ pub fn episodes(dir: &Path) -> Result<Episodes, PacketsError> {
 ///
 /// # Errors
 /// If a file is missing, damaged or not what is listed.
-pub fn packets(episode: &Episode) -> Result<Vec<Row>, PacketsError> {
+pub fn packets(episode: &Episode) -> Result<Vec<Row>, LogError> {
     let path = episode.packets_path();
     let rows = row::load(&path)?;
     let is_data = |row: &&Row| row.segment.len > 0 && row.is_out && row.seen_at == SeenAt::Sender;
@@ -70,11 +70,11 @@ pub fn packets(episode: &Episode) -> Result<Vec<Row>, PacketsError> {
         let listed = episode.counts.iter().find(|(name, _)| *name == column);
         let expected = listed.map_or(0, |&(_, count)| count);
         if found != expected {
-            return Err(PacketsError::WrongCount { path, column, expected, found });
+            return Err(LogError::WrongCount { path, column, expected, found });
         }
     }
-    table::Table::load(&episode.state_path(), "time_ns,ev,flow")?;
-    table::Table::load(&episode.rcv_path(), "time_ns,ev,flow")?;
+    Table::load(&episode.state_path(), "time_ns,ev,flow")?;
+    Table::load(&episode.rcv_path(), "time_ns,ev,flow")?;
     Ok(rows)
 }
 
@@ -83,13 +83,13 @@ pub fn packets(episode: &Episode) -> Result<Vec<Row>, PacketsError> {
 ///
 /// # Errors
 /// If the folder is damaged.
-pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, PacketsError> {
+pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> {
     let Episodes { known: all, mut unsupported } = episodes(dir)?;
     let listed = all.iter().map(|episode| &episode.name);
     let known: Vec<String> =
         listed.chain(unsupported.iter().map(|left_out| &left_out.episode)).cloned().collect();
     if let Some(name) = only.iter().find(|name| !known.contains(name)) {
-        return Err(PacketsError::NoSuchEpisode { name: name.clone(), known });
+        return Err(LogError::NoSuchEpisode { name: name.clone(), known });
     }
     let is_asked_for = |name: &String| only.is_empty() || only.contains(name);
     unsupported.retain(|left_out| is_asked_for(&left_out.episode));
@@ -106,7 +106,7 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, PacketsErr
 ///
 /// # Errors
 /// If a file is damaged or the episode asks for something unknown.
-pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeReport, PacketsError> {
+pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeReport, LogError> {
     let rows = packets(episode)?;
     if episode.is_from_connect() {
         return replay(episode, &rows, &sender::draws(episode)?);
@@ -119,11 +119,7 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
 }
 
 /// Runs an episode in a simulated path, and keeps the run that is nearest to the log.
-fn run_closed(
-    episode: &Episode,
-    all: &[Episode],
-    rows: &[Row],
-) -> Result<EpisodeReport, PacketsError> {
+fn run_closed(episode: &Episode, all: &[Episode], rows: &[Row]) -> Result<EpisodeReport, LogError> {
     let draws = match all.iter().find(|other| is_same_run(episode, other)) {
         Some(earlier) => sender::draws(earlier)?.until(earlier.to, sender::draws(episode)?),
         None => sender::draws(episode)?,
@@ -160,7 +156,7 @@ fn lead_up<'a>(
     episode: &Episode,
     rows: &[Row],
     all: &'a [Episode],
-) -> Result<Option<(&'a Episode, Vec<Row>)>, PacketsError> {
+) -> Result<Option<(&'a Episode, Vec<Row>)>, LogError> {
     let leads = |other: &&Episode| is_same_run(episode, other) && other.to > episode.from;
     for other in all.iter().filter(leads) {
         let earlier = packets(other)?;
@@ -209,7 +205,7 @@ fn conclude(
 }
 
 /// Replays an episode from the connect on.
-fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeReport, PacketsError> {
+fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeReport, LogError> {
     let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
     flows.sort_unstable();
     flows.dedup();

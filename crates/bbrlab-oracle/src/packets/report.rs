@@ -1,6 +1,6 @@
 //! The result: what `validate packets --json` prints.
 
-use super::Unsupported;
+use crate::error::Unsupported;
 
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]

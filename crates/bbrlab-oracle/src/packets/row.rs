@@ -6,8 +6,8 @@ use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{SackBlock, Segment};
 use bbrlab_units::{Ecn, Time};
 
-use super::PacketsError;
-use super::table::Table;
+use crate::error::LogError;
+use crate::table::Table;
 
 /// The columns of a packet log.
 const COLUMNS: &str = "time_ns,point,dir,flow,flags,seq,len,ack,wnd,sack,tsval,tsecr,ecn,lost";
@@ -53,12 +53,12 @@ pub struct Row {
 }
 
 /// The packets of an episode, in order of time.
-pub(super) fn load(path: &Path) -> Result<Vec<Row>, PacketsError> {
+pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());
     let mut last = Time::ZERO;
     for (at, cells) in table.rows().iter().enumerate() {
-        let bad = |reason| PacketsError::BadRow { path: path.to_owned(), row: at + 1, reason };
+        let bad = |reason| LogError::BadRow { path: path.to_owned(), row: at + 1, reason };
         let row = parse(cells).map_err(bad)?;
         if row.time < last {
             return Err(bad(format!("time {} after {}", row.time.0, last.0)));

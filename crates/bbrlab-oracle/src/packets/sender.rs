@@ -11,8 +11,8 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{read_by, ts_offset};
 use super::row::{Row, SeenAt};
-use super::table::Table;
-use super::{PacketsError, Unsupported};
+use crate::error::{LogError, Unsupported};
+use crate::table::Table;
 
 /// How long after its cue an application calls `connect()`, `send()`, `close()`.
 pub(super) const CONNECT_DELAY: Span = Span(512);
@@ -41,9 +41,9 @@ pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
 }
 
 /// An instance of it.
-pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, PacketsError> {
+pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, LogError> {
     let cc = algorithm(episode).and_then(|algorithm| algorithm.build(params).ok());
-    cc.ok_or_else(|| PacketsError::Unsupported(unsupported(episode)))
+    cc.ok_or_else(|| LogError::Unsupported(unsupported(episode)))
 }
 
 /// What an episode is told whose congestion control is none of ours.
@@ -75,14 +75,14 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
 }
 
 /// What the kernel drew in the episode: BBR's phases, from the sender's states.
-pub(super) fn draws(episode: &Episode) -> Result<Draws, PacketsError> {
+pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     if episode.cc != "bbr" {
         return Ok(Draws::default());
     }
     let path = episode.state_path();
     let table = Table::load(&path, STATE_COLUMNS)?;
     let column = |name: &str| {
-        table.position(name).ok_or_else(|| PacketsError::BadHeader {
+        table.position(name).ok_or_else(|| LogError::BadHeader {
             path: path.clone(),
             found: format!("no column {name}"),
             expected: format!("{STATE_COLUMNS},...,{name}"),
@@ -94,7 +94,7 @@ pub(super) fn draws(episode: &Episode) -> Result<Draws, PacketsError> {
         if row[mode] != "2" {
             continue;
         }
-        let bad = |name: &str, cell: &str| PacketsError::BadRow {
+        let bad = |name: &str, cell: &str| LogError::BadRow {
             path: path.clone(),
             row: at + 1,
             reason: format!("{name}: found `{cell}`, expected a number"),
@@ -123,7 +123,7 @@ pub(super) fn replay(
     rows: &[Row],
     draws: Draws,
     watch: &mut dyn FnMut(Time, &Sender),
-) -> Result<Replayed, PacketsError> {
+) -> Result<Replayed, LogError> {
     let cc = build(episode, &Params::default())?;
     let flow = rows.first().map_or(0, |row| row.flow);
     let connect_at = match rows.first() {

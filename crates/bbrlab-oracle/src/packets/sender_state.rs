@@ -8,8 +8,9 @@ use bbrlab_tcp::Sender;
 use super::episode::Episode;
 use super::row::Row;
 use super::sender::{self, algorithm, draws};
-use super::table::Table;
-use super::{FirstMismatch, PacketsError, SideReport};
+use super::{FirstMismatch, SideReport};
+use crate::error::LogError;
+use crate::table::Table;
 
 /// The columns with which such a file begins.
 const COLUMNS: &str = "time_ns,ev,flow,ack";
@@ -29,7 +30,7 @@ const TIME_TOLERANCE: f64 = 1e-4;
 /// If a file is missing or damaged.
 pub fn sender_states(
     episode: &Episode,
-) -> Result<(SideReport, u64, Option<FirstMismatch>), PacketsError> {
+) -> Result<(SideReport, u64, Option<FirstMismatch>), LogError> {
     let mut report = SideReport::default();
     let (mut by_a_step, mut first) = (0, None);
     let is_two_way = episode.reply_bytes != 0;

@@ -8,8 +8,9 @@ use bbrlab_units::Time;
 use super::episode::Episode;
 use super::receiver;
 use super::row::{Row, SeenAt};
-use super::table::Table;
-use super::{FirstMismatch, PacketsError, SideReport, sent};
+use super::{FirstMismatch, SideReport, sent};
+use crate::error::LogError;
+use crate::table::Table;
 
 /// The columns with which such a file begins.
 const COLUMNS: &str = "time_ns,ev,flow,seq,len";
@@ -22,7 +23,7 @@ const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 pub fn receiver_states(
     episode: &Episode,
     all: &[Episode],
-) -> Result<(SideReport, Option<FirstMismatch>), PacketsError> {
+) -> Result<(SideReport, Option<FirstMismatch>), LogError> {
     let mut rows = super::packets(episode)?;
     if !episode.is_from_connect() {
         let Some((_, joined)) = super::lead_up(episode, &rows, all)? else {

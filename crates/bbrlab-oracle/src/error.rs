@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why an episode, or a whole folder, could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PacketsError {
+pub enum LogError {
     /// The folder has no `episodes.csv`, or lacks a file that it lists.
     Missing {
         /// The file expected.
@@ -85,9 +85,9 @@ impl fmt::Display for Unsupported {
     }
 }
 
-impl std::error::Error for PacketsError {}
+impl std::error::Error for LogError {}
 
-impl fmt::Display for PacketsError {
+impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { path } => write!(f, "{}: no such file", path.display()),

@@ -6,29 +6,28 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use super::PacketsError;
+use crate::error::LogError;
 
 /// A CSV file as text. Every row has as many cells as the header.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// Reads `path` (unpacked if its name ends in `.gz`), whose header must begin with `columns`.
-    pub(super) fn load(path: &Path, columns: &str) -> Result<Self, PacketsError> {
+    pub(crate) fn load(path: &Path, columns: &str) -> Result<Self, LogError> {
         let bytes = fs::read(path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => PacketsError::Missing { path: path.to_owned() },
-            _ => PacketsError::Unreadable { path: path.to_owned(), reason: error.to_string() },
+            ErrorKind::NotFound => LogError::Missing { path: path.to_owned() },
+            _ => LogError::Unreadable { path: path.to_owned(), reason: error.to_string() },
         })?;
         let bytes = if path.extension().is_some_and(|extension| extension == "gz") {
-            unpack(&bytes)
-                .map_err(|reason| PacketsError::BadGzip { path: path.to_owned(), reason })?
+            unpack(&bytes).map_err(|reason| LogError::BadGzip { path: path.to_owned(), reason })?
         } else {
             bytes
         };
-        let bad_row = |row, reason: &str| PacketsError::BadRow {
+        let bad_row = |row, reason: &str| LogError::BadRow {
             path: path.to_owned(),
             row,
             reason: reason.to_owned(),
@@ -39,7 +38,7 @@ impl Table {
         let begins = header == columns
             || header.strip_prefix(columns).is_some_and(|rest| rest.starts_with(','));
         if !begins {
-            return Err(PacketsError::BadHeader {
+            return Err(LogError::BadHeader {
                 path: path.to_owned(),
                 found: header.chars().take(200).collect(),
                 expected: columns.to_owned(),
@@ -70,12 +69,12 @@ impl Table {
     }
 
     /// The rows, in the file's order.
-    pub(super) fn rows(&self) -> &[Vec<String>] {
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
 
     /// Where the column `name` is.
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 }
