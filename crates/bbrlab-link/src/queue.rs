@@ -33,7 +33,11 @@ pub enum Queue {
     DropTail,
     /// `CoDel` by the pseudocode of RFC 8289, which marks ECN-capable packets instead of dropping them. It differs from the
     /// kernel's, so scenarios cannot use it.
-    CoDelRfc8289(CoDelParams),
+    CoDelRfc8289(CodelParams),
+    /// `codel`: one queue, whose head is dropped or marked while packets wait too long.
+    Codel(CodelParams),
+    /// `fq_codel`: a queue for each flow, served in turn, each under `codel`'s law.
+    FqCodel(FqCodelParams),
 }
 
 impl Queue {
@@ -41,20 +45,47 @@ impl Queue {
     pub const NAMED: &[(&str, Self)] = &[("droptail", Self::DropTail)];
 }
 
-/// The parameters of `CoDel`.
+/// The parameters of `codel`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoDelParams {
+pub struct CodelParams {
     /// The acceptable wait.
     pub target: Span,
     /// How long the wait may exceed `target` before packets are dropped.
     pub interval: Span,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    pub ecn: bool,
+    /// ECN-capable packets that waited longer are marked at once.
+    pub ce_threshold: Option<Span>,
 }
 
-impl Default for CoDelParams {
-    /// The values of RFC 8289.
-    fn default() -> Self {
-        Self { target: Span::from_millis(5), interval: Span::from_millis(100) }
-    }
+impl CodelParams {
+    /// `tc`'s defaults for `codel`.
+    pub const DEFAULT: Self = Self {
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        ecn: false,
+        ce_threshold: None,
+    };
+}
+
+/// The parameters of `fq_codel`, with `tc`'s names and defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelParams {
+    /// Each queue's law.
+    pub codel: CodelParams,
+    /// Queues into which flows are hashed.
+    pub flows: u32,
+    /// Bytes that a queue may send in a turn.
+    pub quantum: Bytes,
+}
+
+impl FqCodelParams {
+    /// `tc`'s defaults for `fq_codel`: ECN is on.
+    pub const DEFAULT: Self = Self {
+        codel: CodelParams { ecn: true, ..CodelParams::DEFAULT },
+        flows: 1024,
+        quantum: Bytes(1514),
+    };
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

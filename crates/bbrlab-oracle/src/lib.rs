@@ -4,8 +4,12 @@
 //! connections ([`packets`]). An oracle only judges: it returns plain records, and the caller prints or
 //! keeps them.
 
+mod error;
 pub mod golden;
 pub mod packets;
+pub mod queues;
 mod reference;
+mod table;
 
+pub use error::{LogError, Unsupported};
 pub use reference::reference;

@@ -1,0 +1,85 @@
+//! The random numbers and hashes that the kernel used, in order.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use bbrlab_queue::{Entropy, Queued};
+
+use super::row::{Row, number};
+use crate::error::LogError;
+use crate::table::Table;
+
+const COLUMNS: &str = "time_ns,point,ev,n,during,v1";
+
+/// A number that a discipline got, or an instant of its timer.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) time_ns: u64,
+    pub(super) point: String,
+    pub(super) kind: Kind,
+    pub(super) value: u64,
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Any of `get_random_u16`, `get_random_u32`, `get_random_bytes`.
+    Random,
+    /// `flow_hash_from_keys` in `cake_hash`.
+    CakeHash,
+    /// `skb_get_hash_perturb`.
+    PerturbedHash,
+    /// `pie`'s timer has fired.
+    PieTimer,
+}
+
+/// The events that a replay is supplied with.
+pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
+    let table = Table::load(path, COLUMNS)?;
+    let mut events = Vec::new();
+    for (at, cells) in table.rows().iter().enumerate() {
+        let bad = |reason| LogError::BadRow { path: path.to_owned(), row: at + 1, reason };
+        let kind = match cells[2].as_str() {
+            "rnd16" | "rnd32" | "rnd64" => Kind::Random,
+            "hash1" => Kind::CakeHash,
+            "hash2" => Kind::PerturbedHash,
+            "pie_timer" => Kind::PieTimer,
+            _ => continue,
+        };
+        events.push(Event {
+            time_ns: number("time_ns", &cells[0]).map_err(bad)?,
+            point: cells[1].clone(),
+            kind,
+            value: number("v1", &cells[5]).map_err(bad)?,
+        });
+    }
+    Ok(events)
+}
+
+/// What the kernel drew at one point, handed out in order.
+#[derive(Debug)]
+pub(super) struct Chance<'a> {
+    rows: &'a [Row],
+    random: VecDeque<u64>,
+}
+
+impl<'a> Chance<'a> {
+    pub(super) fn new(rows: &'a [Row], point: &str, events: &[Event]) -> Self {
+        let values = |kind| {
+            let of_kind = events.iter().filter(move |e| e.kind == kind && e.point == point);
+            of_kind.map(|event| event.value).collect()
+        };
+        Self { rows, random: values(Kind::Random) }
+    }
+}
+
+impl Entropy for Chance<'_> {
+    fn flow_hash(&mut self, packet: &Queued) -> u32 {
+        self.rows[packet.handle as usize].hash
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        // A discipline that draws more often than the kernel's differs in what it then does.
+        self.random.pop_front().unwrap_or(0) as u32
+    }
+}

@@ -1,0 +1,88 @@
+//! The list of episodes, `episodes.csv`.
+
+use std::path::{Path, PathBuf};
+
+use super::tc::{self, Child};
+use crate::error::LogError;
+use crate::table::Table;
+
+const COLUMNS: &str = "name,qdisc,rate_mbps,rtt_ms,ccs,starts_s,settings,t0_ns";
+
+/// A point of the network at which packets were logged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Its name in the log: `bn`, `data`, `ack` or `police`.
+    pub name: &'static str,
+    /// What handles the packets.
+    pub child: Child,
+    /// Bit/s of the link that serves it; `None` if a packet leaves when the discipline hands it out.
+    pub rate_bps: Option<u64>,
+}
+
+/// An episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// Its name.
+    pub name: String,
+    /// The kernel's clock at the start of the log, in nanoseconds.
+    pub t0_ns: u64,
+    /// Where packets were logged.
+    pub points: Vec<Point>,
+    dir: PathBuf,
+}
+
+impl Episode {
+    pub(super) fn packets_path(&self) -> PathBuf {
+        self.dir.join(format!("{}.pkts.csv.gz", self.name))
+    }
+
+    pub(super) fn events_path(&self) -> PathBuf {
+        self.dir.join(format!("{}.events.csv.gz", self.name))
+    }
+}
+
+pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, LogError> {
+    let path = dir.join("episodes.csv");
+    let table = Table::load(&path, COLUMNS)?;
+    let mut episodes = Vec::new();
+    for (at, cells) in table.rows().iter().enumerate() {
+        let bad = |reason| LogError::BadRow { path: path.clone(), row: at + 1, reason };
+        let [name, qdisc, rate, _rtt, _ccs, _starts, settings, t0, ..] = cells.as_slice() else {
+            return Err(bad("a row has at least 8 cells".to_owned()));
+        };
+        let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if name.is_empty() || !is_plain {
+            return Err(bad(format!("name: found `{name}`, expected letters, digits, `_`")));
+        }
+        let t0_ns =
+            t0.parse().map_err(|_| bad(format!("t0_ns: found `{t0}`, expected a number")))?;
+        let points = points(qdisc, rate, settings).map_err(bad)?;
+        episodes.push(Episode { name: name.clone(), t0_ns, points, dir: dir.to_owned() });
+    }
+    Ok(episodes)
+}
+
+fn points(qdisc: &str, rate: &str, settings: &str) -> Result<Vec<Point>, String> {
+    // `0 (own shaper)`: cake is its own link.
+    let rate = rate.split(' ').next().unwrap_or_default();
+    let mbps: u64 =
+        rate.parse().map_err(|_| format!("rate_mbps: found `{rate}`, expected a number"))?;
+    let rate_bps = (mbps > 0).then_some(mbps.saturating_mul(1_000_000));
+    let child = tc::qdisc(qdisc).map_err(|reason| format!("qdisc: {reason}"))?;
+    let mut points = vec![Point { name: "bn", child, rate_bps }];
+    if let Some((key, value)) = settings.split_once('=') {
+        let (name, child) = match key {
+            "police" => ("police", tc::police(value)),
+            "data_slot" => ("data", tc::slot(value)),
+            "ack_slot" => ("ack", tc::slot(value)),
+            _ => {
+                return Err(format!(
+                    "settings: found `{key}`, expected police, data_slot, ack_slot"
+                ));
+            }
+        };
+        let child = child.map_err(|reason| format!("settings: {reason}"))?;
+        points.push(Point { name, child, rate_bps: None });
+    }
+    Ok(points)
+}

@@ -1,0 +1,60 @@
+//! Replays packet logs of Linux queue disciplines: our discipline gets each packet at the time at which the kernel's
+//! got it, and must send, drop and mark as the kernel's did.
+//!
+//! Supplied are the arrivals, the hashes of flows, the random numbers that the kernel drew, the order of calls at one
+//! instant, the instants of `pie`'s timer, and the clock step (at most 1 µs late) at which the link's timer fires. All
+//! else is computed: whether and when each packet departs, is dropped or marked.
+
+mod chance;
+mod episode;
+mod replay;
+mod report;
+mod row;
+mod tc;
+
+use std::path::Path;
+
+pub use episode::{Episode, Point};
+pub use report::{EpisodeReport, FirstMismatch, QueuesReport};
+pub use tc::Child;
+
+use crate::error::LogError;
+
+/// The episodes of a folder.
+///
+/// # Errors
+/// If `episodes.csv` is missing or damaged, or asks for a discipline that is not known.
+pub fn episodes(dir: &Path) -> Result<Vec<Episode>, LogError> {
+    episode::load(dir)
+}
+
+/// Replays one episode.
+///
+/// # Errors
+/// If a file is missing or damaged.
+pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
+    let rows = row::load(&episode.packets_path())?;
+    let events = chance::load(&episode.events_path())?;
+    let mut report = EpisodeReport::new(&episode.name);
+    for point in &episode.points {
+        let at_point: Vec<row::Row> =
+            rows.iter().filter(|row| row.point == point.name).cloned().collect();
+        let fates = replay::replay(episode, point, &at_point, &events);
+        for (row, fate) in at_point.iter().zip(fates) {
+            report.compare(row, &fate);
+        }
+    }
+    Ok(report)
+}
+
+/// Replays all episodes of a folder.
+///
+/// # Errors
+/// If the folder is damaged.
+pub fn validate(dir: &Path) -> Result<QueuesReport, LogError> {
+    let mut report = QueuesReport::default();
+    for episode in episodes(dir)? {
+        report.add(validate_episode(&episode)?);
+    }
+    Ok(report)
+}

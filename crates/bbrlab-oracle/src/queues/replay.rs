@@ -1,0 +1,200 @@
+//! Hands a discipline the packets of a log as a link does, and keeps what becomes of each.
+//!
+//! The link is an exact serialiser: it asks for a packet when it becomes free, or when a packet arrives at an idle link,
+//! and while it is busy the next service begins at the computed end of the last, not when the timer fired.
+
+use std::collections::VecDeque;
+
+use bbrlab_queue::{Cause, Discipline, Queued, Rule as _};
+use bbrlab_units::Time;
+
+use super::chance::{Chance, Event, Kind};
+use super::episode::{Episode, Point};
+use super::row::{Call, Fate, Row};
+use super::tc::Child;
+
+/// A timer fires this long after its computed instant at most.
+const LATE_NS: u64 = 1000;
+
+/// What became of each packet of `rows`, which are those of `point`.
+pub(super) fn replay(
+    episode: &Episode,
+    point: &Point,
+    rows: &[Row],
+    events: &[Event],
+) -> Vec<Fate> {
+    match &point.child {
+        Child::Queue { queue, limit } => {
+            let chance = Chance::new(rows, point.name, events);
+            let discipline = Discipline::new(queue, *limit);
+            let of_timer = |e: &&Event| e.kind == Kind::PieTimer && e.point == point.name;
+            Link {
+                t0_ns: episode.t0_ns,
+                rate_bps: point.rate_bps,
+                discipline,
+                chance,
+                rows,
+                fates: vec![Fate::default(); rows.len()],
+                in_service: None,
+                last_service: (0, 0),
+                fired: fired(rows, point.rate_bps.is_some()),
+                timer: events.iter().filter(of_timer).map(|event| event.time_ns).collect(),
+            }
+            .run()
+        }
+    }
+}
+
+/// The instants at which the link's timer fired, as far as a packet shows them: departures of a serialiser, else the
+/// instants at which packets were handed out.
+fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
+    let mut calls: Vec<Call> =
+        rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();
+    calls.sort_unstable();
+    calls.into()
+}
+
+/// A link with its discipline and the log that is replayed.
+struct Link<'a> {
+    t0_ns: u64,
+    rate_bps: Option<u64>,
+    discipline: Discipline,
+    chance: Chance<'a>,
+    rows: &'a [Row],
+    fates: Vec<Fate>,
+    /// The packet in service and the computed end of its service.
+    in_service: Option<(u32, u64)>,
+    /// When the last service ended: by the timer, and as computed.
+    last_service: (u64, u64),
+    fired: VecDeque<Call>,
+    /// Instants of the discipline's own timer, where the log supplies them.
+    timer: VecDeque<u64>,
+}
+
+/// What happens next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Timer,
+    Departure,
+    Arrival,
+}
+
+impl Link<'_> {
+    fn run(mut self) -> Vec<Fate> {
+        let mut arrived = 0;
+        loop {
+            let arrival = self.rows.get(arrived).map(|row| (row.arrives, Step::Arrival));
+            let departure = self.in_service.map(|(_, end)| (self.fires_at(end), Step::Departure));
+            let timer = self.next_timer().map(|call| (call, Step::Timer));
+            let Some((call, step)) = [arrival, departure, timer].into_iter().flatten().min() else {
+                return self.fates;
+            };
+            if self.log_has_ended(call, arrived) {
+                return self.fates;
+            }
+            match step {
+                Step::Arrival => {
+                    self.arrive(arrived);
+                    arrived += 1;
+                }
+                Step::Departure => self.depart(call),
+                Step::Timer => self.tick(call),
+            }
+        }
+    }
+
+    /// Whether the log ends before this call: nothing arrives any more, and no departure is recorded.
+    fn log_has_ended(&self, call: Call, arrived: usize) -> bool {
+        arrived == self.rows.len() && self.fired.back().is_none_or(|last| call.ns > last.ns)
+    }
+
+    /// The clock step at which the timer set for `computed` fires.
+    fn fires_at(&self, computed: u64) -> Call {
+        let from = self.fired.partition_point(|call| call.ns < computed);
+        match self.fired.get(from) {
+            Some(&call) if call.ns <= computed + LATE_NS => call,
+            _ => Call { ns: computed, number: u64::MAX },
+        }
+    }
+
+    fn next_timer(&self) -> Option<Call> {
+        if let Some(&ns) = self.timer.front() {
+            return Some(Call { ns, number: 0 });
+        }
+        let at = self.discipline.timer();
+        // `pie`'s instants are supplied, and end with the log.
+        let computed = at.0.checked_sub(self.t0_ns)?;
+        (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
+    }
+
+    fn time(&self, ns: u64) -> Time {
+        Time(self.t0_ns + ns)
+    }
+
+    fn arrive(&mut self, at: usize) {
+        let row = &self.rows[at];
+        let now = self.time(row.arrives.ns);
+        let packet = Queued {
+            handle: u32::try_from(at).expect("a log has fewer than 2^32 rows"),
+            flow: row.flow,
+            wire_bytes: row.wire_bytes,
+            ecn: row.ecn,
+            marked: false,
+            arrived_at: now,
+        };
+        let fates = &mut self.fates;
+        let drop_ns = row.arrives.ns;
+        let drop = &mut |dropped: Queued, _: Cause| {
+            fates[dropped.handle as usize].dropped_ns = Some(drop_ns);
+        };
+        let idle = self.in_service.is_none();
+        self.discipline.enqueue(now, packet, idle, &mut self.chance, drop);
+        if idle {
+            // A packet that arrives at the very clock step of a departure counts as queued before it.
+            let (fired, ended) = self.last_service;
+            let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
+            self.serve(row.arrives.ns, from);
+        }
+    }
+
+    fn depart(&mut self, call: Call) {
+        let Some((handle, end)) = self.in_service.take() else { return };
+        self.fates[handle as usize].departed_ns = Some(call.ns);
+        self.last_service = (call.ns, end);
+        self.serve(call.ns, end);
+    }
+
+    fn tick(&mut self, call: Call) {
+        self.timer.pop_front();
+        let fates = &mut self.fates;
+        let now = Time(self.t0_ns + call.ns);
+        self.discipline.on_timer(now, &mut |dropped: Queued, _| {
+            fates[dropped.handle as usize].dropped_ns = Some(call.ns);
+        });
+        if self.in_service.is_none() {
+            self.serve(call.ns, call.ns);
+        }
+    }
+
+    /// Asks for the next packet at `now_ns`; its service begins at `from_ns`.
+    fn serve(&mut self, now_ns: u64, from_ns: u64) {
+        let now = self.time(now_ns);
+        loop {
+            let fates = &mut self.fates;
+            let drop = &mut |dropped: Queued, _: Cause| {
+                fates[dropped.handle as usize].dropped_ns = Some(now_ns);
+            };
+            let Some(packet) = self.discipline.dequeue(now, &mut self.chance, drop) else { return };
+            let fate = &mut self.fates[packet.handle as usize];
+            fate.marked = packet.marked;
+            let Some(rate_bps) = self.rate_bps else {
+                fate.departed_ns = Some(now_ns);
+                continue;
+            };
+            let service = u128::from(packet.wire_bytes) * 8_000_000_000 / u128::from(rate_bps);
+            let end = from_ns.saturating_add(u64::try_from(service).unwrap_or(u64::MAX));
+            self.in_service = Some((packet.handle, end));
+            return;
+        }
+    }
+}

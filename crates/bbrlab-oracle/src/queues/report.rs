@@ -1,0 +1,75 @@
+//! The result: what `validate queues --json` prints.
+
+use super::row::{Fate, Row};
+
+/// The first packet that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstMismatch {
+    /// Its number at its point, from 1.
+    pub n: u64,
+    /// The point, a dot, and the field that differs: `dep_ns`, `drop_ns` or `mark`.
+    pub field: String,
+    /// Linux's value; `-` for none.
+    pub expected: String,
+    /// Ours.
+    pub got: String,
+}
+
+/// One episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EpisodeReport {
+    /// Its name.
+    pub name: String,
+    /// Packets, each counted at each point.
+    pub packets: u64,
+    /// Packets that departed, were dropped or marked other than in the log.
+    pub mismatches: u64,
+    /// The first of them.
+    pub first: Option<FirstMismatch>,
+}
+
+impl EpisodeReport {
+    pub(super) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), packets: 0, mismatches: 0, first: None }
+    }
+
+    pub(super) fn compare(&mut self, row: &Row, ours: &Fate) {
+        self.packets += 1;
+        let (linux, got) = (&row.fate, ours);
+        let time = |time: Option<u64>| time.map_or_else(|| "-".to_owned(), |ns| ns.to_string());
+        let fields = [
+            ("dep_ns", time(linux.departed_ns), time(got.departed_ns)),
+            ("drop_ns", time(linux.dropped_ns), time(got.dropped_ns)),
+            ("mark", linux.marked.to_string(), got.marked.to_string()),
+        ];
+        let Some((field, expected, got)) = fields.into_iter().find(|(_, linux, got)| linux != got)
+        else {
+            return;
+        };
+        self.mismatches += 1;
+        if self.first.is_none() {
+            let field = format!("{}.{field}", row.point);
+            self.first = Some(FirstMismatch { n: row.n, field, expected, got });
+        }
+    }
+}
+
+/// A folder of episodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueuesReport {
+    /// The episodes, in the order of `episodes.csv`.
+    pub episodes: Vec<EpisodeReport>,
+    /// Packets in all.
+    pub packets: u64,
+    /// Mismatches in all.
+    pub mismatches: u64,
+}
+
+impl QueuesReport {
+    /// Adds an episode.
+    pub fn add(&mut self, episode: EpisodeReport) {
+        self.packets += episode.packets;
+        self.mismatches += episode.mismatches;
+        self.episodes.push(episode);
+    }
+}

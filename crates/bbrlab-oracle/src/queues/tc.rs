@@ -1,0 +1,133 @@
+//! The words of `tc` that set up a discipline, a policer or slots.
+
+use bbrlab_link::{Buffer, CodelParams, FqCodelParams, Queue};
+use bbrlab_units::{Bytes, Packets, Span};
+
+/// What handles packets at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Child {
+    /// A queue discipline.
+    Queue {
+        /// Which, with its parameters.
+        queue: Queue,
+        /// The limit of waiting packets.
+        limit: Buffer,
+    },
+}
+
+/// A discipline from its words: `codel limit 1000 target 5ms interval 100ms noecn`.
+///
+/// # Errors
+/// If a word is not known, says what was found and expected.
+pub(super) fn qdisc(text: &str) -> Result<Child, String> {
+    let mut words = Words::new(text);
+    match words.next().unwrap_or_default() {
+        "pfifo" => {
+            let mut limit = Buffer::Packets(Packets(1000));
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
+                    _ => return Err(unknown(word, "limit")),
+                }
+            }
+            Ok(Child::Queue { queue: Queue::DropTail, limit })
+        }
+        "codel" => {
+            let mut limit = Buffer::Packets(Packets(1000));
+            let mut params = CodelParams::DEFAULT;
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
+                    _ => words.codel(word, &mut params)?,
+                }
+            }
+            Ok(Child::Queue { queue: Queue::Codel(params), limit })
+        }
+        "fq_codel" => {
+            let mut limit = Buffer::Packets(Packets(10240));
+            let mut params = FqCodelParams::DEFAULT;
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
+                    "flows" => params.flows = words.number(word)?,
+                    "quantum" => params.quantum = Bytes(words.number(word)?),
+                    // Never reached with packets of Ethernet and these limits.
+                    "memory_limit" => drop(words.value(word)?),
+                    _ => words.codel(word, &mut params.codel)?,
+                }
+            }
+            Ok(Child::Queue { queue: Queue::FqCodel(params), limit })
+        }
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel")),
+    }
+}
+
+/// A policer: `rate 10mbit burst 32k conform-exceed drop`.
+pub(super) fn police(text: &str) -> Result<Child, String> {
+    Err(unknown(text, "nothing yet"))
+}
+
+/// `netem`'s slots: `5ms 5ms`.
+pub(super) fn slot(text: &str) -> Result<Child, String> {
+    Err(unknown(text, "nothing yet"))
+}
+
+fn unknown(found: &str, expected: &str) -> String {
+    format!("found `{found}`, expected {expected}")
+}
+
+/// The words that are left.
+struct Words<'a>(std::str::SplitWhitespace<'a>);
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        Self(text.split_whitespace())
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        self.0.next()
+    }
+
+    fn value(&mut self, key: &str) -> Result<&'a str, String> {
+        self.next().ok_or_else(|| format!("{key}: found nothing, expected a value"))
+    }
+
+    fn number<N: std::str::FromStr>(&mut self, key: &str) -> Result<N, String> {
+        let value = self.value(key)?;
+        value.parse().map_err(|_| format!("{key}: found `{value}`, expected a number"))
+    }
+
+    /// A time: `5ms`, `100us`, `1s`.
+    fn span(&mut self, key: &str) -> Result<Span, String> {
+        let value = self.value(key)?;
+        span(value).ok_or_else(|| format!("{key}: found `{value}`, expected a time such as 5ms"))
+    }
+
+    /// The parameters that `codel` and `fq_codel` share.
+    fn codel(&mut self, word: &str, params: &mut CodelParams) -> Result<(), String> {
+        match word {
+            "target" => params.target = self.span(word)?,
+            "interval" => params.interval = self.span(word)?,
+            "ce_threshold" => params.ce_threshold = Some(self.span(word)?),
+            "ecn" => params.ecn = true,
+            "noecn" => params.ecn = false,
+            _ => {
+                let expected = "limit, target, interval, ce_threshold, ecn, noecn";
+                return Err(unknown(word, expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn span(text: &str) -> Option<Span> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let ns_per_unit: u64 = match unit {
+        "us" => 1000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(ns_per_unit).map(Span)
+}

@@ -1,0 +1,71 @@
+//! First in, first out; packets that do not fit are dropped on arrival. Linux: `pfifo`, `bfifo`.
+//!
+//! Sources: [linux] `net/sched/sch_fifo.c`.
+//! Deviations:
+//! 1. A packet that goes into service at once needs no space, so a link without waiting room still sends.
+
+use std::collections::VecDeque;
+
+use bbrlab_link::Buffer;
+use bbrlab_units::Time;
+
+use crate::discipline::{Cause, Rule};
+use crate::entropy::Entropy;
+use crate::packet::Queued;
+
+/// A queue with a limit.
+#[derive(Debug)]
+pub struct DropTail {
+    buffer: Buffer,
+    queue: VecDeque<Queued>,
+    bytes: u64,
+}
+
+impl DropTail {
+    pub(crate) fn new(buffer: Buffer) -> Self {
+        Self { buffer, queue: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Wire bytes of the packets that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Removes the packet that has waited longest.
+    pub(crate) fn pop(&mut self) -> Option<Queued> {
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+}
+
+impl Rule for DropTail {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        packet: Queued,
+        idle: bool,
+        _: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        if idle || self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
+            self.bytes += u64::from(packet.wire_bytes);
+            self.queue.push_back(packet);
+        } else {
+            drop(packet, Cause::Full);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        _: Time,
+        _: &mut impl Entropy,
+        _: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        self.pop()
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.queue.iter().for_each(each);
+    }
+}

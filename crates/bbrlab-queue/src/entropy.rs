@@ -1,0 +1,13 @@
+//! The hashes and random numbers that disciplines ask for.
+
+use crate::packet::Queued;
+
+/// Hashes of flows, and random numbers. The engine has a stream of its own for each link; a replay supplies what
+/// the kernel logged.
+pub trait Entropy {
+    /// The hash of the packet's flow. Linux: `skb_get_hash`.
+    fn flow_hash(&mut self, packet: &Queued) -> u32;
+
+    /// The next random number. Linux: `get_random_u32`.
+    fn next_u32(&mut self) -> u32;
+}

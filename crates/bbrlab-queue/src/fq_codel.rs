@@ -1,0 +1,199 @@
+//! FQ-CoDel: flows are hashed into queues that are served in turn, each under `CoDel`'s control law.
+//!
+//! Queues that have just become busy come first, for one quantum, so that a sparse flow does not wait behind bulk
+//! transfers; then the others by deficit round robin.
+//!
+//! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
+//! Deviations:
+//! 1. No `memory_limit`: the kernel's memory for a packet depends on the driver. With `tc`'s defaults, 10,240 packets of
+//!    Ethernet stay below its 32 MB.
+//! 2. The limit may be in bytes, too.
+
+use std::collections::VecDeque;
+
+use bbrlab_link::{Buffer, FqCodelParams};
+use bbrlab_units::Time;
+
+use crate::codel::{Control, Settings, Source};
+use crate::discipline::{Cause, Rule};
+use crate::entropy::Entropy;
+use crate::lists::{List, Store};
+use crate::packet::Queued;
+
+/// Packets dropped at most from the fattest queue when the limit is reached. Linux: `drop_batch_size`.
+const DROP_BATCH: u32 = 64;
+
+/// The smallest quantum. Linux: `fq_codel_change`.
+const QUANTUM_MIN: u64 = 256;
+
+/// Queues with a shared limit.
+#[derive(Debug)]
+pub struct FqCodel {
+    settings: Settings,
+    quantum: i32,
+    limit: Buffer,
+    /// One for each value of the hash.
+    flows: Vec<Flow>,
+    /// Queues that were empty a moment ago.
+    new_flows: VecDeque<u32>,
+    /// Queues that have had their first quantum.
+    old_flows: VecDeque<u32>,
+    waiting: Waiting,
+}
+
+/// A queue. Linux: `struct fq_codel_flow`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    queue: List,
+    control: Control,
+    deficit: i32,
+    /// Whether it is among the new or the old flows.
+    is_listed: bool,
+}
+
+/// The packets of all queues.
+#[derive(Debug, Default)]
+struct Waiting {
+    store: Store,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Waiting {
+    fn push(&mut self, queue: &mut List, packet: Queued) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.wire_bytes);
+        self.store.push(queue, packet);
+    }
+
+    fn pop(&mut self, queue: &mut List) -> Option<Queued> {
+        let packet = self.store.pop(queue)?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+}
+
+/// One queue as what the control law controls; the backlog is that of all.
+struct OneQueue<'a> {
+    waiting: &'a mut Waiting,
+    queue: &'a mut List,
+}
+
+impl Source for OneQueue<'_> {
+    fn take(&mut self) -> Option<Queued> {
+        self.waiting.pop(self.queue)
+    }
+
+    fn backlog_bytes(&self) -> u64 {
+        self.waiting.bytes
+    }
+}
+
+impl FqCodel {
+    pub(crate) fn new(params: &FqCodelParams, limit: Buffer) -> Self {
+        let quantum = params.quantum.0.max(QUANTUM_MIN);
+        Self {
+            settings: Settings::new(&params.codel),
+            quantum: i32::try_from(quantum).unwrap_or(i32::MAX),
+            limit,
+            flows: vec![Flow::default(); params.flows as usize],
+            new_flows: VecDeque::new(),
+            old_flows: VecDeque::new(),
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// Drops half of the fattest queue from its head. Linux: `fq_codel_drop`.
+    #[cold]
+    fn drop_from_fattest(&mut self, drop: &mut impl FnMut(Queued, Cause)) {
+        // The first of equally fat ones, as the kernel's search takes it.
+        let mut fattest = 0;
+        for (at, flow) in self.flows.iter().enumerate() {
+            if flow.queue.bytes() > self.flows[fattest].queue.bytes() {
+                fattest = at;
+            }
+        }
+        let flow = &mut self.flows[fattest];
+        let threshold = flow.queue.bytes() >> 1;
+        let (mut drops, mut bytes) = (0, 0);
+        while let Some(packet) = self.waiting.pop(&mut flow.queue) {
+            bytes += u64::from(packet.wire_bytes);
+            drops += 1;
+            drop(packet, Cause::Full);
+            if drops >= DROP_BATCH || bytes >= threshold {
+                break;
+            }
+        }
+        flow.control.count_drops(drops);
+    }
+}
+
+impl Rule for FqCodel {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        packet: Queued,
+        _: bool,
+        entropy: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        let at = scaled(entropy.flow_hash(&packet), self.flows.len());
+        let has_room =
+            self.limit.admits(self.waiting.packets, self.waiting.bytes, packet.wire_bytes);
+        let flow = &mut self.flows[at as usize];
+        self.waiting.push(&mut flow.queue, packet);
+        if !flow.is_listed {
+            flow.is_listed = true;
+            flow.deficit = self.quantum;
+            self.new_flows.push_back(at);
+        }
+        if !has_room {
+            self.drop_from_fattest(drop);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        loop {
+            let is_new = !self.new_flows.is_empty();
+            let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
+            let &at = list.front()?;
+            let flow = &mut self.flows[at as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += self.quantum;
+                list.pop_front();
+                self.old_flows.push_back(at);
+                continue;
+            }
+            let mut queue = OneQueue { waiting: &mut self.waiting, queue: &mut flow.queue };
+            if let Some(packet) = flow.control.dequeue(&self.settings, now, &mut queue, drop) {
+                // A packet is shorter than 2^31 bytes.
+                flow.deficit = flow.deficit.saturating_sub_unsigned(packet.wire_bytes);
+                return Some(packet);
+            }
+            list.pop_front();
+            // A new flow must pass through the old ones before it is new again, else it could starve them.
+            if is_new && !self.old_flows.is_empty() {
+                self.old_flows.push_back(at);
+            } else {
+                flow.is_listed = false;
+            }
+        }
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        for flow in &self.flows {
+            self.waiting.store.walk(&flow.queue, each);
+        }
+    }
+}
+
+/// The hash scaled to `0..of`. Linux: `reciprocal_scale`.
+fn scaled(hash: u32, of: usize) -> u32 {
+    ((u64::from(hash) * of as u64) >> 32) as u32
+}

@@ -1,0 +1,109 @@
+//! First-in, first-out lists of packets that share one store: a discipline with a thousand queues pays for the packets
+//! that wait, not for the queues.
+
+use crate::packet::Queued;
+
+/// No place: the end of a list.
+const NONE: u32 = u32::MAX;
+
+/// The packets of all lists of a discipline.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    slots: Vec<Slot>,
+    /// The first of the free slots, which are linked as the lists are; `NONE` past the last.
+    free: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    packet: Queued,
+    next: u32,
+}
+
+/// A list of packets within a [`Store`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    head: u32,
+    tail: u32,
+    packets: u32,
+    bytes: u64,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE, packets: 0, bytes: 0 }
+    }
+}
+
+impl List {
+    /// Packets in the list.
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Their bytes on the wire.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+}
+
+impl Store {
+    /// Adds a packet at the end of `list`.
+    pub(crate) fn push(&mut self, list: &mut List, packet: Queued) {
+        let slot = Slot { packet, next: NONE };
+        let at = match self.free {
+            Some(at) => {
+                let next = self.slots[at as usize].next;
+                self.free = (next != NONE).then_some(next);
+                self.slots[at as usize] = slot;
+                at
+            }
+            None => {
+                let at = u32::try_from(self.slots.len()).expect("fewer packets than 2^32");
+                self.slots.push(slot);
+                at
+            }
+        };
+        if list.is_empty() {
+            list.head = at;
+        } else {
+            self.slots[list.tail as usize].next = at;
+        }
+        list.tail = at;
+        list.packets += 1;
+        list.bytes += u64::from(packet.wire_bytes);
+    }
+
+    /// Removes the packet that has been in `list` longest.
+    pub(crate) fn pop(&mut self, list: &mut List) -> Option<Queued> {
+        if list.is_empty() {
+            return None;
+        }
+        let at = list.head;
+        let Slot { packet, next } = self.slots[at as usize];
+        list.head = next;
+        list.packets -= 1;
+        list.bytes -= u64::from(packet.wire_bytes);
+        self.slots[at as usize].next = self.free.unwrap_or(NONE);
+        self.free = Some(at);
+        Some(packet)
+    }
+
+    /// The packet that has been in `list` longest.
+    pub(crate) fn front(&self, list: &List) -> Option<&Queued> {
+        self.slots.get(list.head as usize).map(|slot| &slot.packet)
+    }
+
+    /// Calls `each` with every packet of `list`.
+    pub(crate) fn walk(&self, list: &List, each: &mut impl FnMut(&Queued)) {
+        let mut at = list.head;
+        while let Some(slot) = self.slots.get(at as usize) {
+            each(&slot.packet);
+            at = slot.next;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! A packet as a queue discipline sees it.
+
+use bbrlab_units::{Ecn, Time};
+
+/// A packet that waits. What it carries lies with the caller, who finds it by `handle`.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued {
+    /// The caller's name of the packet.
+    pub handle: u32,
+    /// The flow.
+    pub flow: u32,
+    /// Bytes on the wire, framing included.
+    pub wire_bytes: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Whether this link has marked it.
+    pub marked: bool,
+    /// When it reached the link.
+    pub arrived_at: Time,
+}
+
+impl Queued {
+    /// Signals congestion by the ECN field; `false` if the packet cannot carry the signal. A packet that is marked already
+    /// carries it. Linux: `INET_ECN_set_ce`.
+    #[inline]
+    pub fn set_ce(&mut self) -> bool {
+        if self.ecn.is_ect() {
+            self.ecn = Ecn::Ce;
+            self.marked = true;
+        }
+        self.ecn == Ecn::Ce
+    }
+}
