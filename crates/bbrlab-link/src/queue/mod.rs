@@ -1,6 +1,10 @@
 //! The queue of a link: its limit, its discipline, and marking by threshold.
 
+mod codel;
+
 use bbrlab_units::{Bytes, Packets, Span};
+
+pub use codel::{CodelParams, FqCodelParams};
 
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,49 +47,6 @@ pub enum Queue {
 impl Queue {
     /// The disciplines that a scenario can use, with their names in `tc` and their default parameters.
     pub const NAMED: &[(&str, Self)] = &[("droptail", Self::DropTail)];
-}
-
-/// The parameters of `codel`, with `tc`'s names and defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelParams {
-    /// The acceptable wait.
-    pub target: Span,
-    /// How long the wait may exceed `target` before packets are dropped.
-    pub interval: Span,
-    /// Whether ECN-capable packets are marked where others are dropped.
-    pub ecn: bool,
-    /// ECN-capable packets that waited longer are marked at once.
-    pub ce_threshold: Option<Span>,
-}
-
-impl CodelParams {
-    /// `tc`'s defaults for `codel`.
-    pub const DEFAULT: Self = Self {
-        target: Span::from_millis(5),
-        interval: Span::from_millis(100),
-        ecn: false,
-        ce_threshold: None,
-    };
-}
-
-/// The parameters of `fq_codel`, with `tc`'s names and defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCodelParams {
-    /// Each queue's law.
-    pub codel: CodelParams,
-    /// Queues into which flows are hashed.
-    pub flows: u32,
-    /// Bytes that a queue may send in a turn.
-    pub quantum: Bytes,
-}
-
-impl FqCodelParams {
-    /// `tc`'s defaults for `fq_codel`: ECN is on.
-    pub const DEFAULT: Self = Self {
-        codel: CodelParams { ecn: true, ..CodelParams::DEFAULT },
-        flows: 1024,
-        quantum: Bytes(1514),
-    };
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.
