@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use bbrlab_link::{CoDelParams, Queue};
+use bbrlab_link::{CodelParams, Queue};
 use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 use bbrlab_units::Span;
@@ -306,7 +306,8 @@ impl BenchCase {
     fn on_its_way(&self, mut run: Run) -> Run {
         if self.way == Way::Departures {
             let never = Span::from_millis(1_000_000);
-            let queue = Queue::CoDelRfc8289(CoDelParams { target: never, interval: never });
+            let law = CodelParams { target: never, interval: never, ..CodelParams::DEFAULT };
+            let queue = Queue::Codel(law);
             run.links.iter_mut().for_each(|link| link.queue = queue);
         }
         run

@@ -25,8 +25,7 @@
 //! | `link/server.rs` | when a packet departs |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
-//! | `link/discipline/mod.rs` | queue disciplines with departure events: the list and the trait |
-//! | `link/discipline/drop_tail.rs`, `link/discipline/codel.rs` | one discipline each |
+//! | `link/chance.rs` | hashes and draws of a link's queue discipline, which is one of `bbrlab_queue` |
 //! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | the statistics of a link |
 //! | `loss.rs` | the random loss process |
 //! | `rng.rs` | random numbers, one generator per consumer |

@@ -1,6 +1,6 @@
 //! Packets as the engine sees them: size, flow, ECN field, identity. The payload is opaque.
 
-use bbrlab_units::{Ecn, Time};
+use bbrlab_units::Ecn;
 
 use crate::event::{ID_TIE, id_of, sequence_of};
 
@@ -297,12 +297,10 @@ impl<P: Load> Packets<P> {
         handle
     }
 
-    /// Marks a packet `Ce`; whether it was not marked before.
-    pub(crate) fn mark(&mut self, handle: Handle) -> bool {
+    /// Marks a packet `Ce`.
+    pub(crate) fn mark(&mut self, handle: Handle) {
         let ticket = &mut self.slots[handle as usize].ticket;
-        let was_unmarked = ticket.ecn() != Ecn::Ce;
         *ticket = ticket.marked();
-        was_unmarked
     }
 
     /// Removes a packet from the store.
@@ -310,23 +308,4 @@ impl<P: Load> Packets<P> {
         self.free.push(handle);
         self.slots[handle as usize]
     }
-}
-
-/// A packet as a queue discipline sees it: never its payload.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queued {
-    pub(crate) handle: Handle,
-    pub(crate) identity: u64,
-    pub(crate) counts_for_flow: bool,
-    pub(crate) marked: bool,
-    /// The flow of the packet.
-    pub(crate) flow: FlowId,
-    /// Bytes on the wire, framing included.
-    pub(crate) wire_bytes: u32,
-    /// The ECN field. A discipline marks by writing `Ce`.
-    pub(crate) ecn: Ecn,
-    /// Whether it carries data.
-    pub(crate) is_data: bool,
-    /// When it reached the link.
-    pub(crate) arrived_at: Time,
 }

@@ -1,8 +1,8 @@
-//! `CoDel` (RFC 8289) in the engine: a discipline that drops and marks packets when they are dequeued.
+//! `codel` in the engine: a discipline that drops and marks packets when they are dequeued.
 
 mod fixed_window;
 
-use bbrlab_link::{Buffer, CoDelParams, Link, Queue, Rate};
+use bbrlab_link::{Buffer, CodelParams, Link, Queue, Rate};
 use bbrlab_net::{LinkId, LinkMode, LinkStats, Network, RouteStep};
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 use fixed_window::{Hosts, Toy, ToyFlow};
@@ -13,7 +13,7 @@ fn run(window: u64, ecn: Ecn) -> (Network<Toy>, LinkId) {
     let mut net: Network<Toy> = Network::new(1, 1);
     let rate = Rate::Constant(BitRate(12_000_000));
     let mut config = Link::new("codel", rate, Buffer::Packets(Packets(1000)));
-    config.queue = Queue::CoDelRfc8289(CoDelParams::default());
+    config.queue = Queue::Codel(CodelParams { ecn: true, ..CodelParams::DEFAULT });
     let link = net.add_link(&config, LinkMode::VirtualClock);
     let forward =
         net.add_forward_route(&[RouteStep::Link(link), RouteStep::Delay(Span(10_000_000))]);

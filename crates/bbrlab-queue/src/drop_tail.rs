@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
 
-use crate::discipline::{Cause, Rule};
 use crate::entropy::Entropy;
 use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
 
 /// A queue with a limit.
 #[derive(Debug)]

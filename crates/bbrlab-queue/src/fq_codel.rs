@@ -15,10 +15,10 @@ use bbrlab_link::{Buffer, FqCodelParams};
 use bbrlab_units::Time;
 
 use crate::codel::{Control, Settings, Source};
-use crate::discipline::{Cause, Rule};
 use crate::entropy::Entropy;
 use crate::lists::{List, Store};
 use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
 
 /// Packets dropped at most from the fattest queue when the limit is reached. Linux: `drop_batch_size`.
 const DROP_BATCH: u32 = 64;

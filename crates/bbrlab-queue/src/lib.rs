@@ -7,6 +7,11 @@
 //! A discipline is a file or folder of this crate, a line of the list in `discipline.rs`, and its parameters
 //! in [`bbrlab_link::Queue`].
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "the kernel's integers are as wide as here, and wrap where these do"
+)]
+
 mod codel;
 mod discipline;
 mod drop_tail;
@@ -14,7 +19,13 @@ mod entropy;
 mod fq_codel;
 mod lists;
 mod packet;
+mod rule;
+#[cfg(feature = "ticking")]
+mod ticking;
 
-pub use discipline::{Cause, Discipline, Rule};
+pub use discipline::Discipline;
 pub use entropy::Entropy;
 pub use packet::Queued;
+pub use rule::{Cause, Rule};
+#[cfg(feature = "ticking")]
+pub use ticking::Ticking;

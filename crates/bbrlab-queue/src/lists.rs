@@ -25,23 +25,17 @@ struct Slot {
 pub(crate) struct List {
     head: u32,
     tail: u32,
-    packets: u32,
     bytes: u64,
 }
 
 impl Default for List {
     fn default() -> Self {
-        Self { head: NONE, tail: NONE, packets: 0, bytes: 0 }
+        Self { head: NONE, tail: NONE, bytes: 0 }
     }
 }
 
 impl List {
-    /// Packets in the list.
-    pub(crate) fn packets(&self) -> u32 {
-        self.packets
-    }
-
-    /// Their bytes on the wire.
+    /// Bytes on the wire of its packets.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -55,18 +49,15 @@ impl Store {
     /// Adds a packet at the end of `list`.
     pub(crate) fn push(&mut self, list: &mut List, packet: Queued) {
         let slot = Slot { packet, next: NONE };
-        let at = match self.free {
-            Some(at) => {
-                let next = self.slots[at as usize].next;
-                self.free = (next != NONE).then_some(next);
-                self.slots[at as usize] = slot;
-                at
-            }
-            None => {
-                let at = u32::try_from(self.slots.len()).expect("fewer packets than 2^32");
-                self.slots.push(slot);
-                at
-            }
+        let at = if let Some(at) = self.free {
+            let next = self.slots[at as usize].next;
+            self.free = (next != NONE).then_some(next);
+            self.slots[at as usize] = slot;
+            at
+        } else {
+            let at = u32::try_from(self.slots.len()).expect("fewer packets than 2^32");
+            self.slots.push(slot);
+            at
         };
         if list.is_empty() {
             list.head = at;
@@ -74,7 +65,6 @@ impl Store {
             self.slots[list.tail as usize].next = at;
         }
         list.tail = at;
-        list.packets += 1;
         list.bytes += u64::from(packet.wire_bytes);
     }
 
@@ -86,16 +76,10 @@ impl Store {
         let at = list.head;
         let Slot { packet, next } = self.slots[at as usize];
         list.head = next;
-        list.packets -= 1;
         list.bytes -= u64::from(packet.wire_bytes);
         self.slots[at as usize].next = self.free.unwrap_or(NONE);
         self.free = Some(at);
         Some(packet)
-    }
-
-    /// The packet that has been in `list` longest.
-    pub(crate) fn front(&self, list: &List) -> Option<&Queued> {
-        self.slots.get(list.head as usize).map(|slot| &slot.packet)
     }
 
     /// Calls `each` with every packet of `list`.

@@ -35,9 +35,6 @@ impl Buffer {
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `CoDel` by the pseudocode of RFC 8289, which marks ECN-capable packets instead of dropping them. It differs from the
-    /// kernel's, so scenarios cannot use it.
-    CoDelRfc8289(CodelParams),
     /// `codel`: one queue, whose head is dropped or marked while packets wait too long.
     Codel(CodelParams),
     /// `fq_codel`: a queue for each flow, served in turn, each under `codel`'s law.

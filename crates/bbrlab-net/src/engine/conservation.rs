@@ -1,10 +1,11 @@
 //! Conservation: each packet sent was delivered, was dropped or is still in the network.
 
+use bbrlab_queue::{Queued, Rule as _};
+
 use super::{Network, SOLO};
 use crate::event::{Key, Kind};
 use crate::link::Line;
-use crate::link::discipline::Rule as _;
-use crate::packet::{Load, Queued};
+use crate::packet::Load;
 
 /// The numbers of packets sent, delivered, dropped and in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,15 @@
 //! The path of a packet: from the host through a lane to a link, and on to the next leg.
 
-use bbrlab_units::{Ecn, Span, Time};
+use bbrlab_queue::{Cause, Queued, Rule as _};
+use bbrlab_units::{Span, Time};
 
 use super::{Network, SOLO};
 use crate::accounts::Accounts;
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_tie, tie};
-use crate::link::discipline::{Cause, Rule as _};
 use crate::link::stats::LinkStats;
 use crate::link::{Admission, InService, Line, Shadow, has_room, marks_on_arrival, marks_on_wait};
-use crate::packet::{
-    Asides, FlowId, Handle, LinkId, Load, Outgoing, Packet, Packets, Queued, Side,
-};
+use crate::packet::{Asides, FlowId, Handle, LinkId, Load, Outgoing, Packet, Packets, Side};
 use crate::route::{Leg, NO_LANE, Target};
 
 impl<P: Load> Network<P> {
@@ -166,13 +164,10 @@ impl<P: Load> Network<P> {
                 }
                 let queued = Queued {
                     handle: self.packets.insert(packet),
-                    identity: packet.identity,
-                    counts_for_flow,
-                    marked,
-                    flow,
+                    flow: flow.0,
                     wire_bytes,
                     ecn: packet.ticket.ecn(),
-                    is_data,
+                    marked,
                     arrived_at: now,
                 };
                 self.enqueue(id, queued);
@@ -236,7 +231,7 @@ impl<P: Load> Network<P> {
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, rng, in_service, .. } = &mut link.line else {
+        let Line::Events { queue, chance, in_service, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
         let idle = in_service.is_none();
@@ -252,7 +247,9 @@ impl<P: Load> Network<P> {
             asides: &mut self.asides,
         };
         if fits {
-            queue.enqueue(now, queued, idle, rng, &mut |packet, cause| drops.drop(&packet, cause));
+            queue.enqueue(now, queued, idle, chance, &mut |packet, cause| {
+                drops.drop(&packet, cause);
+            });
         } else {
             drops.drop(&queued, Cause::Full);
         }
@@ -270,7 +267,7 @@ impl<P: Load> Network<P> {
     fn start_service(&mut self, id: LinkId, from: Time) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, rng, in_service, served } = &mut link.line else {
+        let Line::Events { queue, chance, in_service, served } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
         let mut drops = Drops {
@@ -283,16 +280,14 @@ impl<P: Load> Network<P> {
             packets: &mut self.packets,
             asides: &mut self.asides,
         };
-        let next = queue.dequeue(now, rng, &mut |packet, cause| drops.drop(&packet, cause));
+        let next = queue.dequeue(now, chance, &mut |packet, cause| drops.drop(&packet, cause));
         let Some(mut packet) = next else { return };
         let wait = now.since(packet.arrived_at);
-        let mut marked = packet.marked;
         if marks_on_wait(link.ecn_threshold, wait, packet.ecn) {
-            packet.ecn = Ecn::Ce;
-            marked = true;
+            packet.set_ce();
         }
-        if packet.ecn == Ecn::Ce {
-            marked |= self.packets.mark(packet.handle);
+        if packet.marked {
+            self.packets.mark(packet.handle);
         }
         let departs = link.server.serve(packet.arrived_at.max(from), packet.wire_bytes);
         let waited = if link.server.queues_until_departure() {
@@ -302,7 +297,7 @@ impl<P: Load> Network<P> {
         };
         *served = served.wrapping_add(1);
         let sequence = *served;
-        *in_service = Some(InService { packet, departs, waited, marked, sequence });
+        *in_service = Some(InService { packet, departs, waited, sequence });
         let tie = tie(Kind::Departure, id_tie(id.0, sequence));
         self.heap.push(Key::new(departs, tie), id.0);
     }
@@ -319,26 +314,26 @@ impl<P: Load> Network<P> {
         let packet = served.packet;
         link.stats.leaves(due, packet.wire_bytes);
         link.stats.sent(packet.wire_bytes, served.waited);
-        link.stats.marks += u64::from(served.marked);
-        if packet.counts_for_flow {
-            self.accounts.wire_bytes[packet.flow.0 as usize] += u64::from(packet.wire_bytes);
+        link.stats.marks += u64::from(served.packet.marked);
+        let kept = self.packets.remove(packet.handle);
+        if self.legs[kept.ticket.leg() as usize].last_rated {
+            self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
         }
-        let lost =
-            packet.is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
-        if packet.is_data {
+        let is_data = kept.ticket.is_data();
+        let lost = is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
+        if is_data {
             link.stats.sent_data_packets += u64::from(!lost);
             if link.rated {
                 let record = if lost { Record::DropRandom } else { Record::Departure };
-                self.accounts.digest.add(record, id, packet.identity, due);
+                self.accounts.digest.add(record, id, kept.identity, due);
             }
         }
         if lost {
             link.stats.drops_random += 1;
-            self.accounts.losses(packet.flow).random += 1;
-            self.asides.forget(&self.packets.remove(packet.handle));
+            self.accounts.losses(kept.flow()).random += 1;
+            self.asides.forget(&kept);
         } else {
-            let packet = self.packets.remove(packet.handle);
-            self.forward(id, &packet, due);
+            self.forward(id, &kept, due);
         }
         self.start_service(id, Time::ZERO);
         self.arm_link_timer(id);
@@ -415,12 +410,13 @@ impl<P: Load> Drops<'_, P> {
                 Record::DropAqm
             }
         };
-        if packet.is_data {
-            self.accounts.losses(packet.flow).drops += 1;
+        let kept = self.packets.remove(packet.handle);
+        if kept.ticket.is_data() {
+            self.accounts.losses(kept.flow()).drops += 1;
+            if self.rated {
+                self.accounts.digest.add(record, self.id, kept.identity, self.due);
+            }
         }
-        if packet.is_data && self.rated {
-            self.accounts.digest.add(record, self.id, packet.identity, self.due);
-        }
-        self.asides.forget(&self.packets.remove(packet.handle));
+        self.asides.forget(&kept);
     }
 }

@@ -6,8 +6,8 @@
 //! at the same times, so that runs with drop-tail have equal digests. Most links by virtual clock are plain (`plain.rs`):
 //! they write down later what the others write down at once.
 
+mod chance;
 pub(crate) mod delay_histogram;
-pub(crate) mod discipline;
 mod plain;
 pub(crate) mod queue_length;
 mod serialiser;
@@ -17,15 +17,16 @@ mod token_bucket;
 mod trace_clock;
 
 use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
+use bbrlab_queue::{Discipline, Queued};
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::accounts::Accounts;
 use crate::chunks;
 use crate::digest::Record;
 use crate::loss::LossProcess;
-use crate::packet::{FlowId, LinkId, Queued};
+use crate::packet::{FlowId, LinkId};
 use crate::rng::Rng;
-use discipline::Discipline;
+use chance::Chance;
 pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::LinkStats;
@@ -73,8 +74,8 @@ pub(crate) enum Line {
     Plain(Ledger),
     /// By virtual clock: the packets themselves are already on their next leg; these are their shadows.
     Virtual { buffer: Buffer, shadows: chunks::Queue<Shadow> },
-    /// By departure events. `rng` belongs to the queue discipline.
-    Events { queue: Discipline, rng: Rng, in_service: Option<InService>, served: u32 },
+    /// By departure events. `chance` belongs to the queue discipline.
+    Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
 }
 
 /// The record of an accepted packet until its departure.
@@ -99,7 +100,6 @@ pub(crate) struct InService {
     pub(crate) packet: Queued,
     pub(crate) departs: Time,
     pub(crate) waited: Span,
-    pub(crate) marked: bool,
     /// The number of its departure event.
     pub(crate) sequence: u32,
 }
@@ -128,8 +128,8 @@ impl Link {
                 Line::Virtual { buffer: link.buffer, shadows: chunks::Queue::default() }
             }
             (queue, _) => Line::Events {
-                queue: Discipline::new(queue, link.buffer),
-                rng: rng("queue"),
+                queue: Discipline::new(&queue, link.buffer),
+                chance: Chance::new(rng("queue")),
                 in_service: None,
                 served: 0,
             },

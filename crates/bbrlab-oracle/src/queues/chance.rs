@@ -80,6 +80,7 @@ impl Entropy for Chance<'_> {
 
     fn next_u32(&mut self) -> u32 {
         // A discipline that draws more often than the kernel's differs in what it then does.
-        self.random.pop_front().unwrap_or(0) as u32
+        let logged = self.random.pop_front().unwrap_or(0);
+        u32::try_from(logged & u64::from(u32::MAX)).expect("32 bits")
     }
 }

@@ -11,8 +11,8 @@
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};
 
-use crate::discipline::Cause;
 use crate::packet::Queued;
+use crate::rule::Cause;
 
 /// Nanoseconds are shifted by this. Linux: `CODEL_SHIFT`.
 const SHIFT: u32 = 10;
@@ -33,12 +33,12 @@ fn ticks(time: Time) -> Ticks {
 
 /// Linux: `codel_time_after`.
 fn is_after(a: Ticks, b: Ticks) -> bool {
-    (b.wrapping_sub(a) as i32) < 0
+    b.wrapping_sub(a).cast_signed() < 0
 }
 
 /// Linux: `codel_time_before`.
 fn is_before(a: Ticks, b: Ticks) -> bool {
-    (a.wrapping_sub(b) as i32) < 0
+    a.wrapping_sub(b).cast_signed() < 0
 }
 
 /// A parameter in ticks: `tc` hands whole microseconds to the kernel.

@@ -10,10 +10,10 @@ use bbrlab_units::Time;
 
 pub(crate) use control::{Control, Settings, Source};
 
-use crate::discipline::{Cause, Rule};
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
 use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
 
 /// A queue with a limit, and the control law at its head.
 #[derive(Debug)]

@@ -5,25 +5,27 @@ use std::collections::VecDeque;
 
 use bbrlab_units::{Span, Time};
 
-use super::{Cause, Rule};
+use crate::entropy::Entropy;
 use crate::packet::Queued;
-use crate::rng::Rng;
+use crate::rule::{Cause, Rule};
 
 /// First in, first out, with a tick.
 #[derive(Debug)]
-pub(crate) struct Ticking {
+pub struct Ticking {
     every: Span,
     next: Time,
     is_open: bool,
     queue: VecDeque<Queued>,
     /// One draw for each packet that arrived.
-    pub(crate) draws: Vec<u64>,
+    pub draws: Vec<u32>,
     /// When the timer fired.
-    pub(crate) ticks: Vec<Time>,
+    pub ticks: Vec<Time>,
 }
 
 impl Ticking {
-    pub(crate) fn new(every: Span) -> Self {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(every: Span) -> Self {
         Self {
             every,
             next: Time::ZERO + every,
@@ -41,17 +43,17 @@ impl Rule for Ticking {
         _: Time,
         packet: Queued,
         _: bool,
-        rng: &mut Rng,
+        entropy: &mut impl Entropy,
         _: &mut impl FnMut(Queued, Cause),
     ) {
-        self.draws.push(rng.next_u64());
+        self.draws.push(entropy.next_u32());
         self.queue.push_back(packet);
     }
 
     fn dequeue(
         &mut self,
         _: Time,
-        _: &mut Rng,
+        _: &mut impl Entropy,
         _: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued> {
         if self.is_open { self.queue.pop_front() } else { None }

@@ -1,0 +1,34 @@
+//! The hashes and random numbers of a link's queue discipline.
+
+use bbrlab_queue::{Entropy, Queued};
+
+use crate::rng::Rng;
+
+/// A stream of random numbers, and hashes of flows keyed by its first number. Which flows collide depends on seed and
+/// link.
+#[derive(Clone, Debug)]
+pub(crate) struct Chance {
+    rng: Rng,
+    key: u64,
+}
+
+impl Chance {
+    pub(crate) fn new(rng: Rng) -> Self {
+        let key = rng.clone().next_u64();
+        Self { rng, key }
+    }
+}
+
+impl Entropy for Chance {
+    #[inline]
+    fn flow_hash(&mut self, packet: &Queued) -> u32 {
+        // A multiplication spreads the flow's number over the upper half, from which disciplines take the queue.
+        let mixed = (u64::from(packet.flow) ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
+    }
+
+    #[inline]
+    fn next_u32(&mut self) -> u32 {
+        (self.rng.next_u64() >> 32) as u32
+    }
+}
