@@ -9,6 +9,7 @@
 //! | `flight.rs` | skbs in flight: departure, splitting, merging; the next retransmission |
 //! | `acked.rs` | skbs that a cumulative ACK removes |
 //! | `sacked.rs` | skbs that SACK blocks cover; merging of SACKed neighbours |
+//! | `hole.rs` | a hole between SACKed skbs that is filled |
 //! | `lost.rs` | marking skbs lost, and unmarking them |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
 //! | `run.rs` | skbs that are delivered together |
@@ -19,6 +20,7 @@
 
 mod acked;
 mod flight;
+mod hole;
 mod lost;
 mod queue;
 mod reno;

@@ -377,6 +377,12 @@ impl Queue {
     #[inline]
     fn release(&mut self, id: SkbId) {
         self[id].tags = tag::FREED;
+        self.free_first_places();
+    }
+
+    /// Makes the first places free if what was in them is gone.
+    #[inline]
+    fn free_first_places(&mut self) {
         while self.first != self.plain && self[self.first].has(tag::FREED) {
             self.first = following(self.first);
         }
@@ -393,6 +399,31 @@ impl Queue {
             self[next].prev = prev;
         }
         self.release(id);
+    }
+
+    /// Makes one SACKed skb of `pcount` segments of `mss` bytes: of `hole`, which is linked, the SACKed one before it, and all
+    /// behind it up to `last`, which is either the next one, SACKed too, or `hole` itself.
+    pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
+        if self.is_sorted(hole) {
+            self.cut_from_order(hole);
+        }
+        let Skb { seq, prev: into, tags, flags, .. } = self[hole];
+        self[hole].tags = tag::FREED;
+        let Skb { end_seq, next, tags: last_tags, flags: last_flags, .. } = self[last];
+        self[last].tags = tag::FREED;
+        let skb = &mut self[into];
+        skb.next = next;
+        skb.end_seq = end_seq;
+        skb.tags |= (tags | last_tags) & tag::EVER_RETRANS;
+        skb.flags |= flags | last_flags;
+        skb.set_full_segments(pcount, mss);
+        if last == self.linked.tail {
+            self.linked.tail = into;
+        } else {
+            self[next].prev = into;
+        }
+        self.set_milestones(seq, end_seq, into);
+        self.free_first_places();
     }
 
     /// Frees the first plain skb, whose bytes were merged into the last linked one.

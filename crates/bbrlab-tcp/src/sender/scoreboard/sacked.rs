@@ -23,10 +23,10 @@ use crate::segment::{SackBlock, Segment};
 pub(crate) const NUM_SACKS: usize = 4;
 
 /// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
-const MERGE_LIMIT: u32 = 65_535 * 8;
+pub(super) const MERGE_LIMIT: u32 = 65_535 * 8;
 
 /// Segments of a merged skb: they are counted in 16 bits.
-const PCOUNT_LIMIT: u32 = 65_535;
+pub(super) const PCOUNT_LIMIT: u32 = 65_535;
 
 /// SACK blocks of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
@@ -366,6 +366,12 @@ impl Scoreboard {
             is_dup |= is_covered;
         }
         if !is_covered {
+            if !is_dup
+                && wanted.next_dup.is_none()
+                && let Some(into) = self.fill_hole(id, conn, block, hear)
+            {
+                return Some(self.queue.next(into));
+            }
             match self.shift_skb(id, conn, block, is_dup, hear) {
                 Shift::Merged(into) => return Some(self.queue.next(into)),
                 Shift::Nothing => {}

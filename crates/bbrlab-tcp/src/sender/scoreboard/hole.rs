@@ -1,0 +1,107 @@
+//! A hole between SACKed skbs is filled: the skb in it and its SACKed neighbours become one.
+//!
+//! Nearly every retransmission that is SACKed is like this: one skb, covered as a whole, behind a SACKed one. What
+//! `sacked.rs` does with it in two merges, each of which asks what else the skb could be, is one step here.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`, `tcp_sacktag_one`.
+//! Deviations: that of `sacked.rs`.
+
+use bbrlab_cc::Conn;
+use bbrlab_cc::linux_int::{after, before};
+
+use super::sacked::{Covered, Hear, MERGE_LIMIT, PCOUNT_LIMIT};
+use super::skb::{NIL, OVERHEAD, Skb, SkbId, tag};
+use super::{Counting, Scoreboard};
+use crate::rate::DeliveredSkb;
+use crate::segment::{SackBlock, flag};
+
+/// What several neighbours make as one skb.
+#[derive(Clone, Copy)]
+struct Merged {
+    len: u32,
+    pcount: u32,
+}
+
+impl Merged {
+    /// Both, if that is not too much for one skb. Linux: in `tcp_skb_shift`.
+    #[inline]
+    fn with(self, skb: &Skb) -> Option<Self> {
+        let (len, pcount) = (self.len + skb.len(), self.pcount + u32::from(skb.pcount));
+        (len < MERGE_LIMIT && pcount <= PCOUNT_LIMIT).then_some(Self { len, pcount })
+    }
+}
+
+impl Scoreboard {
+    /// Merges an skb that `block`, which is no DSACK, covers as a whole into the SACKed one before it, and so the SACKed one
+    /// behind it. Returns the skb that holds all; `None`, and nothing has changed, if `id` is not in such a hole.
+    #[inline]
+    pub(super) fn fill_hole(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        block: SackBlock,
+        hear: &mut impl Hear,
+    ) -> Option<SkbId> {
+        let skb = &self.queue[id];
+        let (start, end, tags, into) = (skb.seq, skb.end_seq, skb.tags, skb.prev);
+        // A retransmission that is not lost is believed to be still in flight.
+        let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
+            && tags & tag::ALL != tag::RETRANS
+            && skb.flags & (flag::SYN | flag::FIN) == 0
+            && into != NIL
+            && !after(block.start, start)
+            && !before(block.end, end)
+            && after(end, conn.snd_una)
+            && self.search.next == NIL
+            && self.count != Counting::SpareKept;
+        if !is_hole {
+            return None;
+        }
+        let mss = skb.seg_len();
+        let is_like =
+            |sacked: &Skb| sacked.tags & tag::ALL == tag::SACKED && sacked.seg_len() == mss;
+        let sacked = &self.queue[into];
+        if !is_like(sacked) {
+            return None;
+        }
+        let merged = Merged { len: sacked.len(), pcount: u32::from(sacked.pcount) };
+        let mut merged = merged.with(skb)?;
+        let mut last = id;
+        let behind = self.queue.next_linked(id);
+        if behind != NIL && is_like(&self.queue[behind]) {
+            // The rate sampler hears nothing of it again.
+            debug_assert!(self.queue[behind].tx.is_used_up());
+            if let Some(all) = merged.with(&self.queue[behind]) {
+                (merged, last) = (all, behind);
+            }
+        }
+        let pcount = u32::from(skb.pcount);
+        let is_below_highest = before(start, self.highest_sack_seq(conn));
+        let delivered = DeliveredSkb {
+            tx_mstamp: skb.sent_us(),
+            end_seq: end,
+            is_sacked: false,
+            is_retrans: tags & tag::ANY_RETRANS != 0,
+        };
+        let is_dup = false;
+        let tx = skb.tx;
+        hear.piece(&Covered { start, end, pcount, tags, is_dup, is_below_highest, tx, delivered });
+        if tags & tag::LOST != 0 {
+            self.lost_out -= pcount;
+            if tags & tag::RETRANS != 0 {
+                self.retrans_out -= pcount;
+            }
+        }
+        self.sacked_out += pcount;
+        self.wmem_queued -= if last == id { OVERHEAD } else { 2 * OVERHEAD };
+        self.queue.close_hole(id, last, merged.pcount, mss);
+        let is_gone = |hint| hint == id || hint == last;
+        if is_gone(self.retransmit_hint) {
+            self.retransmit_hint = into;
+        }
+        if is_gone(self.highest_sack) {
+            self.set_highest_sack(self.queue.next_linked(into));
+        }
+        Some(into)
+    }
+}
