@@ -12,13 +12,13 @@
 
 use bbrlab_cc::reno::current_ssthresh;
 use bbrlab_cc::{
-    AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, LostSkb, RateSample,
-    ack_flags,
+    AckSample, CaState, Cc, CongestionControl, Conn, Control, CwndEvent, RateSample, ack_flags,
 };
 use bbrlab_stack::{CcRtt, CwndValidation};
 
 use super::Sender;
 use super::ack_state::{AckCounts, flags};
+use super::scoreboard::Cursor;
 use crate::Host;
 use crate::cwnd_validation::{Decay, UnderuseInput};
 use crate::pacing::Window;
@@ -84,12 +84,11 @@ impl Sender {
         self.conn.ca_state = state;
     }
 
-    /// A packet was marked lost.
-    pub(super) fn note_lost(&mut self, skb: &LostSkb, host: &mut impl Host) {
-        self.conn.lost = self.conn.lost.wrapping_add(skb.pcount);
-        if self.hooks.skb_marked_lost {
-            self.with_cc(|cc, conn| cc.skb_marked_lost(conn, skb, host));
-        }
+    /// An skb was marked lost. Linux: the call of `skb_marked_lost`.
+    #[inline(never)]
+    pub(super) fn tell_lost(&mut self, at: Cursor, host: &mut impl Host) {
+        let skb = self.board.lost_skb(at);
+        self.with_cc(|cc, conn| cc.skb_marked_lost(conn, &skb, host));
     }
 
     /// Packets were acknowledged, of which [`Conn`] says what is left in flight. Linux: the call of `pkts_acked`.

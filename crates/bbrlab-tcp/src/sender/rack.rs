@@ -68,6 +68,7 @@ impl Rack {
     }
 
     /// Whether a packet that was sent after `skb` was delivered.
+    #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
         sent_after(self.mstamp_us, skb.sent_us(), self.end_seq, skb.end_seq)
     }
@@ -153,8 +154,19 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
+    /// Whether the packet sent longest ago was sent before one that was delivered, or says nothing because it is lost. If not,
+    /// the scan for losses finds nothing.
+    #[inline]
+    fn may_find_loss(&self) -> bool {
+        self.board.oldest().is_some_and(|at| {
+            let skb = self.board.sent(at);
+            skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST || self.rack.is_overtaken(&skb)
+        })
+    }
+
     /// Marks lost packets; returns the longest time, in microseconds, until one of the others counts as lost.
     /// Linux: `tcp_rack_detect_loss`.
+    #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let mut timeout_us = 0;
         let reo_wnd_us = self.rack_reo_wnd_us();
@@ -181,8 +193,9 @@ impl Sender {
 
     /// Scans for losses if a packet was delivered; true if the reordering timer was set.
     /// Linux: `tcp_rack_mark_lost`.
-    fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
-        if !std::mem::take(&mut self.rack.is_advanced) {
+    #[inline]
+    pub(super) fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
+        if !std::mem::take(&mut self.rack.is_advanced) || !self.may_find_loss() {
             return false;
         }
         let timeout_us = self.rack_detect_loss(host);

@@ -31,9 +31,12 @@ pub(super) enum Rexmit {
 impl Sender {
     /// Marks an skb or its retransmission lost, and tells the congestion control.
     /// Linux: `tcp_mark_skb_lost`.
+    #[inline]
     pub(super) fn mark_lost(&mut self, at: Cursor, host: &mut impl Host) {
-        if let Some(lost) = self.board.mark_lost(at) {
-            self.note_lost(&lost, host);
+        let Some(packets) = self.board.mark_lost(at) else { return };
+        self.conn.lost = self.conn.lost.wrapping_add(packets);
+        if self.hooks.skb_marked_lost {
+            self.tell_lost(at, host);
         }
     }
 

@@ -32,9 +32,10 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb or its retransmission lost; `None` if it was marked already or is SACKed.
+    /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was marked already or is SACKed.
     /// Linux: `tcp_mark_skb_lost`.
-    pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<LostSkb> {
+    #[inline]
+    pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
         let Cursor(id) = at;
         let skb = &self.queue[id];
         let (tags, seq, pcount) = (skb.tags, skb.seq, u32::from(skb.pcount));
@@ -61,17 +62,22 @@ impl Scoreboard {
         } else {
             return None;
         }
-        let skb = &self.queue[id];
+        Some(pcount)
+    }
+
+    /// An skb that was marked lost, as the congestion control is told of it.
+    pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
+        let skb = &self.queue[at.0];
         let tx = skb.tx.unpack(skb.sent_us());
-        Some(LostSkb {
-            seq,
+        LostSkb {
+            seq: skb.seq,
             end_seq: skb.end_seq,
-            pcount,
+            pcount: u32::from(skb.pcount),
             in_flight: tx.in_flight,
             lost: tx.lost,
             is_app_limited: tx.is_app_limited(),
             delivered_mstamp: tx.delivered_mstamp,
-        })
+        }
     }
 
     /// Starts a walk through the skbs by time of the latest transmission: those that are neither SACKed nor lost and not
@@ -87,10 +93,16 @@ impl Scoreboard {
         Cursor::at(self.queue.next_by_time(walk))
     }
 
-    /// Removes an skb from the list by time until it is retransmitted.
+    /// The skb that such a walk begins with.
+    #[inline]
+    pub(crate) fn oldest(&self) -> Option<Cursor> {
+        Cursor::at(self.queue.oldest())
+    }
+
+    /// Removes an skb of such a walk from the list by time until it is retransmitted.
     #[inline]
     pub(crate) fn leave_time_order(&mut self, at: Cursor) {
-        self.queue.unlink_sorted(at.0);
+        self.queue.unlink_from_order(at.0);
     }
 
     /// A timeout has marked an skb lost: removes it from the list by time, to be put back in its place if the timeout

@@ -223,20 +223,34 @@ impl Queue {
         ByTime { once, again: self.again.head }
     }
 
+    /// The skb sent longest ago, `NIL` if there is none.
+    #[inline]
+    pub(super) fn oldest(&self) -> SkbId {
+        self.older(self.by_time())
+    }
+
+    /// The older of the next skbs of a walk.
+    #[inline]
+    fn older(&self, walk: ByTime) -> SkbId {
+        let ByTime { once, again } = walk;
+        let is_again =
+            again != NIL && (once == NIL || self[again].tstamp_ns <= self[once].tstamp_ns);
+        if is_again { again } else { once }
+    }
+
     /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk goes on.
     #[inline]
     pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
         let ByTime { once, again } = *walk;
-        let is_again =
-            again != NIL && (once == NIL || self[again].tstamp_ns <= self[once].tstamp_ns);
-        if is_again {
-            walk.again = self[again].sorted_next;
-            return again;
-        }
-        if once != NIL {
+        let id = self.older(*walk);
+        if id == again {
+            if id != NIL {
+                walk.again = self[again].sorted_next;
+            }
+        } else {
             walk.once = self.next_sent_once(once);
         }
-        once
+        id
     }
 
     #[inline]
@@ -628,7 +642,16 @@ impl Queue {
         }
     }
 
+    /// Removes an skb from the order by time, in which it is.
+    #[inline]
+    pub(super) fn unlink_from_order(&mut self, id: SkbId) {
+        self.link_through(id);
+        debug_assert!(self.is_sorted(id));
+        self.cut_from_order(id);
+    }
+
     /// Removes a linked skb from the order by time, in which it is.
+    #[inline]
     fn cut_from_order(&mut self, id: SkbId) {
         let skb = &mut self[id];
         let (prev, next) = (skb.sorted_prev, skb.sorted_next);
