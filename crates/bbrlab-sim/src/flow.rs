@@ -256,8 +256,15 @@ impl Flow {
         let now = port.now();
         self.let_pacing_lapse(port);
         let mut end = self.ends.end(port, Side::Sender);
-        let is_done = wire::pure_ack(packet)
-            .is_some_and(|ack| self.sender.on_pure_ack(end.now(), &ack, &mut end));
+        let is_done = if let Some(ack) = wire::pure_ack(packet) {
+            self.sender.on_pure_ack(end.now(), &ack, &mut end)
+        } else if let Some(sack) = packet.aside()
+            && let Some((ack, count)) = wire::sacking_ack(packet)
+        {
+            self.sender.on_sack(end.now(), &ack, sack, count, &mut end)
+        } else {
+            false
+        };
         if !is_done {
             self.sender.on_segment(end.now(), &wire::arrived(packet), &mut end);
         }

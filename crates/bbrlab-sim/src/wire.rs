@@ -89,6 +89,13 @@ impl Payload {
         self.options & HAS_TS != 0
     }
 
+    /// Its fields that an ACK has.
+    #[inline]
+    fn ack_only(&self) -> PureAck {
+        let &Self { seq, ack, wnd, tsval, tsecr, .. } = self;
+        PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts() }
+    }
+
     /// The segment at a glance.
     #[inline]
     pub(crate) fn glance(&self) -> Glance {
@@ -103,14 +110,15 @@ pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
     let payload = packet.payload();
     let (flags, sack_count) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
     let is_pure = u16::from_le_bytes([flags, sack_count]) == u16::from_le_bytes([flag::ACK, 0]);
-    (is_pure && payload.len == 0).then_some(PureAck {
-        seq: payload.seq,
-        ack: payload.ack,
-        wnd: payload.wnd,
-        tsval: payload.tsval,
-        tsecr: payload.tsecr,
-        has_ts: payload.has_ts(),
-    })
+    (is_pure && payload.len == 0).then(|| payload.ack_only())
+}
+
+/// The same for one that would be a pure ACK without its SACK blocks, of which it also says how many there are.
+#[inline]
+pub(crate) fn sacking_ack(packet: &Arrival<'_, Payload>) -> Option<(PureAck, u8)> {
+    let payload = packet.payload();
+    let is_sacking = payload.flags & !flag::PSH == flag::ACK && payload.len == 0;
+    is_sacking.then(|| (payload.ack_only(), payload.options & !HAS_TS))
 }
 
 /// The segment as it arrives, with the CE mark that a link may have set.

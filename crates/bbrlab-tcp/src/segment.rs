@@ -2,6 +2,7 @@
 //!
 //! Sources: RFC 9293 (header), RFC 7323 (timestamps), RFC 2018 and 2883 (SACK, DSACK), RFC 3168 (ECN).
 
+use bbrlab_cc::linux_int::{after, before};
 use bbrlab_units::Ecn;
 
 /// A range of sequence numbers, `start..end`, both modulo 2^32.
@@ -11,6 +12,15 @@ pub struct SackBlock {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
+}
+
+impl SackBlock {
+    /// Whether all of `other` lies in it.
+    #[inline]
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
+        !before(other.start, self.start) && !after(other.end, self.end)
+    }
 }
 
 /// Header flags, as in the TCP header's flags byte.

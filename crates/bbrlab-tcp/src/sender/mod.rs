@@ -19,6 +19,7 @@
 //!             limits.rs ─ what limits the sender now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
 //! predicted.rs: all of this for an ACK that leaves nothing to decide; pure_ack.rs: for one that is nothing else
+//! recovery_ack.rs: for an ACK of a recovery that acknowledges nothing
 //! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
 //! mechanisms.rs: which of this the stack's switches leave on; ns3/: what ns-3 does instead
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
@@ -53,6 +54,7 @@ mod probe;
 mod pure_ack;
 mod rack;
 mod recovery;
+mod recovery_ack;
 mod reordering;
 mod retransmit;
 mod rto;
@@ -193,6 +195,8 @@ pub struct Sender {
     is_pacing_switched: bool,
     /// Whether the settings allow for predicted ACKs.
     predicts_acks: bool,
+    /// Whether they allow for the short way of an ACK in a recovery.
+    recovers_plainly: bool,
     /// Which short way there is to send new data.
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
@@ -276,6 +280,14 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
+        // A switched sampler looks at every skb.
+        let predicts_acks = config.stack.sack
+            && config.stack.socket.rtt_clock == RttClock::Exact
+            && config.stack.rate == RateSwitches::default()
+            && !mechanisms.has_rfc6298_rto
+            && !mechanisms.is_rto_impatient
+            && mechanisms.rule3 == Rule3::Off
+            && !mechanisms.exit_sets_ssthresh;
         let version = if hooks.notes_in_flight { SamplerVersion::V3 } else { SamplerVersion::V1 };
         Self {
             conn,
@@ -295,14 +307,8 @@ impl Sender {
             is_pacing_armed: false,
             is_pacing_switched: config.stack.pacing != PacingSwitches::default(),
             measures_by_echo: config.stack.socket.rtt_clock != RttClock::Exact,
-            // A switched sampler looks at every skb.
-            predicts_acks: config.stack.sack
-                && config.stack.socket.rtt_clock == RttClock::Exact
-                && config.stack.rate == RateSwitches::default()
-                && !mechanisms.has_rfc6298_rto
-                && !mechanisms.is_rto_impatient
-                && mechanisms.rule3 == Rule3::Off
-                && !mechanisms.exit_sets_ssthresh,
+            predicts_acks,
+            recovers_plainly: predicts_acks && mechanisms.has_rack && !mechanisms.is_ns3,
             hooks,
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),

@@ -49,7 +49,7 @@ impl Sender {
     }
 
     /// Which sequence numbers a block may cover now.
-    fn sack_window(&self) -> SackWindow {
+    pub(super) fn sack_window(&self) -> SackWindow {
         SackWindow {
             snd_una: self.conn.snd_una,
             snd_nxt: self.conn.snd_nxt,
@@ -61,10 +61,8 @@ impl Sender {
     /// Tags what the blocks of an ACK cover, of which there are some and none reports a duplicate.
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
-        let blocks = Blocks::of(segment);
-        if self.sack_window().allows_new(blocks[0])
-            && let Some(from) = self.board.news_of_first(&self.conn, &blocks)
-        {
+        let blocks = Blocks::new(&segment.sack, segment.sack_count);
+        if let Some(from) = self.news_of_first(&blocks) {
             self.tag_sacked(Reported::First(&blocks, from), state);
         } else {
             self.tag_several(&blocks, state);
@@ -107,7 +105,7 @@ impl Sender {
     /// rate sampler.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
-    fn tag_sacked(&mut self, reported: Reported<'_>, state: &mut AckState) {
+    pub(super) fn tag_sacked(&mut self, reported: Reported<'_>, state: &mut AckState) {
         let now = self.rack_now();
         // A switched sampler looks at every skb.
         let is_each_heard = self.sampler.is_switched();
@@ -129,7 +127,7 @@ impl Sender {
         let Some(&first) = wire.first() else { return false };
         if !before(first.start, ack) {
             let Some(second) = wire.get(1) else { return false };
-            if after(first.end, second.end) || before(first.start, second.start) {
+            if !second.holds(&first) {
                 return false;
             }
         }
@@ -221,7 +219,7 @@ impl Hear for Hearing<'_> {
 
 /// Which sequence numbers a SACK block may cover.
 #[derive(Clone, Copy)]
-struct SackWindow {
+pub(super) struct SackWindow {
     snd_una: u32,
     snd_nxt: u32,
     undo_marker: Option<u32>,
@@ -232,7 +230,7 @@ struct SackWindow {
 impl SackWindow {
     /// Whether a block that is no DSACK is valid; what it covers is not acknowledged then.
     #[inline]
-    fn allows_new(&self, SackBlock { start, end }: SackBlock) -> bool {
+    pub(super) fn allows_new(&self, SackBlock { start, end }: SackBlock) -> bool {
         after(start, self.snd_una) && self.was_sent(start, end)
     }
 

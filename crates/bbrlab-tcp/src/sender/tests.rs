@@ -416,6 +416,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     if totals.has_no_shortcuts {
         sender.sending = Sending::Otherwise;
         sender.predicts_acks = false;
+        sender.recovers_plainly = false;
     }
     let start_seq = config.isn.wrapping_add(1);
     let mut world = World {
@@ -478,11 +479,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 if !world.dice.one_in(10) {
                     let now = world.now;
                     world.catch_up(&mut sender);
-                    let is_done = pure_ack(&answer)
-                        .is_some_and(|ack| sender.on_pure_ack(now, &ack, &mut world));
-                    if !is_done {
-                        sender.on_segment(now, &answer, &mut world);
-                    }
+                    hear(&mut sender, now, &answer, &mut world);
                 }
             }
             (_, Some((at, id))) => {
@@ -508,11 +505,19 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     totals.take(&sender, &world);
 }
 
-/// A segment as a pure ACK, if it is one.
-fn pure_ack(segment: &Segment) -> Option<PureAck> {
-    let &Segment { seq, ack, wnd, tsval, tsecr, has_ts, .. } = segment;
-    let is_pure = segment.len == 0 && segment.sack_count == 0 && segment.flags == flag::ACK;
-    is_pure.then_some(PureAck { seq, ack, wnd, tsval, tsecr, has_ts })
+/// A segment arrives at the sender, by the shortest way that it can take.
+fn hear(sender: &mut Sender, now: Time, segment: &Segment, world: &mut World) {
+    let &Segment { seq, ack, wnd, tsval, tsecr, has_ts, ref sack, sack_count, .. } = segment;
+    let pure = PureAck { seq, ack, wnd, tsval, tsecr, has_ts };
+    let is_pure = segment.len == 0 && segment.flags & !flag::PSH == flag::ACK;
+    let is_done = match sack_count {
+        _ if !is_pure => false,
+        0 => sender.on_pure_ack(now, &pure, world),
+        count => sender.on_sack(now, &pure, sack, count, world),
+    };
+    if !is_done {
+        sender.on_segment(now, segment, world);
+    }
 }
 
 /// A transfer with any of the switches between Linux and ns-3.
@@ -651,7 +656,7 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
         }
         let segment = if step == 3 { synack } else { nonsense(&mut world.dice, &sender) };
         let now = world.now;
-        sender.on_segment(now, &segment, &mut world);
+        hear(&mut sender, now, &segment, &mut world);
         if sender.app_is_ready() {
             sender.run_app(now, &mut world);
         }

@@ -54,7 +54,8 @@ impl Undo {
     }
 
     /// Whether every retransmission was reported as a duplicate.
-    const fn is_all_duplicate(&self) -> bool {
+    #[inline]
+    pub(super) const fn is_all_duplicate(&self) -> bool {
         self.marker.is_some() && self.retrans == 0
     }
 

@@ -36,7 +36,7 @@ pub(super) use acked::Acked;
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
-pub(super) use sacked::{Blocks, Covered, Hear, Reported};
+pub(super) use sacked::{Blocks, Covered, Hear, NewFrom, Reported};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 

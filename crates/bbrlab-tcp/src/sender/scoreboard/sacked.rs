@@ -17,7 +17,7 @@ use super::run::Run;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, PackedStamps};
-use crate::segment::{SackBlock, Segment};
+use crate::segment::SackBlock;
 
 /// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
@@ -36,10 +36,10 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Those of a segment, as it carries them.
+    /// The first `count` of `blocks`, as a segment carries them.
     #[inline]
-    pub(crate) const fn of(segment: &Segment) -> Self {
-        Self { blocks: segment.sack, count: segment.sack_count }
+    pub(crate) const fn new(blocks: &[SackBlock; NUM_SACKS], count: u8) -> Self {
+        Self { blocks: *blocks, count }
     }
 
     /// Adds a block behind those that start no later; returns its place. All blocks were added so.

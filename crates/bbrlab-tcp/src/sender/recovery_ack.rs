@@ -1,0 +1,121 @@
+//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, of which the first alone reports something.
+//!
+//! While a recovery lasts, nearly every ACK is like this. Most of the questions of `ack.rs` are answered then: nothing
+//! leaves the queue, no retransmission can prove spurious, the recovery goes on, and the timer is that of the timeout. What
+//! remains is the general path's work in the general path's order.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`,
+//! `tcp_fastretrans_alert`.
+//! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
+
+use bbrlab_cc::CaState;
+use bbrlab_cc::linux_int::stamp_us_delta;
+use bbrlab_units::Time;
+
+use super::ack_state::{AckCounts, AckState, flags};
+use super::scoreboard::{Blocks, NewFrom, Reported};
+use super::{Sender, State};
+use crate::Host;
+use crate::segment::{PureAck, SackBlock};
+
+impl Sender {
+    /// Processes an ACK that would be a pure one without its `sack_count` SACK blocks, as [`Self::on_segment`] does, if a
+    /// recovery lasts and it acknowledges nothing; returns false if it is another: then [`Self::on_segment`] has to process
+    /// it.
+    #[inline(never)]
+    pub fn on_sack(
+        &mut self,
+        now: Time,
+        ack: &PureAck,
+        sack: &[SackBlock; 4],
+        sack_count: u8,
+        host: &mut impl Host,
+    ) -> bool {
+        let is_expected = self.conn.ca_state == CaState::Recovery
+            && ack.ack == self.conn.snd_una
+            && ack.seq == self.reverse.rcv_nxt
+            && self.state == State::Established
+            && self.recovers_plainly
+            && self.tlp.high_seq().is_none()
+            && !self.episode.is_acked(ack.ack)
+            && !self.episode.undo.is_all_duplicate();
+        if !is_expected {
+            return false;
+        }
+        let blocks = Blocks::new(sack, sack_count);
+        let Some(from) = self.news_of_first(&blocks) else { return false };
+        if ack.has_ts {
+            self.reverse.ts_recent = ack.tsval;
+        }
+        self.refresh_clock(now);
+        self.note_echo(ack.has_ts, ack.tsecr);
+        if self.hooks.notes_in_flight {
+            self.check_app_limited();
+        }
+        self.take_sacked(ack, &blocks, from, host);
+        self.send_pending(now, host);
+        true
+    }
+
+    /// What is to be done for such an ACK, whose first block reports what is new from `from` on.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    fn take_sacked(&mut self, ack: &PureAck, blocks: &Blocks, from: NewFrom, host: &mut impl Host) {
+        let (prior_delivered, prior_lost) = (self.conn.delivered, self.conn.lost);
+        let is_sack_reneg = self.episode.is_sack_reneg();
+        let mut state = AckState { reord: self.conn.snd_nxt, ..AckState::default() };
+        state.rate.rs.prior_in_flight = self.board.in_flight();
+        let mut flag = flags::SLOWPATH;
+        if self.window.may_update(false, ack.seq, ack.wnd) {
+            flag |= flags::WIN_UPDATE;
+            self.set_window(ack.seq, ack.wnd, host);
+        }
+        self.tag_sacked(Reported::First(blocks, from), &mut state);
+        self.check_sack_reordering(state.reord);
+        flag |= state.sack_flag;
+        self.count_delivered(state.sack_delivered, flag);
+        self.timer.end_probes();
+
+        let now_us = self.clock.mstamp_us();
+        state.rate.rs.rtt_us = -1;
+        let mut restarts_timer = false;
+        if state.first_sackt != 0 {
+            let rtt_us = stamp_us_delta(now_us, state.first_sackt);
+            let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
+            state.rate.rs.rtt_us = i64::from(ca_rtt_us);
+            self.take_exact_rtt(rtt_us, ca_rtt_us, false);
+            // The RTT was measured on data sent after the head.
+            restarts_timer = self
+                .board
+                .head_sent()
+                .is_some_and(|head| rtt_us > stamp_us_delta(now_us, head.sent_us()));
+        }
+        if self.hooks.pkts_acked {
+            self.refresh_conn();
+            self.tell_pkts_acked(0, &state.rate.rs);
+        }
+        self.rack.update_reo_wnd(state.rate.rs.prior_delivered, self.conn.delivered);
+        self.in_ack_event(flag);
+        restarts_timer &= !self.rack_mark_lost(host);
+        if restarts_timer {
+            self.rearm_rto(host);
+        }
+        let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
+        let lost = self.conn.lost.wrapping_sub(prior_lost);
+        let counts = AckCounts { delivered, lost, is_sack_reneg };
+        self.control(ack.ack, flag, &mut state.rate, counts, host);
+        self.retransmit_lost(host);
+    }
+
+    /// Where what the first block reports begins, if it is valid, no DSACK, and reports more than the others do.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    pub(super) fn news_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
+        let &[first, ref others @ ..] = &**blocks else { return None };
+        let may_be_dsack = others.first().is_some_and(|second| second.holds(&first));
+        if may_be_dsack || !self.sack_window().allows_new(first) {
+            return None;
+        }
+        self.board.news_of_first(&self.conn, blocks)
+    }
+}
