@@ -328,7 +328,8 @@ impl RateSampler {
     /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux: `tcp_rate_skb_delivered`.
     ///
     /// The sample of an ACK uses the packet sent last: the latest departure, then the highest sequence number.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
         if stamps.delivered_mstamp == 0 {
             return;
@@ -369,7 +370,8 @@ impl RateSampler {
 
     /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or by SACK) and
     /// marked `lost` packets lost. An unusable sample has an interval of -1. Linux: `tcp_rate_gen`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub fn generate(
         &mut self,
         conn: &mut Conn,

@@ -341,8 +341,8 @@ impl Sender {
             }
         } else if let Some(sack_rtt_us) = sack_rtt_us
             && is_rtt_updated
-            && let Some(head) = self.board.head_sent()
-            && sack_rtt_us > stamp_us_delta(now_us, head.sent_us())
+            && let Some(sent_us) = self.board.head_sent_us()
+            && sack_rtt_us > stamp_us_delta(now_us, sent_us)
         {
             // The RTT was measured on data sent after the head, so the timeout may be restarted.
             flag |= flags::SET_XMIT_TIMER;

@@ -107,7 +107,8 @@ impl Sender {
     }
 
     /// Linux: `tcp_in_ack_event`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn in_ack_event(&mut self, flag: u32) {
         if !self.hooks.in_ack_event {
             return;
@@ -118,7 +119,8 @@ impl Sender {
 
     /// Completes the rate sample of an ACK, and sets cwnd by the congestion control or by PRR.
     /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn control(
         &mut self,
         ack: u32,

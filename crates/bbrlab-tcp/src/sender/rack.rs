@@ -101,7 +101,8 @@ impl Rack {
 
     /// Widens the reordering window after DSACKs, resets it after enough recoveries.
     /// Linux: `tcp_rack_update_reo_wnd`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
         if prior_delivered == 0 {
             return;
@@ -156,7 +157,8 @@ impl Sender {
 
     /// Whether the packet sent longest ago was sent before one that was delivered, or says nothing because it is lost. If not,
     /// the scan for losses finds nothing.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
         self.board.oldest().is_some_and(|at| {
             let skb = self.board.sent(at);
@@ -193,7 +195,8 @@ impl Sender {
 
     /// Scans for losses if a packet was delivered; true if the reordering timer was set.
     /// Linux: `tcp_rack_mark_lost`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
         if !std::mem::take(&mut self.rack.is_advanced) || !self.may_find_loss() {
             return false;

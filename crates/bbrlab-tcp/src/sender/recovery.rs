@@ -31,7 +31,8 @@ pub(super) enum Rexmit {
 impl Sender {
     /// Marks an skb or its retransmission lost, and tells the congestion control.
     /// Linux: `tcp_mark_skb_lost`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
     pub(super) fn mark_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let Some(packets) = self.board.mark_lost(at) else { return };
         self.conn.lost = self.conn.lost.wrapping_add(packets);

@@ -63,8 +63,9 @@ impl Sender {
     fn take_sacked(&mut self, ack: &PureAck, blocks: &Blocks, from: NewFrom, host: &mut impl Host) {
         let (prior_delivered, prior_lost) = (self.conn.delivered, self.conn.lost);
         let is_sack_reneg = self.episode.is_sack_reneg();
-        let mut state = AckState { reord: self.conn.snd_nxt, ..AckState::default() };
+        let mut state = AckState::default();
         state.rate.rs.prior_in_flight = self.board.in_flight();
+        state.reord = self.conn.snd_nxt;
         let mut flag = flags::SLOWPATH;
         if self.window.may_update(false, ack.seq, ack.wnd) {
             flag |= flags::WIN_UPDATE;
@@ -87,8 +88,8 @@ impl Sender {
             // The RTT was measured on data sent after the head.
             restarts_timer = self
                 .board
-                .head_sent()
-                .is_some_and(|head| rtt_us > stamp_us_delta(now_us, head.sent_us()));
+                .head_sent_us()
+                .is_some_and(|sent_us| rtt_us > stamp_us_delta(now_us, sent_us));
         }
         if self.hooks.pkts_acked {
             self.refresh_conn();

@@ -15,7 +15,8 @@ use crate::Host;
 
 impl Sender {
     /// Retransmits lost packets and records what stopped it.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
             // Each ACK of a recovery asks; mostly the time to send has not come.

@@ -170,6 +170,8 @@ impl Sender {
 
     /// Records reordering if `low_seq`, which was delivered just now, is below the highest SACKed sequence number.
     /// Linux: `tcp_check_sack_reordering`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly it only compares")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         let highest = self.board.highest_sack_seq(&self.conn);
         if !before(low_seq, highest) || !self.mechanisms.has_undo {

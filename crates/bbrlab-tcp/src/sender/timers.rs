@@ -230,7 +230,8 @@ impl XmitTimer {
 
 impl Sender {
     /// Reads the clock, which counts from boot. Linux: `tcp_mstamp_refresh`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every event begins here")]
     pub(super) fn refresh_clock(&mut self, now: Time) {
         debug_assert!(now > Time::ZERO, "a stamp of 0 means that there is none");
         self.conn.clock_ns = now.0;

@@ -181,7 +181,8 @@ impl Sender {
     }
 
     /// Computes the probe timeout after a change of the smoothed RTT.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;

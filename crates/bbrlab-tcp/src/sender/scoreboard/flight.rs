@@ -93,7 +93,8 @@ impl Scoreboard {
     }
 
     /// A copy of an skb.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
     pub(crate) fn sent(&self, at: Cursor) -> Sent {
         Sent::of(&self.queue[at.0])
     }
@@ -102,6 +103,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn head_sent(&self) -> Option<Sent> {
         self.head().map(|at| self.sent(at))
+    }
+
+    /// Time of the latest transmission of the first skb in flight, in microseconds.
+    #[inline]
+    pub(crate) fn head_sent_us(&self) -> Option<u64> {
+        self.head().map(|Cursor(id)| self.queue[id].sent_us())
     }
 
     /// Whether at most one skb is in flight.
@@ -272,7 +279,12 @@ impl Scoreboard {
         skb.retransmission = skb.retransmission.wrapping_add(1);
         skb.tx = tx;
         let sent = Sent::of(skb);
-        self.queue.move_to_end(at.0);
+        // RACK has taken it out of the order by time.
+        if self.queue.is_sorted(at.0) {
+            self.queue.move_to_end(at.0);
+        } else {
+            self.queue.append_again(at.0);
+        }
         sent
     }
 

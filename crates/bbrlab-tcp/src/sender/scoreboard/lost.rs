@@ -34,7 +34,8 @@ impl Search {
 impl Scoreboard {
     /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was marked already or is SACKed.
     /// Linux: `tcp_mark_skb_lost`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
         let Cursor(id) = at;
         let skb = &self.queue[id];

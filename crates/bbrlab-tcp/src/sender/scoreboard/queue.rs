@@ -691,7 +691,15 @@ impl Queue {
             return;
         }
         self.unlink_sorted(id);
-        let youngest = if self.plain == self.end { self.sorted.tail } else { self.tail() };
+        self.append_again(id);
+    }
+
+    /// Appends a linked skb that is not in the order by time, and was sent just now, to its end.
+    #[inline]
+    pub(super) fn append_again(&mut self, id: SkbId) {
+        debug_assert!(self[id].has(tag::LINKED) && !self.is_sorted(id));
+        let youngest =
+            if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) };
         if youngest == NIL || self[youngest].tstamp_ns < self[id].tstamp_ns {
             Self::append(&mut self.ring, &mut self.again, id);
         } else {
@@ -701,6 +709,7 @@ impl Queue {
     }
 
     /// Appends an skb to a part of the order by time.
+    #[inline]
     fn append(ring: &mut [Skb], chain: &mut Chain, id: SkbId) {
         let mask = ring.len() - 1;
         let tail = chain.tail;

@@ -160,7 +160,8 @@ impl Scoreboard {
     /// From where on the first of `blocks`, which is valid, reports something new, if none of the others does and the walk
     /// has nothing to skip: the others were reported before, and of all that was, the first continues one or meets none. A
     /// receiver reports first what has just arrived, so nearly every ACK is like this.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         let (first, others) = blocks.split_first()?;
         let cache = &*self.sack_cache;
