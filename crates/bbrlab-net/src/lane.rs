@@ -9,9 +9,9 @@ use crate::chunks::{Chunks, Fifo};
 use crate::event::Key;
 use crate::packet::{Load, Packet};
 
-/// A packet in a lane and its arrival time; with the header of a TCP segment it fills a cache line.
+/// A packet in a lane and its arrival time. With the header of a TCP segment it is as long as a cache line, but not aligned to
+/// one: memory that is aligned so is copied when it grows, and there is that much more of it for a while.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
 pub(crate) struct UnderWay<P> {
     at: Time,
     pub(crate) packet: Packet<P>,
