@@ -190,6 +190,7 @@ impl Sim {
     #[must_use]
     pub fn finish(mut self) -> RunResult {
         self.net.check_conservation();
+        self.net.end();
         self.catch_up();
         let now = self.net.now();
         let World { flows, windows, .. } = &mut self.world;

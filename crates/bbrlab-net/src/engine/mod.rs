@@ -348,6 +348,16 @@ impl<P: Load> Network<P> {
         at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
     }
 
+    /// Removes all events, and the packets in lanes with their memory: the run is over, and only its statistics are asked for.
+    pub fn end(&mut self) {
+        self.heap = Heap::new();
+        self.heads = [Key::NEVER; LANES_BESIDE];
+        self.lanes = Vec::new();
+        self.way = Way::default();
+        self.swift = Tournament::new();
+        self.timers = Timers::default();
+    }
+
     /// Advances the clock to `until`, before which no event is due.
     fn rest_until(&mut self, until: Time) {
         self.due = self.due.max(until);
