@@ -74,7 +74,7 @@ algorithms! {
             Ok(if is_linux {
                 Cc::Bbr1(Bbr::new(Plain))
             } else {
-                Cc::Bbr1Stepped(Bbr::with_steps(Stepped, p)?)
+                Cc::Bbr1Stepped(Box::new(Bbr::with_steps(Stepped, p)?))
             })
         },
     }
@@ -84,7 +84,7 @@ algorithms! {
         summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
         source: "Lanigan 2020, 2.2.5.1",
         params: bbr1::STEPS,
-        new: |p| Ok(Cc::BbrPrime(Bbr::with_steps(BbrPrime, p)?)),
+        new: |p| Ok(Cc::BbrPrime(Box::new(Bbr::with_steps(BbrPrime, p)?))),
     }
     BbrHsr {
         name: "bbr_hsr",
@@ -92,7 +92,7 @@ algorithms! {
         summary: "BBR v1 for high-speed rail: gains 1.5/0.5, RTprop = min RTT + lambda sqrt(Var(RTT))",
         source: "Lanigan 2020, 3.3.2",
         params: bbr1::BBR_HSR_PARAMS,
-        new: |p| Ok(Cc::BbrHsr(Bbr::with_steps(BbrHsr::from_params(p)?, p)?)),
+        new: |p| Ok(Cc::BbrHsr(Box::new(Bbr::with_steps(BbrHsr::from_params(p)?, p)?))),
     }
     BbrPlus {
         name: "bbrplus",
@@ -100,7 +100,7 @@ algorithms! {
         summary: "BBR v1 with a random cycle length of 2 to 8 minimum RTTs and a drain on loss",
         source: "Lanigan 2020, 2.2.5.2",
         params: bbr1::BBRPLUS_PARAMS,
-        new: |p| Ok(Cc::BbrPlus(Bbr::with_steps(BbrPlus::from_params(p)?, p)?)),
+        new: |p| Ok(Cc::BbrPlus(Box::new(Bbr::with_steps(BbrPlus::from_params(p)?, p)?))),
     }
     DelayBbr {
         name: "delay_bbr",
@@ -108,7 +108,7 @@ algorithms! {
         summary: "BBR v1 with gains 1.11/0.9 and a congestion signal from the smoothed RTT",
         source: "Lanigan 2020, 3.3.4",
         params: bbr1::DELAY_BBR_PARAMS,
-        new: |p| Ok(Cc::DelayBbr(Bbr::with_steps(DelayBbr::from_params(p)?, p)?)),
+        new: |p| Ok(Cc::DelayBbr(Box::new(Bbr::with_steps(DelayBbr::from_params(p)?, p)?))),
     }
     BbrAcd {
         name: "bbr_acd",
@@ -116,7 +116,7 @@ algorithms! {
         summary: "BBR v1 that judges by the RTT whether a loss means congestion, and if so halves cwnd",
         source: "Mahmud et al. 2020, 4",
         params: bbr1::BBR_ACD_PARAMS,
-        new: |p| Ok(Cc::BbrAcd(Bbr::with_steps(BbrAcd::from_params(p)?, p)?)),
+        new: |p| Ok(Cc::BbrAcd(Box::new(Bbr::with_steps(BbrAcd::from_params(p)?, p)?))),
     }
     Bbr2 {
         name: "bbr2",
@@ -126,9 +126,9 @@ algorithms! {
         params: bbr2::BBR2_PARAMS,
         new: |params| {
             Ok(if bbr2::is_form_2020(params)? {
-                Cc::Bbr2Form2020(Bbr2::new(params)?)
+                Cc::Bbr2Form2020(Box::new(Bbr2::new(params)?))
             } else {
-                Cc::Bbr2(Bbr2::new(params)?)
+                Cc::Bbr2(Box::new(Bbr2::new(params)?))
             })
         },
     }
@@ -138,7 +138,7 @@ algorithms! {
         summary: "BBRv2 that cuts its bandwidth bounds on ECN marks",
         source: "google/bbr tcp_bbr2.c @0487ade5",
         params: bbr2::BBR2_EXP_PARAMS,
-        new: |params| Ok(Cc::Bbr2Exp(Bbr2::new(params)?)),
+        new: |params| Ok(Cc::Bbr2Exp(Box::new(Bbr2::new(params)?))),
     }
     Bbr3 {
         name: "bbr3",
@@ -149,9 +149,9 @@ algorithms! {
         new: |params| {
             let numbers = bbr3::from_scenario(params)?;
             Ok(if numbers == *Constants {
-                Cc::Bbr3(Bbr3::with(Constants))
+                Cc::Bbr3(Box::new(Bbr3::with(Constants)))
             } else {
-                Cc::Bbr3Given(Bbr3::with(Given(numbers)))
+                Cc::Bbr3Given(Box::new(Bbr3::with(Given(numbers))))
             })
         },
     }
@@ -161,7 +161,7 @@ algorithms! {
         summary: "BBRv3 as the IETF draft specifies it",
         source: "draft-ietf-ccwg-bbr-06",
         params: &[],
-        new: |_| Ok(Cc::Bbr3Ietf(Bbr3Ietf::default())),
+        new: |_| Ok(Cc::Bbr3Ietf(Box::default())),
     }
     Cubic {
         name: "cubic",
@@ -328,34 +328,31 @@ impl Algorithm {
     }
 }
 
-/// Calls `cong_control` and stores the result, in a frame of its own: so the dispatch among all algorithms is a jump, and
+/// What each ACK calls, with the result stored, in a frame of its own: so the dispatch among all algorithms is a jump, and
 /// what the algorithm leaves as it was is not written.
-#[inline(never)]
-fn cong_control<C: CongestionControl>(
-    cc: &mut C,
-    conn: &mut Conn,
-    rs: &RateSample,
-    draw: &mut impl Draw,
-) {
-    conn.ctl = cc.cong_control(conn, rs, draw);
+trait Apply: CongestionControl {
+    #[inline(never)]
+    fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
+        conn.ctl = self.cong_control(conn, rs, draw);
+    }
+
+    #[inline(never)]
+    fn apply_cong_avoid(&mut self, conn: &mut Conn, ack: u32, acked: u32) {
+        conn.ctl = self.cong_avoid(conn, ack, acked);
+    }
+
+    #[inline(never)]
+    fn apply_pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
+        conn.ctl.ssthresh = self.pkts_acked(conn, sample);
+    }
 }
 
-/// The same for `cong_avoid`.
-#[inline(never)]
-fn cong_avoid<C: CongestionControl>(cc: &mut C, conn: &mut Conn, ack: u32, acked: u32) {
-    conn.ctl = cc.cong_avoid(conn, ack, acked);
-}
-
-/// The same for `pkts_acked`.
-#[inline(never)]
-fn pkts_acked<C: CongestionControl>(cc: &mut C, conn: &mut Conn, sample: &AckSample) {
-    conn.ctl.ssthresh = cc.pkts_acked(conn, sample);
-}
+impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
         /// An instance of any built-in algorithm. Which one it is has a place of its own (`repr`), from where the dispatch
-        /// reads it as it is.
+        /// reads it as it is. What is larger than BBRv1 is kept apart, so that every flow has room for BBRv1 and no more.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]
@@ -367,17 +364,17 @@ macro_rules! dispatch {
         impl Cc {
             /// [`CongestionControl::cong_control`].
             pub fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
-                match self { $(Self::$variant(cc) => cong_control(cc, conn, rs, draw),)* }
+                match self { $(Self::$variant(cc) => cc.apply_cong_control(conn, rs, draw),)* }
             }
 
             /// [`CongestionControl::cong_avoid`].
             pub fn apply_cong_avoid(&mut self, conn: &mut Conn, ack: u32, acked: u32) {
-                match self { $(Self::$variant(cc) => cong_avoid(cc, conn, ack, acked),)* }
+                match self { $(Self::$variant(cc) => cc.apply_cong_avoid(conn, ack, acked),)* }
             }
 
             /// [`CongestionControl::pkts_acked`].
             pub fn apply_pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
-                match self { $(Self::$variant(cc) => pkts_acked(cc, conn, sample),)* }
+                match self { $(Self::$variant(cc) => cc.apply_pkts_acked(conn, sample),)* }
             }
         }
 
@@ -445,18 +442,18 @@ macro_rules! dispatch {
 
 dispatch! {
     Bbr1(Bbr1),
-    Bbr1Stepped(Bbr<Stepped>),
-    BbrPrime(Bbr<BbrPrime>),
-    BbrHsr(Bbr<BbrHsr>),
-    BbrPlus(Bbr<BbrPlus>),
-    DelayBbr(Bbr<DelayBbr>),
-    BbrAcd(Bbr<BbrAcd>),
-    Bbr2(Bbr2<Alpha>),
-    Bbr2Form2020(Bbr2<Form2020>),
-    Bbr2Exp(Bbr2<Exp>),
-    Bbr3(Bbr3<Constants>),
-    Bbr3Given(Bbr3<Given<BoundedParams>>),
-    Bbr3Ietf(Bbr3Ietf),
+    Bbr1Stepped(Box<Bbr<Stepped>>),
+    BbrPrime(Box<Bbr<BbrPrime>>),
+    BbrHsr(Box<Bbr<BbrHsr>>),
+    BbrPlus(Box<Bbr<BbrPlus>>),
+    DelayBbr(Box<Bbr<DelayBbr>>),
+    BbrAcd(Box<Bbr<BbrAcd>>),
+    Bbr2(Box<Bbr2<Alpha>>),
+    Bbr2Form2020(Box<Bbr2<Form2020>>),
+    Bbr2Exp(Box<Bbr2<Exp>>),
+    Bbr3(Box<Bbr3<Constants>>),
+    Bbr3Given(Box<Bbr3<Given<BoundedParams>>>),
+    Bbr3Ietf(Box<Bbr3Ietf>),
     Reno(Reno),
     Cubic(Cubic),
     Vegas(Vegas),
@@ -470,4 +467,14 @@ dispatch! {
     Htcp(Htcp),
     Bic(Bic),
     Dctcp(Dctcp),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bbr1, Cc};
+
+    #[test]
+    fn no_algorithm_takes_more_room_in_a_flow_than_bbr1() {
+        assert!(size_of::<Cc>() <= size_of::<Bbr1>() + size_of::<u64>());
+    }
 }
