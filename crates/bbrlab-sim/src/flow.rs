@@ -1,5 +1,7 @@
 //! A flow: the two ends of its current connection, its application, its counts.
 
+use std::sync::Arc;
+
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
 use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
 use bbrlab_run::{Flow as FlowSpec, FlowClass, Run, Source};
@@ -18,8 +20,8 @@ use crate::wire::{self, Ends, Payload};
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    pub(crate) sender: SenderConfig,
-    pub(crate) receiver: ReceiverConfig,
+    pub(crate) sender: Arc<SenderConfig>,
+    pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
@@ -31,7 +33,7 @@ pub(crate) struct ClassSetup {
 impl ClassSetup {
     fn sender(&self) -> Sender {
         let cc = self.cc.build(&self.cc_params).expect("the scenario's parameters were checked");
-        Sender::new(&self.sender, cc)
+        Sender::new(Arc::clone(&self.sender), cc)
     }
 }
 
@@ -123,7 +125,7 @@ impl Flow {
     ) -> Self {
         Self {
             sender: setup.sender(),
-            receiver: Receiver::new(setup.receiver),
+            receiver: Receiver::new(Arc::clone(&setup.receiver)),
             ends: Ends {
                 flow: FlowId(id),
                 rng: Rng::new(run.seed, &format!("flow {id}")),
@@ -471,7 +473,7 @@ impl Flow {
             self.ends.first_packet = port.packets_sent(self.ends.flow);
             self.ends.idle_pacing = Time::NEVER;
             self.sender = setup.sender();
-            self.receiver = Receiver::new(setup.receiver);
+            self.receiver = Receiver::new(Arc::clone(&setup.receiver));
             for side in [Side::Sender, Side::Receiver] {
                 for timer in 0..TimerId::COUNT {
                     port.disarm(

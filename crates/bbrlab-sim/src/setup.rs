@@ -22,8 +22,8 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
     Ok(ClassSetup {
         cc: class.cc,
         cc_params: class.cc_params.clone(),
-        sender: sender(stack, class, tick),
-        receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)),
+        sender: sender(stack, class, tick).into(),
+        receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source,
         has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
         tcp_options: stack.socket.tcp_options,

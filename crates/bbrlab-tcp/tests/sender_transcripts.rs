@@ -249,7 +249,7 @@ impl Play {
         }
         let cc = Algorithm::from_name(cc).expect("a known algorithm");
         let cc = cc.build(&Vec::new()).expect("the defaults are in range");
-        let sender = Sender::new(&config, cc);
+        let sender = Sender::new(config, cc);
         let shown = inner(&sender.info(), &sender);
         let bench = Bench::default();
         Self { sender, bench, config, wnd: 65_535, shown, text: String::new() }

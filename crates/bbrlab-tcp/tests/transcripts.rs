@@ -211,7 +211,7 @@ fn sender<'a>(words: impl Iterator<Item = &'a str>) -> Sender {
             _ => panic!("no setting `{name}`"),
         }
     }
-    Sender::new(&config, cc.build(&Params::default()).expect("built"))
+    Sender::new(config, cc.build(&Params::default()).expect("built"))
 }
 
 fn socket<'a>(mut words: impl Iterator<Item = &'a str>) -> Socket {
@@ -225,7 +225,7 @@ fn socket<'a>(mut words: impl Iterator<Item = &'a str>) -> Socket {
     let sending =
         SenderConfig { timestamps: config.timestamps, ts_offset, ..SenderConfig::default() };
     let cc = Algorithm::Reno.build(&Params::default()).expect("built");
-    let (sender, receiver) = (Sender::new(&sending, cc), Receiver::new(config));
+    let (sender, receiver) = (Sender::new(sending, cc), Receiver::new(config));
     if is_active { Socket::active(sender, receiver) } else { Socket::passive(sender, receiver) }
 }
 

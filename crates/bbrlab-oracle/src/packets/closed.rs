@@ -177,7 +177,7 @@ impl SenderHost {
         let config = sender::sender_config(episode);
         let config = SenderConfig { ts_offset: ts_offset(opened), ..config };
         let mut host = Self {
-            sender: Sender::new(&config, cc),
+            sender: Sender::new(config, cc),
             bench: Bench::new(draws),
             taken: 0,
             writes: VecDeque::new(),

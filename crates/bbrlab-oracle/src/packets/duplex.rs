@@ -65,7 +65,7 @@ pub(super) fn replay(
 
 fn sending_half(episode: &Episode, opened: Time, config: SenderConfig) -> Result<Sender, LogError> {
     let cc = sender::build(episode, &Params::default())?;
-    Ok(Sender::new(&SenderConfig { ts_offset: ts_offset(opened), ..config }, cc))
+    Ok(Sender::new(SenderConfig { ts_offset: ts_offset(opened), ..config }, cc))
 }
 
 /// A call of the application.

@@ -131,7 +131,7 @@ pub(super) fn replay(
         _ => FIRST_CONNECT + CONNECT_DELAY,
     };
     let config = SenderConfig { ts_offset: ts_offset(connect_at), ..sender_config(episode) };
-    let mut sender = Sender::new(&config, cc);
+    let mut sender = Sender::new(config, cc);
     let mut bench = Bench::new(draws);
     let mut result = Replayed::default();
     let mut calls = vec![(connect_at, Call::Connect)];

@@ -198,7 +198,7 @@ impl Rig {
             path,
             app: App::Paused,
             now: Time::ZERO + UPTIME,
-            sender: Sender::new(&SenderConfig::default(), cc),
+            sender: Sender::new(SenderConfig::default(), cc),
             receiver: Receiver::new(ReceiverConfig::default()),
             rng: Rng::new(seed, "draft case"),
             events: BinaryHeap::new(),

@@ -29,10 +29,9 @@ pub(super) enum Expected {
     AboveHole,
 }
 
-/// Whether the settings allow the fast paths.
+/// Whether the settings allow the fast paths, if the application wakes up for every byte.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
-    config.rcvlowat() == 1
-        && config.recv_bytes >= config.mss
+    config.recv_bytes >= config.mss
         && config.skb_read_cost == Span::ZERO
         && !matches!(config.stack.delack, DelAck::Every { .. })
 }

@@ -8,7 +8,7 @@
 
 use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
 use bbrlab_stack::{DelAck, Handshake};
-use bbrlab_units::{Bytes, Ecn, Time};
+use bbrlab_units::{Ecn, Time};
 
 use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
@@ -148,9 +148,8 @@ impl Receiver {
             self.unacked_segments = every;
         }
         self.ecn.prior_rcv_nxt = self.window.rcv_nxt;
-        let rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat());
-        self.config.stack.rcvlowat = Bytes(rcvlowat.into());
-        self.is_plain = fast_path::allows(&self.config) && !self.ecn.is_ok;
+        self.rcvlowat = self.window.set_rcvlowat(self.config.rcvlowat());
+        self.is_plain = self.rcvlowat == 1 && fast_path::allows(&self.config) && !self.ecn.is_ok;
     }
 
     /// The sending half of this socket sends a SYN at `now`.

@@ -43,6 +43,8 @@ pub use config::{EcnEcho, ReceiverConfig};
 pub use fast_path::Glance;
 pub use read::Read;
 
+use std::sync::Arc;
+
 use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
 
@@ -156,13 +158,16 @@ pub struct Receiver {
     sacks: SackList,
     queue: ReceiveQueue,
     out_of_order: OutOfOrder,
-    config: ReceiverConfig,
+    /// Bytes that must be there before the application wakes up. Linux: `sk_rcvlowat`.
+    rcvlowat: u32,
+    config: Arc<ReceiverConfig>,
 }
 
 impl Receiver {
-    /// A listening socket.
+    /// A listening socket. Sockets with the same settings can share them.
     #[must_use]
-    pub fn new(config: ReceiverConfig) -> Self {
+    pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
+        let config = config.into();
         Self {
             window: Window::new(&config),
             ack: DelayedAck::new(config.stack.delack == DelAck::Quick, config.tick.hz()),
@@ -194,6 +199,7 @@ impl Receiver {
             has_peer_fin: false,
             stream_start: 0,
             stats: ReceiverStats::default(),
+            rcvlowat: config.rcvlowat(),
             config,
         }
     }

@@ -71,7 +71,7 @@ impl Receiver {
         if window.rcv_nxt.wrapping_sub(window.rcv_wup) <= self.ack.rcv_mss {
             return false;
         }
-        window.available() < self.config.rcvlowat() || self.select_window() >= self.window.rcv_wnd
+        window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
     /// Linux: `__tcp_select_window`, with its side effect of ending quick ACKs.

@@ -28,7 +28,7 @@ impl Receiver {
         if available == 0 {
             return false;
         }
-        available >= self.config.rcvlowat()
+        available >= self.rcvlowat
             || self.has_peer_fin
             || self.window.is_pressed()
             || self.window.receive_window() <= self.ack.rcv_mss

@@ -77,6 +77,8 @@ pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
 pub use timers::TimerPurpose;
 
+use std::sync::Arc;
+
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
 use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
@@ -183,7 +185,7 @@ struct Counts {
 #[repr(C, align(64))]
 pub struct Sender {
     // When the application writes, and with switches of ns-3.
-    config: SenderConfig,
+    config: Arc<SenderConfig>,
     ns3: Ns3,
     app: App,
     // Whether a packet may be sent, in the midst of what else sending a packet and an ACK need.
@@ -244,12 +246,13 @@ const fn timestamp_ms(ns: u64) -> u32 {
 }
 
 impl Sender {
-    /// A socket that is not connected yet.
+    /// A socket that is not connected yet. Sockets with the same settings can share them.
     #[must_use]
-    pub fn new(config: &SenderConfig, cc: Cc) -> Self {
+    pub fn new(config: impl Into<Arc<SenderConfig>>, cc: Cc) -> Self {
+        let config = config.into();
         let hooks = cc.hooks();
         let hz = config.tick.hz();
-        let mechanisms = Mechanisms::of(config);
+        let mechanisms = Mechanisms::of(&config);
         let counting = mechanisms.counting(&config.stack);
         let max_pacing_rate = if mechanisms.is_paced_by_timer {
             config.max_pacing_rate.min(ns3::MAX_PACING_RATE)
@@ -319,7 +322,7 @@ impl Sender {
             pace: Pace::default(),
             burst_size: BurstSize::default(),
             reverse: Reverse { rcv_nxt: 0, wnd: config.rcv_wnd[1], ts_recent: 0, is_ece: false },
-            sndbuf: Sndbuf::new(config, cc.sndbuf_expand()),
+            sndbuf: Sndbuf::new(&config, cc.sndbuf_expand()),
             cc,
             limits: Limits::default(),
             stats: Stats::default(),
@@ -327,7 +330,7 @@ impl Sender {
             app: App::new(config.isn),
             fq: (config.stack.sender_qdisc == SenderQdisc::Fq).then(Box::default),
             ns3: Ns3::default(),
-            config: *config,
+            config,
         }
     }
 

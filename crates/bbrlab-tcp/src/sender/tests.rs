@@ -412,7 +412,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let loss_one_in = [8, 30, 100, 100_000][dice.below(4) as usize];
     let cc = Algorithm::from_name(cc).expect("known").build(&Vec::new()).expect("the defaults");
-    let mut sender = Sender::new(config, cc);
+    let mut sender = Sender::new(*config, cc);
     if totals.has_no_shortcuts {
         sender.sending = Sending::Otherwise;
         sender.predicts_acks = false;
@@ -631,7 +631,7 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
     };
     let cc = Algorithm::from_name(["reno", "cubic", "bbr1", "bbr2"][dice.below(4) as usize]);
     let cc = cc.expect("known").build(&Vec::new()).expect("the defaults");
-    let mut sender = Sender::new(&config, cc);
+    let mut sender = Sender::new(config, cc);
     let mut world = World::silent(dice);
     sender.write_unlimited(world.now, &mut world);
     sender.connect(world.now, &mut world);
@@ -747,7 +747,7 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
 fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");
     let config = SenderConfig { tick: Tick::new(1000, 0, Span::ZERO), ..SenderConfig::default() };
-    let mut sender = Sender::new(&config, cc);
+    let mut sender = Sender::new(config, cc);
     let mut world = World::silent(Dice(1));
     sender.connect(world.now, &mut world);
     let mut waits_s = Vec::new();

@@ -432,7 +432,7 @@ mod tests {
         let reno = Algorithm::from_name("reno").expect("a known algorithm");
         let reno = reno.build(&Vec::new()).expect("the defaults are in range");
         let mut host = Counter::default();
-        let mut sender = Sender::new(&config, reno);
+        let mut sender = Sender::new(config, reno);
         sender.connect(Time(NS_PER_S), &mut host);
         assert_eq!((host.sent, host.armed), (1, 1), "the SYN, and its timeout of 1000 jiffies");
         sender.on_timer(Time(NS_PER_S / 1000 * 1999), TimerId::Retransmit, &mut host);
