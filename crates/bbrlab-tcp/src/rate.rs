@@ -229,7 +229,7 @@ pub struct AckRate {
 }
 
 /// A connection's sampler. The counters that the congestion control may read are in [`Conn`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct RateSampler {
     /// Start of the current send phase in microseconds.
@@ -244,7 +244,8 @@ pub struct RateSampler {
     pub version: SamplerVersion,
     /// Whether a switch differs from Linux.
     is_switched: bool,
-    switched: Switched,
+    /// The state behind the switches, if one does.
+    switched: Option<Box<Switched>>,
 }
 
 impl RateSampler {
@@ -254,7 +255,8 @@ impl RateSampler {
         Self {
             version,
             is_switched: switches != RateSwitches::default(),
-            switched: Switched::new(switches),
+            switched: (switches != RateSwitches::default())
+                .then(|| Box::new(Switched::new(switches))),
             ..Self::default()
         }
     }

@@ -51,15 +51,95 @@ impl Switched {
         ack.last_end_seq = last.last_end_seq;
         ack.is_retrans = last.is_retrans;
     }
+
+    /// [`RateSampler::take_switched`].
+    fn take(
+        &mut self,
+        sampler: &mut RateSampler,
+        ack: &mut AckRate,
+        stamps: &SkbStamps,
+        skb: DeliveredSkb,
+    ) {
+        if self.start_mstamp == 0 {
+            self.start_mstamp = stamps.first_tx_mstamp;
+        }
+        self.resume(ack, self.has_newer);
+        let prior = ack.rs.prior_delivered;
+        let is_newer = if self.switches.is_sticky {
+            prior == 0 || after(stamps.delivered, prior)
+        } else {
+            prior == 0 || sampler.is_newest(ack, skb)
+        };
+        if !is_newer {
+            return;
+        }
+        let prior_mstamp = if prior == 0 { self.last.prior_mstamp } else { ack.prior_mstamp };
+        self.phase_mstamp = match self.switches.ack_interval {
+            AckInterval::This => stamps.delivered_mstamp,
+            AckInterval::Previous if prior_mstamp == 0 => self.start_mstamp,
+            AckInterval::Previous => prior_mstamp,
+        };
+        sampler.take(ack, stamps, skb);
+        self.has_newer = true;
+    }
+
+    /// [`RateSampler::generate_switched`].
+    fn generate(
+        &mut self,
+        sampler: &mut RateSampler,
+        conn: &Conn,
+        ack: &mut AckRate,
+        is_sack_reneg: bool,
+    ) {
+        let has_newer = std::mem::take(&mut self.has_newer);
+        self.resume(ack, has_newer);
+        if self.switches.is_blind {
+            // As below the bound: the count stays.
+            sampler.count(conn, ack);
+            ack.rs.interval_us = -1;
+            return;
+        }
+        if ack.prior_mstamp == 0 || is_sack_reneg {
+            ack.rs.delivered = -1;
+            ack.rs.interval_us = -1;
+            self.reuse(sampler, ack);
+            return;
+        }
+        sampler.count(conn, ack);
+        let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
+        let ack_us = if has_newer {
+            sampler.version.delta(conn.tcp_mstamp(), self.phase_mstamp)
+        } else {
+            self.last.rcv_interval_us
+        };
+        let bound_us = match self.switches.min_rtt {
+            SampleBound::Sample => conn.min_rtt_us,
+            SampleBound::Srtt => self.srtt_us_min.unwrap_or(u32::MAX),
+        };
+        sampler.complete(ack, snd_us, ack_us, bound_us);
+        self.last = *ack;
+        if ack.rs.interval_us < 0 {
+            self.last.prior_mstamp = 0;
+            self.reuse(sampler, ack);
+        }
+    }
+
+    /// An invalid sample: the last valid rate takes its place, if it does.
+    fn reuse(&self, sampler: &RateSampler, ack: &mut AckRate) {
+        if self.switches.invalid == InvalidSample::Reuse && sampler.rate_interval_us != 0 {
+            ack.rs.delivered = sampler.rate_delivered.cast_signed();
+            ack.rs.interval_us = i64::from(sampler.rate_interval_us);
+        }
+    }
 }
 
 impl RateSampler {
     /// A new smoothed RTT in microseconds.
     #[inline]
     pub(crate) fn note_srtt(&mut self, srtt_us: u32) {
-        if self.is_switched {
-            let min = self.switched.srtt_us_min.unwrap_or(u32::MAX);
-            self.switched.srtt_us_min = Some(min.min(srtt_us));
+        if let Some(switched) = &mut self.switched {
+            let min = switched.srtt_us_min.unwrap_or(u32::MAX);
+            switched.srtt_us_min = Some(min.min(srtt_us));
         }
     }
 
@@ -71,29 +151,7 @@ impl RateSampler {
         stamps: &SkbStamps,
         skb: DeliveredSkb,
     ) {
-        let switches = self.switched.switches;
-        if self.switched.start_mstamp == 0 {
-            self.switched.start_mstamp = stamps.first_tx_mstamp;
-        }
-        self.switched.resume(ack, self.switched.has_newer);
-        let prior = ack.rs.prior_delivered;
-        let is_newer = if switches.is_sticky {
-            prior == 0 || after(stamps.delivered, prior)
-        } else {
-            prior == 0 || self.is_newest(ack, skb)
-        };
-        if !is_newer {
-            return;
-        }
-        let prior_mstamp =
-            if prior == 0 { self.switched.last.prior_mstamp } else { ack.prior_mstamp };
-        self.switched.phase_mstamp = match switches.ack_interval {
-            AckInterval::This => stamps.delivered_mstamp,
-            AckInterval::Previous if prior_mstamp == 0 => self.switched.start_mstamp,
-            AckInterval::Previous => prior_mstamp,
-        };
-        self.take(ack, stamps, skb);
-        self.switched.has_newer = true;
+        self.with_switched(|switched, sampler| switched.take(sampler, ack, stamps, skb));
     }
 
     /// Completes the sample of an ACK; the counts of [`Self::generate`] are done.
@@ -104,45 +162,16 @@ impl RateSampler {
         ack: &mut AckRate,
         is_sack_reneg: bool,
     ) {
-        let switches = self.switched.switches;
-        let has_newer = std::mem::take(&mut self.switched.has_newer);
-        self.switched.resume(ack, has_newer);
-        if switches.is_blind {
-            // As below the bound: the count stays.
-            self.count(conn, ack);
-            ack.rs.interval_us = -1;
-            return;
-        }
-        if ack.prior_mstamp == 0 || is_sack_reneg {
-            ack.rs.delivered = -1;
-            ack.rs.interval_us = -1;
-            self.reuse(ack);
-            return;
-        }
-        self.count(conn, ack);
-        let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
-        let ack_us = if has_newer {
-            self.version.delta(conn.tcp_mstamp(), self.switched.phase_mstamp)
-        } else {
-            self.switched.last.rcv_interval_us
-        };
-        let bound_us = match switches.min_rtt {
-            SampleBound::Sample => conn.min_rtt_us,
-            SampleBound::Srtt => self.switched.srtt_us_min.unwrap_or(u32::MAX),
-        };
-        self.complete(ack, snd_us, ack_us, bound_us);
-        self.switched.last = *ack;
-        if ack.rs.interval_us < 0 {
-            self.switched.last.prior_mstamp = 0;
-            self.reuse(ack);
-        }
+        self.with_switched(|switched, sampler| {
+            switched.generate(sampler, conn, ack, is_sack_reneg);
+        });
     }
 
-    /// An invalid sample: the last valid rate takes its place, if it does.
-    fn reuse(&self, ack: &mut AckRate) {
-        if self.switched.switches.invalid == InvalidSample::Reuse && self.rate_interval_us != 0 {
-            ack.rs.delivered = self.rate_delivered.cast_signed();
-            ack.rs.interval_us = i64::from(self.rate_interval_us);
+    /// Calls `act` with the state behind the switches, if one differs from Linux, and the sampler without it.
+    fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
+        if let Some(mut switched) = self.switched.take() {
+            act(&mut switched, self);
+            self.switched = Some(switched);
         }
     }
 }

@@ -228,11 +228,11 @@ pub struct Sender {
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
     // Every ACK.
+    tlp: Tlp,
     episode: Episode,
     rack: Rack,
     timer: XmitTimer,
     counts: Counts,
-    tlp: Tlp,
     rtt: RttEstimator,
     cc: Cc,
     // A burst of several segments.
