@@ -18,7 +18,7 @@ impl<P: Load> Network<P> {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
         self.links.push(Link::new(link, mode, self.seed));
-        self.link_timers.add(1);
+        self.link_timers.add(id.0);
         self.arm_link_timer(id);
         id
     }
@@ -110,7 +110,7 @@ impl<P: Load> Network<P> {
         assert!(id.0 < IDS_MAX, "more than 2^24 flows");
         self.flows.push(Flow { first_leg: [forward.0, reverse.0], next_sequence: 0 });
         self.accounts.add_flow();
-        self.timers.add(2 * usize::from(self.timers_per_end));
+        self.timers.add(id.0);
         self.swift.add(id.0);
         self.heap.add_flow();
         id

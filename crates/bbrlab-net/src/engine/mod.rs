@@ -128,12 +128,12 @@ impl<P: Load> Network<P> {
             way: Way::default(),
             legs: Vec::new(),
             flows: Vec::new(),
-            timers: Timers::default(),
+            timers: Timers::new(2 * timers_per_end),
             timers_per_end,
             swift: Tournament::new(),
             swift_timer: NO_TIMER,
             even_timer: NO_TIMER,
-            link_timers: Timers::default(),
+            link_timers: Timers::new(1),
             links: Vec::new(),
             packets: Packets::new(),
             asides: Asides::new(),
@@ -355,7 +355,7 @@ impl<P: Load> Network<P> {
         self.lanes = Vec::new();
         self.way = Way::default();
         self.swift = Tournament::new();
-        self.timers = Timers::default();
+        self.timers = Timers::new(2 * self.timers_per_end);
     }
 
     /// Advances the clock to `until`, before which no event is due.
@@ -545,11 +545,10 @@ impl<P: Load> Network<P> {
         (deadline != Time::NEVER).then_some(deadline)
     }
 
-    /// Below 2^29: there are 2^24 flows at most, with two ends of [`TIMERS_MAX`] timers.
     #[inline]
     fn timer_slot(&self, flow: FlowId, side: Side, id: u8) -> u32 {
         assert!(id < self.timers_per_end, "a timer of this end");
-        (flow.0 * 2 + side as u32) * u32::from(self.timers_per_end) + u32::from(id)
+        self.timers.slot(flow.0, side as u32 * u32::from(self.timers_per_end) + u32::from(id))
     }
 }
 
