@@ -94,7 +94,7 @@ impl Sender {
     pub(crate) fn place_of(&self, ack: u32) -> AckPlace {
         let snd_una = self.conn.snd_una;
         if before(ack, snd_una) {
-            let max_window = u64::from(self.window.max()).min(self.counts.acked_bytes);
+            let max_window = u64::from(self.window.max()).min(self.acked_bytes);
             let oldest =
                 snd_una.wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
             return if before(ack, oldest) { AckPlace::TooOld } else { AckPlace::Old };
@@ -124,7 +124,7 @@ impl Sender {
             }
             AckPlace::Current => {}
         }
-        let is_sack_reneg = self.episode.is_sack_reneg();
+        let is_sack_reneg = self.is_sack_reneg;
         let prior_packets = self.board.packets_out();
         let prior_delivered = self.conn.delivered;
         let prior_lost = self.conn.lost;
@@ -244,7 +244,7 @@ impl Sender {
     /// Linux: `tcp_snd_una_update`.
     #[inline]
     pub(super) fn update_snd_una(&mut self, ack: u32) {
-        self.counts.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
+        self.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
         self.conn.snd_una = ack;
     }
 
@@ -267,7 +267,7 @@ impl Sender {
             if self.board.has_unsent() {
                 self.check_idle_restart(host);
             }
-            if self.window.take_record() {
+            if self.window.take_record(self.conn.mss) {
                 self.sync_mss();
             }
         }

@@ -20,13 +20,10 @@ pub(super) struct Episode {
     /// Timestamp of the episode's first retransmission, in ms. Linux: `retrans_stamp`, 0 for none.
     retrans_stamp: Option<u32>,
     prr: Prr,
-    // Read by every ACK.
     /// `snd_nxt` when the episode started.
     high_seq: u32,
     /// Whether F-RTO is checking if the timeout was spurious.
     is_frto: bool,
-    /// The receiver has discarded data that it had SACKed (reneging).
-    is_sack_reneg: bool,
 }
 
 impl Episode {
@@ -36,7 +33,6 @@ impl Episode {
             high_seq: isn,
             retrans_stamp: None,
             is_frto: false,
-            is_sack_reneg: false,
             prr: Prr { delivered: 0, out: 0 },
             undo: Undo::NONE,
         }
@@ -136,21 +132,5 @@ impl Episode {
     /// Whether F-RTO is checking if the timeout was spurious.
     pub(super) const fn is_frto(&self) -> bool {
         self.is_frto
-    }
-
-    /// Records that the receiver has discarded data that it had SACKed.
-    pub(super) fn note_sack_reneg(&mut self) {
-        self.is_sack_reneg = true;
-    }
-
-    /// Whether the receiver has discarded data that it had SACKed.
-    #[inline]
-    pub(super) const fn is_sack_reneg(&self) -> bool {
-        self.is_sack_reneg
-    }
-
-    /// The episode ends: the state is Open again.
-    pub(super) fn end(&mut self) {
-        self.is_sack_reneg = false;
     }
 }

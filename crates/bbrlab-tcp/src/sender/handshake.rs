@@ -91,7 +91,7 @@ impl Sender {
         self.conn.snd_nxt = self.app.write_seq;
         self.app.pushed_seq = self.app.write_seq;
         self.snd_sml = self.app.write_seq;
-        self.counts.acked_bytes = 1;
+        self.acked_bytes = 1;
         self.conn.delivered = 1;
         self.window.accept(segment.seq, segment.wnd);
         self.reverse.rcv_nxt = segment.seq;

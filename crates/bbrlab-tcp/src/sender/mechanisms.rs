@@ -3,8 +3,8 @@
 //! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in `ns3/`.
 
 use bbrlab_stack::{
-    CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, Rto, RtoEstimate,
-    Rule3, RwndBounds, SenderQdisc, Stack, Tso,
+    CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,
+    RwndBounds, SenderQdisc, Stack, Tso,
 };
 
 use super::SenderConfig;
@@ -37,7 +37,7 @@ impl Sending {
     }
 }
 
-/// The switches that the sender asks while it runs.
+/// The switches that the sender asks for every packet or ACK. Others it finds in its settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
@@ -63,12 +63,8 @@ pub(super) struct Mechanisms {
     pub(super) is_paced_by_timer: bool,
     /// Recovery also retransmits packets that are not marked lost.
     pub(super) rule3: Rule3,
-    /// What a partial ACK sends at once.
-    pub(super) partial_ack: PartialAck,
     /// Only the first partial ACK restarts the timeout.
     pub(super) is_rto_impatient: bool,
-    /// A timeout marks all that is not SACKed.
-    pub(super) rto_marks_all: bool,
     /// The timeout is that of RFC 6298.
     pub(super) has_rfc6298_rto: bool,
     /// Leaving recovery or the Loss state overrules what the algorithm makes of cwnd.
@@ -98,9 +94,7 @@ impl Mechanisms {
             is_paced_by_timer: stack.pacing.pacing == Pacing::Timer
                 && stack.sender_qdisc == SenderQdisc::None,
             rule3: loss.rule3,
-            partial_ack: loss.partial_ack,
             is_rto_impatient: loss.rto_impatient,
-            rto_marks_all: loss.rto == Rto::MarkAllKeepSack,
             has_rfc6298_rto: loss.rto_estimate == RtoEstimate::Rfc6298,
             exit_sets_ssthresh: loss.exit_sets_ssthresh,
             cwnd_validation: loss.cwnd_validation,
@@ -112,7 +106,9 @@ impl Mechanisms {
     pub(super) fn counting(&self, stack: &Stack) -> Counting {
         if stack.loss.pipe_keeps_sacked_retrans {
             Counting::SpareKept
-        } else if self.is_ns3 || self.rule3 != Rule3::Off || self.partial_ack != PartialAck::Nothing
+        } else if self.is_ns3
+            || self.rule3 != Rule3::Off
+            || stack.loss.partial_ack != PartialAck::Nothing
         {
             Counting::Spare
         } else {

@@ -148,25 +148,24 @@ pub struct Reverse {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Stats {
-    /// Data packets sent, retransmissions included.
-    pub sent: u64,
     /// Data packets that were retransmissions.
     pub retransmitted: u64,
-    /// Payload bytes sent, retransmissions included.
-    pub sent_bytes: u64,
     /// Retransmission timeouts.
     pub rto_count: u32,
     /// Tail loss probes.
     pub tlp_count: u32,
     /// Reductions that were undone.
     pub undo_count: u32,
+    // What every packet changes.
+    /// Data packets sent, retransmissions included.
+    pub sent: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub sent_bytes: u64,
 }
 
 /// Counts that the sender uses itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Bytes acknowledged; the SYN counts as one.
-    acked_bytes: u64,
     /// Segments that the peer reported as duplicates.
     dsack_dups: u32,
     /// Retransmissions of the SYN.
@@ -176,11 +175,10 @@ struct Counts {
 /// The sending half of a socket.
 ///
 /// With a thousand senders each event finds its sender outside the cache, so the fields lie in the order in which events
-/// need them, in cache lines of 64 bytes (a test in `tests.rs` tells which). Whether a packet may be sent, which is all
-/// that a pacing timer asks while cwnd is full, takes three: the last half of `limits` and what follows up to `conn`; the
-/// first line of `conn`; the end of `sndbuf` and what follows up to the counts of `board`. Of what sending a packet and an ACK
-/// add, the parts that are used lie side by side as well: the first of `stats`, `sampler` without its switches, the end of
-/// `episode`.
+/// need them, in cache lines of 64 bytes (a test in `tests.rs` tells which). A packet takes seven of them: six from the last
+/// half of `limits` to the front of the queue in `board`, and one from the end of `stats` to the beginning of `sampler`. An
+/// ACK takes five more, from `rack` to what BBRv1 keeps in `cc`. What few packets and ACKs need lies before, between and
+/// behind these.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
@@ -203,41 +201,50 @@ pub struct Sender {
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
     nonagle: Nonagle,
+    /// The receiver has discarded data that it had SACKed (reneging), and the state has not been Open since.
+    is_sack_reneg: bool,
     conn: Conn,
     window: PeerWindow,
     mechanisms: Mechanisms,
-    /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
-    rcv_tsecr: Option<u32>,
-    sndbuf: Sndbuf,
     hooks: Hooks,
     usage: CwndUsage,
+    reverse: Reverse,
+    sndbuf: Sndbuf,
     board: Scoreboard,
+    // Recovery, and a host that paces.
+    episode: Episode,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    // Sending a packet.
+    // What else sending a packet needs.
+    stats: Stats,
     pace: Pace,
-    reverse: Reverse,
-    /// Added to the clock's milliseconds in every timestamp.
-    ts_offset: u32,
+    sampler: RateSampler,
+    // A burst of several segments, and what an ACK needs that is not predicted.
+    burst_size: BurstSize,
+    counts: Counts,
+    reordering: Reordering,
+    /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
+    rcv_tsecr: Option<u32>,
     /// End of the last segment that was not full. Linux: `snd_sml`.
     snd_sml: u32,
-    reordering: Reordering,
-    rtt_sample_us: Option<u32>,
-    stats: Stats,
-    sampler: RateSampler,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
-    // Every ACK.
-    tlp: Tlp,
-    episode: Episode,
+    // What else an ACK needs.
+    _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,
-    counts: Counts,
+    /// Bytes acknowledged; the SYN counts as one.
+    acked_bytes: u64,
+    tlp: Tlp,
     rtt: RttEstimator,
+    rtt_sample_us: Option<u32>,
     cc: Cc,
-    // A burst of several segments.
-    burst_size: BurstSize,
 }
+
+/// In a structure, the next field begins a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct CacheLine;
 
 /// A header timestamp in milliseconds, before the offset is added. Linux: `tcp_skb_timestamp_ts`.
 #[expect(clippy::cast_possible_truncation, reason = "timestamps are 32 bits wide and wrap")]
@@ -294,20 +301,20 @@ impl Sender {
         let version = if hooks.notes_in_flight { SamplerVersion::V3 } else { SamplerVersion::V1 };
         Self {
             conn,
-            clock: Clock::new(config.tick),
+            clock: Clock::new(config.tick, config.ts_offset),
             board: Scoreboard::new(config.stack.sack, hooks.notes_in_flight, counting),
             window: PeerWindow::default(),
             episode: Episode::new(config.isn),
             reordering: Reordering::NONE,
             snd_sml: config.isn,
             rcv_tsecr: None,
-            ts_offset: config.ts_offset,
             rtt_sample_us: None,
             state: State::Closed,
             mechanisms,
             sending: Sending::of(&config.stack),
             nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },
             is_pacing_armed: false,
+            is_sack_reneg: false,
             is_pacing_switched: config.stack.pacing != PacingSwitches::default(),
             measures_by_echo: config.stack.socket.rtt_clock != RttClock::Exact,
             predicts_acks,
@@ -316,17 +323,19 @@ impl Sender {
             timer: XmitTimer::new(hz),
             rtt: RttEstimator::new(0, trunc_u32(config.stack.min_rto.0 / 1000)),
             sampler: RateSampler::new(version, config.stack.rate),
+            _ack_line: CacheLine,
             rack: Rack::new(),
             tlp: Tlp::new(hz),
             usage: CwndUsage::default(),
             pace: Pace::default(),
             burst_size: BurstSize::default(),
             reverse: Reverse { rcv_nxt: 0, wnd: config.rcv_wnd[1], ts_recent: 0, is_ece: false },
-            sndbuf: Sndbuf::new(&config, cc.sndbuf_expand()),
+            sndbuf: Sndbuf::new(&config),
             cc,
             limits: Limits::default(),
             stats: Stats::default(),
             counts: Counts::default(),
+            acked_bytes: 0,
             app: App::new(config.isn),
             fq: (config.stack.sender_qdisc == SenderQdisc::Fq).then(Box::default),
             ns3: Ns3::default(),
@@ -421,7 +430,7 @@ impl Sender {
     /// Stores the timestamp that an arriving segment echoes, if it does.
     #[inline]
     fn note_echo(&mut self, is_echo: bool, tsecr: u32) {
-        self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.ts_offset));
+        self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.clock.ts_offset()));
     }
 
     /// 0 if a segment is what header prediction expects, else [`flags::SLOWPATH`]. Linux: `tcp_rcv_established`.
@@ -552,7 +561,7 @@ impl Sender {
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         // The SYN takes one sequence number.
-        self.counts.acked_bytes.saturating_sub(1)
+        self.acked_bytes.saturating_sub(1)
     }
 
     /// Whether everything that the application wants to write was written and acknowledged, with the FIN if it has

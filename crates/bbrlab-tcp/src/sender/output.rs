@@ -678,7 +678,7 @@ impl Sender {
             ack: self.reverse.rcv_nxt,
             wnd: self.reverse.wnd,
             tsval: if has_ts {
-                super::timestamp_ms(tstamp_ns).wrapping_add(self.ts_offset)
+                super::timestamp_ms(tstamp_ns).wrapping_add(self.clock.ts_offset())
             } else {
                 0
             },

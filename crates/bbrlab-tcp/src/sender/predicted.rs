@@ -87,7 +87,7 @@ impl Sender {
         }
         self.rack.update_reo_wnd(rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);
-        let is_sack_reneg = self.episode.is_sack_reneg();
+        let is_sack_reneg = self.is_sack_reneg;
         self.sampler.complete_newest(&mut self.conn, &mut rs, now.mstamp_us, is_sack_reneg);
         if self.hooks.cong_control {
             self.cc.apply_cong_control(&mut self.conn, &rs, host);

@@ -32,11 +32,11 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        // All before `predicted_run` is done again, with the same result, if this is not a predicted ACK.
+        // All before `predicted_run` is done again, with the same result, if this is not a predicted ACK. A predicted one
+        // does not ask which timestamp is echoed.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
-        self.note_echo(ack.has_ts, ack.tsecr);
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         let mut flag = flags::PREDICTED;
         if ack.wnd != self.window.size() {

@@ -62,7 +62,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, blocks: &Blocks, from: NewFrom, host: &mut impl Host) {
         let (prior_delivered, prior_lost) = (self.conn.delivered, self.conn.lost);
-        let is_sack_reneg = self.episode.is_sack_reneg();
+        let is_sack_reneg = self.is_sack_reneg;
         let mut state = AckState::default();
         state.rate.rs.prior_in_flight = self.board.in_flight();
         state.reord = self.conn.snd_nxt;

@@ -7,7 +7,7 @@
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
 use bbrlab_cc::CaState;
-use bbrlab_stack::Handshake;
+use bbrlab_stack::{Handshake, Rto};
 
 use super::timers::TimerPurpose;
 use super::{Sender, State};
@@ -42,6 +42,11 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
+    /// Whether a timeout marks all that is not SACKed.
+    fn rto_marks_all(&self) -> bool {
+        self.config.stack.loss.rto == Rto::MarkAllKeepSack
+    }
+
     /// Linux: `tcp_enter_loss`.
     fn enter_loss(&mut self, host: &mut impl Host) {
         let state = self.conn.ca_state;
@@ -56,7 +61,7 @@ impl Sender {
             self.init_undo();
         }
         self.collapse_cwnd();
-        if self.mechanisms.rto_marks_all && self.mechanisms.is_paced_by_timer {
+        if self.rto_marks_all() && self.mechanisms.is_paced_by_timer {
             self.conn.wstamp_ns = self.conn.wstamp_ns.min(self.conn.clock_ns);
         }
         self.ns3.note_timeout();
@@ -79,7 +84,7 @@ impl Sender {
             self.board.reset_sacked_out();
         }
         if is_reneg {
-            self.episode.note_sack_reneg();
+            self.is_sack_reneg = true;
         }
         let now_us = self.clock.mstamp_us();
         let head = self.board.head();
@@ -90,13 +95,13 @@ impl Sender {
             if is_reneg {
                 self.board.unsack(at);
             } else if self.mechanisms.has_rack
-                && !self.mechanisms.rto_marks_all
+                && !self.rto_marks_all()
                 && !is_head
                 && self.rack.timeout_us(now_us, self.board.sent(at).sent_us(), 0) > 0
             {
                 continue;
             }
-            if self.mechanisms.rto_marks_all {
+            if self.rto_marks_all() {
                 self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);

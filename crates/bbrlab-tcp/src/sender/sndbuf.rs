@@ -9,6 +9,7 @@
 //! (`tcp-tx-buffer.cc`: `Available`; `tcp-socket-base.cc`: `NewAck`, which calls the application whenever bytes are
 //! free).
 
+use bbrlab_cc::CongestionControl as _;
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_stack::{Sockbuf, SocketBuffer};
 
@@ -46,8 +47,6 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 pub(super) struct Sndbuf {
     /// Bytes of memory. Linux: `sk_sndbuf`.
     size: u32,
-    /// Bytes of buffer for each packet of cwnd.
-    per_seg: u32,
     /// Number of packets that the buffer was last sized for.
     segs: u32,
     /// The application is woken when less than this is in use: see [`wake_below`].
@@ -82,15 +81,13 @@ const fn wake_below(size: u32, counts_payload: bool) -> u32 {
 }
 
 impl Sndbuf {
-    /// The buffer at the start of a connection; `expand` is how many windows it is to hold.
-    pub(super) fn new(config: &SenderConfig, expand: u32) -> Self {
+    /// The buffer at the start of a connection.
+    pub(super) fn new(config: &SenderConfig) -> Self {
         let sockbuf = config.stack.socket.sockbuf;
         let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(WMEM_DEFAULT);
-        let per_seg = bytes_per_segment(config).wrapping_mul(expand);
         let counts_payload = sockbuf == Sockbuf::Payload;
         Self {
             size,
-            per_seg,
             segs: 0,
             wake_below: wake_below(size, counts_payload),
             waiting: Waiting::No,
@@ -126,14 +123,14 @@ impl Sndbuf {
         };
     }
 
-    /// Grows the buffer for `segs` packets.
-    fn expand(&mut self, segs: u32) {
+    /// Grows the buffer for `segs` packets of `per_seg` bytes of buffer each.
+    fn expand(&mut self, segs: u32, per_seg: u32) {
         let segs = segs.max(INIT_CWND);
         if segs <= self.segs {
             return;
         }
         self.segs = segs;
-        let bytes = u64::from(self.per_seg) * u64::from(segs);
+        let bytes = u64::from(per_seg) * u64::from(segs);
         self.size = self.size.max(trunc_u32(bytes.min(u64::from(WMEM_MAX))));
         self.wake_below = wake_below(self.size, self.counts_payload);
     }
@@ -166,7 +163,9 @@ impl Sender {
 
     #[inline(never)]
     fn expand_sndbuf_for(&mut self, segs: u32) {
-        self.sndbuf.expand(segs);
+        // The buffer is to hold several windows.
+        let per_seg = bytes_per_segment(&self.config).wrapping_mul(self.cc.sndbuf_expand());
+        self.sndbuf.expand(segs, per_seg);
     }
 
     /// Space may have become free: wakes the application if it waits. `in_flight` counts the packets in flight.

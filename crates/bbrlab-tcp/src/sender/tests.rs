@@ -16,6 +16,7 @@ use bbrlab_units::{Bytes, Span, Time};
 use expect_test::expect_file;
 
 use super::mechanisms::Sending;
+use super::scoreboard::Scoreboard;
 use super::{Sender, SenderConfig, SenderInfo};
 use crate::segment::{PureAck, SackBlock, Segment, flag};
 use crate::wheel::Tick;
@@ -723,22 +724,12 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     assert_eq!(align_of::<Sender>(), LINE);
     let (limits, conn) = (offset_of!(Sender, limits) + 24, offset_of!(Sender, conn));
     assert_eq!((lines(limits, conn), conn % LINE), (1, 0), "clock, flags and what limits");
-    let (waiting, counts) = (offset_of!(Sender, sndbuf) + 16, offset_of!(Sender, board) + 40);
-    assert_eq!(
-        lines(waiting, counts),
-        1,
-        "hooks, counts of packets, and what the application waits for"
-    );
-    assert_eq!(
-        lines(conn, offset_of!(Sender, board) + 96),
-        5,
-        "and with the queue and the rest of conn"
-    );
-    let (pace, sampler) = (offset_of!(Sender, pace), offset_of!(Sender, sampler) + 24);
-    assert_eq!(lines(pace, sampler), 2, "what else sending a packet takes, without its skb");
-    let (episode, timer) = (offset_of!(Sender, episode) + 32, offset_of!(Sender, timer));
-    assert_eq!(lines(episode, timer), 1, "recovery, for an ACK");
-    assert!(lines(timer, offset_of!(Sender, cc)) <= 3, "timers and RTT, for an ACK");
+    let queue = offset_of!(Sender, board) + Scoreboard::HOT;
+    assert_eq!(lines(conn, queue), 5, "conn, window, switches, counts, front of the queue");
+    let (stats, sampler) = (offset_of!(Sender, stats.sent), offset_of!(Sender, sampler) + 19);
+    assert_eq!(lines(stats, sampler), 1, "what else a packet changes, without its skb");
+    let (rack, cc) = (offset_of!(Sender, rack), offset_of!(Sender, cc));
+    assert_eq!((rack % LINE, lines(rack, cc + 150)), (0, 5), "RACK, timers, RTT, BBRv1");
 }
 
 /// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ... seconds: Linux's

@@ -45,25 +45,36 @@ pub(super) struct Clock {
     mstamp_us: u64,
     next_tick: Time,
     /// At most 10 ms.
-    tick_ns: u32,
     us_per_jiffy: u32,
+    ts_offset: u32,
 }
 
 impl Clock {
-    /// The clock of a host with this tick when it boots.
-    pub(super) const fn new(tick: Tick) -> Self {
-        let us_per_jiffy = 1_000_000 / tick.hz();
+    /// The clock of a host with this tick when it boots. `ts_offset` is added to its milliseconds in every timestamp.
+    pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         Self {
             mstamp_us: 0,
             next_tick: tick.next_tick(Time::ZERO),
-            tick_ns: us_per_jiffy * 1000,
-            us_per_jiffy,
+            us_per_jiffy: 1_000_000 / tick.hz(),
+            ts_offset,
         }
+    }
+
+    /// The length of a tick.
+    #[inline]
+    const fn tick_ns(&self) -> u64 {
+        self.us_per_jiffy as u64 * 1000
+    }
+
+    /// Added to the clock's milliseconds in every timestamp.
+    #[inline]
+    pub(super) const fn ts_offset(&self) -> u32 {
+        self.ts_offset
     }
 
     /// Whole ticks in `ns`, which is one tick or more.
     fn whole_ticks(&self, ns: u64) -> u32 {
-        let tick_ns = u64::from(self.tick_ns);
+        let tick_ns = self.tick_ns();
         let (mut ticks, mut left_ns) = (1, ns - tick_ns);
         while left_ns >= tick_ns {
             if ticks == TICKS_COUNTED {
@@ -78,7 +89,7 @@ impl Clock {
     /// One tick or more has come: how many until `now`.
     #[inline]
     fn pass_ticks(&mut self, now: Time) -> u32 {
-        let tick_ns = u64::from(self.tick_ns);
+        let tick_ns = self.tick_ns();
         let late_ns = now.0 - self.next_tick.0;
         let ticks = if late_ns < tick_ns { 1 } else { late_ns / tick_ns + 1 };
         self.next_tick.0 += ticks * tick_ns;
@@ -302,7 +313,7 @@ impl Sender {
     /// Whether pacing holds back the next packet by less than a jiffy.
     #[inline]
     pub(super) fn is_departure_near(&self) -> bool {
-        self.conn.wstamp_ns < self.conn.clock_ns + u64::from(self.clock.tick_ns)
+        self.conn.wstamp_ns < self.conn.clock_ns + self.clock.tick_ns()
     }
 
     /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
@@ -316,7 +327,7 @@ impl Sender {
     /// The time at which a future jiffy begins.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
-        Time(self.clock.next_tick.0 + u64::from(ahead) * u64::from(self.clock.tick_ns))
+        Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
     }
 
     /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.

@@ -162,7 +162,7 @@ impl Sender {
             return true;
         }
         self.set_ca_state(CaState::Open, host);
-        self.episode.end();
+        self.is_sack_reneg = false;
         false
     }
 
@@ -188,7 +188,7 @@ impl Sender {
         }
         if is_frto_undo || self.board.is_sack() {
             self.set_ca_state(CaState::Open, host);
-            self.episode.end();
+            self.is_sack_reneg = false;
         }
         true
     }

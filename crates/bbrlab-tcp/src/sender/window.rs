@@ -9,9 +9,6 @@ use bbrlab_cc::linux_int::after;
 /// Linux: `TCP_MSS_DEFAULT`.
 const MSS_DEFAULT: u32 = 536;
 
-/// No segment is longer, in bytes.
-const SEGMENT_MAX: u32 = 1 << 16;
-
 /// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerWindow {
@@ -65,16 +62,21 @@ impl PeerWindow {
     }
 
     /// Updates the largest window; true if the current window is larger than any before, and those were so small that
-    /// half of them may have bounded a segment.
-    pub(super) fn take_record(&mut self) -> bool {
-        let is_record = self.size > self.max && self.max < 2 * SEGMENT_MAX;
+    /// half of them may have bounded the segment of `mss` bytes.
+    pub(super) fn take_record(&mut self, mss: u32) -> bool {
+        let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);
         is_record
     }
 
+    /// Half of the largest window; all of a small one. 0 while there was none.
+    fn half(&self) -> u32 {
+        if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
+    }
+
     /// `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half(&self, bytes: u32, header: u32) -> u32 {
-        let cutoff = if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max };
+        let cutoff = self.half();
         if cutoff == 0 || bytes <= cutoff {
             return bytes;
         }
@@ -87,15 +89,17 @@ mod tests {
     use super::PeerWindow;
 
     #[test]
-    fn a_window_is_a_record_if_it_is_larger_than_all_before() {
+    fn a_window_is_a_record_if_it_is_larger_than_all_before_and_they_bounded_a_segment() {
         let mut window = PeerWindow::default();
         window.accept(1, 1000);
-        assert!(!window.take_record());
+        assert!(!window.take_record(2000));
         for (size, is_record) in
             [(4000, true), (4000, false), (2000, false), (3000, false), (5000, true)]
         {
             window.update(1, size);
-            assert_eq!(window.take_record(), is_record, "{size}");
+            assert_eq!(window.take_record(2000), is_record, "{size}");
         }
+        window.update(1, 6000);
+        assert!(!window.take_record(1448), "half of 5000 bounded no segment of this length");
     }
 }

@@ -199,7 +199,7 @@ impl Sender {
             self.end_cwnd_reduction(host);
         }
         self.set_ca_state(CaState::Open, host);
-        self.episode.end();
+        self.is_sack_reneg = false;
         self.ns3.dup_acks = 0;
     }
 }

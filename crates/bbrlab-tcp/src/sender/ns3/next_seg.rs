@@ -65,7 +65,7 @@ impl Sender {
     /// A partial ACK may send one segment at once, beyond cwnd and pacing.
     #[inline]
     pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
-        match self.mechanisms.partial_ack {
+        match self.config.stack.loss.partial_ack {
             PartialAck::Nothing => {}
             PartialAck::Segment => self.send_segment_now(host),
             PartialAck::Head => {

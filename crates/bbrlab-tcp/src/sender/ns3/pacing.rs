@@ -49,6 +49,6 @@ impl Sender {
             if after(skb.end_seq, self.conn.snd_nxt) { skb.end_seq } else { self.conn.snd_nxt };
         let sent = u64::from(end_seq.wrapping_sub(self.config.isn).wrapping_sub(1));
         let initial = u64::from(self.config.stack.initial_cwnd) * u64::from(self.conn.mss);
-        sent >= initial || self.counts.acked_bytes > initial
+        sent >= initial || self.acked_bytes > initial
     }
 }

@@ -66,7 +66,7 @@ const fn is_spare(tags: u8) -> bool {
 }
 
 /// The skbs of a connection and their counts. Whether something may be sent tells the first field and the counts, in 40
-/// bytes; sending and ACKs also touch the front of the queue, in 52 bytes more.
+/// bytes; sending and ACKs also touch what comes after them, up to the front of the queue, in 64 bytes more.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Scoreboard {
@@ -85,17 +85,17 @@ pub(super) struct Scoreboard {
     /// The first skb above everything SACKed, `NIL` if there is none. With SACK, while nothing is
     /// SACKed, it may be one that is gone.
     highest_sack: SkbId,
+    retransmit_hint: SkbId,
+    /// The search of recovery by `DupThresh`.
+    search: Search,
+    /// First sequence number of `highest_sack`, if something is SACKed.
+    above_sacked: u32,
     queue: Queue,
     /// The unsent skbs behind the first.
     behind: VecDeque<Written>,
     // Used in recovery.
-    /// First sequence number of `highest_sack`, if something is SACKed.
-    above_sacked: u32,
-    retransmit_hint: SkbId,
     /// Retransmissions like those of `spare_out`, under Linux's rules.
     uncounted_spare_out: u32,
-    /// The search of recovery by `DupThresh`.
-    search: Search,
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,
 }
@@ -113,6 +113,10 @@ pub(super) enum Counting {
 }
 
 impl Scoreboard {
+    /// Bytes from its beginning that packets and ACKs touch.
+    #[cfg(test)]
+    pub(super) const HOT: usize = std::mem::offset_of!(Scoreboard, queue) + Queue::HOT;
+
     /// An empty scoreboard.
     pub(super) fn new(is_sack: bool, notes_in_flight: bool, count: Counting) -> Self {
         Self {

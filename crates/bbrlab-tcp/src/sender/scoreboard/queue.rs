@@ -120,6 +120,10 @@ impl std::ops::IndexMut<SkbId> for Queue {
 }
 
 impl Queue {
+    /// Bytes from its beginning that packets and ACKs touch.
+    #[cfg(test)]
+    pub(super) const HOT: usize = std::mem::offset_of!(Queue, linked) + size_of::<SkbId>();
+
     pub(super) fn new() -> Self {
         Self {
             ring: Vec::new(),
