@@ -144,10 +144,12 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>) -> Segment {
 /// Bytes of the IP packet that carries `segment`.
 #[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
-    if segment.has(flag::SYN) || segment.sack_count > 0 {
+    let blocks = u32::from(segment.sack_count);
+    if segment.has(flag::SYN) || (blocks > 0 && tcp_options == TcpOptions::Packed) {
         return unusual_ip_bytes(segment, tcp_options);
     }
-    segment.len + usual_headers(segment.has_ts)
+    let sack = if blocks > 0 { SACK_OPTION + SACK_BLOCK * blocks } else { 0 };
+    segment.len + usual_headers(segment.has_ts) + sack
 }
 
 /// Headers of a segment that has no options but, perhaps, timestamps.
@@ -156,7 +158,7 @@ fn usual_headers(has_ts: bool) -> u32 {
     if has_ts { DATA_HEADERS } else { HEADERS }
 }
 
-/// The same for a header with more options than timestamps.
+/// The same for a SYN, or with options that follow each other.
 #[inline(never)]
 fn unusual_ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     let is_packed = || tcp_options == TcpOptions::Packed;

@@ -193,6 +193,8 @@ struct Hearing<'a> {
 }
 
 impl Hear for Hearing<'_> {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what fills a hole passes here")]
     fn piece(&mut self, skb: &Covered) {
         if skb.is_dup && skb.has(tag::ANY_RETRANS) {
             self.undo.note_duplicate(skb.end, skb.pcount);

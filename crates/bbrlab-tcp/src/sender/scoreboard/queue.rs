@@ -234,7 +234,8 @@ impl Queue {
     }
 
     /// The older of the next skbs of a walk.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
     fn older(&self, walk: ByTime) -> SkbId {
         let ByTime { once, again } = walk;
         let is_again =
@@ -421,6 +422,8 @@ impl Queue {
 
     /// Makes one SACKed skb of `pcount` segments of `mss` bytes: of `hole`, which is linked, the SACKed one before it, and all
     /// behind it up to `last`, which is either the next one, SACKed too, or `hole` itself.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
         if self.is_sorted(hole) {
             self.cut_from_order(hole);

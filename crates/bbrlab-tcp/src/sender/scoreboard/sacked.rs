@@ -165,13 +165,22 @@ impl Scoreboard {
     pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         let (first, others) = blocks.split_first()?;
         let cache = &*self.sack_cache;
-        let is_known =
-            |block: &SackBlock| after(block.start, conn.snd_una) && cache.contains(block);
-        if self.sacked_out == 0 || !others.iter().all(is_known) {
+        if self.sacked_out == 0 {
             return None;
         }
-        let mut from = first.start;
+        'others: for block in others {
+            if !after(block.start, conn.snd_una) {
+                return None;
+            }
+            for known in cache {
+                if known == block {
+                    continue 'others;
+                }
+            }
+            return None;
+        }
         let mut is_met = false;
+        let mut from = first.start;
         for known in cache {
             if before(first.start, known.end) && after(first.end, known.start) {
                 if is_met || before(first.start, known.start) {
@@ -210,7 +219,16 @@ impl Scoreboard {
                 let block = blocks[0];
                 if id != NIL && (is_each_heard || !self.tag_next(id, block, hear)) {
                     let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
-                    self.sacktag_walk(id, conn, &wanted, hear);
+                    let mut next = id;
+                    if self.queue[id].has(tag::LINKED)
+                        && let Some(into) = self.fill_hole(id, conn, block, hear)
+                    {
+                        let is_all = self.queue[into].end_seq == block.end;
+                        next = if is_all { NIL } else { self.queue.next(into) };
+                    }
+                    if next != NIL {
+                        self.sacktag_walk(next, conn, &wanted, hear);
+                    }
                 }
                 self.sack_cache = *blocks;
             }
@@ -285,7 +303,8 @@ impl Scoreboard {
     }
 
     /// The skb that holds `seq`, or `id` if that is already above `seq`. Linux: `tcp_sacktag_skip`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly the skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
         if id != NIL {
             let skb = &self.queue[id];
