@@ -28,8 +28,9 @@ use crate::segment::flag;
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Places in a ring at first.
-const FIRST_PLACES: usize = 16;
+/// Places in a ring at first: more than the initial cwnd asks for, since most flows outgrow that, and the small rings that
+/// they leave behind are of use to nobody.
+const FIRST_PLACES: usize = 32;
 
 /// Ids of places count on when the ring turns or grows, up to this.
 const ID_MASK: SkbId = u32::MAX >> 1;
