@@ -13,7 +13,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::app::{self, Pieces, Token};
 use crate::meter::Meter;
-use crate::wire::{self, Ends, Payload};
+use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The settings that the flows of a class share.
 #[derive(Clone, Debug)]
@@ -76,28 +76,30 @@ enum Phase {
     Over,
 }
 
-/// A flow of the run. The settings, flags and counts that events touch share a cache line: the last fields of `ends`, the
-/// first of `meter`, and all between them.
+/// A flow of the run.
+///
+/// With ten thousand flows each event finds its flow outside the cache, so what a segment's arrival touches lies side by side,
+/// and so does what an ACK's arrival touches: four cache lines from the beginning to the midst of `receiver`; those that
+/// [`Sender`] tells, and two from the time of the pacing timer in `sender_end` to the recent values in `meter`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub(crate) sender: Sender,
+    /// Data packets that have reached the receiver.
+    pub(crate) data_arrivals: u64,
+    receiver_end: Endpoint,
     pub(crate) receiver: Receiver,
+    pub(crate) sender: Sender,
     pub(crate) start: Time,
     /// Bytes read when the last flow started.
     pub(crate) bytes_at_last_start: u64,
     /// Bytes read when the steady state began.
     pub(crate) bytes_at_ss: u64,
-    ends: Ends,
-    /// Data packets that have reached the receiver.
-    pub(crate) data_arrivals: u64,
     pub(crate) class: u32,
     phase: Phase,
-    /// Whether the flow may end by itself: its source has an end, or it was stopped.
-    may_end: bool,
     /// Whether it has opened a connection.
     pub(crate) is_started: bool,
     pub(crate) is_on: bool,
+    sender_end: SenderEnd,
     pub(crate) meter: Meter,
     /// Bytes read when the first flow ended.
     pub(crate) bytes_at_first_end: u64,
@@ -123,20 +125,24 @@ impl Flow {
         setup: &ClassSetup,
         period: Span,
     ) -> Self {
+        let endpoint = |side: Side| Endpoint {
+            flow: FlowId(id),
+            first_packet: 0,
+            framing: setup.framing[side as usize],
+            tcp_options: setup.tcp_options,
+            may_end: app::transfers(&setup.source) > 0,
+        };
         Self {
             sender: setup.sender(),
             receiver: Receiver::new(Arc::clone(&setup.receiver)),
-            ends: Ends {
-                flow: FlowId(id),
+            receiver_end: endpoint(Side::Receiver),
+            sender_end: SenderEnd {
                 rng: Rng::new(run.seed, &format!("flow {id}")),
-                first_packet: 0,
-                tcp_options: setup.tcp_options,
-                framing: setup.framing,
                 idle_pacing: Time::NEVER,
+                endpoint: endpoint(Side::Sender),
             },
             is_started: false,
             phase: Phase::Open,
-            may_end: app::transfers(&setup.source) > 0,
             is_on: true,
             class: spec.class,
             has_rated_link: setup.has_rated_link,
@@ -197,10 +203,10 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.data_arrivals += u64::from(packet.is_data());
-        if self.ends.is_late(packet) {
+        if self.receiver_end.is_late(packet) {
             return;
         }
-        let mut end = self.ends.end(port, Side::Receiver);
+        let mut end = self.receiver_end.end(port);
         let (now, glance) = (end.now(), packet.payload().glance());
         let read = self.receiver.deliver_glanced(now, glance, || wire::arrived(packet), &mut end);
         self.check_transfer(port, classes, read.until);
@@ -208,7 +214,7 @@ impl Flow {
 
     /// The receiving application reads as long as it is woken up.
     fn read(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass]) {
-        let mut end = self.ends.end(port, Side::Receiver);
+        let mut end = self.receiver_end.end(port);
         let mut now = end.now();
         while self.receiver.wants_read() {
             let read = self.receiver.read(now, &mut end);
@@ -224,7 +230,7 @@ impl Flow {
     /// showed `until`, was the transfer's last.
     #[inline]
     fn check_transfer(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass], until: Time) {
-        if self.may_end && self.receiver.stats().bytes_read >= self.transfer_bytes {
+        if self.receiver_end.may_end && self.receiver.stats().bytes_read >= self.transfer_bytes {
             self.end_transfer(port, &classes[self.class as usize], wire::run_time(until));
         }
     }
@@ -240,7 +246,7 @@ impl Flow {
             && self.transfers.len() < count as usize
             && self.phase == Phase::Open
         {
-            port.schedule(self.ends.flow, now + gap, Token::Connect as u32);
+            port.schedule(self.sender_end.endpoint.flow, now + gap, Token::Connect as u32);
         }
     }
 
@@ -252,12 +258,12 @@ impl Flow {
         packet: &Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) -> bool {
-        if self.ends.is_late(packet) {
+        if self.sender_end.endpoint.is_late(packet) {
             return false;
         }
         let now = port.now();
         self.let_pacing_lapse(port);
-        let mut end = self.ends.end(port, Side::Sender);
+        let mut end = self.sender_end.end(port);
         let is_done = if let Some(ack) = wire::pure_ack(packet) {
             self.sender.on_pure_ack(end.now(), &ack, &mut end)
         } else if let Some(sack) = packet.aside()
@@ -276,13 +282,13 @@ impl Flow {
         let rtt = self.sender.take_rtt_sample();
         self.note(now, rtt);
         self.arm_pacing_unless_idle(port);
-        self.may_end && self.check_over(port, &classes[self.class as usize])
+        self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
     }
 
     /// Before an event of the sender: a pacing timer that is not in the event queue, and was due before, has fired.
     #[inline]
     fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
-        if self.ends.idle_pacing < port.now() {
+        if self.sender_end.idle_pacing < port.now() {
             port.count_event();
             self.pacing_lapses();
         }
@@ -290,13 +296,13 @@ impl Flow {
 
     #[inline]
     fn pacing_lapses(&mut self) {
-        let at = std::mem::replace(&mut self.ends.idle_pacing, Time::NEVER);
+        let at = std::mem::replace(&mut self.sender_end.idle_pacing, Time::NEVER);
         self.sender.pacing_lapses(wire::host_time(at));
     }
 
     /// The same if it is due by `now`, for what looks at the flow between events. Returns whether it has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
-        let is_due = self.ends.idle_pacing <= now;
+        let is_due = self.sender_end.idle_pacing <= now;
         if is_due {
             self.pacing_lapses();
         }
@@ -307,17 +313,17 @@ impl Flow {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there is none")]
     fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
-        if self.ends.idle_pacing != Time::NEVER {
+        if self.sender_end.idle_pacing != Time::NEVER {
             self.arm_idle_pacing(port);
         }
     }
 
     #[inline(never)]
     fn arm_idle_pacing(&mut self, port: &mut Port<'_, Payload>) {
-        let at = self.ends.idle_pacing;
+        let at = self.sender_end.idle_pacing;
         if !self.sender.is_idle_until(wire::host_time(at)) {
-            self.ends.idle_pacing = Time::NEVER;
-            port.arm(self.ends.flow, Side::Sender, TimerId::Pacing as u8, at);
+            self.sender_end.idle_pacing = Time::NEVER;
+            port.arm(self.sender_end.endpoint.flow, Side::Sender, TimerId::Pacing as u8, at);
         }
     }
 
@@ -331,7 +337,7 @@ impl Flow {
         };
         if is_last && self.sender.is_established() && self.sender.is_all_acked() {
             self.phase = Phase::Over;
-            return self.freeze(port.now(), port.flow_wire_bytes(self.ends.flow));
+            return self.freeze(port.now(), port.flow_wire_bytes(self.sender_end.endpoint.flow));
         }
         false
     }
@@ -339,7 +345,7 @@ impl Flow {
     /// The pacing timer fires. It was in the event queue, and when the event is over it may be armed for what has been sent.
     #[inline]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
-        debug_assert_eq!(self.ends.idle_pacing, Time::NEVER);
+        debug_assert_eq!(self.sender_end.idle_pacing, Time::NEVER);
         self.run_sender_timer(port, TimerId::Pacing);
     }
 
@@ -356,7 +362,7 @@ impl Flow {
     fn run_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
         let (cwnd, srtt_us) = (self.sender.conn().ctl.cwnd, self.sender.conn().srtt_us);
-        let mut end = self.ends.end(port, Side::Sender);
+        let mut end = self.sender_end.end(port);
         self.sender.on_timer(end.now(), timer, &mut end);
         if self.sender.app_is_ready() {
             self.sender.run_app(end.now(), &mut end);
@@ -375,7 +381,7 @@ impl Flow {
         timer: TimerId,
         classes: &[FlowClass],
     ) {
-        let mut end = self.ends.end(port, Side::Receiver);
+        let mut end = self.receiver_end.end(port);
         self.receiver.on_timer(end.now(), timer, &mut end);
         self.read(port, classes);
     }
@@ -407,10 +413,11 @@ impl Flow {
         let now = port.now();
         if token == Token::Stop {
             self.sender.stop_writing();
-            let has_ended = self.freeze(now, port.flow_wire_bytes(self.ends.flow));
+            let has_ended = self.freeze(now, port.flow_wire_bytes(self.sender_end.endpoint.flow));
             if self.phase == Phase::Open {
                 self.phase = Phase::Stopped;
-                self.may_end = true;
+                self.sender_end.endpoint.may_end = true;
+                self.receiver_end.may_end = true;
                 self.check_over(port, class);
             }
             return has_ended;
@@ -421,8 +428,8 @@ impl Flow {
         if token == Token::Connect {
             self.begin_connection(port, now, setup);
         }
-        let flow = self.ends.flow;
-        let mut end = self.ends.end(port, Side::Sender);
+        let flow = self.sender_end.endpoint.flow;
+        let mut end = self.sender_end.end(port);
         if token == Token::Connect {
             self.sender.connect(end.now(), &mut end);
         }
@@ -435,12 +442,12 @@ impl Flow {
             Source::Cbr(rate) => {
                 self.sender.write(end.now(), u64::from(mss), &mut end);
                 let next = self.pieces.next_at_rate(mss, rate.0);
-                port.schedule(self.ends.flow, next, Token::Write as u32);
+                port.schedule(self.sender_end.endpoint.flow, next, Token::Write as u32);
             }
             Source::Write { bytes, every } => {
                 self.sender.write(end.now(), bytes.0, &mut end);
                 let next = self.pieces.next_periodic(every);
-                port.schedule(self.ends.flow, next, Token::Write as u32);
+                port.schedule(self.sender_end.endpoint.flow, next, Token::Write as u32);
             }
             Source::OnOff { on, off, rate } => {
                 if token == Token::Toggle {
@@ -457,7 +464,7 @@ impl Flow {
                     (true, Some(rate)) => {
                         self.sender.write(end.now(), u64::from(mss), &mut end);
                         let next = self.pieces.next_at_rate(mss, rate.0);
-                        port.schedule(self.ends.flow, next, Token::Write as u32);
+                        port.schedule(self.sender_end.endpoint.flow, next, Token::Write as u32);
                     }
                 }
             }
@@ -470,14 +477,16 @@ impl Flow {
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.is_started {
             self.end_accounts(now);
-            self.ends.first_packet = port.packets_sent(self.ends.flow);
-            self.ends.idle_pacing = Time::NEVER;
+            let first_packet = port.packets_sent(self.sender_end.endpoint.flow);
+            self.sender_end.endpoint.first_packet = first_packet;
+            self.receiver_end.first_packet = first_packet;
+            self.sender_end.idle_pacing = Time::NEVER;
             self.sender = setup.sender();
             self.receiver = Receiver::new(Arc::clone(&setup.receiver));
             for side in [Side::Sender, Side::Receiver] {
                 for timer in 0..TimerId::COUNT {
                     port.disarm(
-                        self.ends.flow,
+                        self.sender_end.endpoint.flow,
                         side,
                         u8::try_from(timer).expect("a handful of timers"),
                     );
@@ -576,18 +585,23 @@ impl Flow {
 mod tests {
     use std::mem::offset_of;
 
-    use super::Flow;
+    use super::{Flow, Receiver};
 
     /// Bytes of a cache line.
     const LINE: usize = 64;
 
     #[test]
-    fn what_all_events_touch_shares_a_cache_line() {
-        let first = offset_of!(Flow, ends.idle_pacing);
-        let last = offset_of!(Flow, meter.recent);
-        assert!(first % LINE == 0 && last - first <= LINE, "{first} to {last}");
-        let receiver = offset_of!(Flow, receiver);
-        assert!(receiver % LINE == 0, "the receiver begins at {receiver}");
+    fn a_segment_at_the_receiver_touches_four_cache_lines() {
+        let touched = offset_of!(Flow, receiver) + Receiver::HOT;
+        assert!(touched <= 4 * LINE, "{touched} bytes");
+    }
+
+    #[test]
+    fn an_ack_touches_two_cache_lines_beside_the_sender() {
+        let first = offset_of!(Flow, sender_end.idle_pacing);
+        let histograms = offset_of!(Flow, meter.rtt_us);
+        assert_eq!((first % LINE, histograms - first), (0, 2 * LINE));
+        assert_eq!(offset_of!(Flow, sender) % LINE, 0);
     }
 
     /// Flows lie side by side. If their size were a multiple of a power of two, the same field of all would compete for few

@@ -16,6 +16,9 @@ const FEW: usize = 32;
 /// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1 KiB.
 const COARSE: u32 = 3;
 
+/// How many values of each kind wait to be counted.
+const WAITING: usize = 6;
+
 /// The measurements of a flow.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -31,29 +34,30 @@ pub(crate) struct Meter {
     /// How many values of `recent` are not counted yet.
     recent_rtts: u8,
     recent_srtts: u8,
-    pub(crate) recent: Recent,
+    recent: Recent,
+    // Touched once for a few ACKs. Each fills a cache line.
+    /// Every RTT sample in microseconds.
+    pub(crate) rtt_us: Histogram,
+    /// The smoothed RTT at the sampling times, in microseconds.
+    pub(crate) srtt_us: Histogram,
     // Touched when cwnd changes.
     pub(crate) cwnd_max: u32,
     /// Integral of cwnd over time, packets times nanoseconds.
     cwnd_area: Wide,
     seen_until: Time,
-    // Touched once for a few ACKs.
-    /// Every RTT sample in microseconds.
-    pub(crate) rtt_us: Histogram,
-    /// The smoothed RTT at the sampling times, in microseconds.
-    pub(crate) srtt_us: Histogram,
     /// The end of the active time, after which nothing counts.
     frozen_at: Time,
 }
 
-/// The latest values, which are counted in the histograms a few at a time: these lie in five cache lines, this in one.
+/// The latest values, which are counted in the histograms a few at a time: those lie in four cache lines, these in two that
+/// every ACK touches.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Recent {
+struct Recent {
     /// RTT samples in microseconds.
-    rtts_us: [u32; 4],
+    rtts_us: [u32; WAITING],
     /// Smoothed RTTs in microseconds, and at how many sampling times.
-    srtts_us: [(u32, u32); 5],
+    srtts_us: [(u32, u32); WAITING],
     /// From one sampling time to the next.
     period: Span,
 }
@@ -72,7 +76,7 @@ impl Meter {
             waits: flows > FEW,
             recent_rtts: 0,
             recent_srtts: 0,
-            recent: Recent { rtts_us: [0; 4], srtts_us: [(0, 0); 5], period },
+            recent: Recent { rtts_us: [0; WAITING], srtts_us: [(0, 0); WAITING], period },
             cwnd_max: 0,
             cwnd_area: Wide::default(),
             seen_until: Time::ZERO,
@@ -122,8 +126,9 @@ impl Meter {
     /// Counts as many RTT samples as can wait for it, and one more.
     #[inline(never)]
     fn count_rtts(&mut self, last_us: u32) {
-        let [a, b, c, d] = self.recent.rtts_us;
-        self.rtt_us.add_each(&[a, b, c, d, last_us]);
+        let mut rtts_us = [last_us; WAITING + 1];
+        rtts_us[..WAITING].copy_from_slice(&self.recent.rtts_us);
+        self.rtt_us.add_each(&rtts_us);
         self.recent_rtts = 0;
     }
 

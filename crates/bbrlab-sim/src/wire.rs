@@ -175,48 +175,100 @@ fn unusual_ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
 }
 
 /// One end of a flow's connection, as the host of its TCP.
-pub(crate) struct End<'a, 'b> {
+pub(crate) struct End<'a, 'b, E: FlowEnd> {
     pub(crate) port: &'a mut Port<'b, Payload>,
-    ends: &'a mut Ends,
-    side: Side,
+    kept: &'a mut E,
 }
 
-/// What the two ends of a flow keep between events: their random numbers, and settings for packets.
-///
-/// Few packets need `tcp_options` and what is before it; in a flow, what comes after it begins a cache line.
+/// What one end of a flow keeps between events. Each end has its own, where it touches a cache line anyway.
+pub(crate) trait FlowEnd: Sized {
+    /// Which end it is.
+    const SIDE: Side;
+
+    /// What each of its packets needs.
+    fn endpoint(&self) -> &Endpoint;
+
+    /// A random number below `bound`.
+    fn draw(&mut self, bound: u64) -> u64;
+
+    /// Keeps the time of a pacing timer that is not in the event queue.
+    fn keep_idle_pacing(&mut self, at: Time);
+
+    /// This end of the current connection.
+    #[inline]
+    fn end<'a, 'b>(&'a mut self, port: &'a mut Port<'b, Payload>) -> End<'a, 'b, Self> {
+        End { port, kept: self }
+    }
+}
+
+/// What each packet of an end needs.
 #[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Ends {
-    pub(crate) rng: Rng,
-    pub(crate) tcp_options: TcpOptions,
-    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to do; else `NEVER`.
-    pub(crate) idle_pacing: Time,
+pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
     /// The number of the flow's first packet of the current connection: a train opens one after the other.
     pub(crate) first_packet: u32,
-    /// Link-layer bytes around a packet of the sender and of the receiver.
-    pub(crate) framing: [u32; 2],
+    /// Link-layer bytes around a packet of this end.
+    pub(crate) framing: u32,
+    pub(crate) tcp_options: TcpOptions,
+    /// Whether the flow may end by itself: its source has an end, or it was stopped.
+    pub(crate) may_end: bool,
 }
 
-impl Ends {
+impl Endpoint {
     /// Whether a packet belongs to an earlier connection.
     #[inline]
     pub(crate) fn is_late(&self, packet: &Arrival<'_, Payload>) -> bool {
         packet.number().wrapping_sub(self.first_packet).cast_signed() < 0
     }
+}
 
-    /// One end of the current connection.
+/// The sender's end. In a flow, what follows the random numbers begins a cache line.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct SenderEnd {
+    pub(crate) rng: Rng,
+    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to do; else `NEVER`.
+    pub(crate) idle_pacing: Time,
+    pub(crate) endpoint: Endpoint,
+}
+
+impl FlowEnd for SenderEnd {
+    const SIDE: Side = Side::Sender;
+
     #[inline]
-    pub(crate) fn end<'a, 'b>(
-        &'a mut self,
-        port: &'a mut Port<'b, Payload>,
-        side: Side,
-    ) -> End<'a, 'b> {
-        End { port, ends: self, side }
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    fn draw(&mut self, bound: u64) -> u64 {
+        self.rng.below(bound)
+    }
+
+    #[inline]
+    fn keep_idle_pacing(&mut self, at: Time) {
+        self.idle_pacing = at;
     }
 }
 
-impl End<'_, '_> {
+/// The receiver's end.
+impl FlowEnd for Endpoint {
+    const SIDE: Side = Side::Receiver;
+
+    #[inline]
+    fn endpoint(&self) -> &Endpoint {
+        self
+    }
+
+    fn draw(&mut self, _bound: u64) -> u64 {
+        unreachable!("only a congestion control draws")
+    }
+
+    fn keep_idle_pacing(&mut self, _at: Time) {
+        unreachable!("only a sender paces")
+    }
+}
+
+impl<E: FlowEnd> End<'_, '_, E> {
     /// The time on the host's clock.
     #[inline]
     pub(crate) fn now(&self) -> Time {
@@ -224,7 +276,7 @@ impl End<'_, '_> {
     }
 }
 
-impl End<'_, '_> {
+impl<E: FlowEnd> End<'_, '_, E> {
     /// A segment with payload. Its way is compiled apart from that of other segments: what it does at a link, and in
     /// which lane it lies, differs.
     #[inline(never)]
@@ -237,8 +289,7 @@ impl End<'_, '_> {
     fn transmit_new_data(&mut self, segment: &Segment) {
         debug_assert_eq!((segment.retransmission, segment.sack_count), (0, 0));
         debug_assert!(!segment.has(flag::SYN));
-        let ends = &*self.ends;
-        let framing = ends.framing[self.side as usize];
+        let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
             wire_bytes: segment.len + usual_headers(segment.has_ts) + framing,
             ecn: segment.ecn,
@@ -247,7 +298,7 @@ impl End<'_, '_> {
             retransmission: 0,
             aside: None,
         };
-        self.port.send(ends.flow, self.side, packet, || Payload {
+        self.port.send(flow, E::SIDE, packet, || Payload {
             retransmission: 0,
             options: if segment.has_ts { HAS_TS } else { 0 },
             ..Payload::of(segment)
@@ -263,49 +314,49 @@ impl End<'_, '_> {
     /// As [`Self::transmit_control`], for what is a segment of fewer fields.
     #[inline(never)]
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
-        let ends = &*self.ends;
+        let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: usual_headers(ack.has_ts) + ends.framing[self.side as usize],
+            wire_bytes: usual_headers(ack.has_ts) + framing,
             ecn: Ecn::NotEct,
             is_data: false,
             seq: u64::from(ack.ack),
             retransmission: 0,
             aside: None,
         };
-        self.port.send(ends.flow, self.side, packet, || Payload::of(&ack.segment()));
+        self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
     /// A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
     #[inline(never)]
     fn arm_pacing(&mut self, at: Time) {
         let at = self.port.step_at(at);
-        self.port.arm(self.ends.flow, self.side, TimerId::Pacing as u8, at);
+        self.port.arm(self.kept.endpoint().flow, E::SIDE, TimerId::Pacing as u8, at);
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each of the two kinds")]
     fn send(&mut self, segment: &Segment, is_data: bool, seq: u32) {
-        let framing = self.ends.framing[self.side as usize];
+        let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: ip_bytes(segment, self.ends.tcp_options) + framing,
+            wire_bytes: ip_bytes(segment, tcp_options) + framing,
             ecn: segment.ecn,
             is_data,
             seq: u64::from(seq),
             retransmission: segment.retransmission,
             aside: (segment.sack_count > 0).then_some(&segment.sack),
         };
-        self.port.send(self.ends.flow, self.side, packet, || Payload::of(segment));
+        self.port.send(flow, E::SIDE, packet, || Payload::of(segment));
     }
 }
 
-impl Draw for End<'_, '_> {
+impl<E: FlowEnd> Draw for End<'_, '_, E> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
-        self.ends.rng.below(u64::from(bound)) as u32
+        self.kept.draw(u64::from(bound)) as u32
     }
 }
 
-impl Host for End<'_, '_> {
+impl<E: FlowEnd> Host for End<'_, '_, E> {
     #[inline]
     fn transmit(&mut self, segment: Segment) {
         if segment.len > 0 {
@@ -330,7 +381,7 @@ impl Host for End<'_, '_> {
         match timer {
             TimerId::Pacing => self.arm_pacing(run_time(at)),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => {
-                self.port.arm(self.ends.flow, self.side, timer as u8, run_time(at));
+                self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
             }
         }
     }
@@ -338,12 +389,12 @@ impl Host for End<'_, '_> {
     /// The flow calls [`bbrlab_tcp::Sender::pacing_lapses`] before the sender's next event.
     #[inline]
     fn arm_idle_pacing(&mut self, at: Time) {
-        self.ends.idle_pacing = self.port.step_at(run_time(at));
+        self.kept.keep_idle_pacing(self.port.step_at(run_time(at)));
     }
 
     #[inline]
     fn disarm(&mut self, timer: TimerId) {
-        self.port.disarm(self.ends.flow, self.side, timer as u8);
+        self.port.disarm(self.kept.endpoint().flow, E::SIDE, timer as u8);
     }
 }
 

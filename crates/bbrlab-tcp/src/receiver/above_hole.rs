@@ -44,8 +44,8 @@ impl Receiver {
             self.ack.pending |= PUSHED;
         }
         self.ack.schedule();
-        self.stats.new_packets += 1;
-        self.stats.out_of_order_packets += 1;
+        self.new_packets += 1;
+        self.out_of_order_packets += 1;
         self.window.rmem_alloc += len.cast_signed();
         self.ack.quick |= u8::from(self.window.grow(len, len, len));
         self.sacks.forget_duplicate();

@@ -16,15 +16,9 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    /// When the timing of the window up to `rtt_seq` began, in microseconds.
-    rtt_time: Option<u64>,
-    /// Largest number of bytes read in one round trip.
-    space: u32,
-    /// First byte read in the round trip being measured.
-    space_seq: u32,
-    // From here on: what a segment may touch.
-    /// When that round trip began, in microseconds.
-    pub(super) space_time: u64,
+    // What a segment may touch.
+    /// When the round trip being measured began, in microseconds.
+    space_time: u64,
     /// The time before which a read changes nothing, because no round trip is over.
     next_read: Time,
     /// The last echo that was used.
@@ -33,9 +27,19 @@ pub(super) struct Autotune {
     rtt_seq: u32,
     /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
     pub(super) rtt_us: u32,
+    // Once in a round trip.
+    /// When the timing of the window up to `rtt_seq` began, in microseconds.
+    rtt_time: Option<u64>,
+    /// Largest number of bytes read in one round trip.
+    space: u32,
+    /// First byte read in the round trip being measured.
+    space_seq: u32,
 }
 
 impl Autotune {
+    /// Bytes from its beginning that a segment may touch.
+    pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
+
     /// The state before the handshake.
     pub(super) const fn new() -> Self {
         Self {

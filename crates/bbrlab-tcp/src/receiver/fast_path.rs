@@ -137,7 +137,7 @@ impl Receiver {
         let rcv_nxt = self.window.rcv_nxt.wrapping_add(len);
         self.window.rcv_nxt = rcv_nxt;
         self.window.rmem_alloc = truesize_of(len).cast_signed();
-        self.stats.new_packets += 1;
+        self.new_packets += 1;
         self.ack.pending |= if segment.flags & flag::PSH != 0 { SCHED | PUSHED } else { SCHED };
         self.ack.last_seg_size = 0;
         self.autotune.on_data(now, &self.window);
@@ -171,7 +171,7 @@ impl Receiver {
         if may_be_due_after_read || self.window.is_half_used() {
             self.after_steady_recv(len, host);
         }
-        self.stats.bytes_read += u64::from(len);
+        self.bytes_read += u64::from(len);
         Read { bytes: u64::from(len), until: now }
     }
 

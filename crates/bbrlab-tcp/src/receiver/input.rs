@@ -80,7 +80,7 @@ impl Receiver {
             return;
         }
         if has_data && before(segment.seq, self.window.rcv_nxt) {
-            self.stats.duplicate_packets += self.packets_of(segment.len);
+            self.duplicate_packets += self.packets_of(segment.len);
             self.enter_quickack_mode(MAX_QUICKACKS);
             let end = segment.end_seq();
             let end = if after(end, self.window.rcv_nxt) { self.window.rcv_nxt } else { end };
@@ -158,7 +158,7 @@ impl Receiver {
             self.take_in_order(segment, host);
         } else if !after(end_seq, rcv_nxt) {
             self.sacks.set_duplicate(seq, end_seq);
-            self.stats.duplicate_packets += self.packets_of(segment.len);
+            self.duplicate_packets += self.packets_of(segment.len);
             self.enter_quickack_mode(MAX_QUICKACKS);
             self.ack.schedule();
         } else if !before(seq, rcv_nxt.wrapping_add(self.window.receive_window())) {
@@ -177,7 +177,7 @@ impl Receiver {
 
     #[cold]
     fn out_of_window(&mut self, segment: &Segment) {
-        self.stats.dropped_packets += self.packets_of(segment.len);
+        self.dropped_packets += self.packets_of(segment.len);
         self.enter_quickack_mode(MAX_QUICKACKS);
         self.ack.schedule();
     }
@@ -187,7 +187,7 @@ impl Receiver {
             self.ack.pending |= NOMEM | NOW;
             self.ack.schedule();
             if !self.queue.is_empty() && segment.len != 0 {
-                self.stats.dropped_packets += self.packets_of(segment.len);
+                self.dropped_packets += self.packets_of(segment.len);
                 return;
             }
         }
@@ -196,7 +196,7 @@ impl Receiver {
         self.window.rmem_alloc += self.queue.push(skb).cast_signed();
         self.window.rcv_nxt = skb.end_seq;
         if segment.len != 0 {
-            self.stats.new_packets += self.packets_of(segment.len);
+            self.new_packets += self.packets_of(segment.len);
             self.on_data(segment, host);
         }
         if fin {
@@ -313,7 +313,7 @@ impl Receiver {
             self.check_ce(segment, host);
         }
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
-            self.stats.dropped_packets += packets;
+            self.dropped_packets += packets;
             return;
         }
         self.measure_rcv_mss(segment);
@@ -323,10 +323,10 @@ impl Receiver {
         let skb = Skb::of_segment(segment.seq, segment.len, fin, self.stream_start);
         let (inserted, memory) = self.out_of_order.insert(skb, &mut self.sacks);
         match inserted {
-            Inserted::Duplicate => self.stats.duplicate_packets += packets,
+            Inserted::Duplicate => self.duplicate_packets += packets,
             Inserted::Own | Inserted::Coalesced => {
-                self.stats.new_packets += packets;
-                self.stats.out_of_order_packets += packets;
+                self.new_packets += packets;
+                self.out_of_order_packets += packets;
             }
         }
         if self.config.stack.sack {

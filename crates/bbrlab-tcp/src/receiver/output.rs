@@ -249,7 +249,7 @@ impl Receiver {
     /// An ACK to be stamped.
     #[inline]
     fn bare_ack(&mut self) -> Segment {
-        self.stats.acks_sent += 1;
+        self.acks_sent += 1;
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
@@ -258,7 +258,7 @@ impl Receiver {
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
-        self.stats.acks_sent += 1;
+        self.acks_sent += 1;
         let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
         self.ack.on_ack_sent();
         host.transmit_ack(&PureAck {

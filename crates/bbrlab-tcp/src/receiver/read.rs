@@ -53,7 +53,7 @@ impl Receiver {
         let copied = self.copy();
         self.after_recv(copied, host);
         let bytes = u64::from(copied);
-        self.stats.bytes_read += bytes;
+        self.bytes_read += bytes;
         Read { bytes, until: self.clock.now }
     }
 

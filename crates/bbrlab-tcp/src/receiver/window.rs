@@ -38,12 +38,10 @@ const INIT_CWND: u32 = 10;
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
     // Inputs of `steady`.
-    /// `tcp_rmem[2]`, or `None` for a fixed buffer.
-    rmem_max: Option<i32>,
+    /// What the buffer counts, and whether it grows.
+    buffer: Buffer,
     /// Upper bound of the advertised window in bytes; none is larger than any window.
     rwnd: u32,
-    /// The buffer in bytes of payload, if that is what it counts.
-    payload: Option<PayloadBuffer>,
     /// Size of the buffer in bytes of memory.
     rcvbuf: i32,
     /// Current limit of the window, which grows, in bytes.
@@ -68,6 +66,17 @@ pub(super) struct Window {
     /// Memory in use in bytes.
     pub(super) rmem_alloc: i32,
     steady: Steady,
+}
+
+/// What a buffer counts, and whether it grows.
+#[derive(Clone, Copy, Debug)]
+enum Buffer {
+    /// Memory, of a fixed size.
+    Fixed,
+    /// Memory. It grows up to this many bytes: `tcp_rmem[2]`.
+    Grows(i32),
+    /// Payload.
+    Payload(PayloadBuffer),
 }
 
 /// A buffer that counts payload: all of it that is not taken by unread data is advertised. ns-3: `tcp-rx-buffer.cc`,
@@ -147,9 +156,9 @@ impl Window {
             scaling_ratio: DEFAULT_RATIO,
             wscale,
             advmss: config.mss,
-            rmem_max: rmem_max.map(|max| i32::try_from(max).unwrap_or(i32::MAX)),
+            buffer: rmem_max
+                .map_or(Buffer::Fixed, |max| Buffer::Grows(i32::try_from(max).unwrap_or(i32::MAX))),
             rwnd: config.rwnd().unwrap_or(u32::MAX),
-            payload: None,
         }
     }
 
@@ -175,9 +184,11 @@ impl Window {
             scaling_ratio: DEFAULT_RATIO,
             wscale,
             advmss: config.mss,
-            rmem_max: None,
+            buffer: Buffer::Payload(PayloadBuffer {
+                size,
+                is_read_at_once: config.rcvlowat() == 1,
+            }),
             rwnd: config.rwnd().unwrap_or(u32::MAX),
-            payload: Some(PayloadBuffer { size, is_read_at_once: config.rcvlowat() == 1 }),
         }
     }
 
@@ -203,7 +214,15 @@ impl Window {
 
     /// Whether the buffer counts payload.
     pub(super) const fn counts_payload(&self) -> bool {
-        self.payload.is_some()
+        matches!(self.buffer, Buffer::Payload(_))
+    }
+
+    /// The size up to which the buffer grows; `None` if it is fixed.
+    const fn rmem_max(&self) -> Option<i32> {
+        match self.buffer {
+            Buffer::Grows(most) => Some(most),
+            Buffer::Fixed | Buffer::Payload(_) => None,
+        }
     }
 
     /// Sets the clamp when the connection is established. Linux: `tcp_init_buffer_space` with `tcp_app_win` 31,
@@ -305,7 +324,7 @@ impl Window {
         debug_assert!(room > 0 && self.steady.len == len);
         self.rcv_ssthresh += room.cast_unsigned().min(2 * self.advmss.max(len));
         let ssthresh = self.rcv_ssthresh.cast_signed();
-        if self.steady.choice == 0 || self.payload.is_some() {
+        if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
             // The buffer is not crowded, so the window is what `rcv_ssthresh` allows of the free space.
@@ -330,7 +349,7 @@ impl Window {
     /// with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
-        let rmem_max = self.rmem_max.unwrap_or(64 << 20);
+        let rmem_max = self.rmem_max().unwrap_or(64 << 20);
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
         let mut window = self.win_from_space(rmem_max) >> 1;
         while self.rcv_ssthresh.cast_signed() <= window {
@@ -346,7 +365,7 @@ impl Window {
     /// The window that could be advertised now, and whether the buffer is more than half full (which
     /// ends quick ACKs). Linux: `__tcp_select_window`.
     pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
-        if let Some(PayloadBuffer { size, is_read_at_once }) = self.payload {
+        if let Buffer::Payload(PayloadBuffer { size, is_read_at_once }) = self.buffer {
             let unread = if is_read_at_once { 0 } else { self.available() };
             let window = size.saturating_sub(unread);
             return (window.min(self.rwnd), false);
@@ -423,9 +442,9 @@ impl Window {
     fn find_steady(&self, len: u32) -> Steady {
         debug_assert_eq!(self.rmem_alloc, truesize_of(len).cast_signed());
         let (choice, crowded) = self.select(len);
-        let depends_on_more = match self.payload {
-            Some(buffer) => !buffer.is_read_at_once,
-            None => self.wscale == 0,
+        let depends_on_more = match self.buffer {
+            Buffer::Payload(buffer) => !buffer.is_read_at_once,
+            Buffer::Fixed | Buffer::Grows(_) => self.wscale == 0,
         };
         let choice = if crowded || depends_on_more { 0 } else { choice };
         Steady {
@@ -465,7 +484,7 @@ impl Window {
     /// Enlarges the buffer because the application read more in the last round trip (`copied` bytes) than in any
     /// before (`space` bytes). Linux: in `tcp_rcv_space_adjust`.
     pub(super) fn enlarge_buffer(&mut self, copied: u32, space: u32) {
-        let Some(rmem_max) = self.rmem_max else { return };
+        let Some(rmem_max) = self.rmem_max() else { return };
         let mut window = (u64::from(copied) << 1) + 16 * u64::from(self.advmss);
         let grow = window * u64::from(copied - space) / u64::from(space.max(1));
         window += grow << 1;
@@ -485,7 +504,7 @@ impl Window {
     /// Linux: `tcp_clamp_window`.
     #[cold]
     pub(super) fn clamp(&mut self) {
-        if let Some(rmem_max) = self.rmem_max
+        if let Some(rmem_max) = self.rmem_max()
             && self.rcvbuf < rmem_max
         {
             self.rcvbuf = self.rmem_alloc.min(rmem_max);
@@ -505,9 +524,9 @@ impl Window {
     /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that much. Returns the value after its upper bound is
     /// applied. Linux: `tcp_set_rcvlowat`.
     pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
-        let cap = self.rmem_max.unwrap_or(self.rcvbuf) >> 1;
+        let cap = self.rmem_max().unwrap_or(self.rcvbuf) >> 1;
         let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);
-        if self.rmem_max.is_some() {
+        if self.rmem_max().is_some() {
             let space = (u64::from(rcvlowat) << RATIO_SHIFT) / u64::from(self.scaling_ratio);
             let space = i32::try_from(space).unwrap_or(i32::MAX);
             if space > self.rcvbuf {
