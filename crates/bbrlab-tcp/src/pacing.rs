@@ -135,11 +135,11 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
 /// once an ACK, so the quotient is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// The rate and the length of the last burst that was paced.
+    /// The rate and the length of the last burst that was paced; 0 for one that takes longer than `len_ns` can tell.
     rate: u64,
     len: u32,
     /// How long it takes.
-    len_ns: u64,
+    len_ns: u32,
 }
 
 impl Pace {
@@ -148,7 +148,7 @@ impl Pace {
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;
-        is_same.then(|| credit(self.len_ns, lag_ns))
+        is_same.then(|| credit(self.len_ns.into(), lag_ns))
     }
 
     /// [`departure_step_ns`] of any burst; `data_segs_out` never falls.
@@ -163,8 +163,13 @@ impl Pace {
         if !is_paced(pacing_rate, data_segs_out) {
             return 0;
         }
-        *self = Self { rate: pacing_rate, len, len_ns: len_ns(len, pacing_rate) };
-        credit(self.len_ns, lag_ns)
+        let ns = len_ns(len, pacing_rate);
+        *self = u32::try_from(ns).map_or(Self::default(), |len_ns| Self {
+            rate: pacing_rate,
+            len,
+            len_ns,
+        });
+        credit(ns, lag_ns)
     }
 }
 
@@ -237,8 +242,11 @@ mod tests {
                 assert_eq!(pace.step_ns(len, rate, lag_ns, u64::from(sent)), expected);
             }
         }
-        assert_eq!(pace.same_step_ns(1448, 7, 3), Some(departure_step_ns(1448, 7, 3, 10)));
-        assert_eq!(pace.same_step_ns(1448, 8, 3), None);
-        assert_eq!(pace.same_step_ns(1447, 7, 3), None);
+        assert_eq!(pace.same_step_ns(1448, 7, 3), None, "it took longer than four seconds");
+        pace.step_ns(1448, 999_983, 0, 10);
+        let expected = departure_step_ns(1448, 999_983, 3, 10);
+        assert_eq!(pace.same_step_ns(1448, 999_983, 3), Some(expected));
+        assert_eq!(pace.same_step_ns(1448, 999_984, 3), None);
+        assert_eq!(pace.same_step_ns(1447, 999_983, 3), None);
     }
 }

@@ -218,11 +218,11 @@ pub struct Sender {
     // What else sending a packet needs.
     stats: Stats,
     pace: Pace,
+    reordering: Reordering,
     sampler: RateSampler,
     // A burst of several segments, and what an ACK needs that is not predicted.
     burst_size: BurstSize,
     counts: Counts,
-    reordering: Reordering,
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
     /// End of the last segment that was not full. Linux: `snd_sml`.
