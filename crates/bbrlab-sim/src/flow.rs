@@ -267,8 +267,9 @@ impl Flow {
         let is_done = if let Some(ack) = wire::pure_ack(packet) {
             self.sender.on_pure_ack(end.now(), &ack, &mut end)
         } else if let Some(sack) = packet.aside()
-            && let Some((ack, count)) = wire::sacking_ack(packet)
+            && wire::is_pure_but_for_blocks(packet)
         {
+            let (ack, count) = (packet.payload().ack_only(), packet.payload().sack_count());
             self.sender.on_sack(end.now(), &ack, sack, count, &mut end)
         } else {
             false

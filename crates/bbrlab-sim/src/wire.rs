@@ -89,9 +89,15 @@ impl Payload {
         self.options & HAS_TS != 0
     }
 
+    /// Number of SACK blocks.
+    #[inline]
+    pub(crate) fn sack_count(&self) -> u8 {
+        self.options & !HAS_TS
+    }
+
     /// Its fields that an ACK has.
     #[inline]
-    fn ack_only(&self) -> PureAck {
+    pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd, tsval, tsecr, .. } = self;
         PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts() }
     }
@@ -113,12 +119,11 @@ pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
     (is_pure && payload.len == 0).then(|| payload.ack_only())
 }
 
-/// The same for one that would be a pure ACK without its SACK blocks, of which it also says how many there are.
+/// Whether a segment would be a pure ACK without its SACK blocks.
 #[inline]
-pub(crate) fn sacking_ack(packet: &Arrival<'_, Payload>) -> Option<(PureAck, u8)> {
+pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
     let payload = packet.payload();
-    let is_sacking = payload.flags & !flag::PSH == flag::ACK && payload.len == 0;
-    is_sacking.then(|| (payload.ack_only(), payload.options & !HAS_TS))
+    payload.flags & !flag::PSH == flag::ACK && payload.len == 0
 }
 
 /// The segment as it arrives, with the CE mark that a link may have set.
