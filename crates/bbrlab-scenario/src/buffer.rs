@@ -6,6 +6,7 @@ use crate::decimal::Decimal;
 use crate::document::At;
 use crate::link::{AccessSpec, BufferUnit, HEADERS, LinkSpec};
 use crate::quantity::QueueSize;
+use crate::queue::QueueSpec;
 use crate::reader::{Placed, Reader};
 use bbrlab_link::{Buffer, Link, Rate};
 
@@ -26,14 +27,20 @@ const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
     pub(crate) fn of_link(spec: &LinkSpec) -> Self {
-        Self::at_rate(spec, &spec.link.rate)
+        Self::of(spec, &spec.link.rate, &spec.queue, spec.buffer)
     }
 
-    /// The link's `buffer`, or the default at this rate.
-    fn at_rate(spec: &LinkSpec, rate: &Rate) -> Self {
-        let default = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
+    /// The limit of a link's queue at this rate: the discipline's own, the given buffer, or the default.
+    fn of(
+        spec: &LinkSpec,
+        rate: &Rate,
+        queue: &QueueSpec,
+        buffer: Option<Placed<QueueSize>>,
+    ) -> Self {
+        let textbook = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
+        let default = queue.default_limit().unwrap_or(textbook);
         let size = if rate.is_limited() { default } else { QueueSize::Unlimited };
-        let given = spec.buffer.filter(|_| rate.is_limited());
+        let given = queue.limit.or(buffer).filter(|_| rate.is_limited());
         Self {
             at: given.map_or(spec.at, |buffer| buffer.at),
             size: given.map_or(size, |buffer| buffer.value),
@@ -44,11 +51,9 @@ impl BufferSpec {
     }
 
     pub(crate) fn of_reverse(spec: &LinkSpec) -> Self {
-        let forward = Self::at_rate(spec, spec.reverse_rate.rate(&spec.link.rate));
-        match spec.reverse_buffer {
-            Some(reverse) => Self { at: reverse.at, size: reverse.value, ..forward },
-            None => forward,
-        }
+        let rate = spec.reverse_rate.rate(&spec.link.rate);
+        let queue = spec.reverse_queue.unwrap_or(spec.queue);
+        Self::of(spec, rate, &queue, spec.reverse_buffer.or(spec.buffer))
     }
 
     pub(crate) fn of_access(spec: &AccessSpec) -> Self {

@@ -51,6 +51,8 @@ pub(crate) enum Form {
     /// A list of two values.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
+    /// The same, made from other rows.
+    TableOf(fn() -> Vec<Part>),
     /// Names with numbers, strings, `true` or `false`.
     Params,
     /// One of several forms.
@@ -88,6 +90,11 @@ pub(crate) const fn key<S>(
 }
 
 impl<S> Key<S> {
+    /// Reads a value into `values`.
+    pub(crate) fn read_into(&self, values: &mut S, given: &mut Given<'_, '_>) {
+        (self.read)(values, given);
+    }
+
     /// Says what applies if the key is missing.
     pub(crate) const fn without(mut self, without: &'static str) -> Self {
         self.without = without;

@@ -20,6 +20,7 @@ mod not_built;
 mod params;
 mod profile;
 mod quantity;
+mod queue;
 mod reader;
 mod reference;
 mod route;

@@ -11,8 +11,8 @@ use crate::document::{At, Node, Value};
 use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
-use crate::not_built;
 use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
+use crate::queue::{self, QueueSpec};
 use crate::reader::{Keys, Placed, Reader, found};
 use bbrlab_link::{Buffer, EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
 
@@ -26,8 +26,10 @@ const SCHEDULE_MAX: usize = 100_000;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// The link as the engine uses it, except for its name, buffer, loss and reordering, which are set from the fields below.
+    /// The link as the engine uses it, except for its name, queue, buffer, loss and reordering, which are set from the fields below.
     pub(crate) link: Link,
+    pub(crate) queue: QueueSpec,
+    pub(crate) reverse_queue: Option<QueueSpec>,
     pub(crate) buffer: Option<Placed<QueueSize>>,
     pub(crate) buffer_unit: Option<BufferUnit>,
     pub(crate) bdp_rtt: Option<Span>,
@@ -115,6 +117,8 @@ impl Default for LinkSpec {
         Self {
             at: At::NOWHERE,
             link: Link::new(String::new(), Rate::Unlimited, Buffer::Unlimited),
+            queue: QueueSpec::default(),
+            reverse_queue: None,
             buffer: None,
             buffer_unit: None,
             bdp_rtt: None,
@@ -150,6 +154,8 @@ const RATE: Form = Form::Any(&[
         optional("opportunities_ms", Form::List(&Form::Whole(0, 86_400_000))),
     ]),
 ]);
+
+const QUEUE: Form = Form::Any(&[Form::Choice(queue::names), Form::TableOf(queue::parts)]);
 
 const REVERSE_RATE: Form = Form::Any(&[Form::Choice(|| names(&REVERSES)), RATE]);
 
@@ -218,11 +224,21 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "queue",
         "0.1.0",
-        Form::Choice(|| names(Queue::NAMED)),
-        "queue discipline",
-        |spec, given| set(&mut spec.link.queue, given.value(read_queue)),
-        |spec| show_text(name_of(Queue::NAMED, spec.link.queue)),
+        QUEUE,
+        "queue discipline, by its name in `tc`, or a table with its parameters: `{ discipline = \"fq_codel\", target = \
+         \"5ms\" }`",
+        |spec: &mut LinkSpec, given| set(&mut spec.queue, QueueSpec::read(given)),
+        |spec| Some(spec.queue.show()),
     ),
+    key(
+        "reverse_queue",
+        "0.2.0",
+        QUEUE,
+        "queue discipline in the reverse direction",
+        |spec: &mut LinkSpec, given| spec.reverse_queue = QueueSpec::read(given),
+        |spec| spec.reverse_queue.map(|queue| queue.show()),
+    )
+    .without("`queue`"),
     key(
         "loss",
         "0.1.0",
@@ -384,6 +400,7 @@ impl LinkSpec {
             device_queue.at = keys.at;
         }
         read_keys(LINK_KEYS, &mut link, reader, keys);
+        link.check_queues(reader, keys);
         let rate = &link.link.rate;
         check_buffer(reader, keys, ["buffer", "rate"], rate);
         check_buffer(
@@ -393,6 +410,42 @@ impl LinkSpec {
             link.reverse_rate.rate(rate),
         );
         link
+    }
+
+    /// Refuses what a discipline's table does not go with.
+    fn check_queues(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let reverse = self.reverse_queue.as_ref();
+        let directions = [
+            (Some(&self.queue), ["queue", "rate", "buffer"], self.link.rate.is_limited()),
+            (
+                reverse,
+                ["reverse_queue", "reverse_rate", "reverse_buffer"],
+                self.reverse_rate.rate(&self.link.rate).is_limited(),
+            ),
+        ];
+        for (queue, [key, rate, buffer], is_limited) in directions {
+            let (Some(queue), Some(at)) = (queue, keys.key_at(key)) else { continue };
+            if !is_limited {
+                let title = format!("`{}`: expected a `{rate}` as well", keys.name(key));
+                let found =
+                    "found the discipline of a link without a rate, which never has a queue";
+                reader.problem(at, title, found, Vec::new());
+            }
+            if let (Some(limit), Some(_)) = (queue.limit, keys.get(buffer)) {
+                let title = format!("`{}.limit`: expected no `{buffer}` beside it", keys.name(key));
+                let found = "found both, and they are the same limit";
+                reader.problem(limit.at, title, found, Vec::new());
+            }
+        }
+        let is_droptail = |queue: &QueueSpec| queue.queue == Queue::DropTail;
+        if let Some(device) = self.device_queue
+            && !(is_droptail(&self.queue) && reverse.is_none_or(is_droptail))
+        {
+            let title =
+                "`device_queue`: expected `queue = \"droptail\"` or `device_queue = \"none\"`";
+            let found = "found a queue discipline, below which packets would wait unseen";
+            reader.problem(device.at, title, found, Vec::new());
+        }
     }
 
     pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
@@ -467,13 +520,6 @@ fn read_device_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option
     }
     reader.wrong(node, name, "\"none\" or a number of packets such as \"100pkt\"");
     None
-}
-
-fn read_queue(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
-    if not_built::refuse_value(reader, node, name, not_built::QUEUES) {
-        return None;
-    }
-    reader.choice(node, name, Queue::NAMED, "")
 }
 
 fn read_framing(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Bytes> {

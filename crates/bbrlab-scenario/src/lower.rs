@@ -141,6 +141,7 @@ fn lower_link<'s>(
     let reorder = spec.reorder;
     let link = Link {
         name: name.to_owned(),
+        queue: spec.queue.queue,
         loss: lower_loss(spec.loss),
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
@@ -154,7 +155,7 @@ fn lower_link<'s>(
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let reverse = if reverse_rate.is_limited() {
         let link = Link {
-            queue: plain.queue,
+            queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
             rate_change: plain.rate_change,
             framing: plain.framing,
             delay: plain.delay,

@@ -6,8 +6,8 @@
 use crate::document::{At, Node, Value};
 use crate::reader::{Keys, Reader, found};
 
-/// Queue disciplines other than drop-tail.
-pub(crate) const QUEUES: &[&str] = &["codel", "fq_codel", "pie", "red", "dualpi2"];
+/// Queue disciplines.
+pub(crate) const QUEUES: &[&str] = &["pie", "red", "dualpi2"];
 
 /// Switches of the `ns3` profile in `[stack]`.
 pub(crate) const STACK_KEYS: &[&str] = &["metrics"];

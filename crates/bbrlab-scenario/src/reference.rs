@@ -161,10 +161,8 @@ impl Form {
             Self::Algorithm => "an algorithm".to_owned(),
             Self::List(form) => format!("[{}, ...]", form.to_words()),
             Self::Pair(first, second) => format!("[{}, {}]", first.to_words(), second.to_words()),
-            Self::Table(parts) => {
-                let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-                format!("`{{ {} }}`", names.join(", "))
-            }
+            Self::Table(parts) => names_of(parts),
+            Self::TableOf(parts) => names_of(&parts()),
             Self::Params => "a table".to_owned(),
             Self::Any(forms) => {
                 let words: Vec<String> = forms.iter().map(|form| form.to_words()).collect();
@@ -199,12 +197,8 @@ impl Form {
                 "minItems": 2,
                 "maxItems": 2,
             }),
-            Self::Table(parts) => {
-                let needed = parts.iter().filter(|part| part.is_needed);
-                let needed: Vec<&str> = needed.map(|part| part.name).collect();
-                let schema = |part: &Part| (part.name.to_owned(), part.form.to_schema());
-                object(&parts.iter().map(schema).collect(), &needed)
-            }
+            Self::Table(parts) => table(parts),
+            Self::TableOf(parts) => table(&parts()),
             Self::Params => json!({
                 "type": "object",
                 "additionalProperties": { "type": ["number", "string", "boolean"] },
@@ -215,4 +209,16 @@ impl Form {
             }
         }
     }
+}
+
+fn names_of(parts: &[Part]) -> String {
+    let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
+    format!("`{{ {} }}`", names.join(", "))
+}
+
+fn table(parts: &[Part]) -> Value {
+    let needed = parts.iter().filter(|part| part.is_needed);
+    let needed: Vec<&str> = needed.map(|part| part.name).collect();
+    let schema = |part: &Part| (part.name.to_owned(), part.form.to_schema());
+    object(&parts.iter().map(schema).collect(), &needed)
 }

@@ -112,11 +112,23 @@ fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     found
 }
 
+/// The names of the queue disciplines.
+fn disciplines() -> Vec<String> {
+    let schema = schema();
+    let forms = &schema["properties"]["bottleneck"]["properties"]["queue"]["anyOf"];
+    let names = forms.as_array().expect("forms").iter().find_map(|form| form["enum"].as_array());
+    names.expect("a list").iter().map(|name| name.as_str().expect("text").to_owned()).collect()
+}
+
 /// The keys of an inline table according to its row are those that its reader reads.
 #[test]
 fn the_keys_within_values_are_those_that_are_read() {
     let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for (section, key, value) in VALUES {
+    let values = VALUES.map(|(section, key, value)| (section, key, value.to_owned()));
+    let disciplines = disciplines().into_iter().map(|name| {
+        ("bottleneck", "queue", format!("{{ discipline = \"{name}\", no = 1 }}"))
+    });
+    for (section, key, value) in values.into_iter().chain(disciplines) {
         let header =
             if section == "flows" { "[[flows]]".to_owned() } else { format!("[{section}]") };
         let text = format!("duration = \"1s\"\n{header}\n{key} = {value}\n");
@@ -129,6 +141,7 @@ fn the_keys_within_values_are_those_that_are_read() {
     }
     let mut told = parts_of_rows();
     // The same as in [bottleneck].
-    told.retain(|(section, key), _| section != "links" && key != "reverse_rate" && key != "points");
+    let same = ["reverse_rate", "reverse_queue", "points"];
+    told.retain(|(section, key), _| section != "links" && !same.contains(&key.as_str()));
     assert_eq!(read, told);
 }

@@ -97,6 +97,12 @@ const OTHERS: &[(&str, &[&str])] = &[
             "jitter = { up_to = \"2ms\", keep_order = true }",
             "jitter = { up_to = \"2ms\", keep_order = false }",
             "reorder = { ratio = 0.5, by = \"3ms\" }",
+            "queue = { discipline = \"codel\", target = \"5ms\", limit = \"1000pkt\" }",
+            "queue = { discipline = \"codel\", target = \"3ms\", interval = \"60ms\", ecn = true }",
+            "queue = { discipline = \"fq_codel\", flows = 64, quantum = \"300B\", ce_threshold = \"1ms\" }",
+            "queue = \"codel\"\nbuffer = \"1bdp\"",
+            "queue = \"codel\"\nreverse_rate = \"1Mbit/s\"",
+            "queue = \"codel\"\nreverse_rate = \"1Mbit/s\"\nreverse_queue = \"droptail\"",
         ],
     ),
     (

@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -289,11 +289,34 @@ fn the_stack() {
 #[test]
 fn queues_loss_and_reordering() {
     check(&expect![[r#"
-        `bottleneck.queue`: `codel` is known but not built yet
-            [bottleneck] + queue = "codel" | 7:9-15 | found "codel"
-        `bottleneck.queue`: expected "droptail"
+        `bottleneck.queue`: `pie` is known but not built yet
+            [bottleneck] + queue = "pie" | 7:9-13 | found "pie"
+        `bottleneck.queue.flows`: expected a key of `bottleneck.queue`
+        note: keys of `bottleneck.queue`: discipline, limit, target, interval, ecn, ce_threshold
+            [bottleneck] + queue = { discipline = "codel", flows = 4 } | 7:33-37 | found an unknown key
+        `bottleneck.queue.target`: expected a time above zero such as "30ms"
+            [bottleneck] + queue = { discipline = "codel", target = "5us2" } | 7:42-47 | found "5us2", whose unit is none of ns, us, ms, s, min or h
+                help: did you mean "5us"?
+        `bottleneck.queue.target`: expected whole microseconds, at most 4294967295
+            [bottleneck] + queue = { discipline = "codel", target = "1500ns" } | 7:42-49 | found "1500ns"
+        `bottleneck.queue.discipline`: expected the name of a queue discipline
+            [bottleneck] + queue = { target = "5ms" } | 7:9-26 | found nothing: the key is missing
+        `bottleneck.queue.flows`: expected a whole number from 1 to 65536
+            [bottleneck] + queue = { discipline = "fq_codel", flows = 0 } | 7:44-44 | found the number 0
+        `bottleneck.queue.quantum`: expected from "256B" to "1GiB"
+            [bottleneck] + queue = { discipline = "fq_codel", quantum = "1B" } | 7:46-49 | found "1B"
+        `bottleneck.queue.limit`: expected no `buffer` beside it
+            [bottleneck] + queue = { discipline = "fq_codel", limit = "9pkt" } | 7:44-49 | found both, and they are the same limit
+        `bottleneck.reverse_queue`: expected a `reverse_rate` as well
+            [bottleneck] + reverse_queue = "codel" | 7:1-13 | found the discipline of a link without a rate, which never has a queue
+        `bottleneck.queue`: expected a `rate` as well
+            rate = "50Mbit/s"; -> queue = "codel"; | 4:1-5 | found the discipline of a link without a rate, which never has a queue
+        `bottleneck.buffer`: expected a `rate` as well
+            also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel"
             [bottleneck] + queue = "cake"      | 7:9-14 | found "cake"
             [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
+                help: did you mean "fq_codel"?
             [bottleneck] + queue = "drop-tail" | 7:9-19 | found "drop-tail"
                 help: did you mean "droptail"?
         `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
@@ -367,7 +390,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -406,7 +429,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

@@ -41,11 +41,6 @@ pub enum Queue {
     FqCodel(FqCodelParams),
 }
 
-impl Queue {
-    /// The disciplines that a scenario can use, with their names in `tc` and their default parameters.
-    pub const NAMED: &[(&str, Self)] = &[("droptail", Self::DropTail)];
-}
-
 /// The threshold above which ECN-capable packets are marked `Ce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnThreshold {
