@@ -278,6 +278,16 @@ pub(crate) enum Against {
         #[arg(long)]
         json: bool,
     },
+    /// Replay packet logs of Linux's queue disciplines; each packet must leave, be dropped and be marked as there
+    #[command(after_help = "Example: bbrlab validate queues reference/linux-aqm/packets")]
+    Queues {
+        /// Folders with packet logs
+        #[arg(required = true, value_name = "DIR")]
+        dirs: Vec<PathBuf>,
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args, Debug)]

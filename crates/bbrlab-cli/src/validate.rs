@@ -1,8 +1,11 @@
 //! `bbrlab validate`: compares our code with recordings of Linux.
 
 mod packets;
+mod queues;
 
-use bbrlab_lab::{Golden, LabError, processors, validate_golden, validate_packets};
+use bbrlab_lab::{
+    Golden, LabError, LogError, processors, validate_golden, validate_packets, validate_queues,
+};
 use bbrlab_report::{Align, Table, count};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -35,7 +38,29 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             }
             packets::verdict(&replayed, output)
         }
+        Against::Queues { dirs, json } => {
+            let replayed = validate_queues(dirs, processors(), &on_interrupt()?)?;
+            if *json {
+                output.json(&queues::document(&replayed))?;
+            } else {
+                output.text(&queues::words(&replayed))?;
+            }
+            queues::verdict(&replayed, output)
+        }
     }
+}
+
+/// Names the episodes that could not be replayed; they are bad input.
+fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
+    for error in damaged {
+        output.note(&error.to_string());
+    }
+    let episodes = match damaged.len() {
+        0 => return Ok(()),
+        1 => "1 episode is".to_owned(),
+        many => format!("{many} episodes are"),
+    };
+    Err(LabError::Usage(format!("{episodes} damaged or incomplete")).into())
 }
 
 fn verdict(golden: &Golden, output: &mut Output) -> Verdict {

@@ -18,6 +18,7 @@
 //! | `papers.rs`, `reproduce/` | the papers' experiments: published figures next to measured ones |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |
 //! | `packets.rs` | packet logs of a real host, replayed on all cores |
+//! | `queues.rs` | packet logs of queue disciplines, replayed on all cores |
 //! | `bench.rs` | the cases of the speed table |
 //! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
@@ -46,6 +47,7 @@ mod parquet_file;
 mod picture_files;
 mod pool;
 mod provenance;
+mod queues;
 mod report_page;
 mod reproduce;
 mod run_folder;
@@ -55,6 +57,7 @@ mod stop;
 
 pub use atomic_file::write_new;
 pub use batch::{Batch, BatchOptions, default_out, run_batch};
+pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
@@ -73,6 +76,7 @@ pub use papers::{
 pub use picture_files::{missing_runs, read_results};
 pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
+pub use queues::{QueueReplays, validate_queues};
 pub use report_page::write_report;
 pub use reproduce::{
     Cause, ClaimFigure, DEFAULT_SEEDS, Explained, FalsePoint, Finished, Judged, Key, Looked,

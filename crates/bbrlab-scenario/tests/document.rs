@@ -125,9 +125,9 @@ fn disciplines() -> Vec<String> {
 fn the_keys_within_values_are_those_that_are_read() {
     let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let values = VALUES.map(|(section, key, value)| (section, key, value.to_owned()));
-    let disciplines = disciplines().into_iter().map(|name| {
-        ("bottleneck", "queue", format!("{{ discipline = \"{name}\", no = 1 }}"))
-    });
+    let disciplines = disciplines()
+        .into_iter()
+        .map(|name| ("bottleneck", "queue", format!("{{ discipline = \"{name}\", no = 1 }}")));
     for (section, key, value) in values.into_iter().chain(disciplines) {
         let header =
             if section == "flows" { "[[flows]]".to_owned() } else { format!("[{section}]") };

@@ -7,19 +7,11 @@ use bbrlab_report::{Align, Table, count};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::damage;
 use crate::output::{Output, Stopped, Verdict};
 
 pub(super) fn verdict(packets: &PacketReplays, output: &mut Output) -> Verdict {
-    for error in &packets.damaged {
-        output.note(&error.to_string());
-    }
-    if !packets.damaged.is_empty() {
-        let files = match packets.damaged.len() {
-            1 => "1 episode is".to_owned(),
-            many => format!("{many} episodes are"),
-        };
-        return Err(LabError::Usage(format!("{files} damaged or incomplete")).into());
-    }
+    damage(&packets.damaged, output)?;
     let left_out = &packets.report.unsupported;
     if !left_out.is_empty() {
         let names: Vec<&str> = left_out.iter().map(|u| u.episode.as_str()).collect();

@@ -1,0 +1,54 @@
+//! `validate queues`: replays packet logs of queue disciplines on all cores and adds up the results in the folders'
+//! order.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+
+use bbrlab_oracle::LogError;
+use bbrlab_oracle::queues::{self, Episode, QueuesReport};
+
+use crate::error::LabError;
+use crate::pool::{Pool, Worker};
+use crate::stop::Stop;
+
+/// The outcome of replaying some folders.
+#[derive(Clone, Debug)]
+pub struct QueueReplays {
+    /// The results of all episodes that could be replayed.
+    pub report: QueuesReport,
+    /// Why the others could not be, in the folders' order.
+    pub damaged: Vec<LogError>,
+}
+
+/// Replays the episodes of folders.
+///
+/// # Errors
+/// If a folder has no list of episodes, or the list cannot be parsed.
+///
+/// # Panics
+/// If an assertion in a discipline fails, which is a bug.
+pub fn validate_queues(
+    dirs: &[PathBuf],
+    jobs: usize,
+    stop: &Stop,
+) -> Result<QueueReplays, LabError> {
+    let mut episodes: Vec<Episode> = Vec::new();
+    for dir in dirs {
+        episodes.extend(queues::episodes(dir).map_err(|error| LabError::Usage(error.to_string()))?);
+    }
+    let weight = |_: usize| 1;
+    let work =
+        |episode: &Episode, _: &Worker<'_>| Ok::<_, Infallible>(queues::validate_episode(episode));
+    let Ok(outcomes) = (Pool { jobs, stop }).each(&episodes, weight, work, |_| {});
+    if stop.is_requested() {
+        return Err(LabError::Interrupted("interrupted; nothing was compared".to_owned()));
+    }
+    let mut replays = QueueReplays { report: QueuesReport::default(), damaged: Vec::new() };
+    for outcome in outcomes.into_iter().flatten() {
+        match outcome {
+            Ok(episode) => replays.report.add(episode),
+            Err(error) => replays.damaged.push(error),
+        }
+    }
+    Ok(replays)
+}
