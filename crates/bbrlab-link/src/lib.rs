@@ -11,5 +11,5 @@ mod rate;
 pub use delay::{Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
-pub use queue::{Buffer, CodelParams, EcnThreshold, FqCodelParams, Queue};
+pub use queue::{Buffer, CodelParams, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue};
 pub use rate::{Rate, RateChange, Trace};

@@ -9,7 +9,9 @@ use crate::codel::Codel;
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
 use crate::fq_codel::FqCodel;
+use crate::info::Info;
 use crate::packet::Queued;
+use crate::pie::Pie;
 use crate::rule::{Cause, Rule};
 
 /// Defines the enum of all rules, whose methods are a `match` on the rule.
@@ -77,6 +79,7 @@ disciplines! {
     DropTail(DropTail),
     Codel(Codel),
     FqCodel(FqCodel),
+    Pie(Pie),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -89,6 +92,20 @@ impl Discipline {
             Queue::DropTail => Self::DropTail(DropTail::new(limit)),
             Queue::Codel(params) => Self::Codel(Codel::new(params, limit)),
             Queue::FqCodel(params) => Self::FqCodel(FqCodel::new(params, limit)),
+            Queue::Pie(params) => Self::Pie(Pie::new(params, limit)),
+        }
+    }
+
+    /// The inner state of those disciplines whose state a kernel's log shows.
+    #[must_use]
+    pub fn info(&self) -> Option<Info> {
+        match self {
+            Self::DropTail(_) => None,
+            Self::Codel(rule) => Some(rule.info()),
+            Self::FqCodel(rule) => rule.info(),
+            Self::Pie(rule) => Some(rule.info()),
+            #[cfg(feature = "ticking")]
+            Self::Ticking(_) => None,
         }
     }
 }

@@ -31,6 +31,17 @@ impl DropTail {
         self.bytes
     }
 
+    /// Whether a packet fits behind those that wait.
+    pub(crate) fn has_room(&self, packet: &Queued) -> bool {
+        self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes)
+    }
+
+    /// Adds a packet at the end.
+    pub(crate) fn push(&mut self, packet: Queued) {
+        self.bytes += u64::from(packet.wire_bytes);
+        self.queue.push_back(packet);
+    }
+
     /// Removes the packet that has waited longest.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let packet = self.queue.pop_front()?;
@@ -48,9 +59,8 @@ impl Rule for DropTail {
         _: &mut impl Entropy,
         drop: &mut impl FnMut(Queued, Cause),
     ) {
-        if idle || self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
-            self.bytes += u64::from(packet.wire_bytes);
-            self.queue.push_back(packet);
+        if idle || self.has_room(&packet) {
+            self.push(packet);
         } else {
             drop(packet, Cause::Full);
         }

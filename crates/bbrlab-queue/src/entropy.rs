@@ -10,4 +10,7 @@ pub trait Entropy {
 
     /// The next random number. Linux: `get_random_u32`.
     fn next_u32(&mut self) -> u32;
+
+    /// The next random number. Linux: `get_random_bytes` of 8 bytes.
+    fn next_u64(&mut self) -> u64;
 }

@@ -16,6 +16,7 @@ use bbrlab_units::Time;
 
 use crate::codel::{Control, Settings, Source};
 use crate::entropy::Entropy;
+use crate::info::Info;
 use crate::lists::{List, Store};
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
@@ -102,6 +103,15 @@ impl FqCodel {
             old_flows: VecDeque::new(),
             waiting: Waiting::default(),
         }
+    }
+
+    /// The state of the queue to be served next, which is the one that was served last, if it has not become empty.
+    pub(crate) fn info(&self) -> Option<Info> {
+        let is_new = !self.new_flows.is_empty();
+        let list = if is_new { &self.new_flows } else { &self.old_flows };
+        let &bucket = list.front()?;
+        let Flow { control, deficit, .. } = &self.flows[bucket as usize];
+        Some(Info::FqCodel { codel: control.info(), bucket, deficit: *deficit, is_new })
     }
 
     /// Drops half of the fattest queue from its head. Linux: `fq_codel_drop`.

@@ -17,14 +17,18 @@ mod discipline;
 mod drop_tail;
 mod entropy;
 mod fq_codel;
+mod info;
+mod jiffies;
 mod lists;
 mod packet;
+mod pie;
 mod rule;
 #[cfg(feature = "ticking")]
 mod ticking;
 
 pub use discipline::Discipline;
 pub use entropy::Entropy;
+pub use info::{CodelInfo, Info, PieInfo};
 pub use packet::Queued;
 pub use rule::{Cause, Rule};
 #[cfg(feature = "ticking")]

@@ -2,6 +2,9 @@
 
 use bbrlab_units::{Ecn, Time};
 
+/// A full packet of Ethernet: the unit of the rules that spare short queues. Linux: `psched_mtu`.
+pub(crate) const PSCHED_MTU: u32 = 1514;
+
 /// A packet that waits. What it carries lies with the caller, who finds it by `handle`.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {

@@ -1,10 +1,12 @@
 //! The queue of a link: its limit, its discipline, and marking by threshold.
 
 mod codel;
+mod pie;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
 pub use codel::{CodelParams, FqCodelParams};
+pub use pie::{FqPieParams, PieParams};
 
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub enum Queue {
     Codel(CodelParams),
     /// `fq_codel`: a queue for each flow, served in turn, each under `codel`'s law.
     FqCodel(FqCodelParams),
+    /// `pie`: one queue that drops arriving packets with a probability that follows the wait.
+    Pie(PieParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

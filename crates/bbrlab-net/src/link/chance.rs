@@ -31,4 +31,9 @@ impl Entropy for Chance {
     fn next_u32(&mut self) -> u32 {
         (self.rng.next_u64() >> 32) as u32
     }
+
+    #[inline]
+    fn next_u64(&mut self) -> u64 {
+        self.rng.next_u64()
+    }
 }

@@ -46,6 +46,10 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
             "pie_timer" => Kind::PieTimer,
             _ => continue,
         };
+        // What a timer did before the log began concerns an empty queue.
+        if cells[0].starts_with('-') {
+            continue;
+        }
         events.push(Event {
             time_ns: number("time_ns", &cells[0]).map_err(bad)?,
             point: cells[1].clone(),
@@ -82,5 +86,9 @@ impl Entropy for Chance<'_> {
         // A discipline that draws more often than the kernel's differs in what it then does.
         let logged = self.random.pop_front().unwrap_or(0);
         u32::try_from(logged & u64::from(u32::MAX)).expect("32 bits")
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.random.pop_front().unwrap_or(0)
     }
 }

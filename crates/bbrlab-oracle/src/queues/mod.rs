@@ -10,6 +10,7 @@ mod episode;
 mod replay;
 mod report;
 mod row;
+mod states;
 mod tc;
 
 use std::path::Path;
@@ -39,11 +40,34 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
     for point in &episode.points {
         let at_point: Vec<row::Row> =
             rows.iter().filter(|row| row.point == point.name).cloned().collect();
-        let fates = replay::replay(episode, point, &at_point, &events);
+        let fates = replay::replay(episode, point, &at_point, &events, |_, _, _| ());
         for (row, fate) in at_point.iter().zip(fates) {
             report.compare(row, &fate);
         }
     }
+    Ok(report)
+}
+
+/// Replays one episode and compares the discipline's inner state with the kernel's at each call that the log shows:
+/// `codel` and `fq_codel` after each dequeue, `pie` before each enqueue and after each update.
+///
+/// # Errors
+/// If a file is missing or damaged.
+pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
+    let rows = row::load(&episode.packets_path())?;
+    let events = chance::load(&episode.events_path())?;
+    let mut states = states::States::load(&episode.events_path(), "bn")?;
+    for point in episode.points.iter().filter(|point| point.name == "bn") {
+        let at_point: Vec<row::Row> =
+            rows.iter().filter(|row| row.point == point.name).cloned().collect();
+        replay::replay(episode, point, &at_point, &events, |moment, now_ns, discipline| {
+            states.watch(moment, now_ns, discipline);
+        });
+    }
+    let mut report = EpisodeReport::new(&episode.name);
+    report.packets = states.compared + states.left();
+    report.mismatches = states.mismatches + states.left();
+    report.first = states.first;
     Ok(report)
 }
 

@@ -16,12 +16,27 @@ use super::tc::Child;
 /// A timer fires this long after its computed instant at most.
 const LATE_NS: u64 = 1000;
 
-/// What became of each packet of `rows`, which are those of `point`.
+/// A call to a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// A packet is about to be handed in.
+    BeforeEnqueue,
+    /// A packet has been asked for.
+    Dequeued {
+        /// Whether there was one.
+        is_some: bool,
+    },
+    /// The discipline's timer has been handled.
+    Timer,
+}
+
+/// What became of each packet of `rows`, which are those of `point`. `watch` sees the discipline at each call.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,
     rows: &[Row],
     events: &[Event],
+    watch: impl FnMut(Moment, u64, &Discipline),
 ) -> Vec<Fate> {
     match &point.child {
         Child::Queue { queue, limit } => {
@@ -39,6 +54,7 @@ pub(super) fn replay(
                 last_service: (0, 0),
                 fired: fired(rows, point.rate_bps.is_some()),
                 timer: events.iter().filter(of_timer).map(|event| event.time_ns).collect(),
+                watch,
             }
             .run()
         }
@@ -55,7 +71,7 @@ fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
 }
 
 /// A link with its discipline and the log that is replayed.
-struct Link<'a> {
+struct Link<'a, W> {
     t0_ns: u64,
     rate_bps: Option<u64>,
     discipline: Discipline,
@@ -69,6 +85,7 @@ struct Link<'a> {
     fired: VecDeque<Call>,
     /// Instants of the discipline's own timer, where the log supplies them.
     timer: VecDeque<u64>,
+    watch: W,
 }
 
 /// What happens next.
@@ -79,7 +96,7 @@ enum Step {
     Arrival,
 }
 
-impl Link<'_> {
+impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
     fn run(mut self) -> Vec<Fate> {
         let mut arrived = 0;
         loop {
@@ -148,6 +165,7 @@ impl Link<'_> {
             fates[dropped.handle as usize].dropped_ns = Some(drop_ns);
         };
         let idle = self.in_service.is_none();
+        (self.watch)(Moment::BeforeEnqueue, drop_ns, &self.discipline);
         self.discipline.enqueue(now, packet, idle, &mut self.chance, drop);
         if idle {
             // A packet that arrives at the very clock step of a departure counts as queued before it.
@@ -171,6 +189,7 @@ impl Link<'_> {
         self.discipline.on_timer(now, &mut |dropped: Queued, _| {
             fates[dropped.handle as usize].dropped_ns = Some(call.ns);
         });
+        (self.watch)(Moment::Timer, call.ns, &self.discipline);
         if self.in_service.is_none() {
             self.serve(call.ns, call.ns);
         }
@@ -184,7 +203,10 @@ impl Link<'_> {
             let drop = &mut |dropped: Queued, _: Cause| {
                 fates[dropped.handle as usize].dropped_ns = Some(now_ns);
             };
-            let Some(packet) = self.discipline.dequeue(now, &mut self.chance, drop) else { return };
+            let taken = self.discipline.dequeue(now, &mut self.chance, drop);
+            let moment = Moment::Dequeued { is_some: taken.is_some() };
+            (self.watch)(moment, now_ns, &self.discipline);
+            let Some(packet) = taken else { return };
             let fate = &mut self.fates[packet.handle as usize];
             fate.marked = packet.marked;
             let Some(rate_bps) = self.rate_bps else {

@@ -1,6 +1,6 @@
 //! The words of `tc` that set up a discipline, a policer or slots.
 
-use bbrlab_link::{Buffer, CodelParams, FqCodelParams, Queue};
+use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Queue};
 use bbrlab_units::{Bytes, Packets, Span};
 
 /// What handles packets at a point.
@@ -58,7 +58,18 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::FqCodel(params), limit })
         }
-        kind => Err(unknown(kind, "pfifo, codel, fq_codel")),
+        "pie" => {
+            let mut limit = Buffer::Packets(Packets(1000));
+            let mut params = PieParams::DEFAULT;
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
+                    _ => words.pie(word, &mut params)?,
+                }
+            }
+            Ok(Child::Queue { queue: Queue::Pie(params), limit })
+        }
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie")),
     }
 }
 
@@ -113,6 +124,30 @@ impl<'a> Words<'a> {
             "noecn" => params.ecn = false,
             _ => {
                 let expected = "limit, target, interval, ce_threshold, ecn, noecn";
+                return Err(unknown(word, expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Words<'_> {
+    /// The parameters that `pie` and `fq_pie` share.
+    fn pie(&mut self, word: &str, params: &mut PieParams) -> Result<(), String> {
+        match word {
+            "target" => params.target = self.span(word)?,
+            "tupdate" => params.tupdate = self.span(word)?,
+            "alpha" => params.alpha = self.number(word)?,
+            "beta" => params.beta = self.number(word)?,
+            "ecn" => params.ecn = true,
+            "noecn" => params.ecn = false,
+            "bytemode" => params.bytemode = true,
+            "nobytemode" => params.bytemode = false,
+            "dq_rate_estimator" => params.dq_rate_estimator = true,
+            "no_dq_rate_estimator" => params.dq_rate_estimator = false,
+            _ => {
+                let expected = "limit, target, tupdate, alpha, beta, [no]ecn, [no]bytemode, \
+                                [no_]dq_rate_estimator";
                 return Err(unknown(word, expected));
             }
         }

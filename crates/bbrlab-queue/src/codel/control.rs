@@ -11,15 +11,15 @@
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};
 
-use crate::packet::Queued;
+use crate::info::CodelInfo;
+use crate::packet::{PSCHED_MTU, Queued};
 use crate::rule::Cause;
 
 /// Nanoseconds are shifted by this. Linux: `CODEL_SHIFT`.
 const SHIFT: u32 = 10;
 
-/// No packet is dropped while at most this many bytes wait behind it: a full packet of Ethernet. Linux: `params->mtu`,
-/// set from `psched_mtu`.
-const MTU: u64 = 1514;
+/// No packet is dropped while at most this many bytes wait behind it. Linux: `params->mtu`.
+const MTU: u64 = PSCHED_MTU as u64;
 
 /// Bits by which the reciprocal root is shorter than 32. Linux: `REC_INV_SQRT_SHIFT`.
 const REC_INV_SQRT_SHIFT: u32 = 16;
@@ -88,6 +88,12 @@ pub(crate) struct Control {
 }
 
 impl Control {
+    /// The state that the kernel's logger shows.
+    pub(crate) fn info(&self) -> CodelInfo {
+        let Self { count, lastcount, dropping, rec_inv_sqrt, first_above_time, drop_next } = *self;
+        CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
+    }
+
     /// Adds drops that were made for another reason, so that the law counts them. Linux: `fq_codel_drop`.
     pub(crate) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);

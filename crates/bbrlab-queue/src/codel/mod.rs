@@ -12,6 +12,7 @@ pub(crate) use control::{Control, Settings, Source};
 
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
+use crate::info::Info;
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 
@@ -30,6 +31,10 @@ impl Codel {
             control: Control::default(),
             queue: DropTail::new(limit),
         }
+    }
+
+    pub(crate) fn info(&self) -> Info {
+        Info::Codel(self.control.info())
     }
 }
 

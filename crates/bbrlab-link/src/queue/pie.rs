@@ -1,0 +1,54 @@
+//! The parameters of `pie` and `fq_pie`.
+
+use bbrlab_units::{Bytes, Span};
+
+/// The parameters of `pie`, with `tc`'s names and defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieParams {
+    /// The wait that the law aims at.
+    pub target: Span,
+    /// How often the probability is computed, rounded up to ticks of 1 ms. 0: never.
+    pub tupdate: Span,
+    /// Weight of the distance from `target`, in 1/16 per second. `tc` accepts 0 to 32.
+    pub alpha: u32,
+    /// Weight of the change of the wait, in 1/16 per second. `tc` accepts 0 to 32.
+    pub beta: u32,
+    /// Whether ECN-capable packets are marked where others are dropped, up to a probability of 10 %.
+    pub ecn: bool,
+    /// Whether small packets are dropped with smaller probability.
+    pub bytemode: bool,
+    /// Whether the wait is computed from the backlog and a measured rate, not measured itself.
+    pub dq_rate_estimator: bool,
+}
+
+impl PieParams {
+    /// `tc`'s defaults for `pie`.
+    pub const DEFAULT: Self = Self {
+        target: Span::from_millis(15),
+        tupdate: Span::from_millis(15),
+        alpha: 2,
+        beta: 20,
+        ecn: false,
+        bytemode: false,
+        dq_rate_estimator: false,
+    };
+}
+
+/// The parameters of `fq_pie`, with `tc`'s names and defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqPieParams {
+    /// Each queue's law.
+    pub pie: PieParams,
+    /// Queues into which flows are hashed.
+    pub flows: u32,
+    /// Bytes that a queue may send in a turn.
+    pub quantum: Bytes,
+    /// Up to this probability, in percent, ECN-capable packets are marked and not dropped, with `ecn`.
+    pub ecn_prob: u32,
+}
+
+impl FqPieParams {
+    /// `tc`'s defaults for `fq_pie`.
+    pub const DEFAULT: Self =
+        Self { pie: PieParams::DEFAULT, flows: 1024, quantum: Bytes(1514), ecn_prob: 10 };
+}

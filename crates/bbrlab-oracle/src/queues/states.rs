@@ -1,0 +1,163 @@
+//! Compares the inner state of a discipline with the kernel's, call by call: where the fates of packets agree, this
+//! shows that they agree for the right reasons.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use bbrlab_queue::{Discipline, Info};
+
+use super::replay::Moment;
+use super::report::FirstMismatch;
+use super::row::number;
+use crate::error::LogError;
+use crate::table::Table;
+
+const COLUMNS: &str = "time_ns,point,ev,n,during,v1,v2,v3,v4,v5,v6,v7";
+
+/// A kind of states, and the names of what is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Codel,
+    FqCodel,
+    FqFlow,
+    PieEnqueue,
+    PieTimer,
+}
+
+impl Kind {
+    /// The event's name, and what its columns hold. What we do not keep is `-`.
+    fn columns(self) -> (&'static str, &'static [&'static str]) {
+        const CODEL: &[&str] = &[
+            "count",
+            "lastcount",
+            "drop_next",
+            "first_above_time",
+            "-",
+            "dropping",
+            "rec_inv_sqrt",
+        ];
+        const PIE: &[&str] = &["qdelay", "burst_time", "prob", "accu_prob"];
+        match self {
+            Self::Codel => ("codel", CODEL),
+            Self::FqCodel => ("fqc_codel", CODEL),
+            Self::FqFlow => ("fqc_flow", &["bucket", "deficit", "is_new"]),
+            Self::PieEnqueue => ("pie", PIE),
+            Self::PieTimer => ("pie_timer", PIE),
+        }
+    }
+
+    const ALL: [Self; 5] =
+        [Self::Codel, Self::FqCodel, Self::FqFlow, Self::PieEnqueue, Self::PieTimer];
+}
+
+/// A state that the kernel logged.
+#[derive(Debug)]
+struct Logged {
+    kind: Kind,
+    time_ns: u64,
+    values: Vec<i64>,
+}
+
+/// The states of one point that are still to come.
+#[derive(Debug)]
+pub(super) struct States {
+    logged: VecDeque<Logged>,
+    pub(super) compared: u64,
+    pub(super) mismatches: u64,
+    pub(super) first: Option<FirstMismatch>,
+}
+
+impl States {
+    /// The logged states of `point`.
+    pub(super) fn load(path: &Path, point: &str) -> Result<Self, LogError> {
+        let table = Table::load(path, COLUMNS)?;
+        let mut logged = VecDeque::new();
+        for (at, cells) in table.rows().iter().enumerate() {
+            let bad = |reason| LogError::BadRow { path: path.to_owned(), row: at + 1, reason };
+            let kind = Kind::ALL.into_iter().find(|kind| kind.columns().0 == cells[2]);
+            let Some(kind) = kind.filter(|_| cells[1] == point && !cells[0].starts_with('-'))
+            else {
+                continue;
+            };
+            let mut values = Vec::new();
+            for (name, cell) in kind.columns().1.iter().zip(&cells[5..]) {
+                values.push(number(name, cell).map_err(bad)?);
+            }
+            logged.push_back(Logged {
+                kind,
+                time_ns: number("time_ns", &cells[0]).map_err(bad)?,
+                values,
+            });
+        }
+        Ok(Self { logged, compared: 0, mismatches: 0, first: None })
+    }
+
+    /// States that the replay did not come to.
+    pub(super) fn left(&self) -> u64 {
+        self.logged.len() as u64
+    }
+
+    /// Compares the state of `discipline` at a call that the kernel's logger shows.
+    pub(super) fn watch(&mut self, moment: Moment, now_ns: u64, discipline: &Discipline) {
+        let Some(info) = discipline.info() else { return };
+        match (moment, info) {
+            (Moment::Dequeued { .. }, Info::Codel(codel)) => {
+                self.compare(Kind::Codel, now_ns, &codel_values(codel));
+            }
+            (
+                Moment::Dequeued { is_some: true },
+                Info::FqCodel { codel, bucket, deficit, is_new },
+            ) => {
+                self.compare(Kind::FqCodel, now_ns, &codel_values(codel));
+                let flow = [i64::from(bucket), i64::from(deficit), i64::from(is_new)];
+                self.compare(Kind::FqFlow, now_ns, &flow);
+            }
+            (Moment::BeforeEnqueue, Info::Pie(pie)) => {
+                self.compare(Kind::PieEnqueue, now_ns, &pie_values(pie));
+            }
+            (Moment::Timer, Info::Pie(pie)) => {
+                self.compare(Kind::PieTimer, now_ns, &pie_values(pie));
+            }
+            _ => {}
+        }
+    }
+
+    fn compare(&mut self, kind: Kind, now_ns: u64, ours: &[i64]) {
+        // The log ends before the last packets have left.
+        let Some(logged) = self.logged.pop_front() else { return };
+        self.compared += 1;
+        let (event, names) = kind.columns();
+        let logged_event = logged.kind.columns().0;
+        let differs = if logged.kind != kind || logged.time_ns != now_ns {
+            let at = |event: &str, ns: u64| format!("{event} at {ns} ns");
+            Some(("", at(logged_event, logged.time_ns), at(event, now_ns)))
+        } else {
+            let values = names.iter().zip(logged.values.iter().zip(ours));
+            let mut compared = values.filter(|&(&name, _)| name != "-");
+            let found = compared.find(|(_, (linux, ours))| linux != ours);
+            found.map(|(&name, (linux, ours))| (name, linux.to_string(), ours.to_string()))
+        };
+        let Some((name, expected, got)) = differs else { return };
+        self.mismatches += 1;
+        if self.first.is_none() {
+            let field = format!("{event}.{name} at {now_ns} ns");
+            self.first = Some(FirstMismatch { n: self.compared, field, expected, got });
+        }
+    }
+}
+
+fn codel_values(codel: bbrlab_queue::CodelInfo) -> [i64; 7] {
+    [
+        i64::from(codel.count),
+        i64::from(codel.lastcount),
+        i64::from(codel.drop_next),
+        i64::from(codel.first_above_time),
+        0,
+        i64::from(codel.dropping),
+        i64::from(codel.rec_inv_sqrt),
+    ]
+}
+
+fn pie_values(pie: bbrlab_queue::PieInfo) -> [i64; 4] {
+    [pie.qdelay, pie.burst_time, pie.prob, pie.accu_prob].map(u64::cast_signed)
+}

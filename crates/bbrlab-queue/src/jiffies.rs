@@ -1,0 +1,81 @@
+//! When a timer that counts in jiffies fires: ticks of 1 ms, and the timer wheel's rounding.
+//!
+//! A timer of the wheel never fires early. Up to 62 jiffies away it fires one jiffy late; farther away the slots are
+//! coarser, so that a timer of 500 jiffies fires at the next multiple of eight.
+//!
+//! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__run_timers`.
+//! Deviations:
+//! 1. `HZ` is 1000 and jiffy 0 is at t = 0.
+
+use bbrlab_units::{NS_PER_MS, NS_PER_US, Span, Time};
+
+/// Bits that one level of the wheel adds. Linux: `LVL_CLK_SHIFT`.
+const LEVEL_SHIFT: u32 = 3;
+
+/// The smallest distance in jiffies that belongs to level 1; each further level starts eight times as far away.
+/// Linux: `LVL_START(1)`.
+const LEVEL_1_START: u64 = 63;
+
+/// Linux: `LVL_DEPTH - 1`.
+const LEVEL_MAX: u32 = 8;
+
+/// A parameter in jiffies, rounded up. `tc` hands over microseconds in 32 bits. Linux: `usecs_to_jiffies`.
+pub(crate) fn jiffies(span: Span) -> u32 {
+    let us = u32::try_from(span.0 / NS_PER_US).unwrap_or(u32::MAX);
+    us.div_ceil(1000)
+}
+
+/// When a timer fires that the timer itself sets, `delay` jiffies from `now`. The wheel's clock is then a jiffy ahead.
+pub(crate) fn next_call(now: Time, delay: u32) -> Time {
+    let jiffy = now.0 / NS_PER_MS;
+    let clock = jiffy + 1;
+    let expires = jiffy + u64::from(delay);
+    let Some(distance) = expires.checked_sub(clock) else {
+        return Time(clock.saturating_mul(NS_PER_MS));
+    };
+    let mut level = 0;
+    while level < LEVEL_MAX && distance >= LEVEL_1_START << (level * LEVEL_SHIFT) {
+        level += 1;
+    }
+    let shift = level * LEVEL_SHIFT;
+    Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{jiffies, next_call};
+    use bbrlab_units::{NS_PER_MS, Span, Time};
+
+    fn check(now_ms: u64, delay: u32, at_ms: u64) {
+        let at = next_call(Time(now_ms * NS_PER_MS + 256), delay);
+        assert_eq!(at, Time(at_ms * NS_PER_MS), "{delay} jiffies from {now_ms} ms");
+    }
+
+    #[test]
+    fn a_near_timer_fires_a_jiffy_late() {
+        check(504, 15, 520);
+        check(504, 1, 506);
+        check(504, 63, 568);
+    }
+
+    #[test]
+    fn a_far_timer_fires_when_a_coarse_slot_ends() {
+        check(0, 500, 504);
+        check(504, 500, 1008);
+        check(504, 64, 576);
+        check(504, 1000, 1536);
+    }
+
+    #[test]
+    fn a_timer_without_delay_fires_with_the_next_tick() {
+        check(504, 0, 505);
+    }
+
+    #[test]
+    fn a_span_is_rounded_up_to_jiffies() {
+        assert_eq!(jiffies(Span::from_millis(15)), 15);
+        assert_eq!(jiffies(Span::from_micros(15_001)), 16);
+        assert_eq!(jiffies(Span::ZERO), 0);
+        assert_eq!(jiffies(Span(u64::MAX)), u32::MAX.div_ceil(1000));
+    }
+}

@@ -1,0 +1,532 @@
+//! PIE's law: a probability of drops that rises and falls with the wait, and who is dropped by it.
+//!
+//! At each update the probability changes by a share of the distance of the wait from its target and a share of the
+//! wait's change since the last update (a proportional-integral controller). The smaller the probability, the smaller the
+//! steps. Arriving packets add the probability up until the sum is 0.85; only then do draws decide, so that drops are
+//! spaced. A burst after an idle time is let through.
+//!
+//! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
+//! Deviations:
+//! 1. The counters for `tc -s`, and `backlog_old`, that no decision reads are left out.
+
+use bbrlab_link::PieParams;
+use bbrlab_units::{NS_PER_S, NS_PER_US, Span, Time};
+
+use crate::entropy::Entropy;
+use crate::info::PieInfo;
+use crate::jiffies;
+use crate::packet::{PSCHED_MTU, Queued};
+
+/// Certainty. Linux: `MAX_PROB`.
+pub(crate) const MAX_PROB: u64 = u64::MAX >> 8;
+
+/// Nanoseconds are shifted by this. Linux: `PSCHED_SHIFT`.
+const SHIFT: u32 = 6;
+
+/// Linux: `PSCHED_TICKS_PER_SEC`.
+const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
+
+/// The first update, in jiffies. Linux: `HZ / 2`.
+pub(crate) const FIRST_UPDATE: u32 = 500;
+
+/// Packets are let through for so long after an idle time: 150 ms.
+const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
+
+/// A longer wait than this raises the probability by 2 % more: 250 ms.
+const LONG_WAIT: Ticks = 250_000_000 >> SHIFT;
+
+/// The drain rate is measured over this many bytes. Linux: `QUEUE_THRESHOLD`.
+const QUEUE_THRESHOLD: u64 = 16384;
+
+/// Fraction bits of the drain rate. Linux: `PIE_SCALE`.
+const PIE_SCALE: u32 = 8;
+
+/// Linux: `DTIME_INVALID`.
+const DTIME_INVALID: Ticks = u64::MAX;
+
+/// Linux: `DQCOUNT_INVALID`.
+const DQCOUNT_INVALID: u64 = u64::MAX;
+
+/// A time in units of 64 ns. Linux: `psched_time_t`.
+type Ticks = u64;
+
+fn ticks(time: Time) -> Ticks {
+    time.0 >> SHIFT
+}
+
+/// The parameters in the kernel's units. Linux: `struct pie_params`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    target: Ticks,
+    /// In jiffies; 0 stops the timer after its first call.
+    tupdate: u32,
+    alpha: u64,
+    beta: u64,
+    ecn: bool,
+    bytemode: bool,
+    dq_rate_estimator: bool,
+}
+
+impl Settings {
+    pub(crate) fn new(params: &PieParams) -> Self {
+        Self {
+            target: whole_ticks(params.target),
+            tupdate: jiffies::jiffies(params.tupdate),
+            alpha: scaled(params.alpha),
+            beta: scaled(params.beta),
+            ecn: params.ecn,
+            bytemode: params.bytemode,
+            dq_rate_estimator: params.dq_rate_estimator,
+        }
+    }
+
+    /// When the timer that now runs fires next; with `is_unfinished` for the rest of its work.
+    pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
+        if self.tupdate == 0 {
+            return Time::NEVER;
+        }
+        jiffies::next_call(now, if is_unfinished { 0 } else { self.tupdate })
+    }
+}
+
+/// A parameter in ticks: `tc` hands whole microseconds in 32 bits to the kernel.
+fn whole_ticks(span: Span) -> Ticks {
+    ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
+}
+
+/// A weight per tick, before it is made smaller with the probability.
+fn scaled(weight: u32) -> u64 {
+    u64::from(weight).wrapping_mul(MAX_PROB / TICKS_PER_S) >> 4
+}
+
+/// The state of the law. Fields as in the kernel, stale values included. Linux: `struct pie_vars`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Law {
+    qdelay: Ticks,
+    qdelay_old: Ticks,
+    burst_time: Ticks,
+    dq_tstamp: Ticks,
+    prob: u64,
+    accu_prob: u64,
+    dq_count: u64,
+    avg_dq_rate: u32,
+}
+
+impl Default for Law {
+    fn default() -> Self {
+        let mut law = Self {
+            qdelay: 0,
+            qdelay_old: 0,
+            burst_time: 0,
+            dq_tstamp: 0,
+            prob: 0,
+            accu_prob: 0,
+            dq_count: 0,
+            avg_dq_rate: 0,
+        };
+        law.restart();
+        law
+    }
+}
+
+impl Law {
+    /// The state that the kernel's logger shows.
+    pub(crate) fn info(&self) -> PieInfo {
+        let Self { qdelay, burst_time, prob, accu_prob, .. } = *self;
+        PieInfo { qdelay, burst_time, prob, accu_prob }
+    }
+
+    /// Begins anew, with the delays and the probability that there are. Linux: `pie_vars_init`.
+    fn restart(&mut self) {
+        self.burst_time = BURST_ALLOWANCE;
+        self.dq_tstamp = DTIME_INVALID;
+        self.accu_prob = 0;
+        self.dq_count = DQCOUNT_INVALID;
+        self.avg_dq_rate = 0;
+    }
+
+    /// A packet was dropped on arrival, for whichever reason.
+    pub(crate) fn dropped(&mut self) {
+        self.accu_prob = 0;
+    }
+
+    /// Whether an arriving packet is to be dropped or marked. Linux: `pie_drop_early`.
+    pub(crate) fn drops_early(
+        &mut self,
+        settings: &Settings,
+        backlog: u64,
+        packet: &Queued,
+        entropy: &mut impl Entropy,
+    ) -> bool {
+        if self.burst_time > 0
+            || self.qdelay < settings.target / 2 && self.prob < MAX_PROB / 5
+            || backlog < 2 * u64::from(PSCHED_MTU)
+        {
+            return false;
+        }
+        let local_prob = if settings.bytemode && packet.wire_bytes <= PSCHED_MTU {
+            u64::from(packet.wire_bytes) * (self.prob / u64::from(PSCHED_MTU))
+        } else {
+            self.prob
+        };
+        self.accu_prob = if local_prob == 0 { 0 } else { self.accu_prob.wrapping_add(local_prob) };
+        if self.accu_prob < MAX_PROB / 100 * 85 {
+            return false;
+        }
+        if self.accu_prob >= MAX_PROB / 2 * 17 {
+            return true;
+        }
+        let drops = entropy.next_u64() >> 8 < local_prob;
+        if drops {
+            self.accu_prob = 0;
+        }
+        drops
+    }
+
+    /// Marks a packet instead of dropping it, if it can be marked and the probability is at most `prob_max`.
+    pub(crate) fn marks(&self, settings: &Settings, prob_max: u64, packet: &mut Queued) -> bool {
+        settings.ecn && self.prob <= prob_max && packet.set_ce()
+    }
+
+    /// A packet leaves, and `backlog` bytes remain. Linux: `pie_process_dequeue`.
+    pub(crate) fn dequeued(
+        &mut self,
+        settings: &Settings,
+        now: Time,
+        packet: &Queued,
+        backlog: u64,
+    ) {
+        let now = ticks(now);
+        let took = if settings.dq_rate_estimator {
+            self.measure_rate(now, packet, backlog)
+        } else {
+            self.measure_wait(now, packet, backlog)
+        };
+        self.burst_time = self.burst_time.saturating_sub(u64::from(took));
+    }
+
+    /// The time since the packet before it left.
+    fn measure_wait(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
+        self.qdelay = if backlog == 0 { 0 } else { now.wrapping_sub(ticks(packet.arrived_at)) };
+        let last = std::mem::replace(&mut self.dq_tstamp, now);
+        if last == DTIME_INVALID { 0 } else { now.wrapping_sub(last) as u32 }
+    }
+
+    /// The time that the bytes of a measurement took which ends with this packet; 0 if none does.
+    fn measure_rate(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
+        if backlog >= QUEUE_THRESHOLD && self.dq_count == DQCOUNT_INVALID {
+            self.dq_tstamp = now;
+            self.dq_count = 0;
+        }
+        if self.dq_count == DQCOUNT_INVALID {
+            return 0;
+        }
+        self.dq_count += u64::from(packet.wire_bytes);
+        if self.dq_count < QUEUE_THRESHOLD {
+            return 0;
+        }
+        let took = now.wrapping_sub(self.dq_tstamp) as u32;
+        if took == 0 {
+            return 0;
+        }
+        let rate = ((self.dq_count as u32) << PIE_SCALE) / took;
+        self.avg_dq_rate = if self.avg_dq_rate == 0 {
+            rate
+        } else {
+            (self.avg_dq_rate - (self.avg_dq_rate >> 3)) + (rate >> 3)
+        };
+        if backlog < QUEUE_THRESHOLD {
+            self.dq_count = DQCOUNT_INVALID;
+        } else {
+            self.dq_count = 0;
+            self.dq_tstamp = now;
+        }
+        took
+    }
+
+    /// Computes the probability anew. Linux: `pie_calculate_probability`.
+    pub(crate) fn update(&mut self, settings: &Settings, backlog: u64) {
+        let (qdelay, qdelay_old) = if settings.dq_rate_estimator {
+            self.qdelay_old = self.qdelay;
+            let scaled = (backlog as u32) << PIE_SCALE;
+            (u64::from(scaled.checked_div(self.avg_dq_rate).unwrap_or(0)), self.qdelay)
+        } else {
+            (self.qdelay, self.qdelay_old)
+        };
+        let old_prob = self.prob;
+        let delta = self.step(settings, qdelay, qdelay_old);
+        self.prob = old_prob.wrapping_add(delta.cast_unsigned());
+        // Waits too short to measure leave the probability alone, except for the step.
+        let mut may_decay = qdelay != 0 || backlog == 0;
+        if delta > 0 {
+            if self.prob < old_prob {
+                self.prob = MAX_PROB;
+                may_decay = false;
+            }
+        } else if self.prob > old_prob {
+            self.prob = 0;
+        }
+        if qdelay == 0 && qdelay_old == 0 && may_decay {
+            self.prob -= self.prob / 64;
+        }
+        self.qdelay = qdelay;
+        let half = settings.target / 2;
+        if self.qdelay < half
+            && self.qdelay_old < half
+            && self.prob == 0
+            && (!settings.dq_rate_estimator || self.avg_dq_rate > 0)
+        {
+            self.restart();
+        }
+        if !settings.dq_rate_estimator {
+            self.qdelay_old = qdelay;
+        }
+    }
+
+    /// By how much the probability changes.
+    fn step(&self, settings: &Settings, qdelay: Ticks, qdelay_old: Ticks) -> i64 {
+        let (mut alpha, mut beta) = (settings.alpha, settings.beta);
+        if self.prob < MAX_PROB / 10 {
+            alpha >>= 1;
+            beta >>= 1;
+            let mut power = 100;
+            while self.prob < MAX_PROB / power && power <= 1_000_000 {
+                alpha >>= 2;
+                beta >>= 2;
+                power *= 10;
+            }
+        }
+        let mut delta = alpha
+            .wrapping_mul(qdelay.wrapping_sub(settings.target))
+            .wrapping_add(beta.wrapping_mul(qdelay.wrapping_sub(qdelay_old)))
+            .cast_signed();
+        if delta > (MAX_PROB / 50).cast_signed() && self.prob >= MAX_PROB / 10 {
+            delta = (MAX_PROB / 100 * 2).cast_signed();
+        }
+        if qdelay > LONG_WAIT {
+            delta = delta.wrapping_add((MAX_PROB / 50).cast_signed());
+        }
+        delta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::{BURST_ALLOWANCE, Law, MAX_PROB, Settings, Ticks};
+    use bbrlab_link::PieParams;
+    use bbrlab_units::{Ecn, Time};
+    use expect_test::{Expect, expect};
+
+    use crate::entropy::Entropy;
+    use crate::packet::Queued;
+
+    fn ms(ms: u64) -> Ticks {
+        (ms * 1_000_000) >> 6
+    }
+
+    /// A probability in millionths.
+    fn millionths(prob: u64) -> u64 {
+        u64::try_from(u128::from(prob) * 1_000_000 / u128::from(MAX_PROB)).unwrap()
+    }
+
+    /// Packets' draws, all the same.
+    struct Draw(u64);
+
+    impl Entropy for Draw {
+        fn flow_hash(&mut self, _: &Queued) -> u32 {
+            unreachable!("PIE does not ask")
+        }
+
+        fn next_u32(&mut self) -> u32 {
+            unreachable!("PIE does not ask")
+        }
+
+        fn next_u64(&mut self) -> u64 {
+            self.0
+        }
+    }
+
+    fn packet(ecn: Ecn) -> Queued {
+        Queued { handle: 0, flow: 0, wire_bytes: 1514, ecn, marked: false, arrived_at: Time::ZERO }
+    }
+
+    /// A law that has seen the wait `qdelay_ms` twice, with a probability in millionths.
+    fn law(prob_millionths: u64, qdelay_ms: u64) -> Law {
+        let prob = u128::from(MAX_PROB) * u128::from(prob_millionths) / 1_000_000;
+        let prob = u64::try_from(prob).unwrap();
+        let qdelay = ms(qdelay_ms);
+        Law { prob, qdelay, qdelay_old: qdelay, burst_time: 0, ..Law::default() }
+    }
+
+    /// The probability after an update, for each probability before it; both in millionths.
+    fn check(qdelay_ms: u64, qdelay_old_ms: u64, before: &[u64], expected: &Expect) {
+        let settings = Settings::new(&PieParams::DEFAULT);
+        let mut lines = String::new();
+        for &before in before {
+            let mut law = law(before, qdelay_ms);
+            law.qdelay_old = ms(qdelay_old_ms);
+            law.update(&settings, 15_140);
+            writeln!(lines, "{before} -> {}", millionths(law.prob)).unwrap();
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn steps_are_smaller_while_the_probability_is_small() {
+        // RFC 8033, 5.1: 1/2048 of the step below 0.000001, up to 1/2 below 0.1, the whole step above. The step is
+        // 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        check(
+            95,
+            15,
+            &[0, 5, 50, 500, 5_000, 50_000],
+            &expect![[r#"
+                0 -> 53
+                5 -> 219
+                50 -> 909
+                500 -> 3937
+                5000 -> 18749
+                50000 -> 104999
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_step_up_is_at_most_2_percent_above_10_percent() {
+        check(
+            95,
+            15,
+            &[99_999, 100_001, 500_000],
+            &expect![[r#"
+                99999 -> 154998
+                100001 -> 120000
+                500000 -> 519999
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_step_down_is_not_limited() {
+        check(
+            0,
+            100,
+            &[100_001, 500_000],
+            &expect![[r#"
+                100001 -> 0
+                500000 -> 373125
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_wait_above_250_ms_adds_2_percent() {
+        check(
+            250,
+            250,
+            &[200_000],
+            &expect![[r#"
+                200000 -> 219999
+            "#]],
+        );
+        check(
+            251,
+            251,
+            &[200_000],
+            &expect![[r#"
+                200000 -> 239999
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_probability_decays_by_a_64th_of_itself_while_the_queue_is_empty() {
+        let settings = Settings::new(&PieParams { alpha: 0, beta: 0, ..PieParams::DEFAULT });
+        let mut law = law(640_000, 0);
+        law.update(&settings, 0);
+        assert_eq!(millionths(law.prob), 629_999);
+        // Packets wait, too short to measure.
+        law.update(&settings, 1514);
+        assert_eq!(millionths(law.prob), 629_999);
+    }
+
+    #[test]
+    fn after_an_idle_time_a_burst_of_150_ms_is_let_through() {
+        let settings = Settings::new(&PieParams::DEFAULT);
+        let mut law = law(0, 0);
+        law.update(&settings, 0);
+        assert_eq!(law.burst_time, BURST_ALLOWANCE);
+        for at_ms in 0..150 {
+            law.dequeued(&settings, Time(at_ms * 1_000_000), &packet(Ecn::NotEct), 15_140);
+            law.prob = MAX_PROB;
+            assert!(!law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(0)));
+        }
+        law.dequeued(&settings, Time(150_000_000), &packet(Ecn::NotEct), 15_140);
+        assert_eq!(law.burst_time, 0);
+        assert!(law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(0)));
+    }
+
+    #[test]
+    fn no_packet_is_dropped_before_the_sum_of_probabilities_is_85_percent_and_each_from_8_5_on() {
+        let settings = Settings::new(&PieParams::DEFAULT);
+        for (draw, dropped) in [(0, 9), (u64::MAX, 85)] {
+            let mut law = law(100_000, 20);
+            let drops_at = (1..100).find(|_| {
+                law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(draw))
+            });
+            // A probability of 0.1 rounds down, so that a sum that should be reached is reached one packet later.
+            assert!(
+                matches!(drops_at, Some(n) if n == dropped || n == dropped + 1),
+                "{drops_at:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn short_queues_and_small_probabilities_at_half_the_target_are_spared() {
+        let settings = Settings::new(&PieParams::DEFAULT);
+        let drops = |prob, qdelay_ms, backlog| {
+            let mut law = law(prob, qdelay_ms);
+            law.accu_prob = MAX_PROB;
+            law.drops_early(&settings, backlog, &packet(Ecn::NotEct), &mut Draw(0))
+        };
+        assert!(drops(100_000, 8, 3028));
+        assert!(!drops(100_000, 8, 3027));
+        assert!(!drops(199_999, 7, 3028));
+        assert!(drops(200_001, 7, 3028));
+    }
+
+    #[test]
+    fn in_bytemode_the_probability_of_a_small_packet_is_in_proportion_to_its_size() {
+        let settings = Settings::new(&PieParams { bytemode: true, ..PieParams::DEFAULT });
+        let mut law = law(100_000, 20);
+        let small = Queued { wire_bytes: 757, ..packet(Ecn::NotEct) };
+        law.drops_early(&settings, 15_140, &small, &mut Draw(u64::MAX));
+        assert_eq!(millionths(law.accu_prob), 49_999);
+    }
+
+    #[test]
+    fn the_drain_rate_is_measured_over_16_kilobytes() {
+        let settings = Settings::new(&PieParams { dq_rate_estimator: true, ..PieParams::DEFAULT });
+        let mut law = Law::default();
+        // 1,514 B each 1.2112 ms, which is 10 Mbit/s.
+        for n in 0..20 {
+            law.dequeued(&settings, Time(n * 1_211_200), &packet(Ecn::NotEct), 30_280);
+        }
+        // 1.25 B/us is 0.08 B per tick of 64 ns, of 2^8.
+        assert_eq!(law.avg_dq_rate, 22);
+        law.update(&settings, 30_280);
+        assert_eq!(law.qdelay, (30_280 << 8) / 22);
+    }
+
+    #[test]
+    fn packets_are_marked_up_to_the_given_probability() {
+        let settings = Settings::new(&PieParams { ecn: true, ..PieParams::DEFAULT });
+        let mut ect = packet(Ecn::Ect0);
+        assert!(!law(100_001, 20).marks(&settings, MAX_PROB / 10, &mut ect));
+        assert!(!law(99_999, 20).marks(&settings, MAX_PROB / 10, &mut packet(Ecn::NotEct)));
+        assert!(!ect.marked);
+        assert!(law(99_999, 20).marks(&settings, MAX_PROB / 10, &mut ect));
+        assert!(ect.marked);
+    }
+}

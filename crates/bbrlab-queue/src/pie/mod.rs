@@ -1,0 +1,127 @@
+//! PIE, "proportional integral controller enhanced": one queue that drops arriving packets at random, by a probability
+//! that holds the wait near a target.
+//!
+//! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
+//! Deviations:
+//! 1. A packet that goes into service at once needs no space.
+
+mod law;
+
+use bbrlab_link::{Buffer, PieParams};
+use bbrlab_units::Time;
+
+pub(crate) use law::{Law, MAX_PROB, Settings};
+
+use crate::drop_tail::DropTail;
+use crate::entropy::Entropy;
+use crate::info::Info;
+use crate::jiffies;
+use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
+
+/// Up to this probability packets are marked, and not dropped.
+const MARK_PROB_MAX: u64 = MAX_PROB / 10;
+
+/// A queue with a limit, and the law on arrival.
+#[derive(Debug)]
+pub struct Pie {
+    settings: Settings,
+    law: Law,
+    queue: DropTail,
+    timer: Time,
+}
+
+impl Pie {
+    pub(crate) fn new(params: &PieParams, limit: Buffer) -> Self {
+        Self {
+            settings: Settings::new(params),
+            law: Law::default(),
+            queue: DropTail::new(limit),
+            timer: jiffies::next_call(Time::ZERO, law::FIRST_UPDATE),
+        }
+    }
+
+    pub(crate) fn info(&self) -> Info {
+        Info::Pie(self.law.info())
+    }
+}
+
+impl Rule for Pie {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        mut packet: Queued,
+        idle: bool,
+        entropy: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        let cause = if !idle && !self.queue.has_room(&packet) {
+            Cause::Full
+        } else if !self.law.drops_early(&self.settings, self.queue.bytes(), &packet, entropy)
+            || self.law.marks(&self.settings, MARK_PROB_MAX, &mut packet)
+        {
+            self.queue.push(packet);
+            return;
+        } else {
+            Cause::Early
+        };
+        self.law.dropped();
+        drop(packet, cause);
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _: &mut impl Entropy,
+        _: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        let packet = self.queue.pop()?;
+        self.law.dequeued(&self.settings, now, &packet, self.queue.bytes());
+        Some(packet)
+    }
+
+    fn timer(&self) -> Time {
+        self.timer
+    }
+
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+        self.law.update(&self.settings, self.queue.bytes());
+        self.timer = self.settings.next_update(now, false);
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.queue.walk(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pie;
+    use bbrlab_link::{Buffer, PieParams};
+    use bbrlab_units::{NS_PER_MS, Span, Time};
+
+    use crate::rule::Rule as _;
+
+    fn check(tupdate: Span, expected_ms: &[u64]) {
+        let params = PieParams { tupdate, ..PieParams::DEFAULT };
+        let mut pie = Pie::new(&params, Buffer::Unlimited);
+        for &at_ms in expected_ms {
+            assert_eq!(pie.timer(), Time(at_ms * NS_PER_MS));
+            pie.on_timer(pie.timer(), &mut |_, _| {});
+        }
+    }
+
+    #[test]
+    fn updates_begin_after_half_a_second_and_come_every_16_ms() {
+        // As in the kernel's log: jiffies 504, 520, 536, ...
+        check(Span::from_millis(15), &[504, 520, 536, 552]);
+    }
+
+    #[test]
+    fn without_tupdate_there_is_one_update() {
+        let params = PieParams { tupdate: Span::ZERO, ..PieParams::DEFAULT };
+        let mut pie = Pie::new(&params, Buffer::Unlimited);
+        pie.on_timer(pie.timer(), &mut |_, _| {});
+        assert_eq!(pie.timer(), Time::NEVER);
+    }
+}

@@ -1,0 +1,213 @@
+//! Every packet handed to a discipline comes out once: it is sent, it is dropped, or it still waits. For any parameters,
+//! arrivals, sizes, hashes and draws.
+
+use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Queue};
+use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
+use bbrlab_units::{Bytes, Ecn, Packets, Span, Time};
+use proptest::prelude::*;
+
+/// What happens next at a link.
+#[derive(Clone, Debug)]
+enum Op {
+    /// A packet arrives.
+    Arrive { flow: u32, wire_bytes: u32, ecn: Ecn },
+    /// The packet in service leaves.
+    Depart,
+    /// Time passes, and timers fire.
+    Wait { ns: u64 },
+}
+
+/// Draws and hashes; each can be an extreme one.
+struct Draws(u64);
+
+impl Entropy for Draws {
+    fn flow_hash(&mut self, packet: &Queued) -> u32 {
+        packet.flow.wrapping_mul(0x9e37_79b1)
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        (self.next_u64() >> 32) as u32
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        match self.0 >> 62 {
+            0 => 0,
+            1 => u64::MAX,
+            _ => self.0,
+        }
+    }
+}
+
+/// A link that serves the packets of a discipline, and what has come out.
+struct Link {
+    discipline: Discipline,
+    draws: Draws,
+    now: Time,
+    is_busy: bool,
+    /// How often each packet came out.
+    seen: Vec<u8>,
+    bytes_in: u64,
+    bytes_out: u64,
+}
+
+impl Link {
+    fn run(mut self, ops: &[Op]) {
+        for op in ops {
+            match *op {
+                Op::Arrive { flow, wire_bytes, ecn } => self.arrive(flow, wire_bytes, ecn),
+                Op::Depart => self.serve(),
+                Op::Wait { ns } => self.wait(ns),
+            }
+        }
+        let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);
+        self.discipline.walk(&mut |packet| {
+            seen[packet.handle as usize] += 1;
+            *bytes_out += u64::from(packet.wire_bytes);
+        });
+        assert!(self.seen.iter().all(|&times| times == 1), "{:?}", self.seen);
+        assert_eq!(self.bytes_in, self.bytes_out);
+    }
+
+    fn arrive(&mut self, flow: u32, wire_bytes: u32, ecn: Ecn) {
+        let handle = u32::try_from(self.seen.len()).unwrap();
+        let (marked, arrived_at) = (false, self.now);
+        let packet = Queued { handle, flow, wire_bytes, ecn, marked, arrived_at };
+        self.seen.push(0);
+        self.bytes_in += u64::from(wire_bytes);
+        let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);
+        let drop = &mut |packet: Queued, _| {
+            seen[packet.handle as usize] += 1;
+            *bytes_out += u64::from(packet.wire_bytes);
+        };
+        self.discipline.enqueue(self.now, packet, !self.is_busy, &mut self.draws, drop);
+        if !self.is_busy {
+            self.serve();
+        }
+    }
+
+    fn serve(&mut self) {
+        let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);
+        let mut out = |packet: Queued| {
+            seen[packet.handle as usize] += 1;
+            *bytes_out += u64::from(packet.wire_bytes);
+        };
+        let sent = self.discipline.dequeue(self.now, &mut self.draws, &mut |packet, _| out(packet));
+        self.is_busy = sent.is_some();
+        if let Some(packet) = sent {
+            assert!(!packet.marked || packet.ecn == Ecn::Ce);
+            out(packet);
+        }
+    }
+
+    fn wait(&mut self, ns: u64) {
+        let until = Time(self.now.0.saturating_add(ns).min(1 << 62));
+        // A second has at most 1,000 ticks; longer waits do not need every one of them.
+        for _ in 0..100 {
+            let at = self.discipline.timer();
+            if at > until {
+                break;
+            }
+            self.now = self.now.max(at);
+            let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);
+            self.discipline.on_timer(self.now, &mut |packet, _| {
+                seen[packet.handle as usize] += 1;
+                *bytes_out += u64::from(packet.wire_bytes);
+            });
+            assert!(
+                self.discipline.timer() > self.now,
+                "a timer that is set for the past never ends"
+            );
+            if !self.is_busy {
+                self.serve();
+            }
+        }
+        self.now = until;
+    }
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
+    let wire_bytes = prop_oneof![4 => 40..2000_u32, 1 => Just(1514_u32), 1 => 1..1_000_000_u32];
+    let ns = prop_oneof![4 => 0..2_000_000_u64, 2 => 0..1_000_000_000_u64, 1 => any::<u64>()];
+    prop_oneof![
+        4 => (0..8_u32, wire_bytes, ecn)
+            .prop_map(|(flow, wire_bytes, ecn)| Op::Arrive { flow, wire_bytes, ecn }),
+        2 => Just(Op::Depart),
+        2 => ns.prop_map(|ns| Op::Wait { ns }),
+    ]
+}
+
+fn span() -> impl Strategy<Value = Span> {
+    prop_oneof![
+        3 => (0..100_000_000_u64).prop_map(Span),
+        1 => Just(Span::ZERO),
+        1 => any::<u64>().prop_map(Span),
+    ]
+}
+
+fn limit() -> impl Strategy<Value = Buffer> {
+    prop_oneof![
+        Just(Buffer::Unlimited),
+        (0..50_u64).prop_map(|packets| Buffer::Packets(Packets(packets))),
+        (0..50_000_u64).prop_map(|bytes| Buffer::Bytes(Bytes(bytes))),
+    ]
+}
+
+prop_compose! {
+    fn codel()(target in span(), interval in span(), ecn in any::<bool>(), ce_threshold in proptest::option::of(span()))
+        -> CodelParams {
+        CodelParams { target, interval, ecn, ce_threshold }
+    }
+}
+
+prop_compose! {
+    fn fq_codel()(codel in codel(), flows in 1..20_u32, quantum in any::<u64>()) -> FqCodelParams {
+        FqCodelParams { codel, flows, quantum: Bytes(quantum) }
+    }
+}
+
+prop_compose! {
+    fn pie()(
+        target in span(),
+        tupdate in span(),
+        alpha in any::<u32>(),
+        beta in any::<u32>(),
+        ecn in any::<bool>(),
+        bytemode in any::<bool>(),
+        dq_rate_estimator in any::<bool>(),
+    ) -> PieParams {
+        PieParams { target, tupdate, alpha, beta, ecn, bytemode, dq_rate_estimator }
+    }
+}
+
+fn queue() -> impl Strategy<Value = Queue> {
+    prop_oneof![
+        Just(Queue::DropTail),
+        codel().prop_map(Queue::Codel),
+        fq_codel().prop_map(Queue::FqCodel),
+        pie().prop_map(Queue::Pie),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_sent_or_dropped_once_or_still_waits(
+        queue in queue(),
+        limit in limit(),
+        seed in any::<u64>(),
+        ops in proptest::collection::vec(op(), 0..300),
+    ) {
+        let discipline = Discipline::new(&queue, limit);
+        Link {
+            discipline,
+            draws: Draws(seed),
+            now: Time::ZERO,
+            is_busy: false,
+            seen: Vec::new(),
+            bytes_in: 0,
+            bytes_out: 0,
+        }
+        .run(&ops);
+    }
+}
