@@ -11,5 +11,7 @@ mod rate;
 pub use delay::{Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
-pub use queue::{Buffer, CodelParams, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue};
+pub use queue::{
+    Buffer, CodelParams, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue, RedParams,
+};
 pub use rate::{Rate, RateChange, Trace};

@@ -12,6 +12,7 @@ use crate::fq_codel::FqCodel;
 use crate::info::Info;
 use crate::packet::Queued;
 use crate::pie::Pie;
+use crate::red::Red;
 use crate::rule::{Cause, Rule};
 
 /// Defines the enum of all rules, whose methods are a `match` on the rule.
@@ -80,6 +81,7 @@ disciplines! {
     Codel(Codel),
     FqCodel(FqCodel),
     Pie(Pie),
+    Red(Red),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -93,6 +95,7 @@ impl Discipline {
             Queue::Codel(params) => Self::Codel(Codel::new(params, limit)),
             Queue::FqCodel(params) => Self::FqCodel(FqCodel::new(params, limit)),
             Queue::Pie(params) => Self::Pie(Pie::new(params, limit)),
+            Queue::Red(params) => Self::Red(Red::new(params, limit)),
         }
     }
 
@@ -104,6 +107,7 @@ impl Discipline {
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),
+            Self::Red(rule) => Some(rule.info()),
             #[cfg(feature = "ticking")]
             Self::Ticking(_) => None,
         }

@@ -18,6 +18,15 @@ pub enum Info {
     },
     /// `pie`.
     Pie(PieInfo),
+    /// `red`.
+    Red {
+        /// Packets since a number was drawn; -1 if none holds.
+        qcount: i32,
+        /// The number drawn.
+        qr: u32,
+        /// The average in bytes, scaled by a power of two.
+        qavg: u64,
+    },
 }
 
 /// The state of `CoDel`'s law. Times in units of 1,024 ns.

@@ -22,6 +22,7 @@ mod jiffies;
 mod lists;
 mod packet;
 mod pie;
+mod red;
 mod rule;
 #[cfg(feature = "ticking")]
 mod ticking;

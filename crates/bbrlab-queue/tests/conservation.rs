@@ -1,9 +1,9 @@
 //! Every packet handed to a discipline comes out once: it is sent, it is dropped, or it still waits. For any parameters,
 //! arrivals, sizes, hashes and draws.
 
-use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Queue};
+use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Probability, Queue, RedParams};
 use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
-use bbrlab_units::{Bytes, Ecn, Packets, Span, Time};
+use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use proptest::prelude::*;
 
 /// What happens next at a link.
@@ -181,12 +181,31 @@ prop_compose! {
     }
 }
 
+fn bytes() -> impl Strategy<Value = Bytes> {
+    prop_oneof![3 => 0..100_000_u64, 1 => any::<u64>()].prop_map(Bytes)
+}
+
+prop_compose! {
+    fn red()(
+        min in proptest::option::of(bytes()),
+        max in proptest::option::of(bytes()),
+        avpkt in bytes(),
+        burst in proptest::option::of(prop_oneof![1..200_u32, any::<u32>()]),
+        probability in prop_oneof![0..1_u64 << 32, Just(0), Just(1 << 32)].prop_map(Probability),
+        bandwidth in proptest::option::of(any::<u64>().prop_map(BitRate)),
+        [ecn, harddrop, nodrop, adaptive] in any::<[bool; 4]>(),
+    ) -> RedParams {
+        RedParams { min, max, avpkt, burst, probability, bandwidth, ecn, harddrop, nodrop, adaptive }
+    }
+}
+
 fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
         codel().prop_map(Queue::Codel),
         fq_codel().prop_map(Queue::FqCodel),
         pie().prop_map(Queue::Pie),
+        red().prop_map(Queue::Red),
     ]
 }
 

@@ -2,11 +2,13 @@
 
 mod codel;
 mod pie;
+mod red;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
 pub use codel::{CodelParams, FqCodelParams};
 pub use pie::{FqPieParams, PieParams};
+pub use red::RedParams;
 
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub enum Queue {
     FqCodel(FqCodelParams),
     /// `pie`: one queue that drops arriving packets with a probability that follows the wait.
     Pie(PieParams),
+    /// `red`: one queue that drops arriving packets with a probability that follows its average length.
+    Red(RedParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

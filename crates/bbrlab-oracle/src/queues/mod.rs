@@ -49,7 +49,7 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
 }
 
 /// Replays one episode and compares the discipline's inner state with the kernel's at each call that the log shows:
-/// `codel` and `fq_codel` after each dequeue, `pie` before each enqueue and after each update.
+/// `codel` and `fq_codel` after each dequeue, `pie` before each enqueue and after each update, `red` at each enqueue.
 ///
 /// # Errors
 /// If a file is missing or damaged.
@@ -64,9 +64,12 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
             states.watch(moment, now_ns, discipline);
         });
     }
+    // A timer may fire once more before the log ends.
+    let ends = rows.iter().flat_map(|row| [Some(row.arrives), row.departs]).flatten();
+    let left = states.left(ends.map(|call| call.ns).max().unwrap_or(0));
     let mut report = EpisodeReport::new(&episode.name);
-    report.packets = states.compared + states.left();
-    report.mismatches = states.mismatches + states.left();
+    report.packets = states.compared + left;
+    report.mismatches = states.mismatches + left;
     report.first = states.first;
     Ok(report)
 }

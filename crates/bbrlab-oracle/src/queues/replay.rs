@@ -21,6 +21,8 @@ const LATE_NS: u64 = 1000;
 pub(super) enum Moment {
     /// A packet is about to be handed in.
     BeforeEnqueue,
+    /// A packet has been handed in.
+    AfterEnqueue,
     /// A packet has been asked for.
     Dequeued {
         /// Whether there was one.
@@ -167,6 +169,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         let idle = self.in_service.is_none();
         (self.watch)(Moment::BeforeEnqueue, drop_ns, &self.discipline);
         self.discipline.enqueue(now, packet, idle, &mut self.chance, drop);
+        (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
             // A packet that arrives at the very clock step of a departure counts as queued before it.
             let (fired, ended) = self.last_service;

@@ -22,6 +22,7 @@ enum Kind {
     FqFlow,
     PieEnqueue,
     PieTimer,
+    Red,
 }
 
 impl Kind {
@@ -43,11 +44,12 @@ impl Kind {
             Self::FqFlow => ("fqc_flow", &["bucket", "deficit", "is_new"]),
             Self::PieEnqueue => ("pie", PIE),
             Self::PieTimer => ("pie_timer", PIE),
+            Self::Red => ("red", &["qcount", "qR", "qavg"]),
         }
     }
 
-    const ALL: [Self; 5] =
-        [Self::Codel, Self::FqCodel, Self::FqFlow, Self::PieEnqueue, Self::PieTimer];
+    const ALL: [Self; 6] =
+        [Self::Codel, Self::FqCodel, Self::FqFlow, Self::PieEnqueue, Self::PieTimer, Self::Red];
 }
 
 /// A state that the kernel logged.
@@ -62,6 +64,8 @@ struct Logged {
 #[derive(Debug)]
 pub(super) struct States {
     logged: VecDeque<Logged>,
+    /// `red`'s `qcount` and `qR` before the packet that arrives.
+    red_before: [i64; 2],
     pub(super) compared: u64,
     pub(super) mismatches: u64,
     pub(super) first: Option<FirstMismatch>,
@@ -89,12 +93,12 @@ impl States {
                 values,
             });
         }
-        Ok(Self { logged, compared: 0, mismatches: 0, first: None })
+        Ok(Self { logged, red_before: [0; 2], compared: 0, mismatches: 0, first: None })
     }
 
-    /// States that the replay did not come to.
-    pub(super) fn left(&self) -> u64 {
-        self.logged.len() as u64
+    /// States up to `end_ns` that the replay did not come to.
+    pub(super) fn left(&self, end_ns: u64) -> u64 {
+        self.logged.iter().filter(|state| state.time_ns <= end_ns).count() as u64
     }
 
     /// Compares the state of `discipline` at a call that the kernel's logger shows.
@@ -114,6 +118,14 @@ impl States {
             }
             (Moment::BeforeEnqueue, Info::Pie(pie)) => {
                 self.compare(Kind::PieEnqueue, now_ns, &pie_values(pie));
+            }
+            // The average is logged when it has been computed, the rest before the packet changes it.
+            (Moment::BeforeEnqueue, Info::Red { qcount, qr, .. }) => {
+                self.red_before = [i64::from(qcount), i64::from(qr)];
+            }
+            (Moment::AfterEnqueue, Info::Red { qavg, .. }) => {
+                let [qcount, qr] = self.red_before;
+                self.compare(Kind::Red, now_ns, &[qcount, qr, qavg.cast_signed()]);
             }
             (Moment::Timer, Info::Pie(pie)) => {
                 self.compare(Kind::PieTimer, now_ns, &pie_values(pie));

@@ -1,7 +1,7 @@
 //! The words of `tc` that set up a discipline, a policer or slots.
 
-use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Queue};
-use bbrlab_units::{Bytes, Packets, Span};
+use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Probability, Queue, RedParams};
+use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 /// What handles packets at a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,21 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::Pie(params), limit })
         }
-        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie")),
+        "red" => {
+            let mut limit = Buffer::Unlimited;
+            let mut params = RedParams::DEFAULT;
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Bytes(Bytes(words.number(word)?)),
+                    _ => words.red(word, &mut params)?,
+                }
+            }
+            if limit == Buffer::Unlimited {
+                return Err("red: found no limit, expected one".to_owned());
+            }
+            Ok(Child::Queue { queue: Queue::Red(params), limit })
+        }
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, red")),
     }
 }
 
@@ -153,6 +167,69 @@ impl Words<'_> {
         }
         Ok(())
     }
+}
+
+impl Words<'_> {
+    /// The parameters of `red`.
+    fn red(&mut self, word: &str, params: &mut RedParams) -> Result<(), String> {
+        match word {
+            "min" => params.min = Some(Bytes(self.number(word)?)),
+            "max" => params.max = Some(Bytes(self.number(word)?)),
+            "avpkt" => params.avpkt = Bytes(self.number(word)?),
+            "burst" => params.burst = Some(self.number(word)?),
+            "probability" => {
+                let value = self.value(word)?;
+                let expected = || format!("{word}: found `{value}`, expected 0 to 1 such as 0.02");
+                params.probability = probability(value).ok_or_else(expected)?;
+            }
+            "bandwidth" => {
+                let value = self.value(word)?;
+                let expected =
+                    || format!("{word}: found `{value}`, expected a rate such as 10mbit");
+                params.bandwidth = Some(rate(value).ok_or_else(expected)?);
+            }
+            "ecn" => params.ecn = true,
+            "harddrop" => params.harddrop = true,
+            "nodrop" => params.nodrop = true,
+            "adaptive" | "adaptative" => params.adaptive = true,
+            _ => {
+                let expected = "limit, min, max, avpkt, burst, probability, bandwidth, ecn, \
+                                harddrop, nodrop, adaptive";
+                return Err(unknown(word, expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A probability from 0 to 1 with at most nine decimals, rounded down as `tc` does.
+fn probability(text: &str) -> Option<Probability> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit());
+    if !is_number(whole) || !is_number(decimals) || decimals.len() > 9 {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let billionths: u64 = format!("{decimals:0<9}").parse().ok()?;
+    let all = whole.checked_mul(1_000_000_000)?.checked_add(billionths)?;
+    if all > 1_000_000_000 {
+        return None;
+    }
+    Some(Probability((all << 32) / 1_000_000_000))
+}
+
+/// A rate: `10mbit`, `500kbit`.
+fn rate(text: &str) -> Option<BitRate> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let bits_per_unit: u64 = match unit {
+        "bit" => 1,
+        "kbit" => 1000,
+        "mbit" => 1_000_000,
+        "gbit" => 1_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(bits_per_unit).map(BitRate)
 }
 
 fn span(text: &str) -> Option<Span> {
