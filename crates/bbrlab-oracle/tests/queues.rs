@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_oracle::queues;
+use bbrlab_link::{Buffer, CodelParams, FqCodelParams, FqPieParams, Queue};
+use bbrlab_oracle::queues::{self, Child};
+use bbrlab_units::Packets;
 
 /// The excerpts that the repository holds: the first packets of some episodes.
 fn excerpts() -> PathBuf {
@@ -48,4 +50,32 @@ fn the_excerpts_are_reproduced_packet_by_packet() {
     assert_eq!(mismatches, 0, "{lines}");
     // Two files each, the list and a page.
     assert_eq!(lines.lines().count(), fs::read_dir(excerpts()).unwrap().count() / 2 - 1, "{lines}");
+}
+
+/// A flow alone in a discipline with a queue for each flow meets what it meets in a single queue: the kernel's logs of
+/// `codel` and `pie` with one flow are reproduced by `fq_codel` and `fq_pie` with the same parameters.
+#[test]
+fn a_lone_flow_in_fq_codel_and_fq_pie_is_that_in_codel_and_pie() {
+    let mut dirs = vec![excerpts()];
+    let reference = bbrlab_oracle::reference("lone flows");
+    dirs.extend(reference.map(|reference| reference.join("linux-aqm/packets")));
+    for dir in dirs {
+        let mut replayed = 0;
+        for mut episode in queues::episodes(&dir).unwrap() {
+            // Both logs have the parameters of `tc`, and no ECN.
+            let queue = match episode.name.as_str() {
+                "q_codel_cubic" => Queue::FqCodel(FqCodelParams {
+                    codel: CodelParams::DEFAULT,
+                    ..FqCodelParams::DEFAULT
+                }),
+                "q_pie_cubic" => Queue::FqPie(FqPieParams::DEFAULT),
+                _ => continue,
+            };
+            episode.points[0].child = Child::Queue { queue, limit: Buffer::Packets(Packets(1000)) };
+            let report = queues::validate_episode(&episode).unwrap();
+            assert_eq!(report.mismatches, 0, "{report:?}");
+            replayed += 1;
+        }
+        assert_eq!(replayed, 2);
+    }
 }

@@ -9,6 +9,7 @@ use crate::codel::Codel;
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
 use crate::fq_codel::FqCodel;
+use crate::fq_pie::FqPie;
 use crate::info::Info;
 use crate::packet::Queued;
 use crate::pie::Pie;
@@ -81,6 +82,7 @@ disciplines! {
     Codel(Codel),
     FqCodel(FqCodel),
     Pie(Pie),
+    FqPie(FqPie),
     Red(Red),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
@@ -95,6 +97,7 @@ impl Discipline {
             Queue::Codel(params) => Self::Codel(Codel::new(params, limit)),
             Queue::FqCodel(params) => Self::FqCodel(FqCodel::new(params, limit)),
             Queue::Pie(params) => Self::Pie(Pie::new(params, limit)),
+            Queue::FqPie(params) => Self::FqPie(FqPie::new(params, limit)),
             Queue::Red(params) => Self::Red(Red::new(params, limit)),
         }
     }
@@ -103,7 +106,7 @@ impl Discipline {
     #[must_use]
     pub fn info(&self) -> Option<Info> {
         match self {
-            Self::DropTail(_) => None,
+            Self::DropTail(_) | Self::FqPie(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

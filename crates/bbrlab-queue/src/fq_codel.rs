@@ -16,8 +16,9 @@ use bbrlab_units::Time;
 
 use crate::codel::{Control, Settings, Source};
 use crate::entropy::Entropy;
+use crate::flows::{Waiting, scaled};
 use crate::info::Info;
-use crate::lists::{List, Store};
+use crate::lists::List;
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 
@@ -52,29 +53,6 @@ struct Flow {
     is_listed: bool,
 }
 
-/// The packets of all queues.
-#[derive(Debug, Default)]
-struct Waiting {
-    store: Store,
-    packets: u64,
-    bytes: u64,
-}
-
-impl Waiting {
-    fn push(&mut self, queue: &mut List, packet: Queued) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.wire_bytes);
-        self.store.push(queue, packet);
-    }
-
-    fn pop(&mut self, queue: &mut List) -> Option<Queued> {
-        let packet = self.store.pop(queue)?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.wire_bytes);
-        Some(packet)
-    }
-}
-
 /// One queue as what the control law controls; the backlog is that of all.
 struct OneQueue<'a> {
     waiting: &'a mut Waiting,
@@ -87,7 +65,7 @@ impl Source for OneQueue<'_> {
     }
 
     fn backlog_bytes(&self) -> u64 {
-        self.waiting.bytes
+        self.waiting.bytes()
     }
 }
 
@@ -150,7 +128,7 @@ impl Rule for FqCodel {
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
         let has_room =
-            self.limit.admits(self.waiting.packets, self.waiting.bytes, packet.wire_bytes);
+            self.limit.admits(self.waiting.packets(), self.waiting.bytes(), packet.wire_bytes);
         let flow = &mut self.flows[at as usize];
         self.waiting.push(&mut flow.queue, packet);
         if !flow.is_listed {
@@ -198,12 +176,7 @@ impl Rule for FqCodel {
 
     fn walk(&self, each: &mut impl FnMut(&Queued)) {
         for flow in &self.flows {
-            self.waiting.store.walk(&flow.queue, each);
+            self.waiting.walk(&flow.queue, each);
         }
     }
-}
-
-/// The hash scaled to `0..of`. Linux: `reciprocal_scale`.
-fn scaled(hash: u32, of: usize) -> u32 {
-    ((u64::from(hash) * of as u64) >> 32) as u32
 }

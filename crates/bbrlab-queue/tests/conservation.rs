@@ -1,7 +1,9 @@
 //! Every packet handed to a discipline comes out once: it is sent, it is dropped, or it still waits. For any parameters,
 //! arrivals, sizes, hashes and draws.
 
-use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Probability, Queue, RedParams};
+use bbrlab_link::{
+    Buffer, CodelParams, FqCodelParams, FqPieParams, PieParams, Probability, Queue, RedParams,
+};
 use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use proptest::prelude::*;
@@ -181,6 +183,13 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn fq_pie()(pie in pie(), flows in prop_oneof![0..20_u32, 2000..5000_u32], quantum in 100..5000_u64, ecn_prob in any::<u32>())
+        -> FqPieParams {
+        FqPieParams { pie, flows, quantum: Bytes(quantum), ecn_prob }
+    }
+}
+
 fn bytes() -> impl Strategy<Value = Bytes> {
     prop_oneof![3 => 0..100_000_u64, 1 => any::<u64>()].prop_map(Bytes)
 }
@@ -205,6 +214,7 @@ fn queue() -> impl Strategy<Value = Queue> {
         codel().prop_map(Queue::Codel),
         fq_codel().prop_map(Queue::FqCodel),
         pie().prop_map(Queue::Pie),
+        fq_pie().prop_map(Queue::FqPie),
         red().prop_map(Queue::Red),
     ]
 }

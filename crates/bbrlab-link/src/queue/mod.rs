@@ -45,6 +45,8 @@ pub enum Queue {
     FqCodel(FqCodelParams),
     /// `pie`: one queue that drops arriving packets with a probability that follows the wait.
     Pie(PieParams),
+    /// `fq_pie`: a queue for each flow, served in turn, each under `pie`'s law.
+    FqPie(FqPieParams),
     /// `red`: one queue that drops arriving packets with a probability that follows its average length.
     Red(RedParams),
 }

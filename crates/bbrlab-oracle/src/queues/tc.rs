@@ -1,6 +1,8 @@
 //! The words of `tc` that set up a discipline, a policer or slots.
 
-use bbrlab_link::{Buffer, CodelParams, FqCodelParams, PieParams, Probability, Queue, RedParams};
+use bbrlab_link::{
+    Buffer, CodelParams, FqCodelParams, FqPieParams, PieParams, Probability, Queue, RedParams,
+};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 /// What handles packets at a point.
@@ -69,6 +71,22 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::Pie(params), limit })
         }
+        "fq_pie" => {
+            let mut limit = Buffer::Packets(Packets(10240));
+            let mut params = FqPieParams::DEFAULT;
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
+                    "flows" => params.flows = words.number(word)?,
+                    "quantum" => params.quantum = Bytes(words.number(word)?),
+                    "ecn_prob" => params.ecn_prob = words.number(word)?,
+                    // The kernel only counts how often it is exceeded.
+                    "memory_limit" => drop(words.value(word)?),
+                    _ => words.pie(word, &mut params.pie)?,
+                }
+            }
+            Ok(Child::Queue { queue: Queue::FqPie(params), limit })
+        }
         "red" => {
             let mut limit = Buffer::Unlimited;
             let mut params = RedParams::DEFAULT;
@@ -83,7 +101,7 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::Red(params), limit })
         }
-        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, red")),
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, red")),
     }
 }
 

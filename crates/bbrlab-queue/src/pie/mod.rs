@@ -10,7 +10,7 @@ mod law;
 use bbrlab_link::{Buffer, PieParams};
 use bbrlab_units::Time;
 
-pub(crate) use law::{Law, MAX_PROB, Settings};
+pub(crate) use law::{FIRST_UPDATE, Law, MAX_PROB, Settings};
 
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
@@ -37,7 +37,7 @@ impl Pie {
             settings: Settings::new(params),
             law: Law::default(),
             queue: DropTail::new(limit),
-            timer: jiffies::next_call(Time::ZERO, law::FIRST_UPDATE),
+            timer: jiffies::next_call(Time::ZERO, FIRST_UPDATE),
         }
     }
 
