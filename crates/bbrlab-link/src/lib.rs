@@ -12,6 +12,7 @@ pub use delay::{Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use queue::{
-    Buffer, CodelParams, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue, RedParams,
+    Buffer, CodelParams, DualPi2Params, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue,
+    RedParams, StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

@@ -7,6 +7,7 @@ use bbrlab_units::Time;
 
 use crate::codel::Codel;
 use crate::drop_tail::DropTail;
+use crate::dualpi2::DualPi2;
 use crate::entropy::Entropy;
 use crate::fq_codel::FqCodel;
 use crate::fq_pie::FqPie;
@@ -84,6 +85,7 @@ disciplines! {
     Pie(Pie),
     FqPie(FqPie),
     Red(Red),
+    DualPi2(Box<DualPi2>),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -99,6 +101,7 @@ impl Discipline {
             Queue::Pie(params) => Self::Pie(Pie::new(params, limit)),
             Queue::FqPie(params) => Self::FqPie(FqPie::new(params, limit)),
             Queue::Red(params) => Self::Red(Red::new(params, limit)),
+            Queue::DualPi2(params) => Self::DualPi2(Box::new(DualPi2::new(params, limit))),
         }
     }
 
@@ -106,7 +109,7 @@ impl Discipline {
     #[must_use]
     pub fn info(&self) -> Option<Info> {
         match self {
-            Self::DropTail(_) | Self::FqPie(_) => None,
+            Self::DropTail(_) | Self::FqPie(_) | Self::DualPi2(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

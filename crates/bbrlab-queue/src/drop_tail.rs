@@ -31,6 +31,21 @@ impl DropTail {
         self.bytes
     }
 
+    /// Packets that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether none waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The packet that has waited longest.
+    pub(crate) fn front(&self) -> Option<&Queued> {
+        self.queue.front()
+    }
+
     /// Whether a packet fits behind those that wait.
     pub(crate) fn has_room(&self, packet: &Queued) -> bool {
         self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes)

@@ -15,6 +15,7 @@
 mod codel;
 mod discipline;
 mod drop_tail;
+mod dualpi2;
 mod entropy;
 mod flows;
 mod fq_codel;

@@ -2,7 +2,8 @@
 //! arrivals, sizes, hashes and draws.
 
 use bbrlab_link::{
-    Buffer, CodelParams, FqCodelParams, FqPieParams, PieParams, Probability, Queue, RedParams,
+    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability, Queue,
+    RedParams, StepThreshold,
 };
 use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -208,6 +209,34 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn dualpi2()(
+        [target, tupdate, wait] in [span(), span(), span()],
+        [alpha, beta, min_qlen_step, packets] in any::<[u32; 4]>(),
+        [coupling_factor, classic_protection] in any::<[u8; 2]>(),
+        [in_packets, drop_on_overload, drop_enqueue, any_ect] in any::<[bool; 4]>(),
+    ) -> DualPi2Params {
+        let step_thresh = if in_packets {
+            StepThreshold::Packets(Packets(u64::from(packets % 20)))
+        } else {
+            StepThreshold::Wait(wait)
+        };
+        DualPi2Params {
+            target,
+            tupdate,
+            alpha,
+            beta,
+            coupling_factor,
+            step_thresh,
+            min_qlen_step: min_qlen_step % 10,
+            classic_protection,
+            drop_on_overload,
+            drop_enqueue,
+            any_ect,
+        }
+    }
+}
+
 fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
@@ -216,6 +245,7 @@ fn queue() -> impl Strategy<Value = Queue> {
         pie().prop_map(Queue::Pie),
         fq_pie().prop_map(Queue::FqPie),
         red().prop_map(Queue::Red),
+        dualpi2().prop_map(Queue::DualPi2),
     ]
 }
 

@@ -1,12 +1,14 @@
 //! The queue of a link: its limit, its discipline, and marking by threshold.
 
 mod codel;
+mod dualpi2;
 mod pie;
 mod red;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
 pub use codel::{CodelParams, FqCodelParams};
+pub use dualpi2::{DualPi2Params, StepThreshold};
 pub use pie::{FqPieParams, PieParams};
 pub use red::RedParams;
 
@@ -49,6 +51,8 @@ pub enum Queue {
     FqPie(FqPieParams),
     /// `red`: one queue that drops arriving packets with a probability that follows its average length.
     Red(RedParams),
+    /// `dualpi2`: a queue for scalable senders (L4S) and one for all others, under a common law.
+    DualPi2(DualPi2Params),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

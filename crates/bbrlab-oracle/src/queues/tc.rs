@@ -1,7 +1,8 @@
 //! The words of `tc` that set up a discipline, a policer or slots.
 
 use bbrlab_link::{
-    Buffer, CodelParams, FqCodelParams, FqPieParams, PieParams, Probability, Queue, RedParams,
+    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability, Queue,
+    RedParams, StepThreshold,
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
@@ -87,6 +88,17 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::FqPie(params), limit })
         }
+        "dualpi2" => {
+            let mut limit = Buffer::Packets(Packets(10000));
+            let mut params = DualPi2Params::DEFAULT;
+            while let Some(word) = words.next() {
+                match word {
+                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
+                    _ => words.dualpi2(word, &mut params)?,
+                }
+            }
+            Ok(Child::Queue { queue: Queue::DualPi2(params), limit })
+        }
         "red" => {
             let mut limit = Buffer::Unlimited;
             let mut params = RedParams::DEFAULT;
@@ -101,7 +113,7 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::Red(params), limit })
         }
-        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, red")),
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red")),
     }
 }
 
@@ -220,20 +232,81 @@ impl Words<'_> {
     }
 }
 
-/// A probability from 0 to 1 with at most nine decimals, rounded down as `tc` does.
-fn probability(text: &str) -> Option<Probability> {
+impl Words<'_> {
+    /// The parameters of `dualpi2`.
+    fn dualpi2(&mut self, word: &str, params: &mut DualPi2Params) -> Result<(), String> {
+        match word {
+            "target" => params.target = self.span(word)?,
+            "tupdate" => params.tupdate = self.span(word)?,
+            "alpha" => params.alpha = self.hertz(word)?,
+            "beta" => params.beta = self.hertz(word)?,
+            "coupling_factor" => params.coupling_factor = self.number(word)?,
+            "step_thresh" => {
+                let value = self.value(word)?;
+                let expected =
+                    || format!("{word}: found `{value}`, expected a time such as 1ms, or 10p");
+                params.step_thresh = step_threshold(value).ok_or_else(expected)?;
+            }
+            "min_qlen_step" => params.min_qlen_step = self.number(word)?,
+            "classic_protection" => {
+                let value = self.value(word)?;
+                let percent = value.strip_suffix('%').and_then(|digits| digits.parse().ok());
+                let expected = || format!("{word}: found `{value}`, expected 0% to 100%");
+                params.classic_protection =
+                    percent.filter(|&percent| percent <= 100).ok_or_else(expected)?;
+            }
+            "drop_on_overload" => params.drop_on_overload = true,
+            "overflow" => params.drop_on_overload = false,
+            "drop_enqueue" => params.drop_enqueue = true,
+            "drop_dequeue" => params.drop_enqueue = false,
+            "any_ect" => params.any_ect = true,
+            "l4s_ect" => params.any_ect = false,
+            // There are no packets to split.
+            "split_gso" | "no_split_gso" => {}
+            _ => {
+                let expected = "limit, target, tupdate, alpha, beta, coupling_factor, \
+                                step_thresh, min_qlen_step, classic_protection, \
+                                drop_on_overload or overflow, drop_enqueue or drop_dequeue, \
+                                any_ect or l4s_ect";
+                return Err(unknown(word, expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// A frequency in Hz with at most nine decimals, in 1/256 Hz rounded down.
+    fn hertz(&mut self, key: &str) -> Result<u32, String> {
+        let value = self.value(key)?;
+        let parsed = billionths(value).map(|billionths| billionths * 256 / 1_000_000_000);
+        let parsed = parsed.and_then(|units| u32::try_from(units).ok());
+        parsed.ok_or_else(|| format!("{key}: found `{value}`, expected Hz such as 0.16"))
+    }
+}
+
+fn step_threshold(text: &str) -> Option<StepThreshold> {
+    if let Some(wait) = span(text) {
+        return Some(StepThreshold::Wait(wait));
+    }
+    let packets = text.strip_suffix('p')?.parse().ok()?;
+    Some(StepThreshold::Packets(Packets(packets)))
+}
+
+/// A number with at most nine decimals.
+fn billionths(text: &str) -> Option<u128> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit());
     if !is_number(whole) || !is_number(decimals) || decimals.len() > 9 {
         return None;
     }
     let whole: u64 = whole.parse().ok()?;
-    let billionths: u64 = format!("{decimals:0<9}").parse().ok()?;
-    let all = whole.checked_mul(1_000_000_000)?.checked_add(billionths)?;
-    if all > 1_000_000_000 {
-        return None;
-    }
-    Some(Probability((all << 32) / 1_000_000_000))
+    let rest: u64 = format!("{decimals:0<9}").parse().ok()?;
+    Some(u128::from(whole) * 1_000_000_000 + u128::from(rest))
+}
+
+/// A probability from 0 to 1 with at most nine decimals, rounded down as `tc` does.
+fn probability(text: &str) -> Option<Probability> {
+    let billionths = billionths(text).filter(|&billionths| billionths <= 1_000_000_000)?;
+    u64::try_from((billionths << 32) / 1_000_000_000).ok().map(Probability)
 }
 
 /// A rate: `10mbit`, `500kbit`.

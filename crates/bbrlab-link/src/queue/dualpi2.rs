@@ -1,0 +1,57 @@
+//! The parameters of `dualpi2`.
+
+use bbrlab_units::{Packets, Span};
+
+/// The parameters of `dualpi2`, with `tc`'s names and defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DualPi2Params {
+    /// The wait that the law aims at.
+    pub target: Span,
+    /// How often the probability is computed.
+    pub tupdate: Span,
+    /// Weight of the distance from `target`, in 1/256 Hz (`tc` takes Hz).
+    pub alpha: u32,
+    /// Weight of the change of the wait, in 1/256 Hz (`tc` takes Hz).
+    pub beta: u32,
+    /// The probability of a mark in the L queue is the law's times this. At least 1.
+    pub coupling_factor: u8,
+    /// Above this, all packets of the L queue are marked.
+    pub step_thresh: StepThreshold,
+    /// Only packets that found at least so many in the L queue are marked by `step_thresh`.
+    pub min_qlen_step: u32,
+    /// The share of the link, in percent, that the classic queue gets at least. At most 100.
+    pub classic_protection: u8,
+    /// Whether packets of the L queue are dropped, too, when the probability of a mark would exceed 1 (`drop_on_overload`).
+    /// If not, the queue may overflow (`overflow`).
+    pub drop_on_overload: bool,
+    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave (`drop_dequeue`).
+    pub drop_enqueue: bool,
+    /// Whether ECT(0) belongs to the L queue, too (`any_ect`), not only ECT(1) and CE (`l4s_ect`).
+    pub any_ect: bool,
+}
+
+/// The threshold of the L queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepThreshold {
+    /// The packet has waited longer than this.
+    Wait(Span),
+    /// More packets than this are left in the L queue.
+    Packets(Packets),
+}
+
+impl DualPi2Params {
+    /// `tc`'s defaults.
+    pub const DEFAULT: Self = Self {
+        target: Span::from_millis(15),
+        tupdate: Span::from_millis(16),
+        alpha: 41,
+        beta: 819,
+        coupling_factor: 2,
+        step_thresh: StepThreshold::Wait(Span::from_millis(1)),
+        min_qlen_step: 0,
+        classic_protection: 10,
+        drop_on_overload: true,
+        drop_enqueue: false,
+        any_ect: false,
+    };
+}
