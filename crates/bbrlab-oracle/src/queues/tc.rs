@@ -334,3 +334,100 @@ fn span(text: &str) -> Option<Span> {
     };
     number.parse::<u64>().ok()?.checked_mul(ns_per_unit).map(Span)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Child, qdisc};
+    use bbrlab_link::{
+        Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability,
+        Queue, RedParams, StepThreshold,
+    };
+    use bbrlab_units::{BitRate, Bytes, Packets, Span};
+    use expect_test::{Expect, expect};
+
+    fn check(words: &str, queue: Queue, limit: Buffer) {
+        assert_eq!(qdisc(words), Ok(Child::Queue { queue, limit }), "{words}");
+    }
+
+    fn packets(packets: u64) -> Buffer {
+        Buffer::Packets(Packets(packets))
+    }
+
+    #[test]
+    fn without_words_the_parameters_are_those_of_tc() {
+        check("codel", Queue::Codel(CodelParams::DEFAULT), packets(1000));
+        check("fq_codel", Queue::FqCodel(FqCodelParams::DEFAULT), packets(10_240));
+        check("pie", Queue::Pie(PieParams::DEFAULT), packets(1000));
+        check("fq_pie", Queue::FqPie(FqPieParams::DEFAULT), packets(10_240));
+        check("dualpi2", Queue::DualPi2(DualPi2Params::DEFAULT), packets(10_000));
+    }
+
+    #[test]
+    fn the_words_of_the_reference_are_understood() {
+        let pie = PieParams { target: Span::from_millis(5), ecn: true, ..PieParams::DEFAULT };
+        check(
+            "pie limit 500 target 5ms tupdate 15ms alpha 2 beta 20 ecn",
+            Queue::Pie(pie),
+            packets(500),
+        );
+        check(
+            "fq_pie limit 10240 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 quantum 1514 noecn",
+            Queue::FqPie(FqPieParams::DEFAULT),
+            packets(10_240),
+        );
+        let red = RedParams {
+            min: Some(Bytes(30_000)),
+            max: Some(Bytes(90_000)),
+            burst: Some(55),
+            // 0.02 x 2^32 = 85,899,345.92
+            probability: Probability(85_899_345),
+            bandwidth: Some(BitRate(10_000_000)),
+            adaptive: true,
+            ..RedParams::DEFAULT
+        };
+        check(
+            "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability 0.02 bandwidth 10mbit adaptive",
+            Queue::Red(red),
+            Buffer::Bytes(Bytes(400_000)),
+        );
+    }
+
+    #[test]
+    fn the_words_of_dualpi2_are_understood() {
+        let params = DualPi2Params {
+            alpha: 40,
+            step_thresh: StepThreshold::Packets(Packets(10)),
+            classic_protection: 20,
+            drop_on_overload: false,
+            ..DualPi2Params::DEFAULT
+        };
+        check(
+            "dualpi2 alpha 0.16 step_thresh 10p classic_protection 20% overflow split_gso",
+            Queue::DualPi2(params),
+            packets(10_000),
+        );
+    }
+
+    fn check_error(words: &str, expected: &Expect) {
+        expected.assert_eq(&qdisc(words).unwrap_err());
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_what_was_found_and_expected() {
+        check_error(
+            "pie gamma 3",
+            &expect![
+                "found `gamma`, expected limit, target, tupdate, alpha, beta, [no]ecn, [no]bytemode, [no_]dq_rate_estimator"
+            ],
+        );
+        check_error(
+            "red probability 1.5",
+            &expect!["probability: found `1.5`, expected 0 to 1 such as 0.02"],
+        );
+        check_error("red min 1000", &expect!["red: found no limit, expected one"]);
+        check_error(
+            "dualpi2 classic_protection 101%",
+            &expect!["classic_protection: found `101%`, expected 0% to 100%"],
+        );
+    }
+}
