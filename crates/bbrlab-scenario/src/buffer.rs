@@ -37,8 +37,9 @@ impl BufferSpec {
         queue: &QueueSpec,
         buffer: Option<Placed<QueueSize>>,
     ) -> Self {
-        let textbook = QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP)));
-        let default = queue.default_limit().unwrap_or(textbook);
+        let default = queue
+            .default_limit(rate)
+            .unwrap_or_else(|| QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP))));
         let size = if rate.is_limited() { default } else { QueueSize::Unlimited };
         let given = queue.limit.or(buffer).filter(|_| rate.is_limited());
         Self {

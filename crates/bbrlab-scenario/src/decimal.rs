@@ -146,6 +146,17 @@ impl Decimal {
     }
 }
 
+impl Decimal {
+    /// The number times `factor`, rounded down; `None` if it is negative or too large.
+    pub(crate) fn times_floored(self, factor: u128) -> Option<u64> {
+        if self.is_negative() {
+            return None;
+        }
+        let (product, divisor) = self.product_and_divisor(factor)?;
+        u64::try_from(product / divisor).ok()
+    }
+}
+
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.is_negative() { "-" } else { "" };

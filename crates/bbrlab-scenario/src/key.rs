@@ -90,11 +90,6 @@ pub(crate) const fn key<S>(
 }
 
 impl<S> Key<S> {
-    /// Reads a value into `values`.
-    pub(crate) fn read_into(&self, values: &mut S, given: &mut Given<'_, '_>) {
-        (self.read)(values, given);
-    }
-
     /// Says what applies if the key is missing.
     pub(crate) const fn without(mut self, without: &'static str) -> Self {
         self.without = without;

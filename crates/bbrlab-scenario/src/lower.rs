@@ -9,7 +9,7 @@ use crate::quantity::show_span;
 use crate::reader::Reader;
 use crate::route::{LinkHops, Router};
 use crate::spec::Spec;
-use bbrlab_link::{Buffer, Link, Loss, Probability, Reorder};
+use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
 /// Numbers of flows and links have 24 bits in an event's key.
@@ -61,6 +61,9 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     for (number, buffer) in buffers {
         let link = &mut links[number as usize];
         link.buffer = measure.buffer(&buffer, link, reader)?;
+        if let Queue::Red(red) = &mut link.queue {
+            red.bandwidth = red.bandwidth.or(link.rate.at_start());
+        }
     }
     let access = BufferSpec::of_access(&spec.access);
     for class in &mut classes {

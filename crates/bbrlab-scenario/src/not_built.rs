@@ -7,7 +7,7 @@ use crate::document::{At, Node, Value};
 use crate::reader::{Keys, Reader, found};
 
 /// Queue disciplines.
-pub(crate) const QUEUES: &[&str] = &["pie", "red", "dualpi2"];
+pub(crate) const QUEUES: &[&str] = &["dualpi2"];
 
 /// Switches of the `ns3` profile in `[stack]`.
 pub(crate) const STACK_KEYS: &[&str] = &["metrics"];

@@ -5,7 +5,7 @@ mod json_schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bbrlab_scenario::{BUILTINS, Scenario, schema, sections};
+use bbrlab_scenario::{BUILTINS, Scenario, queues_to_markdown, schema, sections};
 use expect_test::expect_file;
 use json_schema::mistakes;
 use serde_json::Value;
@@ -20,15 +20,23 @@ const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
 fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut page = String::new();
     let mut rest = DOCUMENT;
+    let mut tables: Vec<(&str, String)> = Vec::new();
     for section in sections() {
-        if section.header == "[bottleneck]" {
-            continue; // Its keys are those of `[[links]]` except `name`.
+        match section.header {
+            // Its keys are those of `[[links]]` except `name`.
+            "[bottleneck]" => continue,
+            "" => tables.push(("top level", section.to_markdown())),
+            header => tables.push((header, section.to_markdown())),
         }
-        let header = if section.header.is_empty() { "top level" } else { section.header };
+        if section.header == "[[links]]" {
+            tables.push(("queue", queues_to_markdown()));
+        }
+    }
+    for (header, table) in tables {
         let (before, after) = rest
             .split_once(&format!("{BEGINNING}{header} -->\n"))
             .unwrap_or_else(|| panic!("the page has no table of {header}, or not in this order"));
-        page += &format!("{before}{BEGINNING}{header} -->\n\n{}\n", section.to_markdown());
+        page += &format!("{before}{BEGINNING}{header} -->\n\n{table}\n");
         rest = &after[after.find("<!-- End of").expect("a table ends")..];
     }
     expect_file!["../../../docs/scenario-files.md"].assert_eq(&(page + rest));

@@ -289,8 +289,8 @@ fn the_stack() {
 #[test]
 fn queues_loss_and_reordering() {
     check(&expect![[r#"
-        `bottleneck.queue`: `pie` is known but not built yet
-            [bottleneck] + queue = "pie" | 7:9-13 | found "pie"
+        `bottleneck.queue`: `dualpi2` is known but not built yet
+            [bottleneck] + queue = "dualpi2" | 7:9-17 | found "dualpi2"
         `bottleneck.queue.flows`: expected a key of `bottleneck.queue`
         note: keys of `bottleneck.queue`: discipline, limit, target, interval, ecn, ce_threshold
             [bottleneck] + queue = { discipline = "codel", flows = 4 } | 7:33-37 | found an unknown key
@@ -303,7 +303,7 @@ fn queues_loss_and_reordering() {
             [bottleneck] + queue = { target = "5ms" } | 7:9-26 | found nothing: the key is missing
         `bottleneck.queue.flows`: expected a whole number from 1 to 65536
             [bottleneck] + queue = { discipline = "fq_codel", flows = 0 } | 7:44-44 | found the number 0
-        `bottleneck.queue.quantum`: expected from "256B" to "1GiB"
+        `bottleneck.queue.quantum`: expected from "256B" to "1048576B"
             [bottleneck] + queue = { discipline = "fq_codel", quantum = "1B" } | 7:46-49 | found "1B"
         `bottleneck.queue.limit`: expected no `buffer` beside it
             [bottleneck] + queue = { discipline = "fq_codel", limit = "9pkt" } | 7:44-49 | found both, and they are the same limit
@@ -313,7 +313,7 @@ fn queues_loss_and_reordering() {
             rate = "50Mbit/s"; -> queue = "codel"; | 4:1-5 | found the discipline of a link without a rate, which never has a queue
         `bottleneck.buffer`: expected a `rate` as well
             also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel"
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "red"
             [bottleneck] + queue = "cake"      | 7:9-14 | found "cake"
             [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
                 help: did you mean "fq_codel"?

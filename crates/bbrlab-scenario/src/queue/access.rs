@@ -1,0 +1,162 @@
+//! How a parameter of a queue discipline is reached, read and written: one function per parameter gives its place, and
+//! the kind of the value gives the rest.
+
+use bbrlab_link::{Probability, Queue};
+use bbrlab_units::{BitRate, Bytes, Span};
+
+use crate::canonical::{show_bytes, show_text};
+use crate::decimal::Decimal;
+use crate::document::Node;
+use crate::key::{Form, set};
+use crate::quantity::{show_rate, show_span};
+use crate::reader::Reader;
+
+/// The place of a parameter in the disciplines that have it.
+pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
+
+/// A parameter's kind and place.
+#[derive(Clone, Copy)]
+pub(super) enum Access {
+    /// A time as `tc` hands it to the kernel: whole microseconds in 32 bits, above zero.
+    Time(Place<Span>),
+    /// The same, or none.
+    OptionalTime(Place<Option<Span>>),
+    /// True or false.
+    Bool(Place<bool>),
+    /// A whole number from the first to the second.
+    Whole(u32, u32, Place<u32>),
+    /// The same, or one that is computed from others.
+    OptionalWhole(u32, u32, Place<Option<u32>>),
+    /// Bytes from the first to the second.
+    Bytes(u64, u64, Place<Bytes>),
+    /// The same, or a number that is computed from others.
+    OptionalBytes(u64, u64, Place<Option<Bytes>>),
+    /// From 0 to 1.
+    Ratio(Place<Probability>),
+    /// A rate, or one that is computed from others.
+    OptionalRate(Place<Option<BitRate>>),
+}
+
+impl Access {
+    /// Whether the discipline has the parameter.
+    pub(super) fn is_of(self, mut queue: Queue) -> bool {
+        let queue = &mut queue;
+        match self {
+            Self::Time(place) => place(queue).is_some(),
+            Self::OptionalTime(place) => place(queue).is_some(),
+            Self::Bool(place) => place(queue).is_some(),
+            Self::Whole(.., place) => place(queue).is_some(),
+            Self::OptionalWhole(.., place) => place(queue).is_some(),
+            Self::Bytes(.., place) => place(queue).is_some(),
+            Self::OptionalBytes(.., place) => place(queue).is_some(),
+            Self::Ratio(place) => place(queue).is_some(),
+            Self::OptionalRate(place) => place(queue).is_some(),
+        }
+    }
+
+    pub(super) fn form(self) -> Form {
+        match self {
+            Self::Time(_) | Self::OptionalTime(_) => Form::Time,
+            Self::Bool(_) => Form::Bool,
+            Self::Whole(least, most, _) | Self::OptionalWhole(least, most, _) => {
+                Form::Whole(least.into(), most.into())
+            }
+            Self::Bytes(..) | Self::OptionalBytes(..) => Form::Bytes,
+            Self::Ratio(_) => Form::Ratio,
+            Self::OptionalRate(_) => Form::Rate,
+        }
+    }
+
+    /// Reads a value into a discipline that has the parameter.
+    pub(super) fn read(
+        self,
+        queue: &mut Queue,
+        reader: &mut Reader<'_>,
+        node: &Node,
+        name: &str,
+    ) -> Option<()> {
+        match self {
+            Self::Time(place) => set(place(queue)?, whole_us(reader, node, name)),
+            Self::OptionalTime(place) => *place(queue)? = whole_us(reader, node, name),
+            Self::Bool(place) => set(place(queue)?, reader.boolean(node, name)),
+            Self::Whole(least, most, place) => {
+                set(place(queue)?, whole(reader, node, name, least, most));
+            }
+            Self::OptionalWhole(least, most, place) => {
+                *place(queue)? = whole(reader, node, name, least, most);
+            }
+            Self::Bytes(least, most, place) => {
+                set(place(queue)?, bytes(reader, node, name, least, most));
+            }
+            Self::OptionalBytes(least, most, place) => {
+                *place(queue)? = bytes(reader, node, name, least, most);
+            }
+            Self::Ratio(place) => {
+                set(place(queue)?, reader.ratio(node, name).and_then(probability));
+            }
+            Self::OptionalRate(place) => *place(queue)? = reader.rate(node, name),
+        }
+        Some(())
+    }
+
+    /// The value as TOML; `None` if there is none.
+    pub(super) fn show(self, mut queue: Queue) -> Option<String> {
+        let queue = &mut queue;
+        let time = |span: Span| show_text(&show_span(span));
+        match self {
+            Self::Time(place) => time(*place(queue)?),
+            Self::OptionalTime(place) => time((*place(queue)?)?),
+            Self::Bool(place) => Some(place(queue)?.to_string()),
+            Self::Whole(.., place) => Some(place(queue)?.to_string()),
+            Self::OptionalWhole(.., place) => Some((*place(queue)?)?.to_string()),
+            Self::Bytes(.., place) => show_bytes(place(queue)?.0),
+            Self::OptionalBytes(.., place) => show_bytes((*place(queue)?)?.0),
+            Self::Ratio(place) => Some(show_probability(*place(queue)?)),
+            Self::OptionalRate(place) => show_text(&show_rate((*place(queue)?)?)),
+        }
+    }
+}
+
+/// A ratio in units of 2^-32, rounded down as `tc` does.
+fn probability(ratio: Decimal) -> Option<Probability> {
+    ratio.times_floored(u128::from(Probability::ONE.0)).map(Probability)
+}
+
+/// The shortest number that is read as this probability.
+fn show_probability(shown: Probability) -> String {
+    let value = u128::from(shown.0);
+    let of_digits = |digits: u32| {
+        let scale = 10_u128.pow(digits);
+        // Rounded up, so that rounding down leads back.
+        let number = (value * scale).div_ceil(u128::from(Probability::ONE.0));
+        let (whole, fraction) = (number / scale, number % scale);
+        format!("{whole}.{fraction:0width$}", width = digits as usize)
+    };
+    let leads_back = |text: &String| {
+        Decimal::parse(text).and_then(probability).is_some_and(|read| read == shown)
+    };
+    (1..=11).map(of_digits).find(leads_back).expect("eleven digits tell multiples of 2^-32 apart")
+}
+
+fn whole_us(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
+    let span = reader.positive_span(node, name)?;
+    if span.0 % 1000 != 0 || span.0 / 1000 > u64::from(u32::MAX) {
+        reader.wrong(node, name, "whole microseconds, at most 4294967295");
+        return None;
+    }
+    Some(span)
+}
+
+fn whole(reader: &mut Reader<'_>, node: &Node, name: &str, least: u32, most: u32) -> Option<u32> {
+    let number = reader.integer(node, name, least.into(), most.into())?;
+    Some(u32::try_from(number).expect("at most `most`"))
+}
+
+fn bytes(reader: &mut Reader<'_>, node: &Node, name: &str, least: u64, most: u64) -> Option<Bytes> {
+    let bytes = reader.bytes(node, name)?;
+    if bytes.0 < least || bytes.0 > most {
+        reader.wrong(node, name, &format!("from \"{least}B\" to \"{most}B\""));
+        return None;
+    }
+    Some(bytes)
+}

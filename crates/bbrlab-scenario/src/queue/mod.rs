@@ -1,0 +1,165 @@
+//! `queue`: a link's discipline, by its name in `tc` alone or with its parameters.
+
+mod access;
+mod params;
+
+use bbrlab_link::{CodelParams, FqCodelParams, FqPieParams, PieParams, Queue, Rate, RedParams};
+
+use crate::canonical::toml_string;
+use crate::document::{Node, Value};
+use crate::key::{Form, Given, Part, optional};
+use crate::not_built;
+use crate::quantity::{QueueSize, show_queue_size};
+use crate::reader::{Keys, Placed, Reader};
+use params::{PARAMS, Param};
+
+/// A discipline with `tc`'s defaults.
+struct Discipline {
+    name: &'static str,
+    default: Queue,
+    /// `tc`'s limit in packets, if it has one.
+    limit: Option<u64>,
+}
+
+const fn discipline(name: &'static str, default: Queue, limit: Option<u64>) -> Discipline {
+    Discipline { name, default, limit }
+}
+
+const DISCIPLINES: &[Discipline] = &[
+    discipline("droptail", Queue::DropTail, None),
+    discipline("codel", Queue::Codel(CodelParams::DEFAULT), Some(1000)),
+    discipline("fq_codel", Queue::FqCodel(FqCodelParams::DEFAULT), Some(10_240)),
+    discipline("pie", Queue::Pie(PieParams::DEFAULT), Some(1000)),
+    discipline("fq_pie", Queue::FqPie(FqPieParams::DEFAULT), Some(10_240)),
+    discipline("red", Queue::Red(RedParams::DEFAULT), None),
+];
+
+/// A discipline as written: its parameters, and its limit if the table gives one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueSpec {
+    pub(crate) queue: Queue,
+    pub(crate) limit: Option<Placed<QueueSize>>,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self { queue: Queue::DropTail, limit: None }
+    }
+}
+
+impl QueueSpec {
+    /// The limit of a discipline for which none is given: `tc`'s, or what its parameters suggest at this rate. None for
+    /// drop-tail.
+    pub(crate) fn default_limit(&self, rate: &Rate) -> Option<QueueSize> {
+        if let Queue::Red(red) = &self.queue {
+            return Some(QueueSize::Bytes(red.limit(rate.at_start()?).0));
+        }
+        entry(&self.queue).limit.map(QueueSize::Packets)
+    }
+
+    pub(crate) fn read(given: &mut Given<'_, '_>) -> Option<Self> {
+        let (node, name) = (given.node, given.name);
+        let reader = &mut *given.reader;
+        let Value::Table(table) = &node.value else {
+            return Some(Self { queue: read_name(reader, node, name)?, limit: None });
+        };
+        let mut keys = Keys::new(table, name, node.at);
+        let Some(of) = keys.take("discipline") else {
+            reader.missing(&keys, "discipline", "the name of a queue discipline");
+            return None;
+        };
+        let mut queue = read_name(reader, of, &keys.name("discipline"))?;
+        let mut limit = None;
+        if let Some(node) = keys.take("limit") {
+            let value = reader.queue_size(node, &keys.name("limit"))?;
+            limit = Some(Placed { value, at: node.at });
+        }
+        for param in params_of(queue) {
+            if let Some(node) = keys.take(param.name) {
+                param.access.read(&mut queue, reader, node, &keys.name(param.name));
+            }
+        }
+        keys.finish(reader);
+        Some(Self { queue, limit })
+    }
+
+    /// Its name, or a table if something differs from `tc`'s defaults.
+    pub(crate) fn show(&self) -> String {
+        let Discipline { name, default, .. } = entry(&self.queue);
+        let mut parts = Vec::new();
+        if let Some(limit) = self.limit {
+            parts.push(format!("limit = {}", toml_string(&show_queue_size(limit.value))));
+        }
+        for param in params_of(self.queue) {
+            if let Some(value) = param.access.show(self.queue)
+                && param.access.show(*default).as_ref() != Some(&value)
+            {
+                parts.push(format!("{} = {value}", param.name));
+            }
+        }
+        if parts.is_empty() {
+            return toml_string(name);
+        }
+        format!("{{ discipline = {}, {} }}", toml_string(name), parts.join(", "))
+    }
+}
+
+/// The names of all disciplines.
+pub(crate) fn names() -> Vec<&'static str> {
+    DISCIPLINES.iter().map(|discipline| discipline.name).collect()
+}
+
+/// The keys of the table form, of all disciplines.
+pub(crate) fn parts() -> Vec<Part> {
+    let mut parts = vec![
+        Part { name: "discipline", form: Form::Choice(names), is_needed: true },
+        optional("limit", Form::QueueSize),
+    ];
+    parts.extend(PARAMS.iter().map(|param| optional(param.name, param.access.form())));
+    parts
+}
+
+/// The parameters of the queue disciplines as a table in Markdown.
+#[must_use]
+pub fn queues_to_markdown() -> String {
+    let mut out = "| parameter | of | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();
+    for param in PARAMS {
+        let of = DISCIPLINES.iter().filter(|it| param.access.is_of(it.default));
+        let of: Vec<(&str, String)> = of
+            .map(|it| (it.name, param.access.show(it.default).unwrap_or("none".to_owned())))
+            .collect();
+        let names: Vec<String> = of.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let is_same = of.iter().all(|(_, default)| *default == of[0].1);
+        let default = if is_same {
+            format!("`{}`", of[0].1)
+        } else {
+            let each = of.iter().map(|(name, default)| format!("`{name}`: `{default}`"));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        out += &format!(
+            "| `{}` | {} | {} | {default} |\n",
+            param.name,
+            names.join(", "),
+            param.meaning
+        );
+    }
+    out
+}
+
+fn params_of(queue: Queue) -> impl Iterator<Item = &'static Param> {
+    PARAMS.iter().filter(move |param| param.access.is_of(queue))
+}
+
+fn entry(queue: &Queue) -> &'static Discipline {
+    let kind = std::mem::discriminant(queue);
+    let is_it = |it: &&Discipline| std::mem::discriminant(&it.default) == kind;
+    DISCIPLINES.iter().find(is_it).expect("each discipline has a name")
+}
+
+fn read_name(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
+    if not_built::refuse_value(reader, node, name, not_built::QUEUES) {
+        return None;
+    }
+    let choices: Vec<(&str, Queue)> = DISCIPLINES.iter().map(|it| (it.name, it.default)).collect();
+    reader.choice(node, name, &choices, "")
+}

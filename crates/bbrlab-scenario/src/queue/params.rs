@@ -1,0 +1,192 @@
+//! The parameters of the queue disciplines, with `tc`'s names.
+
+use bbrlab_link::{CodelParams, PieParams, Queue};
+
+use super::access::Access;
+
+/// A parameter.
+pub(super) struct Param {
+    pub(super) name: &'static str,
+    /// What it means, in Markdown.
+    pub(super) meaning: &'static str,
+    pub(super) access: Access,
+}
+
+const fn param(name: &'static str, meaning: &'static str, access: Access) -> Param {
+    Param { name, meaning, access }
+}
+
+/// The most that `tc` and the kernel take for bytes of a turn.
+const QUANTUM_MAX: u64 = 1 << 20;
+
+/// All parameters, those of several disciplines once.
+pub(super) const PARAMS: &[Param] = &[
+    param(
+        "target",
+        "the acceptable wait",
+        Access::Time(|queue| match queue {
+            Queue::Codel(_) | Queue::FqCodel(_) => Some(&mut codel(queue)?.target),
+            _ => Some(&mut pie(queue)?.target),
+        }),
+    ),
+    param(
+        "interval",
+        "how long packets may wait longer than `target` before the first drop",
+        Access::Time(|queue| Some(&mut codel(queue)?.interval)),
+    ),
+    param(
+        "tupdate",
+        "how often the probability is computed",
+        Access::Time(|queue| Some(&mut pie(queue)?.tupdate)),
+    ),
+    param(
+        "alpha",
+        "weight of the distance from `target`, in 1/16 per second",
+        Access::Whole(0, 32, |queue| Some(&mut pie(queue)?.alpha)),
+    ),
+    param(
+        "beta",
+        "weight of the change of the wait, in 1/16 per second",
+        Access::Whole(0, 32, |queue| Some(&mut pie(queue)?.beta)),
+    ),
+    param(
+        "ecn",
+        "whether ECN-capable packets are marked where others are dropped",
+        Access::Bool(|queue| match queue {
+            Queue::Codel(_) | Queue::FqCodel(_) => Some(&mut codel(queue)?.ecn),
+            Queue::Red(red) => Some(&mut red.ecn),
+            _ => Some(&mut pie(queue)?.ecn),
+        }),
+    ),
+    param(
+        "ecn_prob",
+        "with `ecn`: up to this probability in percent packets are marked, above it they are dropped",
+        Access::Whole(0, 100, |queue| match queue {
+            Queue::FqPie(params) => Some(&mut params.ecn_prob),
+            _ => None,
+        }),
+    ),
+    param(
+        "bytemode",
+        "whether small packets are dropped with smaller probability",
+        Access::Bool(|queue| Some(&mut pie(queue)?.bytemode)),
+    ),
+    param(
+        "dq_rate_estimator",
+        "whether the wait is computed from the backlog and a measured rate",
+        Access::Bool(|queue| Some(&mut pie(queue)?.dq_rate_estimator)),
+    ),
+    param(
+        "ce_threshold",
+        "ECN-capable packets that waited longer are marked at once",
+        Access::OptionalTime(|queue| Some(&mut codel(queue)?.ce_threshold)),
+    ),
+    param(
+        "flows",
+        "queues into which flows are hashed",
+        Access::Whole(1, 65_536, |queue| match queue {
+            Queue::FqCodel(params) => Some(&mut params.flows),
+            Queue::FqPie(params) => Some(&mut params.flows),
+            _ => None,
+        }),
+    ),
+    param(
+        "quantum",
+        "bytes that a queue may send in a turn",
+        Access::Bytes(256, QUANTUM_MAX, |queue| match queue {
+            Queue::FqCodel(params) => Some(&mut params.quantum),
+            Queue::FqPie(params) => Some(&mut params.quantum),
+            _ => None,
+        }),
+    ),
+    param(
+        "min",
+        "below this average backlog nothing is dropped; without it a third of `max`",
+        Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
+            Queue::Red(red) => Some(&mut red.min),
+            _ => None,
+        }),
+    ),
+    param(
+        "max",
+        "from this average backlog on all packets are dropped; without it three times `min`, or a quarter of the limit",
+        Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
+            Queue::Red(red) => Some(&mut red.max),
+            _ => None,
+        }),
+    ),
+    param(
+        "avpkt",
+        "the mean size of packets",
+        Access::Bytes(1, 65_536, |queue| match queue {
+            Queue::Red(red) => Some(&mut red.avpkt),
+            _ => None,
+        }),
+    ),
+    param(
+        "burst",
+        "packets that may arrive at once without a drop; without it `(2 min + max) / (3 avpkt)`",
+        Access::OptionalWhole(1, 1 << 20, |queue| match queue {
+            Queue::Red(red) => Some(&mut red.burst),
+            _ => None,
+        }),
+    ),
+    param(
+        "probability",
+        "the probability of a drop when the average reaches `max`",
+        Access::Ratio(|queue| match queue {
+            Queue::Red(red) => Some(&mut red.probability),
+            _ => None,
+        }),
+    ),
+    param(
+        "bandwidth",
+        "the rate at which the average decays while the link is idle; without it the link's rate",
+        Access::OptionalRate(|queue| match queue {
+            Queue::Red(red) => Some(&mut red.bandwidth),
+            _ => None,
+        }),
+    ),
+    param(
+        "harddrop",
+        "with `ecn`: whether packets are dropped, all the same, above `max`",
+        Access::Bool(|queue| match queue {
+            Queue::Red(red) => Some(&mut red.harddrop),
+            _ => None,
+        }),
+    ),
+    param(
+        "nodrop",
+        "with `ecn`: whether packets that cannot be marked are let through",
+        Access::Bool(|queue| match queue {
+            Queue::Red(red) => Some(&mut red.nodrop),
+            _ => None,
+        }),
+    ),
+    param(
+        "adaptive",
+        "whether `probability` is adapted so that the average stays in the middle between `min` and `max`",
+        Access::Bool(|queue| match queue {
+            Queue::Red(red) => Some(&mut red.adaptive),
+            _ => None,
+        }),
+    ),
+];
+
+/// The parameters of `codel`'s law.
+fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
+    match queue {
+        Queue::Codel(params) => Some(params),
+        Queue::FqCodel(params) => Some(&mut params.codel),
+        _ => None,
+    }
+}
+
+/// The parameters of `pie`'s law.
+fn pie(queue: &mut Queue) -> Option<&mut PieParams> {
+    match queue {
+        Queue::Pie(params) => Some(params),
+        Queue::FqPie(params) => Some(&mut params.pie),
+        _ => None,
+    }
+}
