@@ -289,8 +289,13 @@ fn the_stack() {
 #[test]
 fn queues_loss_and_reordering() {
     check(&expect![[r#"
-        `bottleneck.queue`: `dualpi2` is known but not built yet
-            [bottleneck] + queue = "dualpi2" | 7:9-17 | found "dualpi2"
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red"
+            [bottleneck] + queue = "dualpi" | 7:9-16 | found "dualpi"
+                help: did you mean "dualpi2"?
+        `bottleneck.queue.alpha`: expected a whole number from 0 to 32
+            [bottleneck] + queue = { discipline = "pie", alpha = 33 } | 7:39-40 | found the number 33
+        `bottleneck.queue.step_thresh`: expected a wait such as "1ms" or a number of packets such as "5pkt"
+            [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "1bdp" } | 7:49-54 | found "1bdp"
         `bottleneck.queue.flows`: expected a key of `bottleneck.queue`
         note: keys of `bottleneck.queue`: discipline, limit, target, interval, ecn, ce_threshold
             [bottleneck] + queue = { discipline = "codel", flows = 4 } | 7:33-37 | found an unknown key
@@ -313,7 +318,7 @@ fn queues_loss_and_reordering() {
             rate = "50Mbit/s"; -> queue = "codel"; | 4:1-5 | found the discipline of a link without a rate, which never has a queue
         `bottleneck.buffer`: expected a `rate` as well
             also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "red"
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red"
             [bottleneck] + queue = "cake"      | 7:9-14 | found "cake"
             [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
                 help: did you mean "fq_codel"?

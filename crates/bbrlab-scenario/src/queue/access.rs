@@ -1,18 +1,22 @@
 //! How a parameter of a queue discipline is reached, read and written: one function per parameter gives its place, and
 //! the kind of the value gives the rest.
 
-use bbrlab_link::{Probability, Queue};
-use bbrlab_units::{BitRate, Bytes, Span};
+use bbrlab_link::{Probability, Queue, StepThreshold};
+use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 use crate::canonical::{show_bytes, show_text};
 use crate::decimal::Decimal;
 use crate::document::Node;
 use crate::key::{Form, set};
-use crate::quantity::{show_rate, show_span};
+use crate::quantity::{QueueSize, show_rate, show_span};
 use crate::reader::Reader;
 
 /// The place of a parameter in the disciplines that have it.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
+
+/// The greatest weights: `tc`'s of `pie`, and the kernel's of `dualpi2`.
+const PIE_WEIGHT_MAX: u32 = 32;
+const WEIGHT_MAX: u32 = 255 << 8;
 
 /// A parameter's kind and place.
 #[derive(Clone, Copy)]
@@ -25,7 +29,11 @@ pub(super) enum Access {
     Bool(Place<bool>),
     /// A whole number from the first to the second.
     Whole(u32, u32, Place<u32>),
-    /// The same, or one that is computed from others.
+    /// The same, of eight bits.
+    Small(u8, u8, Place<u8>),
+    /// A weight of a control law, whose unit and greatest value differ: 32 for `pie`'s.
+    Weight(Place<u32>),
+    /// The same as `Whole`, or a number that is computed from others.
     OptionalWhole(u32, u32, Place<Option<u32>>),
     /// Bytes from the first to the second.
     Bytes(u64, u64, Place<Bytes>),
@@ -35,6 +43,8 @@ pub(super) enum Access {
     Ratio(Place<Probability>),
     /// A rate, or one that is computed from others.
     OptionalRate(Place<Option<BitRate>>),
+    /// A wait or a number of packets.
+    Step(Place<StepThreshold>),
 }
 
 impl Access {
@@ -45,12 +55,14 @@ impl Access {
             Self::Time(place) => place(queue).is_some(),
             Self::OptionalTime(place) => place(queue).is_some(),
             Self::Bool(place) => place(queue).is_some(),
-            Self::Whole(.., place) => place(queue).is_some(),
+            Self::Whole(.., place) | Self::Weight(place) => place(queue).is_some(),
+            Self::Small(.., place) => place(queue).is_some(),
             Self::OptionalWhole(.., place) => place(queue).is_some(),
             Self::Bytes(.., place) => place(queue).is_some(),
             Self::OptionalBytes(.., place) => place(queue).is_some(),
             Self::Ratio(place) => place(queue).is_some(),
             Self::OptionalRate(place) => place(queue).is_some(),
+            Self::Step(place) => place(queue).is_some(),
         }
     }
 
@@ -61,9 +73,12 @@ impl Access {
             Self::Whole(least, most, _) | Self::OptionalWhole(least, most, _) => {
                 Form::Whole(least.into(), most.into())
             }
+            Self::Small(least, most, _) => Form::Whole(least.into(), most.into()),
+            Self::Weight(_) => Form::Whole(0, WEIGHT_MAX.into()),
             Self::Bytes(..) | Self::OptionalBytes(..) => Form::Bytes,
             Self::Ratio(_) => Form::Ratio,
             Self::OptionalRate(_) => Form::Rate,
+            Self::Step(_) => Form::QueueSize,
         }
     }
 
@@ -82,6 +97,15 @@ impl Access {
             Self::Whole(least, most, place) => {
                 set(place(queue)?, whole(reader, node, name, least, most));
             }
+            Self::Small(least, most, place) => {
+                let read = whole(reader, node, name, least.into(), most.into());
+                set(place(queue)?, read.map(|it| u8::try_from(it).expect("at most `most`")));
+            }
+            Self::Weight(place) => {
+                let is_pie = matches!(queue, Queue::Pie(_) | Queue::FqPie(_));
+                let most = if is_pie { PIE_WEIGHT_MAX } else { WEIGHT_MAX };
+                set(place(queue)?, whole(reader, node, name, 0, most));
+            }
             Self::OptionalWhole(least, most, place) => {
                 *place(queue)? = whole(reader, node, name, least, most);
             }
@@ -95,6 +119,7 @@ impl Access {
                 set(place(queue)?, reader.ratio(node, name).and_then(probability));
             }
             Self::OptionalRate(place) => *place(queue)? = reader.rate(node, name),
+            Self::Step(place) => set(place(queue)?, step(reader, node, name)),
         }
         Some(())
     }
@@ -107,12 +132,32 @@ impl Access {
             Self::Time(place) => time(*place(queue)?),
             Self::OptionalTime(place) => time((*place(queue)?)?),
             Self::Bool(place) => Some(place(queue)?.to_string()),
-            Self::Whole(.., place) => Some(place(queue)?.to_string()),
+            Self::Whole(.., place) | Self::Weight(place) => Some(place(queue)?.to_string()),
+            Self::Small(.., place) => Some(place(queue)?.to_string()),
             Self::OptionalWhole(.., place) => Some((*place(queue)?)?.to_string()),
             Self::Bytes(.., place) => show_bytes(place(queue)?.0),
             Self::OptionalBytes(.., place) => show_bytes((*place(queue)?)?.0),
             Self::Ratio(place) => Some(show_probability(*place(queue)?)),
             Self::OptionalRate(place) => show_text(&show_rate((*place(queue)?)?)),
+            Self::Step(place) => match *place(queue)? {
+                StepThreshold::Wait(span) => time(span),
+                StepThreshold::Packets(packets) => show_text(&format!("{}pkt", packets.0)),
+            },
+        }
+    }
+}
+
+fn step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<StepThreshold> {
+    match reader.queue_size(node, name)? {
+        QueueSize::Time(span) => Some(StepThreshold::Wait(span)),
+        QueueSize::Packets(packets) => Some(StepThreshold::Packets(Packets(packets))),
+        _ => {
+            reader.wrong(
+                node,
+                name,
+                "a wait such as \"1ms\" or a number of packets such as \"5pkt\"",
+            );
+            None
         }
     }
 }

@@ -3,12 +3,13 @@
 mod access;
 mod params;
 
-use bbrlab_link::{CodelParams, FqCodelParams, FqPieParams, PieParams, Queue, Rate, RedParams};
+use bbrlab_link::{
+    CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Queue, Rate, RedParams,
+};
 
 use crate::canonical::toml_string;
 use crate::document::{Node, Value};
 use crate::key::{Form, Given, Part, optional};
-use crate::not_built;
 use crate::quantity::{QueueSize, show_queue_size};
 use crate::reader::{Keys, Placed, Reader};
 use params::{PARAMS, Param};
@@ -31,6 +32,7 @@ const DISCIPLINES: &[Discipline] = &[
     discipline("fq_codel", Queue::FqCodel(FqCodelParams::DEFAULT), Some(10_240)),
     discipline("pie", Queue::Pie(PieParams::DEFAULT), Some(1000)),
     discipline("fq_pie", Queue::FqPie(FqPieParams::DEFAULT), Some(10_240)),
+    discipline("dualpi2", Queue::DualPi2(DualPi2Params::DEFAULT), Some(10_000)),
     discipline("red", Queue::Red(RedParams::DEFAULT), None),
 ];
 
@@ -157,9 +159,6 @@ fn entry(queue: &Queue) -> &'static Discipline {
 }
 
 fn read_name(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
-    if not_built::refuse_value(reader, node, name, not_built::QUEUES) {
-        return None;
-    }
     let choices: Vec<(&str, Queue)> = DISCIPLINES.iter().map(|it| (it.name, it.default)).collect();
     reader.choice(node, name, &choices, "")
 }

@@ -1,6 +1,6 @@
 //! The parameters of the queue disciplines, with `tc`'s names.
 
-use bbrlab_link::{CodelParams, PieParams, Queue};
+use bbrlab_link::{CodelParams, DualPi2Params, PieParams, Queue};
 
 use super::access::Access;
 
@@ -26,6 +26,7 @@ pub(super) const PARAMS: &[Param] = &[
         "the acceptable wait",
         Access::Time(|queue| match queue {
             Queue::Codel(_) | Queue::FqCodel(_) => Some(&mut codel(queue)?.target),
+            Queue::DualPi2(params) => Some(&mut params.target),
             _ => Some(&mut pie(queue)?.target),
         }),
     ),
@@ -37,17 +38,26 @@ pub(super) const PARAMS: &[Param] = &[
     param(
         "tupdate",
         "how often the probability is computed",
-        Access::Time(|queue| Some(&mut pie(queue)?.tupdate)),
+        Access::Time(|queue| match queue {
+            Queue::DualPi2(params) => Some(&mut params.tupdate),
+            _ => Some(&mut pie(queue)?.tupdate),
+        }),
     ),
     param(
         "alpha",
-        "weight of the distance from `target`, in 1/16 per second",
-        Access::Whole(0, 32, |queue| Some(&mut pie(queue)?.alpha)),
+        "weight of the distance from `target`, in 1/16 per second, at most 32; of `dualpi2` in 1/256 per second",
+        Access::Weight(|queue| match queue {
+            Queue::DualPi2(params) => Some(&mut params.alpha),
+            _ => Some(&mut pie(queue)?.alpha),
+        }),
     ),
     param(
         "beta",
-        "weight of the change of the wait, in 1/16 per second",
-        Access::Whole(0, 32, |queue| Some(&mut pie(queue)?.beta)),
+        "weight of the change of the wait, in the same units",
+        Access::Weight(|queue| match queue {
+            Queue::DualPi2(params) => Some(&mut params.beta),
+            _ => Some(&mut pie(queue)?.beta),
+        }),
     ),
     param(
         "ecn",
@@ -171,7 +181,50 @@ pub(super) const PARAMS: &[Param] = &[
             _ => None,
         }),
     ),
+    param(
+        "coupling_factor",
+        "the probability of a mark in the L queue is the law's times this",
+        Access::Small(1, 255, |queue| Some(&mut dualpi2(queue)?.coupling_factor)),
+    ),
+    param(
+        "step_thresh",
+        "above this wait (`ms`) or this number of packets (`pkt`) all packets of the L queue are marked",
+        Access::Step(|queue| Some(&mut dualpi2(queue)?.step_thresh)),
+    ),
+    param(
+        "min_qlen_step",
+        "only packets that found at least so many in the L queue are marked by `step_thresh`",
+        Access::Whole(0, u32::MAX, |queue| Some(&mut dualpi2(queue)?.min_qlen_step)),
+    ),
+    param(
+        "classic_protection",
+        "the share of the link, in percent, that the classic queue gets at least",
+        Access::Small(0, 100, |queue| Some(&mut dualpi2(queue)?.classic_protection)),
+    ),
+    param(
+        "drop_on_overload",
+        "whether packets of the L queue are dropped when the probability of a mark would exceed 1",
+        Access::Bool(|queue| Some(&mut dualpi2(queue)?.drop_on_overload)),
+    ),
+    param(
+        "drop_enqueue",
+        "whether packets are dropped and marked on arrival, not when they leave",
+        Access::Bool(|queue| Some(&mut dualpi2(queue)?.drop_enqueue)),
+    ),
+    param(
+        "any_ect",
+        "whether ECT(0) belongs to the L queue, too",
+        Access::Bool(|queue| Some(&mut dualpi2(queue)?.any_ect)),
+    ),
 ];
+
+/// The parameters of `dualpi2`.
+fn dualpi2(queue: &mut Queue) -> Option<&mut DualPi2Params> {
+    match queue {
+        Queue::DualPi2(params) => Some(params),
+        _ => None,
+    }
+}
 
 /// The parameters of `codel`'s law.
 fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
