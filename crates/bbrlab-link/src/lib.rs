@@ -13,6 +13,6 @@ pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use queue::{
     Buffer, CodelParams, DualPi2Params, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue,
-    RedParams, StepThreshold,
+    RedParams, SfqParams, StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

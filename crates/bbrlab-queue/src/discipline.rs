@@ -16,6 +16,7 @@ use crate::packet::Queued;
 use crate::pie::Pie;
 use crate::red::Red;
 use crate::rule::{Cause, Rule};
+use crate::sfq::Sfq;
 
 /// Defines the enum of all rules, whose methods are a `match` on the rule.
 macro_rules! disciplines {
@@ -86,6 +87,7 @@ disciplines! {
     FqPie(FqPie),
     Red(Red),
     DualPi2(Box<DualPi2>),
+    Sfq(Box<Sfq>),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -102,6 +104,7 @@ impl Discipline {
             Queue::FqPie(params) => Self::FqPie(FqPie::new(params, limit)),
             Queue::Red(params) => Self::Red(Red::new(params, limit)),
             Queue::DualPi2(params) => Self::DualPi2(Box::new(DualPi2::new(params, limit))),
+            Queue::Sfq(params) => Self::Sfq(Box::new(Sfq::new(params, limit))),
         }
     }
 
@@ -109,7 +112,7 @@ impl Discipline {
     #[must_use]
     pub fn info(&self) -> Option<Info> {
         match self {
-            Self::DropTail(_) | Self::FqPie(_) | Self::DualPi2(_) => None,
+            Self::DropTail(_) | Self::FqPie(_) | Self::DualPi2(_) | Self::Sfq(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

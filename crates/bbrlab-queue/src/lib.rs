@@ -27,6 +27,9 @@ mod packet;
 mod pie;
 mod red;
 mod rule;
+mod sfq;
+#[cfg(test)]
+mod testing;
 #[cfg(feature = "ticking")]
 mod ticking;
 

@@ -82,6 +82,24 @@ impl Store {
         Some(packet)
     }
 
+    /// Removes the packet that was added to `list` last. It walks through the list, which should be short.
+    pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Queued> {
+        if list.head == list.tail {
+            return self.pop(list);
+        }
+        let mut before = list.head;
+        while self.slots[before as usize].next != list.tail {
+            before = self.slots[before as usize].next;
+        }
+        self.slots[before as usize].next = NONE;
+        // The packet becomes a list of its own, from which it is popped.
+        let mut last = List { head: list.tail, ..*list };
+        let packet = self.pop(&mut last)?;
+        list.tail = before;
+        list.bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+
     /// Calls `each` with every packet of `list`.
     pub(crate) fn walk(&self, list: &List, each: &mut impl FnMut(&Queued)) {
         let mut at = list.head;

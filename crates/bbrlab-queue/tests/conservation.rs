@@ -3,7 +3,7 @@
 
 use bbrlab_link::{
     Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability, Queue,
-    RedParams, StepThreshold,
+    RedParams, SfqParams, StepThreshold,
 };
 use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -134,7 +134,7 @@ fn op() -> impl Strategy<Value = Op> {
     let wire_bytes = prop_oneof![4 => 40..2000_u32, 1 => Just(1514_u32), 1 => 1..1_000_000_u32];
     let ns = prop_oneof![4 => 0..2_000_000_u64, 2 => 0..1_000_000_000_u64, 1 => any::<u64>()];
     prop_oneof![
-        4 => (0..8_u32, wire_bytes, ecn)
+        4 => (prop_oneof![3 => 0..8_u32, 1 => 0..2000_u32], wire_bytes, ecn)
             .prop_map(|(flow, wire_bytes, ecn)| Op::Arrive { flow, wire_bytes, ecn }),
         2 => Just(Op::Depart),
         2 => ns.prop_map(|ns| Op::Wait { ns }),
@@ -237,6 +237,28 @@ prop_compose! {
     }
 }
 
+/// What bounds the rounds of deficit round robin: a packet of a megabyte must not take more than a few thousand.
+fn quantum() -> impl Strategy<Value = Bytes> {
+    prop_oneof![300..2000_u64, Just(u64::MAX)].prop_map(Bytes)
+}
+
+/// From nothing to the largest value.
+fn extreme() -> impl Strategy<Value = u32> {
+    prop_oneof![0..4_u32, 0..5000_u32, Just(u32::MAX)]
+}
+
+prop_compose! {
+    fn sfq()(
+        depth in extreme(),
+        flows in extreme(),
+        divisor in extreme(),
+        quantum in quantum(),
+        perturb in proptest::option::of(span()),
+    ) -> SfqParams {
+        SfqParams { depth, flows, divisor, quantum, perturb }
+    }
+}
+
 fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
@@ -246,10 +268,13 @@ fn queue() -> impl Strategy<Value = Queue> {
         fq_pie().prop_map(Queue::FqPie),
         red().prop_map(Queue::Red),
         dualpi2().prop_map(Queue::DualPi2),
+        sfq().prop_map(Queue::Sfq),
     ]
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
     #[test]
     fn every_packet_is_sent_or_dropped_once_or_still_waits(
         queue in queue(),

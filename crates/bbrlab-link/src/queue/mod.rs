@@ -4,6 +4,7 @@ mod codel;
 mod dualpi2;
 mod pie;
 mod red;
+mod sfq;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
@@ -11,6 +12,7 @@ pub use codel::{CodelParams, FqCodelParams};
 pub use dualpi2::{DualPi2Params, StepThreshold};
 pub use pie::{FqPieParams, PieParams};
 pub use red::RedParams;
+pub use sfq::SfqParams;
 
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub enum Queue {
     Red(RedParams),
     /// `dualpi2`: a queue for scalable senders (L4S) and one for all others, under a common law.
     DualPi2(DualPi2Params),
+    /// `sfq`: a queue for each flow, served in turn; the longest loses packets when the limit is exceeded.
+    Sfq(SfqParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

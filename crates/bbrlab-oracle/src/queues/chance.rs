@@ -65,6 +65,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
 pub(super) struct Chance<'a> {
     rows: &'a [Row],
     random: VecDeque<u64>,
+    perturbed: VecDeque<u64>,
 }
 
 impl<'a> Chance<'a> {
@@ -73,7 +74,7 @@ impl<'a> Chance<'a> {
             let of_kind = events.iter().filter(move |e| e.kind == kind && e.point == point);
             of_kind.map(|event| event.value).collect()
         };
-        Self { rows, random: values(Kind::Random) }
+        Self { rows, random: values(Kind::Random), perturbed: values(Kind::PerturbedHash) }
     }
 }
 
@@ -82,13 +83,21 @@ impl Entropy for Chance<'_> {
         self.rows[packet.handle as usize].hash
     }
 
+    fn perturbed_hash(&mut self, _: &Queued, _: u32) -> u32 {
+        truncated(self.perturbed.pop_front().unwrap_or(0))
+    }
+
     fn next_u32(&mut self) -> u32 {
         // A discipline that draws more often than the kernel's differs in what it then does.
-        let logged = self.random.pop_front().unwrap_or(0);
-        u32::try_from(logged & u64::from(u32::MAX)).expect("32 bits")
+        truncated(self.random.pop_front().unwrap_or(0))
     }
 
     fn next_u64(&mut self) -> u64 {
         self.random.pop_front().unwrap_or(0)
     }
+}
+
+/// The low half of a logged number.
+fn truncated(logged: u64) -> u32 {
+    u32::try_from(logged & u64::from(u32::MAX)).expect("32 bits")
 }

@@ -1,5 +1,7 @@
 //! The words of `tc` that set up a discipline, a policer or slots.
 
+mod fair;
+
 use bbrlab_link::{
     Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability, Queue,
     RedParams, StepThreshold,
@@ -113,7 +115,8 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             }
             Ok(Child::Queue { queue: Queue::Red(params), limit })
         }
-        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red")),
+        "sfq" => fair::sfq(&mut words),
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red, sfq")),
     }
 }
 

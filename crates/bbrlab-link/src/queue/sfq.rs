@@ -1,0 +1,24 @@
+//! The parameters of `sfq`.
+
+use bbrlab_units::{Bytes, Span};
+
+/// The parameters of `sfq`, with `tc`'s names and defaults. `tc`'s `limit` is the link's buffer, by default 127 packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SfqParams {
+    /// Packets that a slot holds at most: 1 to 127.
+    pub depth: u32,
+    /// Slots: 1 to 65,408. Not more than `divisor` or the limit are used.
+    pub flows: u32,
+    /// Values of the hash: a power of two, at most 65,536.
+    pub divisor: u32,
+    /// Bytes that a slot may send in a turn.
+    pub quantum: Bytes,
+    /// How often the hash changes.
+    pub perturb: Option<Span>,
+}
+
+impl SfqParams {
+    /// `tc`'s defaults.
+    pub const DEFAULT: Self =
+        Self { depth: 127, flows: 128, divisor: 1024, quantum: Bytes(1514), perturb: None };
+}

@@ -1,0 +1,353 @@
+//! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when the limit is exceeded,
+//! the longest slot loses the packet at its tail.
+//!
+//! The name has "stochastic" from flows that share a slot. `perturb` changes the hash now and then, so that they do not
+//! share it for long; the packets that wait are then hashed again.
+//!
+//! Sources: [linux] `net/sched/sch_sfq.c`.
+//! Deviations:
+//! 1. The limit may be in bytes, too: then the longest slots lose packets until the others fit.
+//! 2. The perturbation is a random number of 32 bits; in the kernel it is the key of a hash, 128 bits. What hashes a
+//!    packet is the engine's, anyway. The first perturbation is 0.
+//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time; the kernel's begins with
+//!    the set-up, and an idle processor may defer it. Packets are hashed again when the next one arrives or is asked for, which
+//!    only dates their drops: one that finds its slot full then.
+
+mod depths;
+
+use bbrlab_link::{Buffer, SfqParams};
+use bbrlab_units::{Packets, Span, Time};
+
+use crate::entropy::Entropy;
+use crate::jiffies::{jiffies, next_call};
+use crate::lists::{List, Store};
+use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
+use depths::Depths;
+
+/// Packets in a slot at most. Linux: `SFQ_MAX_DEPTH`.
+const DEPTH_MAX: u32 = 127;
+
+/// Slots at most. Linux: `SFQ_MAX_FLOWS`.
+const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
+
+/// Values of the hash at most.
+const DIVISOR_MAX: u32 = 1 << 16;
+
+/// No slot. Linux: `SFQ_EMPTY_SLOT`.
+const NONE: u32 = u32::MAX;
+
+/// Slots that are served in turn.
+#[derive(Debug)]
+pub struct Sfq {
+    quantum: i32,
+    depth: u32,
+    limit: Buffer,
+    perturb: Perturb,
+    /// The bits of the hash that count.
+    mask: u32,
+    /// The slot of each value of the hash. Linux: `ht`.
+    buckets: Vec<u32>,
+    slots: Vec<Slot>,
+    depths: Depths,
+    /// The slot that was served last; the next one is its successor.
+    tail: Option<u32>,
+    store: Store,
+    packets: u64,
+    bytes: u64,
+}
+
+/// A slot. Linux: `struct sfq_slot`.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    queue: List,
+    length: u32,
+    /// The slot that is served after it.
+    next: u32,
+    bucket: u32,
+    /// Bytes that it may send before the others have their turn.
+    allot: i32,
+}
+
+/// When the hash changes.
+#[derive(Debug)]
+struct Perturb {
+    period: Option<Span>,
+    /// `NEVER` before the first packet.
+    next: Time,
+    /// Whether the timer has fired since the last call.
+    is_due: bool,
+    perturbation: u32,
+}
+
+impl Sfq {
+    pub(crate) fn new(params: &SfqParams, limit: Buffer) -> Self {
+        let divisor = params.divisor.clamp(1, DIVISOR_MAX).next_power_of_two();
+        let depth = params.depth.clamp(1, DEPTH_MAX);
+        let flows = params.flows.clamp(1, FLOWS_MAX).min(divisor);
+        let all = u64::from(depth) * u64::from(flows);
+        let (limit, flows) = match limit {
+            Buffer::Packets(limit) => {
+                let packets = limit.0.min(all);
+                (Buffer::Packets(Packets(packets)), packets.clamp(1, u64::from(flows)))
+            }
+            other => (other, u64::from(flows)),
+        };
+        let flows = u32::try_from(flows).unwrap_or(FLOWS_MAX);
+        let slot = Slot { queue: List::default(), length: 0, next: NONE, bucket: 0, allot: 0 };
+        Self {
+            quantum: i32::try_from(params.quantum.0.max(1)).unwrap_or(i32::MAX),
+            depth,
+            limit,
+            perturb: Perturb {
+                period: params.perturb,
+                next: Time::NEVER,
+                is_due: false,
+                perturbation: 0,
+            },
+            mask: divisor - 1,
+            buckets: vec![NONE; divisor as usize],
+            slots: vec![slot; flows as usize],
+            depths: Depths::new(flows, depth),
+            tail: None,
+            store: Store::default(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// The slot of a packet, a free one if none has its hash yet; `None` if the packet has no room in it.
+    fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
+        let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
+        let bucket = hash & self.mask;
+        let known = self.buckets[bucket as usize];
+        if known != NONE {
+            return (self.slots[known as usize].length < self.depth).then_some(known);
+        }
+        let free = self.depths.free()?;
+        self.buckets[bucket as usize] = free;
+        self.slots[free as usize].bucket = bucket;
+        Some(free)
+    }
+
+    /// Adds the packet to its slot, which has room for it.
+    fn push(&mut self, at: u32, packet: Queued) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.wire_bytes);
+        let slot = &mut self.slots[at as usize];
+        self.store.push(&mut slot.queue, packet);
+        slot.length += 1;
+        self.depths.grew(at, slot.length);
+        if slot.length == 1 {
+            slot.allot = self.quantum;
+            let before = self.tail.replace(at).unwrap_or(at);
+            let after = if before == at { at } else { self.slots[before as usize].next };
+            self.slots[at as usize].next = after;
+            self.slots[before as usize].next = at;
+        }
+    }
+
+    /// Counts a packet that has been taken from its slot.
+    fn removed(&mut self, at: u32, packet: &Queued) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.wire_bytes);
+        let slot = &mut self.slots[at as usize];
+        slot.length -= 1;
+        self.depths.shrank(at, slot.length);
+    }
+
+    /// Takes the successor of the tail, which is empty or about to be, out of the round.
+    fn leave_round(&mut self, tail: u32) {
+        let at = self.slots[tail as usize].next;
+        let Slot { next, bucket, .. } = self.slots[at as usize];
+        self.buckets[bucket as usize] = NONE;
+        if next == at {
+            self.tail = None;
+        } else {
+            self.slots[tail as usize].next = next;
+        }
+    }
+
+    /// Drops the packet at the tail of the longest slot. Linux: `sfq_drop`.
+    fn drop_from_longest(&mut self, drop: &mut impl FnMut(Queued, Cause)) {
+        let Some((mut at, length)) = self.depths.longest() else { return };
+        if length == 1
+            && let Some(tail) = self.tail
+        {
+            at = self.slots[tail as usize].next;
+            self.leave_round(tail);
+        }
+        if let Some(packet) = self.store.pop_back(&mut self.slots[at as usize].queue) {
+            self.removed(at, &packet);
+            drop(packet, Cause::Full);
+        }
+    }
+
+    fn is_over_limit(&self) -> bool {
+        match self.limit {
+            Buffer::Packets(limit) => self.packets > limit.0,
+            Buffer::Bytes(limit) => self.bytes > limit.0,
+            Buffer::Unlimited => false,
+        }
+    }
+
+    /// Changes the hash if that is due. Linux: `sfq_perturbation`.
+    #[inline]
+    fn perturb(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, Cause)) {
+        if std::mem::take(&mut self.perturb.is_due) {
+            self.perturb.perturbation = entropy.next_u32();
+            if self.tail.is_some() {
+                self.rehash(entropy, drop);
+            }
+        }
+    }
+
+    /// Hashes the packets that wait anew, slot by slot. Linux: `sfq_rehash`.
+    fn rehash(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, Cause)) {
+        let mut all = List::default();
+        for at in (0..).take(self.slots.len()) {
+            while let Some(packet) = self.store.pop(&mut self.slots[at as usize].queue) {
+                self.removed(at, &packet);
+                self.buckets[self.slots[at as usize].bucket as usize] = NONE;
+                self.store.push(&mut all, packet);
+            }
+        }
+        self.tail = None;
+        while let Some(packet) = self.store.pop(&mut all) {
+            match self.slot_for(&packet, entropy) {
+                Some(at) => self.push(at, packet),
+                None => drop(packet, Cause::Full),
+            }
+        }
+    }
+}
+
+impl Rule for Sfq {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Queued,
+        idle: bool,
+        entropy: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        if let Some(period) = self.perturb.period
+            && self.perturb.next == Time::NEVER
+        {
+            self.perturb.next = next_call(now, jiffies(period));
+        }
+        self.perturb(entropy, drop);
+        let Some(at) = self.slot_for(&packet, entropy) else {
+            drop(packet, Cause::Full);
+            return;
+        };
+        self.push(at, packet);
+        let is_bytes = matches!(self.limit, Buffer::Bytes(_));
+        if idle && self.packets == 1 {
+            return;
+        }
+        while self.is_over_limit() {
+            self.drop_from_longest(drop);
+            if !is_bytes {
+                break;
+            }
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        _: Time,
+        entropy: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        self.perturb(entropy, drop);
+        let mut tail = self.tail?;
+        let mut at = self.slots[tail as usize].next;
+        while self.slots[at as usize].allot <= 0 {
+            self.slots[at as usize].allot += self.quantum;
+            tail = at;
+            at = self.slots[tail as usize].next;
+        }
+        self.tail = Some(tail);
+        let packet = self.store.pop(&mut self.slots[at as usize].queue)?;
+        self.removed(at, &packet);
+        let slot = &mut self.slots[at as usize];
+        if slot.length == 0 {
+            self.leave_round(tail);
+        } else {
+            slot.allot = slot.allot.saturating_sub_unsigned(packet.wire_bytes);
+        }
+        Some(packet)
+    }
+
+    fn timer(&self) -> Time {
+        self.perturb.next
+    }
+
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+        if let Some(period) = self.perturb.period {
+            self.perturb.is_due = true;
+            self.perturb.next = next_call(now, jiffies(period));
+        }
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        for slot in &self.slots {
+            self.store.walk(&slot.queue, each);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_units::Bytes;
+
+    use super::*;
+    use crate::testing::check;
+    use expect_test::expect;
+
+    fn sfq(limit: u64, params: SfqParams) -> Sfq {
+        Sfq::new(&params, Buffer::Packets(Packets(limit)))
+    }
+
+    #[test]
+    fn flows_are_served_in_turn() {
+        check(&mut sfq(127, SfqParams::DEFAULT), "a3 b2 5", &expect!["a0 b0 a1 b1 a2"]);
+    }
+
+    #[test]
+    fn over_the_limit_the_longest_slot_loses_its_tail() {
+        check(&mut sfq(4, SfqParams::DEFAULT), "a3 b2 c 4", &expect!["!a2 !a1 a0 b0 c0 b1"]);
+    }
+
+    #[test]
+    fn when_all_slots_hold_one_packet_the_next_in_turn_loses_it() {
+        let mut sfq = Sfq::new(&SfqParams::DEFAULT, Buffer::Bytes(Bytes(3028)));
+        check(&mut sfq, "a b c 2", &expect!["!a0 b0 c0"]);
+    }
+
+    #[test]
+    fn without_a_free_slot_a_new_flow_is_refused() {
+        check(&mut sfq(2, SfqParams::DEFAULT), "a b c 2", &expect!["!c0 a0 b0"]);
+    }
+
+    #[test]
+    fn a_full_slot_refuses_the_packet_that_arrives() {
+        let params = SfqParams { depth: 2, ..SfqParams::DEFAULT };
+        check(&mut sfq(127, params), "a3 b 3", &expect!["!a2 a0 b0 a1"]);
+    }
+
+    #[test]
+    fn a_larger_quantum_is_a_longer_turn() {
+        let params = SfqParams { quantum: Bytes(3028), ..SfqParams::DEFAULT };
+        check(&mut sfq(127, params), "a4 b4 8", &expect!["a0-1 b0-1 a2-3 b2-3"]);
+    }
+
+    #[test]
+    fn flows_that_shared_a_slot_part_when_the_hash_changes() {
+        // Of the flow's number, the last bit counts at first, then the one before it.
+        let perturb = Some(Span::from_secs(10));
+        let params = SfqParams { divisor: 2, perturb, ..SfqParams::DEFAULT };
+        check(&mut sfq(127, params), "a3 c2 +10239 1 +1 4", &expect!["a0-1 c0 a2 c1"]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Plays a script of arrivals and services with a discipline, for its tests.
+
+use std::fmt::Write as _;
+
+use bbrlab_units::{Ecn, Span, Time};
+use expect_test::Expect;
+
+use crate::entropy::Entropy;
+use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
+
+/// Each flow has a hash of its own; every random number is the same.
+struct Plain(u32);
+
+impl Entropy for Plain {
+    fn flow_hash(&mut self, packet: &Queued) -> u32 {
+        packet.flow
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        self.0
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.0.into()
+    }
+
+    fn perturbed_hash(&mut self, packet: &Queued, perturbation: u32) -> u32 {
+        packet.flow >> perturbation
+    }
+}
+
+/// Plays the script and compares what came out, in order: `a0` is the first packet of flow `a`, `a0-3` the first four in a row, and
+/// `!a0` was dropped; `-` was a service without a packet.
+///
+/// Words of the script: `a` a packet of 1,514 bytes arrives, `a3` three of them; those of `A` ask for low delay; `2` the next two are served; `+5` 5 ms
+/// pass, and the timer fires if its time comes.
+pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
+    let mut now = Time::ZERO;
+    let mut handle = 0;
+    let mut numbers = [0; 64];
+    let mut numbers_by_handle = Vec::new();
+    let mut entropy = Plain(1);
+    let mut gone = Vec::new();
+    for word in script.split_whitespace() {
+        let (kind, count) = word.split_at(usize::from(!word.as_bytes()[0].is_ascii_digit()));
+        let count: u64 = if count.is_empty() { 1 } else { count.parse().unwrap() };
+        match kind {
+            "+" => {
+                let end = now + Span::from_millis(count);
+                while rule.timer() > now && rule.timer() <= end {
+                    now = rule.timer();
+                    let drop = &mut |packet, _: Cause| gone.push(Some((true, packet)));
+                    rule.on_timer(now, drop);
+                }
+                now = end;
+            }
+            "" => {
+                for _ in 0..count {
+                    let drop = &mut |packet, _: Cause| gone.push(Some((true, packet)));
+                    let sent = rule.dequeue(now, &mut entropy, drop);
+                    gone.push(sent.map(|packet| (false, packet)));
+                }
+            }
+            name => {
+                for _ in 0..count {
+                    let flow = u32::from(name.as_bytes()[0] - b'A');
+                    numbers_by_handle.push(numbers[flow as usize]);
+                    numbers[flow as usize] += 1;
+                    let packet = Queued {
+                        handle,
+                        flow,
+                        wire_bytes: 1514,
+                        ecn: Ecn::NotEct,
+                        marked: false,
+                        arrived_at: now,
+                    };
+                    handle += 1;
+                    let drop = &mut |packet, _: Cause| gone.push(Some((true, packet)));
+                    rule.enqueue(now, packet, false, &mut entropy, drop);
+                }
+            }
+        }
+    }
+    let name = |(dropped, packet): (bool, Queued)| {
+        (dropped, packet.flow, numbers_by_handle[packet.handle as usize])
+    };
+    expected.assert_eq(&runs(gone.into_iter().map(|fate| fate.map(name))));
+}
+
+/// Packets as text; `a0-3` are four of a flow in a row.
+fn runs(packets: impl Iterator<Item = Option<(bool, u32, u32)>>) -> String {
+    let mut runs: Vec<Option<(bool, u32, u32, u32)>> = Vec::new();
+    for packet in packets {
+        let Some((dropped, flow, number)) = packet else {
+            runs.push(None);
+            continue;
+        };
+        match runs.last_mut() {
+            Some(Some(run)) if (run.0, run.1, run.3 + 1) == (dropped, flow, number) => {
+                run.3 = number;
+            }
+            _ => runs.push(Some((dropped, flow, number, number))),
+        }
+    }
+    let mut text = String::new();
+    for run in runs {
+        let space = if text.is_empty() { "" } else { " " };
+        let Some((dropped, flow, first, last)) = run else {
+            write!(text, "{space}-").unwrap();
+            continue;
+        };
+        let sign = if dropped { "!" } else { "" };
+        let name = char::from_u32(u32::from(b'A') + flow).unwrap();
+        write!(text, "{space}{sign}{name}{first}").unwrap();
+        if last > first {
+            write!(text, "-{last}").unwrap();
+        }
+    }
+    text
+}
