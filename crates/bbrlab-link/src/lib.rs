@@ -12,7 +12,7 @@ pub use delay::{Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use queue::{
-    Buffer, CodelParams, DualPi2Params, EcnThreshold, FqCodelParams, FqPieParams, PieParams, Queue,
-    RedParams, SfqParams, StepThreshold,
+    Buffer, CodelParams, DualPi2Params, EcnThreshold, FqCodelParams, FqParams, FqPieParams,
+    PieParams, PrioParams, Queue, RedParams, SfqParams, StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

@@ -9,6 +9,7 @@ use crate::codel::Codel;
 use crate::drop_tail::DropTail;
 use crate::dualpi2::DualPi2;
 use crate::entropy::Entropy;
+use crate::fq::Fq;
 use crate::fq_codel::FqCodel;
 use crate::fq_pie::FqPie;
 use crate::info::Info;
@@ -88,6 +89,7 @@ disciplines! {
     Red(Red),
     DualPi2(Box<DualPi2>),
     Sfq(Box<Sfq>),
+    Fq(Box<Fq>),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -105,6 +107,7 @@ impl Discipline {
             Queue::Red(params) => Self::Red(Red::new(params, limit)),
             Queue::DualPi2(params) => Self::DualPi2(Box::new(DualPi2::new(params, limit))),
             Queue::Sfq(params) => Self::Sfq(Box::new(Sfq::new(params, limit))),
+            Queue::Fq(params) => Self::Fq(Box::new(Fq::new(params, limit))),
         }
     }
 
@@ -112,7 +115,9 @@ impl Discipline {
     #[must_use]
     pub fn info(&self) -> Option<Info> {
         match self {
-            Self::DropTail(_) | Self::FqPie(_) | Self::DualPi2(_) | Self::Sfq(_) => None,
+            Self::DropTail(_) | Self::FqPie(_) | Self::DualPi2(_) | Self::Sfq(_) | Self::Fq(_) => {
+                None
+            }
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

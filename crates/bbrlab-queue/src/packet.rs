@@ -16,6 +16,8 @@ pub struct Queued {
     pub wire_bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
+    /// The DSCP of the IP header, six bits.
+    pub dscp: u8,
     /// Whether this link has marked it.
     pub marked: bool,
     /// When it reached the link.

@@ -2,8 +2,8 @@
 //! arrivals, sizes, hashes and draws.
 
 use bbrlab_link::{
-    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability, Queue,
-    RedParams, SfqParams, StepThreshold,
+    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams, PieParams,
+    Probability, Queue, RedParams, SfqParams, StepThreshold,
 };
 use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 enum Op {
     /// A packet arrives.
-    Arrive { flow: u32, wire_bytes: u32, ecn: Ecn },
+    Arrive { flow: u32, wire_bytes: u32, ecn: Ecn, dscp: u8 },
     /// The packet in service leaves.
     Depart,
     /// Time passes, and timers fire.
@@ -58,7 +58,9 @@ impl Link {
     fn run(mut self, ops: &[Op]) {
         for op in ops {
             match *op {
-                Op::Arrive { flow, wire_bytes, ecn } => self.arrive(flow, wire_bytes, ecn),
+                Op::Arrive { flow, wire_bytes, ecn, dscp } => {
+                    self.arrive(flow, wire_bytes, ecn, dscp);
+                }
                 Op::Depart => self.serve(),
                 Op::Wait { ns } => self.wait(ns),
             }
@@ -72,10 +74,10 @@ impl Link {
         assert_eq!(self.bytes_in, self.bytes_out);
     }
 
-    fn arrive(&mut self, flow: u32, wire_bytes: u32, ecn: Ecn) {
+    fn arrive(&mut self, flow: u32, wire_bytes: u32, ecn: Ecn, dscp: u8) {
         let handle = u32::try_from(self.seen.len()).unwrap();
         let (marked, arrived_at) = (false, self.now);
-        let packet = Queued { handle, flow, wire_bytes, ecn, marked, arrived_at };
+        let packet = Queued { handle, flow, wire_bytes, ecn, dscp, marked, arrived_at };
         self.seen.push(0);
         self.bytes_in += u64::from(wire_bytes);
         let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);
@@ -134,8 +136,8 @@ fn op() -> impl Strategy<Value = Op> {
     let wire_bytes = prop_oneof![4 => 40..2000_u32, 1 => Just(1514_u32), 1 => 1..1_000_000_u32];
     let ns = prop_oneof![4 => 0..2_000_000_u64, 2 => 0..1_000_000_000_u64, 1 => any::<u64>()];
     prop_oneof![
-        4 => (prop_oneof![3 => 0..8_u32, 1 => 0..2000_u32], wire_bytes, ecn)
-            .prop_map(|(flow, wire_bytes, ecn)| Op::Arrive { flow, wire_bytes, ecn }),
+        4 => (prop_oneof![3 => 0..8_u32, 1 => 0..2000_u32], wire_bytes, ecn, 0..64_u8)
+            .prop_map(|(flow, wire_bytes, ecn, dscp)| Op::Arrive { flow, wire_bytes, ecn, dscp }),
         2 => Just(Op::Depart),
         2 => ns.prop_map(|ns| Op::Wait { ns }),
     ]
@@ -259,6 +261,17 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn fq()(
+        flow_limit in extreme(),
+        quantum in quantum(),
+        initial_quantum in bytes(),
+        ce_threshold in proptest::option::of(span()),
+    ) -> FqParams {
+        FqParams { flow_limit, quantum, initial_quantum, ce_threshold }
+    }
+}
+
 fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
@@ -269,6 +282,7 @@ fn queue() -> impl Strategy<Value = Queue> {
         red().prop_map(Queue::Red),
         dualpi2().prop_map(Queue::DualPi2),
         sfq().prop_map(Queue::Sfq),
+        fq().prop_map(Queue::Fq),
     ]
 }
 

@@ -2,7 +2,9 @@
 
 mod codel;
 mod dualpi2;
+mod fq;
 mod pie;
+mod prio;
 mod red;
 mod sfq;
 
@@ -10,7 +12,9 @@ use bbrlab_units::{Bytes, Packets, Span};
 
 pub use codel::{CodelParams, FqCodelParams};
 pub use dualpi2::{DualPi2Params, StepThreshold};
+pub use fq::FqParams;
 pub use pie::{FqPieParams, PieParams};
+pub use prio::PrioParams;
 pub use red::RedParams;
 pub use sfq::SfqParams;
 
@@ -57,6 +61,8 @@ pub enum Queue {
     DualPi2(DualPi2Params),
     /// `sfq`: a queue for each flow, served in turn; the longest loses packets when the limit is exceeded.
     Sfq(SfqParams),
+    /// `fq` in a router, which paces nothing: a queue for each flow, served in turn, each with a limit.
+    Fq(FqParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

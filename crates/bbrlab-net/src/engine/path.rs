@@ -167,6 +167,7 @@ impl<P: Load> Network<P> {
                     flow: flow.0,
                     wire_bytes,
                     ecn: packet.ticket.ecn(),
+                    dscp: 0,
                     marked,
                     arrived_at: now,
                 };

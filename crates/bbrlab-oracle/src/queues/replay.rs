@@ -158,6 +158,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             flow: row.flow,
             wire_bytes: row.wire_bytes,
             ecn: row.ecn,
+            // The logged hosts set none.
+            dscp: 0,
             marked: false,
             arrived_at: now,
         };

@@ -116,7 +116,8 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
             Ok(Child::Queue { queue: Queue::Red(params), limit })
         }
         "sfq" => fair::sfq(&mut words),
-        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red, sfq")),
+        "fq" => fair::fq(&mut words),
+        kind => Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red, sfq, fq")),
     }
 }
 

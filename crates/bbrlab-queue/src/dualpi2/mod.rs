@@ -274,8 +274,15 @@ mod tests {
         let mut queue = DualPi2::new(&params, Buffer::Packets(Packets(10_000)));
         for (handle, &ecn) in (0..).zip(packets) {
             let arrived_at = Time::ZERO;
-            let packet =
-                Queued { handle, flow: 0, wire_bytes: 1514, ecn, marked: false, arrived_at };
+            let packet = Queued {
+                handle,
+                flow: 0,
+                wire_bytes: 1514,
+                ecn,
+                dscp: 0,
+                marked: false,
+                arrived_at,
+            };
             queue.enqueue(arrived_at, packet, false, &mut Draw(0), &mut |_, _| {});
         }
         queue

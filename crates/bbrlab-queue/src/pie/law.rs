@@ -349,7 +349,15 @@ mod tests {
     }
 
     fn packet(ecn: Ecn) -> Queued {
-        Queued { handle: 0, flow: 0, wire_bytes: 1514, ecn, marked: false, arrived_at: Time::ZERO }
+        Queued {
+            handle: 0,
+            flow: 0,
+            wire_bytes: 1514,
+            ecn,
+            dscp: 0,
+            marked: false,
+            arrived_at: Time::ZERO,
+        }
     }
 
     /// A law that has seen the wait `qdelay_ms` twice, with a probability in millionths.

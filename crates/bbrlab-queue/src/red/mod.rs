@@ -298,7 +298,15 @@ mod tests {
     }
 
     fn packet(ecn: Ecn, wire_bytes: u32) -> Queued {
-        Queued { handle: 0, flow: 0, wire_bytes, ecn, marked: false, arrived_at: Time::ZERO }
+        Queued {
+            handle: 0,
+            flow: 0,
+            wire_bytes,
+            ecn,
+            dscp: 0,
+            marked: false,
+            arrived_at: Time::ZERO,
+        }
     }
 
     /// Whether a packet is queued, queued with a mark, or dropped.

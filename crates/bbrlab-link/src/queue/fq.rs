@@ -1,0 +1,27 @@
+//! The parameters of `fq`.
+
+use bbrlab_units::{Bytes, Span};
+
+/// The parameters of `fq` in a router, where it paces nothing, with `tc`'s names and defaults. `tc`'s `limit` is the link's
+/// buffer, by default 10,000 packets of each band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqParams {
+    /// Packets of one flow that may wait.
+    pub flow_limit: u32,
+    /// Bytes that a flow may send in a turn: 1 to 2^20.
+    pub quantum: Bytes,
+    /// Bytes that a flow may send in its first turn.
+    pub initial_quantum: Bytes,
+    /// ECN-capable packets that waited longer are marked.
+    pub ce_threshold: Option<Span>,
+}
+
+impl FqParams {
+    /// `tc`'s defaults.
+    pub const DEFAULT: Self = Self {
+        flow_limit: 100,
+        quantum: Bytes(3028),
+        initial_quantum: Bytes(15140),
+        ce_threshold: None,
+    };
+}

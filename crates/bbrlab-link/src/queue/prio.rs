@@ -1,0 +1,16 @@
+//! The parameters of `prio`.
+
+/// The parameters of `prio`, with `tc`'s names and defaults. The link's buffer is that of each band, by default 1,000 packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrioParams {
+    /// Bands, of which the first is served first: 2 to 16.
+    pub bands: u8,
+    /// The band of each priority, counted from 0.
+    pub priomap: [u8; 16],
+}
+
+impl PrioParams {
+    /// `tc`'s defaults.
+    pub const DEFAULT: Self =
+        Self { bands: 3, priomap: [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1] };
+}

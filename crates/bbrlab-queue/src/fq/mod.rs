@@ -1,0 +1,334 @@
+//! `fq` as a router's scheduler: a queue for each flow, served in turn, within three bands.
+//!
+//! In a host `fq` paces what its sockets send. A router's packets have no socket: nothing is paced, and what is left is
+//! deficit round robin, new flows first, with a limit for each flow.
+//!
+//! ```text
+//! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out
+//!           else the flow's queue; an idle flow joins the new flows of its band
+//! dequeue   the fast path, then the bands by weighted round robin (9 : 3 : 1, units of 64 KiB),
+//!           in a band the new flows, then the old ones
+//! ```
+//!
+//! The band of a flow is set when it has joined the list, so a flow that has just been made joins band 0, while its packets
+//! count for their own: its first packet waits until the others' band has used up its credit, 192 KiB for best effort.
+//!
+//! Sources: [linux] `net/sched/sch_fq.c`.
+//! Deviations:
+//! 1. `buckets` and `orphan_mask` have their defaults, 1,024 and 1,023.
+//! 2. The limit may be in bytes, too.
+//! 3. A packet that goes into service at once needs no space.
+
+mod table;
+
+use std::collections::VecDeque;
+
+use bbrlab_link::{Buffer, FqParams};
+use bbrlab_units::{NS_PER_MS, Span, Time};
+
+use crate::entropy::Entropy;
+use crate::lists::{List, Store};
+use crate::packet::Queued;
+use crate::priority::{DEFAULT_PRIOMAP, priority};
+use crate::rule::{Cause, Rule};
+use table::{Key, Table, detached_at};
+
+/// Linux: `FQ_BANDS`.
+const BANDS: u8 = 3;
+
+/// Bytes that each band may send in a turn.
+const WEIGHTS: [i32; BANDS as usize] = [9 << 16, 3 << 16, 1 << 16];
+
+/// Packets on the fast path at most while none is in a flow.
+const FAST_MAX: u32 = 8;
+
+/// A flow that has been idle for longer, in jiffies, has a full turn. Linux: `flow_refill_delay`.
+const REFILL_AFTER: u64 = 40;
+
+/// Linux: the largest quantum that `fq_change` accepts.
+const QUANTUM_MAX: u64 = 1 << 20;
+
+/// Flows in bands.
+#[derive(Debug)]
+pub struct Fq {
+    settings: Settings,
+    table: Table,
+    bands: [Band; BANDS as usize],
+    /// The band that is being served.
+    band: u8,
+    /// The fast path. Linux: `internal`.
+    fast: List,
+    fast_length: u32,
+    /// Flows with packets.
+    busy_flows: u32,
+    store: Store,
+    packets: u64,
+}
+
+#[derive(Debug)]
+struct Settings {
+    limit: Buffer,
+    flow_limit: u32,
+    quantum: i32,
+    initial_quantum: i32,
+    ce_threshold: Option<Span>,
+}
+
+/// The flows of a band. Linux: `struct fq_perband_flows`.
+#[derive(Debug, Default)]
+struct Band {
+    new_flows: VecDeque<Key>,
+    old_flows: VecDeque<Key>,
+    /// Bytes that it may send before the next has its turn.
+    credit: i32,
+    /// Of its packets that wait in flows.
+    packets: u64,
+    bytes: u64,
+}
+
+impl Fq {
+    pub(crate) fn new(params: &FqParams, limit: Buffer) -> Self {
+        let quantum = params.quantum.0.clamp(1, QUANTUM_MAX);
+        // `tc` hands whole microseconds to the kernel, in 32 bits.
+        let whole_us = |span: Span| Span::from_micros((span.0 / 1000).min(u32::MAX.into()));
+        let ce_threshold = params.ce_threshold.map(whole_us);
+        let settings = Settings {
+            limit,
+            flow_limit: params.flow_limit,
+            quantum: i32::try_from(quantum).unwrap_or(i32::MAX),
+            initial_quantum: i32::try_from(params.initial_quantum.0).unwrap_or(i32::MAX),
+            ce_threshold,
+        };
+        Self {
+            settings,
+            table: Table::new(),
+            bands: Default::default(),
+            band: 0,
+            fast: List::default(),
+            fast_length: 0,
+            busy_flows: 0,
+            store: Store::default(),
+            packets: 0,
+        }
+    }
+
+    /// Whether a packet passes the flows by. Linux: `fq_fastpath_check`.
+    fn is_fast(&self) -> bool {
+        self.packets == 0 || self.busy_flows == 0 && self.fast_length < FAST_MAX
+    }
+
+    /// Adds a packet to the queue of its flow; `false` if the flow is full.
+    fn push(&mut self, now: Time, packet: Queued, hash: u32) -> bool {
+        let jiffies = now.0 / NS_PER_MS;
+        let key = Table::key(hash);
+        self.table.meet(key, jiffies, self.settings.initial_quantum);
+        let flow = self.table.flow(key);
+        if flow.length >= self.settings.flow_limit {
+            return false;
+        }
+        if let Some(age) = flow.detached.take() {
+            self.bands[usize::from(flow.band)].new_flows.push_back(key);
+            // The kernel compares as unsigned numbers, so a debt stays.
+            if age + REFILL_AFTER < jiffies && flow.credit >= 0 {
+                flow.credit = flow.credit.max(self.settings.quantum);
+            }
+        }
+        let band = band_of(&packet);
+        flow.band = band;
+        self.busy_flows += u32::from(flow.length == 0);
+        flow.length += 1;
+        let band = &mut self.bands[usize::from(band)];
+        band.packets += 1;
+        band.bytes += u64::from(packet.wire_bytes);
+        self.store.push(&mut flow.queue, packet);
+        true
+    }
+
+    /// The flow whose turn it is, and whether it is among the new ones. Linux: the beginning of `fq_dequeue`.
+    fn next_flow(&mut self) -> Option<(Key, bool)> {
+        let mut retry = 0;
+        loop {
+            let band = &self.bands[usize::from(self.band)];
+            if band.credit > 0 {
+                if let Some(&key) = band.new_flows.front() {
+                    return Some((key, true));
+                }
+                if let Some(&key) = band.old_flows.front() {
+                    return Some((key, false));
+                }
+            }
+            // Each band has its turn; one in debt earns its way out while the others are asked again.
+            retry += 1;
+            loop {
+                if retry > BANDS {
+                    return None;
+                }
+                self.band = (self.band + 1) % BANDS;
+                let quantum = WEIGHTS[usize::from(self.band)];
+                let band = &mut self.bands[usize::from(self.band)];
+                band.credit = band.credit.saturating_add(quantum).min(quantum);
+                if band.credit > 0 {
+                    break;
+                }
+                retry = 1;
+            }
+        }
+    }
+
+    /// Takes the flow at the head of a list of the current band out of it.
+    fn unlist(&mut self, is_new: bool) {
+        let band = &mut self.bands[usize::from(self.band)];
+        if is_new {
+            band.new_flows.pop_front()
+        } else {
+            band.old_flows.pop_front()
+        };
+    }
+
+    fn make_old(&mut self, key: Key) {
+        let band = self.table.flow(key).band;
+        self.bands[usize::from(band)].old_flows.push_back(key);
+    }
+
+    /// The next packet of the flows.
+    fn pop(&mut self, now: Time) -> Option<Queued> {
+        loop {
+            let (key, is_new) = self.next_flow()?;
+            let flow = self.table.flow(key);
+            if flow.credit <= 0 {
+                flow.credit = flow.credit.saturating_add(self.settings.quantum);
+                self.unlist(is_new);
+                self.make_old(key);
+                continue;
+            }
+            if let Some(packet) = self.store.pop(&mut flow.queue) {
+                flow.credit = flow.credit.saturating_sub_unsigned(packet.wire_bytes);
+                flow.length -= 1;
+                self.busy_flows -= u32::from(flow.length == 0);
+                let band = &mut self.bands[usize::from(band_of(&packet))];
+                band.packets -= 1;
+                band.bytes -= u64::from(packet.wire_bytes);
+                let band = &mut self.bands[usize::from(self.band)];
+                band.credit = band.credit.saturating_sub_unsigned(packet.wire_bytes);
+                return Some(packet);
+            }
+            self.unlist(is_new);
+            // A new flow must pass through the old ones before it is new again, else it could starve them.
+            if is_new {
+                self.make_old(key);
+            } else {
+                self.table.flow(key).detached = Some(detached_at(now.0 / NS_PER_MS));
+            }
+        }
+    }
+}
+
+/// The band of a packet, by its priority.
+fn band_of(packet: &Queued) -> u8 {
+    DEFAULT_PRIOMAP[usize::from(priority(packet.dscp))]
+}
+
+impl Rule for Fq {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Queued,
+        idle: bool,
+        entropy: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        let band = &self.bands[usize::from(band_of(&packet))];
+        let has_room = self.settings.limit.admits(band.packets, band.bytes, packet.wire_bytes);
+        if !has_room && (!idle || self.packets > 0) {
+            drop(packet, Cause::Full);
+            return;
+        }
+        if self.is_fast() {
+            self.fast_length += 1;
+            self.store.push(&mut self.fast, packet);
+        } else {
+            let hash = entropy.flow_hash(&packet);
+            if !self.push(now, packet, hash) {
+                drop(packet, Cause::Full);
+                return;
+            }
+        }
+        self.packets += 1;
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _: &mut impl Entropy,
+        _: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        if self.packets == 0 {
+            return None;
+        }
+        if let Some(packet) = self.store.pop(&mut self.fast) {
+            self.fast_length -= 1;
+            self.packets -= 1;
+            return Some(packet);
+        }
+        let mut packet = self.pop(now)?;
+        self.packets -= 1;
+        if self.settings.ce_threshold.is_some_and(|most| now.since(packet.arrived_at) > most) {
+            packet.set_ce();
+        }
+        Some(packet)
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.store.walk(&self.fast, each);
+        for flow in self.table.all() {
+            self.store.walk(&flow.queue, each);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::check;
+    use bbrlab_units::{Bytes, Packets};
+    use expect_test::expect;
+
+    fn fq(params: &FqParams) -> Fq {
+        Fq::new(params, Buffer::Packets(Packets(10_000)))
+    }
+
+    #[test]
+    fn the_first_eight_packets_at_an_idle_link_are_served_in_order_of_arrival() {
+        check(&mut fq(&FqParams::DEFAULT), "a4 b4 a b 10", &expect!["a0-3 b0-3 a4 b4"]);
+    }
+
+    #[test]
+    fn flows_are_served_in_turns_of_a_quantum() {
+        let params = FqParams { initial_quantum: Bytes(0), ..FqParams::DEFAULT };
+        check(&mut fq(&params), "z8 8 z8 a4 b4 16", &expect!["z0-15 a0-1 b0-1 a2-3 b2-3"]);
+    }
+
+    #[test]
+    fn a_flow_that_has_just_been_made_waits_until_the_others_band_has_used_its_credit() {
+        // `a` has its first turn, ten packets, in band 0, and then is in band 1, whose 192 KiB are 130 packets.
+        check(
+            &mut fq(&FqParams { flow_limit: 1000, ..FqParams::DEFAULT }),
+            "z8 a200 60 b 100",
+            &expect!["z0-7 a0-139 b0 a140-150"],
+        );
+    }
+
+    #[test]
+    fn a_flow_over_its_limit_loses_what_arrives() {
+        let params = FqParams { flow_limit: 2, ..FqParams::DEFAULT };
+        check(&mut fq(&params), "z8 a3 b 11", &expect!["!a2 z0-7 a0-1 b0"]);
+    }
+
+    #[test]
+    fn a_flow_that_was_idle_for_40_ms_has_a_full_turn() {
+        // `a` has half of its turn left when it becomes idle; it notices in its next turn.
+        let fq = || fq(&FqParams { initial_quantum: Bytes(0), ..FqParams::DEFAULT });
+        check(&mut fq(), "z8 a c12 12 +41 a2 c2 12", &expect!["z0-7 a0 c0-2 a1 c3 a2 c4-12"]);
+        check(&mut fq(), "z8 a c12 12 +43 a2 c2 12", &expect!["z0-7 a0 c0-2 a1-2 c3-12"]);
+    }
+}

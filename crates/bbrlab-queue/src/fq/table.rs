@@ -1,0 +1,178 @@
+//! The flows that `fq` knows, found by their hash, and forgotten after a while.
+//!
+//! A flow has ten bits of its packets' hash as key. The kernel keeps the flows of equal buckets in a tree, and with its 1,024
+//! buckets no two keys have more than one other key in theirs: so a tree is a root and at most one child. On its way to a flow
+//! the kernel forgets flows that have been empty for three seconds; on the way to the root there is none, and on the way to
+//! the child, or to a place for one, it meets the root.
+//!
+//! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`, `hash_64`.
+//! Deviations: none.
+
+use crate::lists::List;
+
+/// Keys, and buckets. Linux: `orphan_mask` + 1, `fq_trees_log`.
+const KEYS: u16 = 1024;
+const BUCKETS_LOG: u32 = 10;
+
+/// Linux: `GOLDEN_RATIO_64`.
+const GOLDEN_RATIO: u64 = 0x61C8_8646_80B5_83EB;
+
+/// A flow that has been empty for longer, in jiffies, may be forgotten. Linux: `FQ_GC_AGE`.
+const FORGET_AFTER: u64 = 3000;
+
+/// No flow.
+const NONE: u16 = u16::MAX;
+
+/// The name of a flow.
+pub(super) type Key = u16;
+
+/// A flow. Linux: `struct fq_flow`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    pub(super) queue: List,
+    pub(super) length: u32,
+    /// Bytes that it may send before the next has its turn.
+    pub(super) credit: i32,
+    pub(super) band: u8,
+    /// The jiffies when it left the lists; `None` while it is in one.
+    pub(super) detached: Option<u64>,
+    is_known: bool,
+    /// Whether the other flow of its bucket is the root of their tree.
+    is_child: bool,
+    /// The other key of its bucket.
+    other: Key,
+}
+
+/// All flows.
+#[derive(Debug)]
+pub(super) struct Table {
+    flows: Vec<Flow>,
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        let flow = Flow {
+            queue: List::default(),
+            length: 0,
+            credit: 0,
+            band: 0,
+            detached: None,
+            is_known: false,
+            is_child: false,
+            other: NONE,
+        };
+        let mut flows = vec![flow; usize::from(KEYS)];
+        let mut buckets = [NONE; 1 << BUCKETS_LOG];
+        for key in 0..KEYS {
+            let before = std::mem::replace(&mut buckets[bucket(key)], key);
+            if before != NONE {
+                flows[usize::from(key)].other = before;
+                flows[usize::from(before)].other = key;
+            }
+        }
+        Self { flows }
+    }
+
+    /// The key of packets with this hash.
+    pub(super) fn key(hash: u32) -> Key {
+        Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
+    }
+
+    /// Makes a flow known if it is not yet; it then has `credit`. Forgets another one that lies on the way to it.
+    pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
+        let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
+        let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
+        if has_other && (!is_known || is_child) {
+            let root = &mut self.flows[usize::from(other)];
+            if root.detached.is_some_and(|age| age + FORGET_AFTER < jiffies) {
+                root.is_known = false;
+                has_other = false;
+                self.flows[usize::from(key)].is_child = false;
+            }
+        }
+        if !is_known {
+            let flow = &mut self.flows[usize::from(key)];
+            let is_child = has_other;
+            // Stale: the band of a flow that was forgotten does not matter any more.
+            *flow = Flow { credit, band: 0, is_known: true, is_child, ..*flow };
+            flow.detached = Some(detached_at(jiffies));
+        }
+    }
+
+    pub(super) fn flow(&mut self, key: Key) -> &mut Flow {
+        &mut self.flows[usize::from(key)]
+    }
+
+    pub(super) fn all(&self) -> &[Flow] {
+        &self.flows
+    }
+}
+
+/// The age of a flow that leaves the lists. The kernel tells it from a pointer by its last bit. Linux:
+/// `fq_flow_set_detached`.
+pub(super) fn detached_at(jiffies: u64) -> u64 {
+    jiffies | 1
+}
+
+fn bucket(key: Key) -> usize {
+    let socket = (u64::from(key) << 1) | 1;
+    (socket.wrapping_mul(GOLDEN_RATIO) >> (64 - BUCKETS_LOG)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two keys of one bucket.
+    fn pair(table: &Table) -> (Key, Key) {
+        let key = (0..KEYS).find(|&key| table.flows[usize::from(key)].other != NONE).unwrap();
+        (key, table.flows[usize::from(key)].other)
+    }
+
+    fn is_known(table: &Table, key: Key) -> bool {
+        table.flows[usize::from(key)].is_known
+    }
+
+    #[test]
+    fn no_bucket_has_more_than_two_keys() {
+        for key in 0..KEYS {
+            assert!((0..KEYS).filter(|&k| bucket(k) == bucket(key)).count() <= 2);
+        }
+    }
+
+    #[test]
+    fn the_root_is_forgotten_on_the_way_to_the_child() {
+        let mut table = Table::new();
+        let (root, child) = pair(&table);
+        table.meet(root, 0, 1);
+        table.meet(child, 3001, 1);
+        assert!(is_known(&table, root));
+        table.meet(child, 3002, 1);
+        assert!(!is_known(&table, root));
+    }
+
+    #[test]
+    fn the_child_is_not_forgotten_on_the_way_to_the_root() {
+        let mut table = Table::new();
+        let (root, child) = pair(&table);
+        table.meet(root, 0, 1);
+        table.meet(child, 0, 1);
+        table.meet(root, 10_000, 1);
+        assert!(is_known(&table, child));
+        // Now the child meets the root, which becomes the child when it comes back.
+        table.meet(child, 10_000, 1);
+        assert!(!is_known(&table, root));
+        table.meet(root, 10_001, 1);
+        assert!(!is_known(&table, child));
+    }
+
+    #[test]
+    fn a_flow_with_packets_is_not_forgotten() {
+        let mut table = Table::new();
+        let (root, child) = pair(&table);
+        table.meet(root, 0, 1);
+        table.flow(root).detached = None;
+        table.meet(child, 10_000, 1);
+        assert!(is_known(&table, root));
+    }
+}
