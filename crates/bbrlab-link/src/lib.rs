@@ -12,7 +12,8 @@ pub use delay::{Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use queue::{
-    Buffer, CodelParams, DualPi2Params, EcnThreshold, FqCodelParams, FqParams, FqPieParams,
-    PieParams, PrioParams, Queue, RedParams, SfqParams, StepThreshold,
+    Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, EcnThreshold,
+    FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Queue, RedParams, SfqParams,
+    StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

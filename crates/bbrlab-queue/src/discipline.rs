@@ -5,6 +5,7 @@
 use bbrlab_link::{Buffer, Queue};
 use bbrlab_units::Time;
 
+use crate::cake::Cake;
 use crate::codel::Codel;
 use crate::drop_tail::DropTail;
 use crate::dualpi2::DualPi2;
@@ -90,6 +91,7 @@ disciplines! {
     DualPi2(Box<DualPi2>),
     Sfq(Box<Sfq>),
     Fq(Box<Fq>),
+    Cake(Box<Cake>),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -108,6 +110,7 @@ impl Discipline {
             Queue::DualPi2(params) => Self::DualPi2(Box::new(DualPi2::new(params, limit))),
             Queue::Sfq(params) => Self::Sfq(Box::new(Sfq::new(params, limit))),
             Queue::Fq(params) => Self::Fq(Box::new(Fq::new(params, limit))),
+            Queue::Cake(params) => Self::Cake(Box::new(Cake::new(params, limit))),
         }
     }
 
@@ -115,9 +118,12 @@ impl Discipline {
     #[must_use]
     pub fn info(&self) -> Option<Info> {
         match self {
-            Self::DropTail(_) | Self::FqPie(_) | Self::DualPi2(_) | Self::Sfq(_) | Self::Fq(_) => {
-                None
-            }
+            Self::DropTail(_)
+            | Self::FqPie(_)
+            | Self::DualPi2(_)
+            | Self::Sfq(_)
+            | Self::Fq(_)
+            | Self::Cake(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

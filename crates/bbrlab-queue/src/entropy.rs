@@ -14,10 +14,33 @@ pub trait Entropy {
     /// The next random number. Linux: `get_random_bytes` of 8 bytes.
     fn next_u64(&mut self) -> u64;
 
+    /// The next random number. Linux: `get_random_u16`.
+    fn next_u16(&mut self) -> u16 {
+        (self.next_u32() >> 16) as u16
+    }
+
     /// The hash of the packet's flow under a perturbation: another perturbation gives another hash. Linux:
     /// `skb_get_hash_perturb`.
     fn perturbed_hash(&mut self, packet: &Queued, perturbation: u32) -> u32 {
         let mixed = (self.flow_hash(packet) ^ perturbation).wrapping_mul(0x9e37_79b1);
         (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca77) >> 4
     }
+
+    /// The hashes of the packet's hosts and its flow; here every flow has hosts of its own. Linux: `flow_hash_from_keys` in
+    /// `cake_hash`.
+    fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
+        let flow = self.flow_hash(packet);
+        HostHashes { destination: flow, source: flow, flow }
+    }
+}
+
+/// Hashes by which `cake` tells hosts and flows apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostHashes {
+    /// Of the address of the receiving host.
+    pub destination: u32,
+    /// Of the address of the sending host.
+    pub source: u32,
+    /// Of the flow.
+    pub flow: u32,
 }

@@ -12,6 +12,7 @@
     reason = "the kernel's integers are as wide as here, and wrap where these do"
 )]
 
+mod cake;
 mod codel;
 mod discipline;
 mod drop_tail;
@@ -36,7 +37,7 @@ mod testing;
 mod ticking;
 
 pub use discipline::Discipline;
-pub use entropy::Entropy;
+pub use entropy::{Entropy, HostHashes};
 pub use info::{CodelInfo, Info, PieInfo};
 pub use packet::Queued;
 pub use rule::{Cause, Rule};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bbrlab_units::{Ecn, Span, Time};
 use expect_test::Expect;
 
-use crate::entropy::Entropy;
+use crate::entropy::{Entropy, HostHashes};
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 
@@ -23,6 +23,16 @@ impl Entropy for Plain {
 
     fn next_u64(&mut self) -> u64 {
         self.0.into()
+    }
+
+    fn next_u16(&mut self) -> u16 {
+        u16::try_from(self.0).unwrap()
+    }
+
+    /// Every flow has a sender of its own; receivers have two each.
+    fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
+        let flow = packet.flow + 1;
+        HostHashes { destination: packet.flow / 2 + 1, source: flow, flow }
     }
 
     fn perturbed_hash(&mut self, packet: &Queued, perturbation: u32) -> u32 {

@@ -2,10 +2,10 @@
 //! arrivals, sizes, hashes and draws.
 
 use bbrlab_link::{
-    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams, PieParams,
-    Probability, Queue, RedParams, SfqParams, StepThreshold,
+    Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, FqCodelParams, FqParams,
+    FqPieParams, PieParams, Probability, Queue, RedParams, SfqParams, StepThreshold,
 };
-use bbrlab_queue::{Discipline, Entropy, Queued, Rule as _};
+use bbrlab_queue::{Discipline, Entropy, HostHashes, Queued, Rule as _};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use proptest::prelude::*;
 
@@ -30,6 +30,11 @@ impl Entropy for Draws {
 
     fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32
+    }
+
+    fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
+        let flow = self.flow_hash(packet);
+        HostHashes { destination: packet.flow % 3, source: flow >> 30, flow }
     }
 
     fn next_u64(&mut self) -> u64 {
@@ -272,6 +277,18 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn cake()(
+        bandwidth in proptest::option::of(prop_oneof![0..100_u64, 0..1_000_000_000_u64, Just(u64::MAX)]),
+        (_, tins) in proptest::sample::select(CakeTins::NAMED),
+        (_, flows) in proptest::sample::select(CakeFlows::NAMED),
+        rtt in span(),
+        memlimit in proptest::option::of(bytes()),
+    ) -> CakeParams {
+        CakeParams { bandwidth: bandwidth.map(BitRate), tins, flows, rtt, memlimit }
+    }
+}
+
 fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
@@ -283,6 +300,7 @@ fn queue() -> impl Strategy<Value = Queue> {
         dualpi2().prop_map(Queue::DualPi2),
         sfq().prop_map(Queue::Sfq),
         fq().prop_map(Queue::Fq),
+        cake().prop_map(Queue::Cake),
     ]
 }
 

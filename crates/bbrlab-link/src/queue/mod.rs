@@ -1,5 +1,6 @@
 //! The queue of a link: its limit, its discipline, and marking by threshold.
 
+mod cake;
 mod codel;
 mod dualpi2;
 mod fq;
@@ -10,6 +11,7 @@ mod sfq;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
+pub use cake::{CakeFlows, CakeParams, CakeTins};
 pub use codel::{CodelParams, FqCodelParams};
 pub use dualpi2::{DualPi2Params, StepThreshold};
 pub use fq::FqParams;
@@ -63,6 +65,8 @@ pub enum Queue {
     Sfq(SfqParams),
     /// `fq` in a router, which paces nothing: a queue for each flow, served in turn, each with a limit.
     Fq(FqParams),
+    /// `cake`: a shaper, tins for classes of traffic, in each a queue for each flow with a law of its own.
+    Cake(CakeParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

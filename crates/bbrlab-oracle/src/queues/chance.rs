@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use bbrlab_queue::{Entropy, Queued};
+use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use super::row::{Row, number};
 use crate::error::LogError;
@@ -66,6 +66,7 @@ pub(super) struct Chance<'a> {
     rows: &'a [Row],
     random: VecDeque<u64>,
     perturbed: VecDeque<u64>,
+    cake: VecDeque<u64>,
 }
 
 impl<'a> Chance<'a> {
@@ -74,7 +75,12 @@ impl<'a> Chance<'a> {
             let of_kind = events.iter().filter(move |e| e.kind == kind && e.point == point);
             of_kind.map(|event| event.value).collect()
         };
-        Self { rows, random: values(Kind::Random), perturbed: values(Kind::PerturbedHash) }
+        Self {
+            rows,
+            random: values(Kind::Random),
+            perturbed: values(Kind::PerturbedHash),
+            cake: values(Kind::CakeHash),
+        }
     }
 }
 
@@ -90,6 +96,16 @@ impl Entropy for Chance<'_> {
     fn next_u32(&mut self) -> u32 {
         // A discipline that draws more often than the kernel's differs in what it then does.
         truncated(self.random.pop_front().unwrap_or(0))
+    }
+
+    fn next_u16(&mut self) -> u16 {
+        let logged = self.random.pop_front().unwrap_or(0);
+        u16::try_from(logged & u64::from(u16::MAX)).expect("16 bits")
+    }
+
+    fn host_hashes(&mut self, _: &Queued) -> HostHashes {
+        let mut next = || truncated(self.cake.pop_front().unwrap_or(0));
+        HostHashes { destination: next(), source: next(), flow: next() }
     }
 
     fn next_u64(&mut self) -> u64 {

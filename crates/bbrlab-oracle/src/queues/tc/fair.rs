@@ -1,9 +1,9 @@
-//! The words of `sfq` and `fq`.
+//! The words of `sfq`, `fq` and `cake`.
 
-use bbrlab_link::{Buffer, FqParams, Queue, SfqParams};
+use bbrlab_link::{Buffer, CakeFlows, CakeParams, CakeTins, FqParams, Queue, SfqParams};
 use bbrlab_units::{Bytes, Packets, Span};
 
-use super::{Child, Words, unknown};
+use super::{Child, Words, rate, unknown};
 
 pub(super) fn sfq(words: &mut Words<'_>) -> Result<Child, String> {
     let mut limit = Buffer::Packets(Packets(127));
@@ -46,4 +46,56 @@ pub(super) fn fq(words: &mut Words<'_>) -> Result<Child, String> {
         }
     }
     Ok(Child::Queue { queue: Queue::Fq(params), limit })
+}
+
+pub(super) fn cake(words: &mut Words<'_>) -> Result<Child, String> {
+    let mut params = CakeParams::DEFAULT;
+    while let Some(word) = words.next() {
+        cake_word(words, word, &mut params)?;
+    }
+    Ok(Child::Queue { queue: Queue::Cake(params), limit: Buffer::Unlimited })
+}
+
+/// A word of `cake`.
+fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Result<(), String> {
+    if let Some((_, tins)) = CakeTins::NAMED.iter().find(|(name, _)| *name == word) {
+        params.tins = *tins;
+        return Ok(());
+    }
+    if let Some((_, flows)) = CakeFlows::NAMED.iter().find(|(name, _)| *name == word) {
+        params.flows = *flows;
+        return Ok(());
+    }
+    match word {
+        "bandwidth" => {
+            let value = words.value(word)?;
+            let rate = rate(value).ok_or_else(|| {
+                format!("{word}: found `{value}`, expected a rate such as 10mbit")
+            })?;
+            params.bandwidth = (rate.0 > 0).then_some(rate);
+        }
+        "unlimited" => params.bandwidth = None,
+        "rtt" => params.rtt = words.span(word)?,
+        "memlimit" => params.memlimit = Some(Bytes(words.number(word)?)),
+        // As if they were not there: no packet is larger than the MTU, and sizes are those on the wire.
+        "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
+        | "egress" => {}
+        "nat"
+        | "wash"
+        | "ack-filter"
+        | "ack-filter-aggressive"
+        | "ingress"
+        | "autorate-ingress"
+        | "overhead"
+        | "mpu"
+        | "atm"
+        | "ptm"
+        | "fwmark" => return Err(format!("`{word}` of cake is left out")),
+        _ => {
+            let expected = "bandwidth, unlimited, besteffort to diffserv8, flowblind to triple-isolate, \
+                            rtt, memlimit";
+            return Err(unknown(word, expected));
+        }
+    }
+    Ok(())
 }

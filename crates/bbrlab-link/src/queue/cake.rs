@@ -1,0 +1,102 @@
+//! The parameters of `cake`.
+
+use bbrlab_units::{BitRate, Bytes, Span};
+
+/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer is a limit besides that of memory; `tc` has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CakeParams {
+    /// The rate of its own shaper; without it, packets leave when the link asks for them.
+    pub bandwidth: Option<BitRate>,
+    /// Into which tins packets are sorted.
+    pub tins: CakeTins,
+    /// Between whom the link is shared.
+    pub flows: CakeFlows,
+    /// The RTT for which the control law is tuned; its target is a twentieth.
+    pub rtt: Span,
+    /// Memory that packets may take; by default it follows from rate and RTT.
+    pub memlimit: Option<Bytes>,
+}
+
+impl CakeParams {
+    /// `tc`'s defaults.
+    pub const DEFAULT: Self = Self {
+        bandwidth: None,
+        tins: CakeTins::Diffserv3,
+        flows: CakeFlows::TripleIsolate,
+        rtt: Span::from_millis(100),
+        memlimit: None,
+    };
+}
+
+/// How packets are sorted into tins by their DSCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CakeTins {
+    /// One tin.
+    Besteffort,
+    /// Eight, by the old precedence.
+    Precedence,
+    /// Three: bulk, best effort, voice.
+    Diffserv3,
+    /// Four: bulk, best effort, video, voice.
+    Diffserv4,
+    /// Eight.
+    Diffserv8,
+}
+
+impl CakeTins {
+    /// All, with their names in `tc`.
+    pub const NAMED: &[(&str, Self)] = &[
+        ("besteffort", Self::Besteffort),
+        ("precedence", Self::Precedence),
+        ("diffserv3", Self::Diffserv3),
+        ("diffserv4", Self::Diffserv4),
+        ("diffserv8", Self::Diffserv8),
+    ];
+}
+
+/// Between whom a tin is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CakeFlows {
+    /// All packets are in one queue.
+    Flowblind,
+    /// A queue for each sending host.
+    Srchost,
+    /// A queue for each receiving host.
+    Dsthost,
+    /// A queue for each pair of hosts.
+    Hosts,
+    /// A queue for each flow.
+    Flows,
+    /// A queue for each flow; sending hosts share the link.
+    DualSrchost,
+    /// A queue for each flow; receiving hosts share the link.
+    DualDsthost,
+    /// A queue for each flow; sending hosts and receiving hosts share the link.
+    TripleIsolate,
+}
+
+impl CakeFlows {
+    /// All, with their names in `tc`.
+    pub const NAMED: &[(&str, Self)] = &[
+        ("flowblind", Self::Flowblind),
+        ("srchost", Self::Srchost),
+        ("dsthost", Self::Dsthost),
+        ("hosts", Self::Hosts),
+        ("flows", Self::Flows),
+        ("dual-srchost", Self::DualSrchost),
+        ("dual-dsthost", Self::DualDsthost),
+        ("triple-isolate", Self::TripleIsolate),
+    ];
+
+    /// Whether flows of the same sending host share what it gets.
+    #[must_use]
+    pub fn by_source(self) -> bool {
+        matches!(self, Self::DualSrchost | Self::TripleIsolate)
+    }
+
+    /// Whether flows of the same receiving host share what it gets.
+    #[must_use]
+    pub fn by_destination(self) -> bool {
+        matches!(self, Self::DualDsthost | Self::TripleIsolate)
+    }
+}

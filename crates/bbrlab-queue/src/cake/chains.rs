@@ -1,0 +1,59 @@
+//! The flows of a tin in the order in which they are served.
+
+use super::hosts::QUEUES;
+
+/// A list of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chain {
+    /// Flows that have just become busy.
+    New,
+    /// Those that have had their turn.
+    Old,
+    /// Empty ones whose control law is not at rest.
+    Decaying,
+}
+
+/// Three rings, each with a head. A flow is in one at most.
+#[derive(Debug)]
+pub(super) struct Chains {
+    links: Vec<Link>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    next: u16,
+    prev: u16,
+}
+
+impl Chains {
+    pub(super) fn new() -> Self {
+        Self { links: (0..QUEUES + 3).map(|own| Link { next: own, prev: own }).collect() }
+    }
+
+    /// The flow that is next in the chain.
+    pub(super) fn first(&self, chain: Chain) -> Option<u16> {
+        let first = self.links[usize::from(head(chain))].next;
+        (first < QUEUES).then_some(first)
+    }
+
+    /// Moves a flow from where it is, if anywhere, to the end of the chain.
+    pub(super) fn move_to_end(&mut self, flow: u16, chain: Chain) {
+        self.remove(flow);
+        let head = head(chain);
+        let last = self.links[usize::from(head)].prev;
+        self.links[usize::from(flow)] = Link { next: head, prev: last };
+        self.links[usize::from(last)].next = flow;
+        self.links[usize::from(head)].prev = flow;
+    }
+
+    pub(super) fn remove(&mut self, flow: u16) {
+        let Link { next, prev } = self.links[usize::from(flow)];
+        self.links[usize::from(prev)].next = next;
+        self.links[usize::from(next)].prev = prev;
+        self.links[usize::from(flow)] = Link { next: flow, prev: flow };
+    }
+}
+
+fn head(chain: Chain) -> u16 {
+    QUEUES + chain as u16
+}

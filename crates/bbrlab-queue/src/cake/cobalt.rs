@@ -1,0 +1,237 @@
+//! COBALT: `CoDel`'s law and BLUE side by side, for one queue.
+//!
+//! CoDel answers flows that yield, BLUE those that do not: each time the queues overflow, BLUE drops a larger share of the fattest.
+//! In contrast to `codel` the last packet of a queue is never dropped, the roots are exact to 32 bits, times are
+//! nanoseconds, and `count` falls while the queue behaves. The reciprocal root is 0 at first, so the first signal comes with the first
+//! packet after the target is exceeded, not an interval later.
+//!
+//! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`, `cobalt_queue_empty`.
+//! Deviations: none.
+
+use crate::entropy::Entropy;
+use crate::packet::Queued;
+
+/// Nanoseconds as the kernel has them. Linux: `ktime_t`.
+pub(super) type Ktime = i64;
+
+/// `2^32 / sqrt(count)`. Linux: `inv_sqrt_cache`.
+const INV_SQRT: [u32; 16] = [
+    u32::MAX,
+    u32::MAX,
+    3_037_000_500,
+    2_479_700_525,
+    2_147_483_647,
+    1_920_767_767,
+    1_753_413_056,
+    1_623_345_051,
+    1_518_500_250,
+    1_431_655_765,
+    1_358_187_914,
+    1_294_981_364,
+    1_239_850_263,
+    1_191_209_601,
+    1_147_878_294,
+    1_108_955_788,
+];
+
+/// By how much BLUE's probability, of 2^32, rises and falls. Linux: `p_inc`, `p_dec`.
+const P_INC: u32 = 1 << 24;
+const P_DEC: u32 = 1 << 20;
+
+/// The parameters in nanoseconds. Linux: `struct cobalt_params`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) interval: u64,
+    pub(super) target: u64,
+    /// What a full packet takes at the rate of the tin.
+    pub(super) mtu_time: u64,
+}
+
+/// The state of one queue. Fields as in the kernel, stale values included. Linux: `struct cobalt_vars`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cobalt {
+    count: u32,
+    rec_inv_sqrt: u32,
+    drop_next: Ktime,
+    blue_timer: Ktime,
+    p_drop: u32,
+    dropping: bool,
+}
+
+impl Cobalt {
+    /// A packet of this queue was dropped because the queues overflow. Linux: `cobalt_queue_full`.
+    pub(super) fn queue_full(&mut self, settings: &Settings, now: Ktime) {
+        if now.wrapping_sub(self.blue_timer).cast_unsigned() > settings.target {
+            self.p_drop = self.p_drop.saturating_add(P_INC);
+            self.blue_timer = now;
+        }
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue was to be served and is empty. Linux: `cobalt_queue_empty`.
+    pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
+        let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
+        if self.p_drop > 0 && since > settings.target {
+            self.p_drop = self.p_drop.saturating_sub(P_DEC);
+            self.blue_timer = now;
+        }
+        self.dropping = false;
+        if self.count > 0 && now.wrapping_sub(self.drop_next) >= 0 {
+            self.count -= 1;
+            self.next_date(settings);
+        }
+    }
+
+    /// Whether its state is that of a queue which never was too long.
+    pub(super) fn is_at_rest(&self, now: Ktime) -> bool {
+        self.p_drop == 0 && self.count == 0 && now >= self.drop_next
+    }
+
+    /// Whether the packet at the head is to be dropped; it may be marked instead. Linux: `cobalt_should_drop`.
+    pub(super) fn should_drop(
+        &mut self,
+        settings: &Settings,
+        now: Ktime,
+        packet: &mut Queued,
+        entropy: &mut impl Entropy,
+    ) -> bool {
+        let waited = now.wrapping_sub(packet.arrived_at.0.cast_signed()).cast_unsigned();
+        let is_over = waited > settings.target && waited > settings.mtu_time * 4;
+        let mut since = now.wrapping_sub(self.drop_next);
+        let mut is_due = self.count > 0 && since >= 0;
+        if is_over {
+            if !self.dropping {
+                self.dropping = true;
+                self.drop_next = self.control(settings, now);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.dropping = false;
+        }
+
+        let mut drops = false;
+        if is_due && self.dropping {
+            drops = !packet.set_ce();
+            self.count = self.count.saturating_add(1);
+            self.next_date(settings);
+            since = now.wrapping_sub(self.drop_next);
+        } else {
+            while is_due {
+                self.count -= 1;
+                self.next_date(settings);
+                since = now.wrapping_sub(self.drop_next);
+                is_due = self.count > 0 && since >= 0;
+            }
+        }
+
+        // BLUE is for those who do not respond, so it never marks.
+        if self.p_drop > 0 {
+            drops |= entropy.next_u32() < self.p_drop;
+        }
+
+        if self.count == 0 {
+            self.drop_next = now.wrapping_add_unsigned(settings.interval);
+        } else if since > 0 && !drops {
+            self.drop_next = now;
+        }
+        drops
+    }
+
+    /// Moves the date of the next drop on, after `count` has changed.
+    fn next_date(&mut self, settings: &Settings) {
+        match INV_SQRT.get(self.count as usize) {
+            Some(&exact) => self.rec_inv_sqrt = exact,
+            None => self.newton_step(),
+        }
+        self.drop_next = self.control(settings, self.drop_next);
+    }
+
+    /// One step of Newton's method towards `2^32 / sqrt(count)`. Linux: `cobalt_newton_step`.
+    fn newton_step(&mut self) {
+        let inverse = u64::from(self.rec_inv_sqrt);
+        let squared = (inverse * inverse) >> 32;
+        let rest = (3u64 << 32).wrapping_sub(u64::from(self.count) * squared);
+        self.rec_inv_sqrt = ((rest >> 2).wrapping_mul(inverse) >> (32 - 2 + 1)) as u32;
+    }
+
+    /// `interval / sqrt(count)` after `from`; of the interval 32 bits count. Linux: `cobalt_control`.
+    fn control(&self, settings: &Settings, from: Ktime) -> Ktime {
+        let interval = u64::from(settings.interval as u32);
+        from.wrapping_add_unsigned((interval * u64::from(self.rec_inv_sqrt)) >> 32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_units::{Ecn, Time};
+
+    use super::*;
+
+    struct Draw(u32);
+
+    impl Entropy for Draw {
+        fn flow_hash(&mut self, _: &Queued) -> u32 {
+            unreachable!("no hash is needed")
+        }
+
+        fn next_u32(&mut self) -> u32 {
+            self.0
+        }
+
+        fn next_u64(&mut self) -> u64 {
+            unreachable!("BLUE draws 32 bits")
+        }
+    }
+
+    const MS: i64 = 1_000_000;
+
+    const SETTINGS: Settings =
+        Settings { interval: 100_000_000, target: 5_000_000, mtu_time: 1_211_200 };
+
+    fn packet(arrived_ms: u64, ecn: Ecn) -> Queued {
+        let arrived_at = Time(arrived_ms * 1_000_000);
+        Queued { handle: 0, flow: 0, wire_bytes: 1514, ecn, dscp: 0, marked: false, arrived_at }
+    }
+
+    #[test]
+    fn the_first_signal_comes_with_the_packet_after_the_target_is_exceeded() {
+        let mut cobalt = Cobalt::default();
+        let mut drops = |now_ms: i64, arrived_ms| {
+            let packet = &mut packet(arrived_ms, Ecn::NotEct);
+            cobalt.should_drop(&SETTINGS, now_ms * MS, packet, &mut Draw(0))
+        };
+        assert!(!drops(4, 0));
+        assert!(!drops(106, 100));
+        assert!(drops(107, 100));
+        // Then `interval / sqrt(2)` after the date of the last, which was 106 ms.
+        assert!(!drops(176, 170));
+        assert!(drops(177, 170));
+    }
+
+    #[test]
+    fn a_packet_that_can_be_marked_is_not_dropped() {
+        let mut cobalt = Cobalt::default();
+        let mut first = packet(0, Ecn::Ect0);
+        assert!(!cobalt.should_drop(&SETTINGS, 106 * MS, &mut first, &mut Draw(0)));
+        let mut second = packet(0, Ecn::Ect0);
+        assert!(!cobalt.should_drop(&SETTINGS, 107 * MS, &mut second, &mut Draw(0)));
+        assert_eq!((first.marked, second.marked), (false, true));
+    }
+
+    #[test]
+    fn blue_drops_a_256th_more_with_each_overflow_once_a_target() {
+        let mut cobalt = Cobalt::default();
+        for now_ms in [10, 11, 16] {
+            cobalt.queue_full(&SETTINGS, now_ms * MS);
+        }
+        assert_eq!(cobalt.p_drop, 2 * P_INC);
+        let mut drops = |draw| {
+            let packet = &mut packet(16, Ecn::Ect0);
+            cobalt.should_drop(&SETTINGS, 17 * MS, packet, &mut Draw(draw))
+        };
+        assert!(drops(2 * P_INC - 1));
+        assert!(!drops(2 * P_INC));
+    }
+}

@@ -1,0 +1,94 @@
+//! The hosts of one side, senders or receivers, with the number of their flows that have a backlog.
+//!
+//! A host with many such flows gets smaller quanta for each, so that hosts share the link, not flows.
+//!
+//! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and its sisters.
+//! Deviations: none.
+
+/// Queues of a tin, and places for hosts. Linux: `CAKE_QUEUES`.
+pub(super) const QUEUES: u16 = 1024;
+
+/// Places that a hash may take. Linux: `CAKE_SET_WAYS`.
+const WAYS: u16 = 8;
+
+/// The places of a hash: its own, and the others of its set.
+pub(super) fn ways(hash: u32) -> impl Iterator<Item = u16> {
+    let own = own_place(hash);
+    let first = own % WAYS;
+    (0..WAYS).map(move |way| own - first + (first + way) % WAYS)
+}
+
+/// The place that a hash takes if it can.
+pub(super) fn own_place(hash: u32) -> u16 {
+    u16::try_from(hash % u32::from(QUEUES)).expect("less than `QUEUES`")
+}
+
+/// The hosts of one side.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    places: Vec<Host>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Host {
+    tag: u32,
+    bulk_flows: u16,
+}
+
+impl Hosts {
+    pub(super) fn new() -> Self {
+        Self { places: vec![Host::default(); usize::from(QUEUES)] }
+    }
+
+    /// The place of the host with this hash. If all of its set are taken by others with a backlog, it shares one.
+    pub(super) fn place(&mut self, hash: u32) -> u16 {
+        let tagged = ways(hash).find(|&at| self.at(at).tag == hash);
+        let place = tagged
+            .or_else(|| ways(hash).find(|&at| self.at(at).bulk_flows == 0))
+            .unwrap_or_else(|| own_place(hash));
+        self.places[usize::from(place)].tag = hash;
+        place
+    }
+
+    pub(super) fn bulk_flows(&self, place: u16) -> u16 {
+        self.at(place).bulk_flows
+    }
+
+    pub(super) fn flow_became_bulk(&mut self, place: u16) {
+        let host = &mut self.places[usize::from(place)];
+        host.bulk_flows = QUEUES.min(host.bulk_flows + 1);
+    }
+
+    pub(super) fn flow_is_no_longer_bulk(&mut self, place: u16) {
+        let host = &mut self.places[usize::from(place)];
+        host.bulk_flows = host.bulk_flows.saturating_sub(1);
+    }
+
+    fn at(&self, place: u16) -> Host {
+        self.places[usize::from(place)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_keeps_its_place_and_others_of_its_set_take_the_next() {
+        let mut hosts = Hosts::new();
+        let (a, b) = (5, 5 + 1024);
+        assert_eq!(hosts.place(a), 5);
+        hosts.flow_became_bulk(5);
+        assert_eq!(hosts.place(b), 6);
+        assert_eq!(hosts.place(a), 5);
+        // Without a backlog it loses its place to the next that comes.
+        hosts.flow_is_no_longer_bulk(5);
+        assert_eq!(hosts.place(5 + 2048), 5);
+    }
+
+    #[test]
+    fn a_set_wraps_around() {
+        let places: Vec<u16> = ways(1024 + 13).collect();
+        assert_eq!(places, [13, 14, 15, 8, 9, 10, 11, 12]);
+    }
+}

@@ -1,0 +1,136 @@
+//! The tins of each mode: which packets they hold, their share, their weight.
+//!
+//! Tin 0 of `diffserv3` and `diffserv4` is best effort, and it is bulk that is tin 1; `tc` lists them the other way round.
+//!
+//! Sources: [linux] `net/sched/sch_cake.c`, `diffserv8`, `diffserv4`, `diffserv3`, `precedence`, `cake_config_diffserv3` and
+//! its sisters.
+//! Deviations: none.
+
+use bbrlab_link::CakeTins;
+
+/// Codepoints.
+mod dscp {
+    pub(super) const LE: u8 = 1;
+    /// Of the old type of service: throughput, and low delay.
+    pub(super) const TOS2: u8 = 2;
+    pub(super) const TOS4: u8 = 4;
+    pub(super) const CS1: u8 = 8;
+    pub(super) const CS2: u8 = 16;
+    pub(super) const CS3: u8 = 24;
+    pub(super) const CS4: u8 = 32;
+    pub(super) const CS5: u8 = 40;
+    pub(super) const VA: u8 = 44;
+    pub(super) const EF: u8 = 46;
+    pub(super) const CS6: u8 = 48;
+    pub(super) const CS7: u8 = 56;
+}
+
+/// Whether the codepoint is of the class `af`, 1 to 4, of assured forwarding.
+fn is_af(codepoint: u8, af: u8) -> bool {
+    (1..=3).any(|drop_precedence| codepoint == af * 8 + drop_precedence * 2)
+}
+
+/// The tin of a codepoint.
+pub(super) fn tin(mode: CakeTins, codepoint: u8) -> usize {
+    let codepoint = codepoint & 63;
+    match mode {
+        CakeTins::Besteffort => 0,
+        CakeTins::Precedence => usize::from(codepoint >> 3),
+        CakeTins::Diffserv3 => match codepoint {
+            dscp::LE | dscp::CS1 => 1,
+            dscp::TOS4 | dscp::VA | dscp::EF | dscp::CS6 | dscp::CS7 => 2,
+            _ => 0,
+        },
+        CakeTins::Diffserv4 => match codepoint {
+            dscp::LE | dscp::CS1 => 1,
+            dscp::TOS4 | dscp::CS2 | dscp::CS3 => 2,
+            c if (2..=4).any(|af| is_af(c, af)) => 2,
+            dscp::CS4 | dscp::CS5 | dscp::VA | dscp::EF | dscp::CS6 | dscp::CS7 => 3,
+            _ => 0,
+        },
+        CakeTins::Diffserv8 => match codepoint {
+            dscp::LE => 0,
+            dscp::TOS2 | dscp::CS1 => 1,
+            c if is_af(c, 1) => 1,
+            dscp::CS3 => 3,
+            c if is_af(c, 3) || is_af(c, 4) => 3,
+            dscp::TOS4 => 4,
+            c if is_af(c, 2) => 4,
+            dscp::CS2 => 5,
+            dscp::CS4 | dscp::CS5 | dscp::VA | dscp::EF => 6,
+            dscp::CS6 | dscp::CS7 => 7,
+            _ => 2,
+        },
+    }
+}
+
+/// What a tin may send before others come first, of a rate in bytes a second, and its weight where there is no rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tier {
+    pub(super) rate: u64,
+    pub(super) quantum: u16,
+}
+
+/// The tins of a mode.
+pub(super) fn tiers(mode: CakeTins, rate: u64) -> Vec<Tier> {
+    let halved = |shifts: &[u32]| {
+        shifts.iter().map(|shift| Tier { rate: rate >> shift, quantum: 1024 >> shift }).collect()
+    };
+    match mode {
+        CakeTins::Besteffort => vec![Tier { rate, quantum: 65535 }],
+        CakeTins::Diffserv3 => halved(&[0, 4, 2]),
+        CakeTins::Diffserv4 => halved(&[0, 4, 1, 2]),
+        CakeTins::Precedence | CakeTins::Diffserv8 => {
+            let seven_eighths = |tier: &Tier| {
+                let quantum = (u32::from(tier.quantum) * 7) >> 3;
+                let quantum = u16::try_from(quantum).expect("less than before");
+                Some(Tier { rate: tier.rate.wrapping_mul(7) >> 3, quantum })
+            };
+            let first = Tier { rate, quantum: 256 };
+            std::iter::successors(Some(first), seven_eighths).take(8).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// The tins of all codepoints, a row for each precedence.
+    fn check(mode: CakeTins, expected: &Expect) {
+        let tins: Vec<String> = (0..64).map(|codepoint| tin(mode, codepoint).to_string()).collect();
+        let rows: Vec<String> = tins.chunks(8).map(<[String]>::concat).collect();
+        expected.assert_eq(&rows.join(" "));
+    }
+
+    #[test]
+    fn tins_are_those_of_the_kernels_tables() {
+        check(
+            CakeTins::Diffserv3,
+            &expect!["01002000 10000000 00000000 00000000 00000000 00002020 20000000 20000000"],
+        );
+        check(
+            CakeTins::Diffserv4,
+            &expect!["01002000 10000000 20202020 20202020 30202020 30003030 30000000 30000000"],
+        );
+        check(
+            CakeTins::Diffserv8,
+            &expect!["20124222 12121212 52424242 32323232 62323232 62226262 72222222 72222222"],
+        );
+        check(
+            CakeTins::Precedence,
+            &expect!["00000000 11111111 22222222 33333333 44444444 55555555 66666666 77777777"],
+        );
+    }
+
+    #[test]
+    fn the_shares_of_diffserv3_are_all_a_16th_and_a_quarter() {
+        let rates: Vec<u64> =
+            tiers(CakeTins::Diffserv3, 1_250_000).iter().map(|tier| tier.rate).collect();
+        assert_eq!(rates, [1_250_000, 78_125, 312_500]);
+        let quanta: Vec<u16> =
+            tiers(CakeTins::Diffserv8, 0).iter().map(|tier| tier.quantum).collect();
+        assert_eq!(quanta, [256, 224, 196, 171, 149, 130, 113, 98]);
+    }
+}
