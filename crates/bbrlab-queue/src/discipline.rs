@@ -16,6 +16,7 @@ use crate::fq_pie::FqPie;
 use crate::info::Info;
 use crate::packet::Queued;
 use crate::pie::Pie;
+use crate::prio::Prio;
 use crate::red::Red;
 use crate::rule::{Cause, Rule};
 use crate::sfq::Sfq;
@@ -92,6 +93,7 @@ disciplines! {
     Sfq(Box<Sfq>),
     Fq(Box<Fq>),
     Cake(Box<Cake>),
+    Prio(Prio),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -111,6 +113,7 @@ impl Discipline {
             Queue::Sfq(params) => Self::Sfq(Box::new(Sfq::new(params, limit))),
             Queue::Fq(params) => Self::Fq(Box::new(Fq::new(params, limit))),
             Queue::Cake(params) => Self::Cake(Box::new(Cake::new(params, limit))),
+            Queue::Prio(params) => Self::Prio(Prio::new(params, limit)),
         }
     }
 
@@ -123,7 +126,8 @@ impl Discipline {
             | Self::DualPi2(_)
             | Self::Sfq(_)
             | Self::Fq(_)
-            | Self::Cake(_) => None,
+            | Self::Cake(_)
+            | Self::Prio(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

@@ -27,6 +27,7 @@ mod jiffies;
 mod lists;
 mod packet;
 mod pie;
+mod prio;
 mod priority;
 mod red;
 mod rule;

@@ -3,7 +3,7 @@
 
 use bbrlab_link::{
     Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, FqCodelParams, FqParams,
-    FqPieParams, PieParams, Probability, Queue, RedParams, SfqParams, StepThreshold,
+    FqPieParams, PieParams, PrioParams, Probability, Queue, RedParams, SfqParams, StepThreshold,
 };
 use bbrlab_queue::{Discipline, Entropy, HostHashes, Queued, Rule as _};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -289,6 +289,12 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn prio()(bands in any::<u8>(), priomap in any::<[u8; 16]>()) -> PrioParams {
+        PrioParams { bands, priomap }
+    }
+}
+
 fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
@@ -301,6 +307,7 @@ fn queue() -> impl Strategy<Value = Queue> {
         sfq().prop_map(Queue::Sfq),
         fq().prop_map(Queue::Fq),
         cake().prop_map(Queue::Cake),
+        prio().prop_map(Queue::Prio),
     ]
 }
 

@@ -67,6 +67,8 @@ pub enum Queue {
     Fq(FqParams),
     /// `cake`: a shaper, tins for classes of traffic, in each a queue for each flow with a law of its own.
     Cake(CakeParams),
+    /// `prio`: bands, of which one is served only when those before it are empty.
+    Prio(PrioParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

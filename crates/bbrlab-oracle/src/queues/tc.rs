@@ -118,9 +118,11 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
         "sfq" => fair::sfq(&mut words),
         "fq" => fair::fq(&mut words),
         "cake" => fair::cake(&mut words),
-        kind => {
-            Err(unknown(kind, "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red, sfq, fq, cake"))
-        }
+        "prio" => fair::prio(&mut words),
+        kind => Err(unknown(
+            kind,
+            "pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red, sfq, fq, cake, prio",
+        )),
     }
 }
 

@@ -1,6 +1,8 @@
-//! The words of `sfq`, `fq` and `cake`.
+//! The words of `sfq`, `fq`, `cake` and `prio`.
 
-use bbrlab_link::{Buffer, CakeFlows, CakeParams, CakeTins, FqParams, Queue, SfqParams};
+use bbrlab_link::{
+    Buffer, CakeFlows, CakeParams, CakeTins, FqParams, PrioParams, Queue, SfqParams,
+};
 use bbrlab_units::{Bytes, Packets, Span};
 
 use super::{Child, Words, rate, unknown};
@@ -54,6 +56,23 @@ pub(super) fn cake(words: &mut Words<'_>) -> Result<Child, String> {
         cake_word(words, word, &mut params)?;
     }
     Ok(Child::Queue { queue: Queue::Cake(params), limit: Buffer::Unlimited })
+}
+
+pub(super) fn prio(words: &mut Words<'_>) -> Result<Child, String> {
+    let mut params = PrioParams::DEFAULT;
+    while let Some(word) = words.next() {
+        match word {
+            "bands" => params.bands = words.number(word)?,
+            "priomap" => {
+                for band in &mut params.priomap {
+                    *band = words.number(word)?;
+                }
+            }
+            _ => return Err(unknown(word, "bands, priomap")),
+        }
+    }
+    let limit = Buffer::Packets(Packets(1000));
+    Ok(Child::Queue { queue: Queue::Prio(params), limit })
 }
 
 /// A word of `cake`.
