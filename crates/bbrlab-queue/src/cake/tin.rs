@@ -233,3 +233,96 @@ fn leave(hosts: Option<&mut Hosts>, place: u16) {
         hosts.flow_is_no_longer_bulk(place);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tin(isolation: CakeFlows) -> Tin {
+        Tin::new(0, 1024, (5_000_000, 100_000_000), isolation)
+    }
+
+    fn hashes(flow: u32, source: u32, destination: u32) -> HostHashes {
+        HostHashes { destination, source, flow }
+    }
+
+    /// The queue for a packet of this flow, which then has a backlog.
+    fn join(tin: &mut Tin, hashes: &HostHashes) -> u16 {
+        let at = tin.queue_for(CakeFlows::TripleIsolate, hashes);
+        if tin.flow(at).set == Set::Free {
+            tin.sparse_flows += 1;
+            tin.becomes_bulk(at);
+        }
+        at
+    }
+
+    #[test]
+    fn flows_of_a_set_have_a_queue_each_until_there_are_more_than_eight() {
+        let mut tin = tin(CakeFlows::TripleIsolate);
+        let hash = |number: u32| hashes(number * 1024 + 3, number + 1, 1);
+        let queues: Vec<u16> = (1..=9).map(|number| join(&mut tin, &hash(number))).collect();
+        assert_eq!(queues, [3, 4, 5, 6, 7, 0, 1, 2, 3]);
+        // The ninth has taken over the tag of the first, whose next packet looks for another queue in vain.
+        assert_eq!(join(&mut tin, &hash(2)), 4);
+        assert_eq!(join(&mut tin, &hash(1)), 3);
+    }
+
+    #[test]
+    fn an_empty_queue_stays_reserved_until_it_is_needed() {
+        let mut tin = tin(CakeFlows::TripleIsolate);
+        let (a, b) = (hashes(1024 + 3, 1, 1), hashes(2048 + 3, 2, 1));
+        assert_eq!(join(&mut tin, &a), 3);
+        assert_eq!(join(&mut tin, &b), 4);
+        tin.becomes_empty(3, 0);
+        // The tag of `b` is found before the free queue.
+        assert_eq!(join(&mut tin, &b), 4);
+        assert_eq!(join(&mut tin, &hashes(3072 + 3, 3, 1)), 3);
+        assert_eq!(join(&mut tin, &a), 5);
+    }
+
+    #[test]
+    fn the_quantum_is_shared_by_the_flows_of_the_busier_host() {
+        struct Draw;
+        impl Entropy for Draw {
+            fn flow_hash(&mut self, _: &crate::packet::Queued) -> u32 {
+                unreachable!("no hash is needed")
+            }
+            fn next_u32(&mut self) -> u32 {
+                u32::MAX
+            }
+            fn next_u64(&mut self) -> u64 {
+                unreachable!("16 bits are enough")
+            }
+        }
+        let mut tin = tin(CakeFlows::TripleIsolate);
+        // One sender, two receivers with two flows and one.
+        let queues = [(10, 1), (20, 1), (30, 2)]
+            .map(|(flow, destination)| join(&mut tin, &hashes(flow, 9, destination)));
+        let quanta = queues.map(|at| tin.flow_quantum(at, &mut Draw));
+        assert_eq!(quanta, [505, 505, 505]);
+        tin.becomes_empty(queues[0], 0);
+        assert_eq!(tin.flow_quantum(queues[1], &mut Draw), 757);
+    }
+
+    #[test]
+    fn a_set_without_a_place_for_another_host_shares_one() {
+        let mut tin = tin(CakeFlows::DualSrchost);
+        for number in 0..9 {
+            let flow = hashes(number, 1024 * number + 7, 1);
+            let at = tin.queue_for(CakeFlows::DualSrchost, &flow);
+            tin.sparse_flows += 1;
+            tin.becomes_bulk(at);
+        }
+        let sources = tin.sources.as_ref().unwrap();
+        assert_eq!([sources.bulk_flows(7), sources.bulk_flows(0)], [2, 1]);
+    }
+
+    #[test]
+    fn after_256_zeros_a_flow_gets_a_byte() {
+        let mut patience = Patience::default();
+        assert!((0..256).all(|_| patience.quantum(0) == 0));
+        assert_eq!(patience.quantum(0), 1);
+        assert_eq!(patience.quantum(5), 5);
+        assert_eq!(patience.quantum(0), 0);
+    }
+}

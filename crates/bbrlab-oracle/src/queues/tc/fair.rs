@@ -118,3 +118,81 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queues::tc::qdisc;
+    use expect_test::{Expect, expect};
+
+    fn check(words: &str, queue: Queue, limit: Buffer) {
+        assert_eq!(qdisc(words), Ok(Child::Queue { queue, limit }), "{words}");
+    }
+
+    fn packets(packets: u64) -> Buffer {
+        Buffer::Packets(Packets(packets))
+    }
+
+    #[test]
+    fn without_words_the_parameters_are_those_of_tc() {
+        check("sfq", Queue::Sfq(SfqParams::DEFAULT), packets(127));
+        check("fq", Queue::Fq(FqParams::DEFAULT), packets(10_000));
+        check("cake", Queue::Cake(CakeParams::DEFAULT), Buffer::Unlimited);
+        check("prio", Queue::Prio(PrioParams::DEFAULT), packets(1000));
+    }
+
+    #[test]
+    fn the_words_of_the_reference_are_understood() {
+        let perturb = Some(Span::from_secs(10));
+        let sfq = SfqParams { perturb, ..SfqParams::DEFAULT };
+        check("sfq limit 127 perturb 10", Queue::Sfq(sfq), packets(127));
+        let ce_threshold = Some(Span::from_millis(5));
+        let fq = FqParams { flow_limit: 1000, ce_threshold, ..FqParams::DEFAULT };
+        check(
+            "fq limit 10000 flow_limit 1000 quantum 3028 initial_quantum 15140 ce_threshold 5ms",
+            Queue::Fq(fq),
+            packets(10_000),
+        );
+        let rtt = Span::from_millis(30);
+        let bandwidth = rate("10mbit");
+        let cake = CakeParams { bandwidth, rtt, ..CakeParams::DEFAULT };
+        check(
+            "cake bandwidth 10mbit diffserv3 triple-isolate nowash no-ack-filter split-gso rtt 30ms raw",
+            Queue::Cake(cake),
+            Buffer::Unlimited,
+        );
+        let (tins, flows) = (CakeTins::Besteffort, CakeFlows::Flows);
+        check(
+            "cake unlimited besteffort flows rtt 100ms raw",
+            Queue::Cake(CakeParams { tins, flows, ..CakeParams::DEFAULT }),
+            Buffer::Unlimited,
+        );
+    }
+
+    fn check_error(words: &str, expected: &Expect) {
+        expected.assert_eq(&qdisc(words).unwrap_err());
+    }
+
+    #[test]
+    fn what_is_left_out_is_refused_by_name() {
+        check_error(
+            "sfq headdrop",
+            &expect![
+                "found `headdrop`, expected limit, depth, flows, divisor, quantum, perturb; headdrop and the words of red are left out"
+            ],
+        );
+        check_error(
+            "fq maxrate 10mbit",
+            &expect![
+                "found `maxrate`, expected limit, flow_limit, quantum, initial_quantum, ce_threshold"
+            ],
+        );
+        check_error("cake wash", &expect!["`wash` of cake is left out"]);
+        check_error("cake overhead 18", &expect!["`overhead` of cake is left out"]);
+        check_error(
+            "cake bandwidth fast",
+            &expect!["bandwidth: found `fast`, expected a rate such as 10mbit"],
+        );
+        check_error("prio bands", &expect!["bands: found nothing, expected a value"]);
+    }
+}
