@@ -5,15 +5,17 @@
 mod delay;
 mod link;
 mod loss;
+mod policer;
 mod queue;
 mod rate;
 
 pub use delay::{Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
+pub use policer::Policer;
 pub use queue::{
     Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, EcnThreshold,
     FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Queue, RedParams, SfqParams,
-    StepThreshold,
+    SlotParams, StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

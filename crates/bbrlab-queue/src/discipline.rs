@@ -20,6 +20,7 @@ use crate::prio::Prio;
 use crate::red::Red;
 use crate::rule::{Cause, Rule};
 use crate::sfq::Sfq;
+use crate::slots::Slots;
 
 /// Defines the enum of all rules, whose methods are a `match` on the rule.
 macro_rules! disciplines {
@@ -94,6 +95,7 @@ disciplines! {
     Fq(Box<Fq>),
     Cake(Box<Cake>),
     Prio(Prio),
+    Slots(Slots),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -114,6 +116,7 @@ impl Discipline {
             Queue::Fq(params) => Self::Fq(Box::new(Fq::new(params, limit))),
             Queue::Cake(params) => Self::Cake(Box::new(Cake::new(params, limit))),
             Queue::Prio(params) => Self::Prio(Prio::new(params, limit)),
+            Queue::Slots(params) => Self::Slots(Slots::new(params, limit)),
         }
     }
 
@@ -127,7 +130,8 @@ impl Discipline {
             | Self::Sfq(_)
             | Self::Fq(_)
             | Self::Cake(_)
-            | Self::Prio(_) => None,
+            | Self::Prio(_)
+            | Self::Slots(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

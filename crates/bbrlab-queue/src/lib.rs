@@ -27,11 +27,13 @@ mod jiffies;
 mod lists;
 mod packet;
 mod pie;
+mod police;
 mod prio;
 mod priority;
 mod red;
 mod rule;
 mod sfq;
+mod slots;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "ticking")]
@@ -41,6 +43,7 @@ pub use discipline::Discipline;
 pub use entropy::{Entropy, HostHashes};
 pub use info::{CodelInfo, Info, PieInfo};
 pub use packet::Queued;
+pub use police::Police;
 pub use rule::{Cause, Rule};
 #[cfg(feature = "ticking")]
 pub use ticking::Ticking;

@@ -8,6 +8,7 @@ mod pie;
 mod prio;
 mod red;
 mod sfq;
+mod slots;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
@@ -19,6 +20,7 @@ pub use pie::{FqPieParams, PieParams};
 pub use prio::PrioParams;
 pub use red::RedParams;
 pub use sfq::SfqParams;
+pub use slots::SlotParams;
 
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +71,8 @@ pub enum Queue {
     Cake(CakeParams),
     /// `prio`: bands, of which one is served only when those before it are empty.
     Prio(PrioParams),
+    /// `netem`'s slots: packets wait for a delay and for the next slot, in which all that are due leave together.
+    Slots(SlotParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::tc::{self, Child};
+use bbrlab_units::Span;
+
 use crate::error::LogError;
 use crate::table::Table;
 
@@ -47,7 +49,7 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, LogError> {
     let mut episodes = Vec::new();
     for (at, cells) in table.rows().iter().enumerate() {
         let bad = |reason| LogError::BadRow { path: path.clone(), row: at + 1, reason };
-        let [name, qdisc, rate, _rtt, _ccs, _starts, settings, t0, ..] = cells.as_slice() else {
+        let [name, qdisc, rate, rtt, _ccs, _starts, settings, t0, ..] = cells.as_slice() else {
             return Err(bad("a row has at least 8 cells".to_owned()));
         };
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -56,13 +58,13 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, LogError> {
         }
         let t0_ns =
             t0.parse().map_err(|_| bad(format!("t0_ns: found `{t0}`, expected a number")))?;
-        let points = points(qdisc, rate, settings).map_err(bad)?;
+        let points = points(qdisc, rate, rtt, settings).map_err(bad)?;
         episodes.push(Episode { name: name.clone(), t0_ns, points, dir: dir.to_owned() });
     }
     Ok(episodes)
 }
 
-fn points(qdisc: &str, rate: &str, settings: &str) -> Result<Vec<Point>, String> {
+fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Point>, String> {
     // `0 (own shaper)`: cake is its own link.
     let rate = rate.split(' ').next().unwrap_or_default();
     let mbps: u64 =
@@ -70,11 +72,14 @@ fn points(qdisc: &str, rate: &str, settings: &str) -> Result<Vec<Point>, String>
     let rate_bps = (mbps > 0).then_some(mbps.saturating_mul(1_000_000));
     let child = tc::qdisc(qdisc).map_err(|reason| format!("qdisc: {reason}"))?;
     let mut points = vec![Point { name: "bn", child, rate_bps }];
+    let rtt_ms: u64 =
+        rtt.parse().map_err(|_| format!("rtt_ms: found `{rtt}`, expected a number"))?;
+    let one_way = Span(rtt_ms.saturating_mul(500_000));
     if let Some((key, value)) = settings.split_once('=') {
         let (name, child) = match key {
             "police" => ("police", tc::police(value)),
-            "data_slot" => ("data", tc::slot(value)),
-            "ack_slot" => ("ack", tc::slot(value)),
+            "data_slot" => ("data", tc::slot(value, one_way)),
+            "ack_slot" => ("ack", tc::slot(value, one_way)),
             _ => {
                 return Err(format!(
                     "settings: found `{key}`, expected police, data_slot, ack_slot"

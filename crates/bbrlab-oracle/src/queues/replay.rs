@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use bbrlab_queue::{Cause, Discipline, Queued, Rule as _};
+use bbrlab_queue::{Cause, Discipline, Police, Queued, Rule as _};
 use bbrlab_units::Time;
 
 use super::chance::{Chance, Event, Kind};
@@ -59,6 +59,16 @@ pub(super) fn replay(
                 watch,
             }
             .run()
+        }
+        Child::Police(policer) => {
+            let mut police = Police::new(policer);
+            let fate = |row: &Row| {
+                let now = Time(episode.t0_ns + row.arrives.ns);
+                let passes = police.admits(now, row.wire_bytes);
+                let dropped_ns = (!passes).then_some(row.arrives.ns);
+                Fate { dropped_ns, ..Fate::default() }
+            };
+            rows.iter().map(fate).collect()
         }
     }
 }

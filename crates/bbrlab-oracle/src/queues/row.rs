@@ -55,14 +55,14 @@ pub(super) struct Row {
 pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());
-    let mut last: Option<Call> = None;
+    let mut last = 0;
     for (at, cells) in table.rows().iter().enumerate() {
         let bad = |reason| LogError::BadRow { path: path.to_owned(), row: at + 1, reason };
         let row = parse(cells).map_err(bad)?;
-        if last.is_some_and(|last| row.arrives < last) {
+        if row.arrives.ns < last {
             return Err(bad("it arrives before the row above".to_owned()));
         }
-        last = Some(row.arrives);
+        last = row.arrives.ns;
         rows.push(row);
     }
     Ok(rows)
@@ -102,8 +102,13 @@ fn parse(cells: &[String]) -> Result<Row, String> {
     if wire_bytes == 0 || wire_bytes > MAX_LEN {
         return Err(format!("len: found {wire_bytes}, expected 1 to {MAX_LEN}"));
     }
-    let dropped_ns = optional("drop_ns", drop_ns)?;
+    let arr_ns = number("arr_ns", arr_ns)?;
+    let mut dropped_ns = optional("drop_ns", drop_ns)?;
     let departs = call("dep", dep_ns, dep_i)?;
+    // A policer's drops have no time of their own.
+    if point == "police" && fate == "drop_enq" {
+        dropped_ns = Some(arr_ns);
+    }
     let (is_dropped, is_sent) = match fate.as_str() {
         "sent" => (false, true),
         "drop_enq" | "drop_other" | "drop_deq" => (true, false),
@@ -116,11 +121,11 @@ fn parse(cells: &[String]) -> Result<Row, String> {
     Ok(Row {
         point: point.clone(),
         n: number("n", n)?,
-        arrives: Call { ns: number("arr_ns", arr_ns)?, number: number("arr_i", arr_i)? },
+        arrives: Call { ns: arr_ns, number: optional("arr_i", arr_i)?.unwrap_or(0) },
         flow: number("flow", flow)?,
         wire_bytes,
         ecn,
-        hash: number("hash", hash)?,
+        hash: if hash.is_empty() { 0 } else { number("hash", hash)? },
         taken: call("deq", deq_ns, deq_i)?,
         departs,
         fate: Fate {

@@ -3,8 +3,8 @@
 mod fair;
 
 use bbrlab_link::{
-    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Probability, Queue,
-    RedParams, StepThreshold,
+    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Policer,
+    Probability, Queue, RedParams, SlotParams, StepThreshold,
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
@@ -18,6 +18,8 @@ pub enum Child {
         /// The limit of waiting packets.
         limit: Buffer,
     },
+    /// A policer.
+    Police(Policer),
 }
 
 /// A discipline from its words: `codel limit 1000 target 5ms interval 100ms noecn`.
@@ -128,12 +130,34 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
 
 /// A policer: `rate 10mbit burst 32k conform-exceed drop`.
 pub(super) fn police(text: &str) -> Result<Child, String> {
-    Err(unknown(text, "nothing yet"))
+    let mut words = Words::new(text);
+    let (mut rate, mut burst) = (None, None);
+    while let Some(word) = words.next() {
+        match word {
+            "rate" => rate = Some(words.rate(word)?),
+            "burst" => burst = Some(words.size(word)?),
+            "conform-exceed" => match words.value(word)? {
+                "drop" => {}
+                other => return Err(unknown(other, "drop")),
+            },
+            _ => return Err(unknown(word, "rate, burst, conform-exceed")),
+        }
+    }
+    match (rate, burst) {
+        (Some(rate), Some(burst)) if rate.0 > 0 => Ok(Child::Police(Policer { rate, burst })),
+        _ => Err(unknown(text, "a rate and a burst")),
+    }
 }
 
-/// `netem`'s slots: `5ms 5ms`.
-pub(super) fn slot(text: &str) -> Result<Child, String> {
-    Err(unknown(text, "nothing yet"))
+/// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two.
+pub(super) fn slot(text: &str, delay: Span) -> Result<Child, String> {
+    let mut words = Words::new(text);
+    let (min, max) = (words.span("slot")?, words.span("slot")?);
+    if max < min {
+        return Err(unknown(text, "the shortest time first"));
+    }
+    let queue = Queue::Slots(SlotParams { delay, min, max, packets: None, bytes: None });
+    Ok(Child::Queue { queue, limit: Buffer::Packets(Packets(1_000_000)) })
 }
 
 fn unknown(found: &str, expected: &str) -> String {
@@ -165,6 +189,25 @@ impl<'a> Words<'a> {
     fn span(&mut self, key: &str) -> Result<Span, String> {
         let value = self.value(key)?;
         span(value).ok_or_else(|| format!("{key}: found `{value}`, expected a time such as 5ms"))
+    }
+
+    /// A rate: `10mbit`.
+    fn rate(&mut self, key: &str) -> Result<BitRate, String> {
+        let value = self.value(key)?;
+        rate(value).ok_or_else(|| format!("{key}: found `{value}`, expected a rate such as 10mbit"))
+    }
+
+    /// Bytes: `1514`, `32k` (of 1,024).
+    fn size(&mut self, key: &str) -> Result<Bytes, String> {
+        let value = self.value(key)?;
+        let (number, unit) = match value.strip_suffix('k') {
+            Some(number) => (number, 1024),
+            None => (value, 1),
+        };
+        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+        bytes
+            .map(Bytes)
+            .ok_or_else(|| format!("{key}: found `{value}`, expected bytes such as 32k"))
     }
 
     /// The parameters that `codel` and `fq_codel` share.

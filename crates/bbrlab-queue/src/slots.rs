@@ -1,0 +1,117 @@
+//! Slots, as links that aggregate have them: packets wait for a delay, and then for the next slot, in which all that
+//! are due leave together.
+//!
+//! The next slot is chosen when a packet is due after the last one began, so the slots are no fixed grid: after a pause
+//! they begin anew.
+//!
+//! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
+//! Deviations:
+//! 1. No distribution of times from a table, and of `netem`'s other impairments only a constant delay: links have loss,
+//!    jitter and reordering of their own.
+
+use std::collections::VecDeque;
+
+use bbrlab_link::{Buffer, SlotParams};
+use bbrlab_units::{Span, Time};
+
+use crate::entropy::Entropy;
+use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
+
+/// A queue that is opened in slots.
+#[derive(Debug)]
+pub struct Slots {
+    params: SlotParams,
+    limit: Buffer,
+    queue: VecDeque<Queued>,
+    bytes: u64,
+    /// When the slot begins. Linux: `slot.slot_next`.
+    begins: Time,
+    packets_left: u64,
+    bytes_left: i64,
+}
+
+impl Slots {
+    pub(crate) fn new(params: &SlotParams, limit: Buffer) -> Self {
+        let mut slots = Self {
+            params: *params,
+            limit,
+            queue: VecDeque::new(),
+            bytes: 0,
+            begins: Time::ZERO,
+            packets_left: 0,
+            bytes_left: 0,
+        };
+        slots.open();
+        slots
+    }
+
+    /// When the packet has waited for the delay. Linux: `time_to_send`.
+    fn due(&self, packet: &Queued) -> Time {
+        packet.arrived_at + self.params.delay
+    }
+
+    /// Linux: `get_slot_next`.
+    fn choose_next(&mut self, now: Time, entropy: &mut impl Entropy) {
+        let spread = u128::from(self.params.max.0.saturating_sub(self.params.min.0));
+        let share = (u128::from(entropy.next_u32()) * spread) >> 32;
+        let until = Span(self.params.min.0.saturating_add(share as u64));
+        self.begins = now + until;
+        self.open();
+    }
+
+    fn open(&mut self) {
+        self.packets_left = self.params.packets.map_or(u64::MAX, |packets| packets.0);
+        self.bytes_left =
+            self.params.bytes.map_or(i64::MAX, |bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX));
+    }
+}
+
+impl Rule for Slots {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        packet: Queued,
+        _: bool,
+        _: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        if self.limit.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
+            self.bytes += u64::from(packet.wire_bytes);
+            self.queue.push_back(packet);
+        } else {
+            drop(packet, Cause::Full);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        entropy: &mut impl Entropy,
+        _: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        let due = self.due(self.queue.front()?);
+        if self.begins < due {
+            self.choose_next(now, entropy);
+        }
+        if due > now || self.begins > now {
+            return None;
+        }
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.wire_bytes);
+        self.packets_left = self.packets_left.saturating_sub(1);
+        self.bytes_left = self.bytes_left.saturating_sub(i64::from(packet.wire_bytes));
+        if self.packets_left == 0 || self.bytes_left <= 0 {
+            self.choose_next(now, entropy);
+        }
+        Some(packet)
+    }
+
+    fn timer(&self) -> Time {
+        self.queue.front().map_or(Time::NEVER, |packet| self.due(packet).max(self.begins))
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.queue.iter().for_each(each);
+    }
+}
