@@ -316,8 +316,8 @@ fn cpu_s(done: &[Told]) -> f64 {
 #[derive(Serialize)]
 struct OfExplained<'a> {
     claim: &'a str,
-    artifact: &'a str,
-    setting: &'a str,
+    artifact: Option<&'a str>,
+    setting: Option<&'a str>,
     cause: String,
     switches: Vec<OfSwitch<'a>>,
 }
@@ -359,8 +359,8 @@ fn of_explained(explained: &Explained) -> OfExplained<'_> {
     });
     OfExplained {
         claim: &explained.claim,
-        artifact: &explained.artifact,
-        setting: &explained.setting,
+        artifact: explained.setting.as_ref().map(|(artifact, _)| artifact.as_str()),
+        setting: explained.setting.as_ref().map(|(_, words)| words.as_str()),
         cause: explained.cause.words(),
         switches: switches.collect(),
     }

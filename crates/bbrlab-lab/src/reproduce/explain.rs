@@ -57,6 +57,8 @@ pub enum Cause {
     More(Vec<String>),
     /// It is false under the setting, too.
     NotShown,
+    /// No setting is known that should make it.
+    NoSetting,
     /// Nobody can tell, and why.
     Unknown(String),
 }
@@ -66,10 +68,8 @@ pub enum Cause {
 pub struct Explained {
     /// The claim's id.
     pub claim: String,
-    /// The artifact's id.
-    pub artifact: String,
-    /// Its setting in words.
-    pub setting: String,
+    /// The artifact's id, and its setting in words; `None` if none is known.
+    pub setting: Option<(String, String)>,
     /// The switches, and what each does.
     pub switches: Vec<SwitchEffect>,
     /// What makes it.
@@ -101,12 +101,14 @@ impl Cause {
                 format!("made by more than two switches; needed are {}", needed.join(", "))
             }
             Self::NotShown => "false under the setting, too".to_owned(),
+            Self::NoSetting => "no setting is known that should make it".to_owned(),
             Self::Unknown(reason) => format!("not known: {reason}"),
         }
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names: the first that makes it true.
+/// Explains a claim by the settings of the artifacts that it names: those that are tried in vain, and the first that makes
+/// it true.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -118,18 +120,24 @@ pub fn explain(
     claim: &'static Claim,
     options: &ReproduceOptions,
     mut watch: impl FnMut(Progress),
-) -> Result<Option<Explained>, LabError> {
+) -> Result<Vec<Explained>, LabError> {
+    let settings = settings_of(claim);
+    if settings.is_empty() {
+        let claim = claim.id.clone();
+        let cause = Cause::NoSetting;
+        return Ok(vec![Explained { claim, setting: None, switches: Vec::new(), cause }]);
+    }
     let one_seed = ReproduceOptions { seeds: Some(1), quick: false, ..options.clone() };
-    let mut last = None;
-    for setting in settings_of(claim) {
+    let mut tried = Vec::new();
+    for setting in settings {
         let found = explain_by(experiment, claim, setting, &one_seed, &mut watch)?;
         let is_end = !matches!(found.cause, Cause::NotShown | Cause::Unknown(_));
-        last = Some(found);
+        tried.push(found);
         if is_end {
             break;
         }
     }
-    Ok(last)
+    Ok(tried)
 }
 
 fn explain_by(
@@ -141,8 +149,7 @@ fn explain_by(
 ) -> Result<Explained, LabError> {
     let explained = |switches, cause| Explained {
         claim: claim.id.clone(),
-        artifact: setting.of.to_owned(),
-        setting: setting.words.to_owned(),
+        setting: Some((setting.of.to_owned(), setting.words.to_owned())),
         switches,
         cause,
     };

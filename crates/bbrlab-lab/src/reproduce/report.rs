@@ -59,13 +59,13 @@ impl Explained {
     /// In a sentence.
     #[must_use]
     pub fn words(&self) -> String {
-        format!(
-            "{} as in {} ({}): {}.",
-            self.claim,
-            self.artifact,
-            self.setting,
-            self.cause.words()
-        )
+        let Self { claim, setting, cause, .. } = self;
+        match setting {
+            Some((artifact, words)) => {
+                format!("{claim} as in {artifact} ({words}): {}.", cause.words())
+            }
+            None => format!("{claim}: {}.", cause.words()),
+        }
     }
 }
 
