@@ -105,6 +105,7 @@ pub(super) fn metric(experiment: &str, name: &str) -> String {
         "queue_mean_packets" => "queue, mean".to_owned(),
         "cwnd_mean_packets" => "cwnd, mean".to_owned(),
         "drop_pct" => "drop ratio".to_owned(),
+        "within_group_jain" => "index of the two".to_owned(),
         _ => split_unit(name).0.replace('_', " "),
     };
     let unit = match unit_of(experiment, name) {

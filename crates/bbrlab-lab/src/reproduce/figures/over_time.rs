@@ -37,13 +37,17 @@ pub(super) fn lines(
     let meant: Vec<&RunAt> =
         runs.iter().filter(|run| is_at(&run.keys, at) && has(&run.keys, each, here)).collect();
     let of_runs = combinations(meant.iter().map(|run| run.keys.as_slice()), over_time.by);
+    let titled = each.iter().zip(here).find_map(|(name, value)| match value {
+        Key::Word(word) if *name == "algorithm" => Some(word.as_str()),
+        _ => None,
+    });
     let mut times = PlateTimes::default();
     for of in &of_runs {
         // Of several runs of one name, the first.
         let Some(run) = meant.iter().find(|run| has(&run.keys, over_time.by, of)) else { continue };
         let files = shelf.open(&run.folder)?;
         times.to_s = times.to_s.max(files.summary.sim_s);
-        let of_run = OfRun { experiment, paper, files: &files };
+        let of_run = OfRun { experiment, paper, files: &files, titled };
         let run_name = if of_runs.len() > 1 || over_time.shows.len() == 1 {
             names::joined(paper, over_time.by, of)
         } else {
@@ -113,6 +117,8 @@ struct OfRun<'a> {
     experiment: &'a Experiment,
     paper: &'a str,
     files: &'a RunFiles,
+    /// The algorithm that the panel's title names.
+    titled: Option<&'a str>,
 }
 
 type Points = Vec<(f64, Option<f64>)>;
@@ -161,7 +167,7 @@ impl OfRun<'_> {
     }
 
     /// A flow's algorithm where that tells it from the others, otherwise its name or number, with the algorithm if there are
-    /// several.
+    /// several and it is not the one in the panel's title, so that a flow has one colour in all panels.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
@@ -171,7 +177,8 @@ impl OfRun<'_> {
         let place = reported.iter().position(|other| other.id == flow.id).unwrap_or_default();
         let name = flow.name.as_deref().map_or_else(|| format!("flow {}", place + 1), names::flow);
         let is_mixed = reported.iter().any(|other| other.cc != flow.cc);
-        if is_mixed { format!("{algorithm}, {name}") } else { name }
+        let is_told = self.titled == Some(flow.cc.as_str());
+        if is_mixed && !is_told { format!("{algorithm}, {name}") } else { name }
     }
 
     fn with_rate(&self, flow: &FlowSummary) -> String {
