@@ -20,16 +20,11 @@ fn one_bbr_flow(stack: &str) -> (f64, f64) {
     (result.summary.flows[0].goodput_mbps.unwrap(), late_bytes * 8.0 / 2e6)
 }
 
-/// The steps of BBR v1 as Linux has them, as values of `bbr` in `[stack]`.
-const LINUX_STEPS: &str = "{ cycle_rand = 7, edt = true, extra_acked = \"linux\", losses = \"linux\", min_rtt_renew = false, policer = true, \
-    probertt_app_limited = true, quantum = \"tso\", rto_resets_full_bw = true, seed_bw = false }";
-
 #[test]
 fn the_flow_starves_only_with_both_rule_3_and_the_interval_of_the_sample_before() {
-    // ns-3 3.44 itself gives 85.0 Mbit/s, and 2.8 with the two switches as in 3.40, falling on. The socket is ns-3's, the
-    // steps of BBR are Linux's: with those of ns-3's TcpBbr the second case escapes (docs/ns3-profile.md, "Open").
-    let ns3 = format!("profile = \"ns3\"\nbbr = {LINUX_STEPS}");
-    let (whole, late) = one_bbr_flow(&ns3);
+    // ns-3 3.44 itself gives 85.0 Mbit/s, and 2.8 with the two switches as in 3.40, falling on.
+    let ns3 = "profile = \"ns3\"";
+    let (whole, late) = one_bbr_flow(ns3);
     assert!((84.0..86.0).contains(&whole) && late > 96.0, "{whole}, {late} Mbit/s");
     let rule3 = "nextseg_rule3 = \"any\"";
     let interval = "rate_ack_interval = \"previous\"";
@@ -37,7 +32,7 @@ fn the_flow_starves_only_with_both_rule_3_and_the_interval_of_the_sample_before(
     assert!((2.0..4.0).contains(&whole) && late < 0.3, "{whole}, {late} Mbit/s");
     for one in [rule3, interval] {
         let (_, late) = one_bbr_flow(&format!("{ns3}\n{one}"));
-        assert!(late > 96.0, "{one}: {late} Mbit/s");
+        assert!(late > 95.0, "{one}: {late} Mbit/s");
         let (_, late) = one_bbr_flow(one);
         assert!(late > 90.0, "linux with {one}: {late} Mbit/s");
     }

@@ -65,7 +65,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "what losses and timeouts do to window and rounds; \"linux\", \"ns3\": a recovery begins no round, \"port\": as in a port of 2018 to ns-3",
+        "what losses and timeouts do to window and rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in it, \"port\": as in a port of 2018 to ns-3",
     ),
     spec(
         "rto_resets_full_bw",

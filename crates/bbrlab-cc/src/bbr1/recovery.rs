@@ -77,6 +77,9 @@ impl<V: Variant> Bbr<V> {
         if self.steps.losses == Losses::Port {
             return self.recover_as_port(conn, rs, cwnd);
         }
+        if self.steps.losses == Losses::Ns3 && conn.ca_state != CaState::Recovery {
+            return self.restore_only(conn, cwnd);
+        }
         if !self.recovery.is_on(conn) {
             self.recovery.prev_ca_state = conn.ca_state;
             return Recovered::Grow(without_losses(cwnd, rs.losses));
@@ -105,6 +108,18 @@ impl<V: Variant> Bbr<V> {
         } else {
             Recovered::Grow(cwnd)
         }
+    }
+
+    /// ns-3's `TcpBbr` beside fast recovery, after a timeout as well: losses subtract nothing, packets are not conserved.
+    #[cold]
+    fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
+        let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
+        self.recovery.prev_ca_state = conn.ca_state;
+        if !was_recovery || conn.ca_state > CaState::Recovery {
+            return Recovered::Grow(cwnd);
+        }
+        self.recovery.packet_conservation = false;
+        Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
     /// The port of 2018: only the first ACK of a recovery conserves packets; each ACK of a recovery subtracts the losses

@@ -18,7 +18,7 @@ pub(super) enum ExtraAcked {
 pub(super) enum Losses {
     #[default]
     Linux,
-    /// A recovery begins no round.
+    /// A recovery begins no round, and losses matter only in it.
     Ns3,
     /// As in the port of 2018.
     Port,

@@ -566,6 +566,24 @@ fn the_window_holds_three_bursts_or_three_segments() {
 }
 
 #[test]
+fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
+    let cwnd = |params: &Params| {
+        let mut flow = Flow::with_steps(Stepped, params, &[4]).filled();
+        flow.acks(15, QUEUED);
+        flow.conn.ctl = flow.bbr.set_state(&flow.conn, CaState::Loss, &mut flow.draws);
+        flow.conn.ca_state = CaState::Loss;
+        flow.conn.ctl.cwnd = 10;
+        for _ in 0..5 {
+            flow.ack(Ack { losses: 1, ..QUEUED });
+        }
+        flow.conn.ctl.cwnd
+    };
+    // Each ACK adds the packet that it delivers, and takes the loss that it shows.
+    assert_eq!(cwnd(&Params::new()), 10);
+    assert_eq!(cwnd(&param("losses", text("ns3"))), 15);
+}
+
+#[test]
 fn pacing_stays_below_the_bandwidth_by_the_margin() {
     let rate = |params: &Params| {
         let mut flow = Flow::with_steps(Stepped, params, &[4]).filled();
