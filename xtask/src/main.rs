@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|overheads|pgo|mutants|replication>
+    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|overheads|pgo|mutants|replication|explanations>
   check   format, room map, lints, all tests, documents, debug and release builds agree, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
@@ -28,7 +28,8 @@ const USAGE: &str =
   overheads what series, files, pictures and a second worker cost; writes results/overheads.json
   pgo     a release binary built with a profile of itself; nothing needs it
   mutants how many random changes of the code the tests notice; not part of `check`
-  replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`";
+  replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`
+  explanations FILE... the same of documents made with `--explain` or `--sensitivity`";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -43,6 +44,9 @@ fn main() -> ExitCode {
         "pgo" => bench::pgo::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "replication" => replication::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "explanations" => {
+            replication::keep_explanations(&root(), &env::args().skip(2).collect::<Vec<_>>())
+        }
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,5 +1,6 @@
 //! Holds together `docs/replication.md`, the results that it is made of (`results/replication.json`, written by
-//! `cargo xtask replication`) and the scenarios of today. `UPDATE_EXPECT=1` writes the tables anew.
+//! `cargo xtask replication`, and `results/explanations.json`, by `cargo xtask explanations`) and the scenarios of today.
+//! `UPDATE_EXPECT=1` writes the tables anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,14 @@ use bbrlab_lab::{papers, scenario_hashes};
 use serde_json::Value;
 
 const RESULTS: &str = "results/replication.json";
+const EXPLANATIONS: &str = "results/explanations.json";
 const PAGE: &str = "docs/replication.md";
 const BEGIN: &str =
     "<!-- Written from `results/replication.json`; `cargo xtask bless` writes it anew -->";
 const END: &str = "<!-- End of what is written from `results/replication.json`. -->";
+
+const BEGIN_EXPLAINED: &str = "<!-- Written from `results/explanations.json` and `results/replication.json`; `cargo xtask bless` writes it anew -->";
+const END_EXPLAINED: &str = "<!-- End of what is written from `results/explanations.json`. -->";
 
 /// Verdicts in the order in which they are counted.
 const VERDICTS: [&str; 5] =
@@ -23,7 +28,11 @@ fn root() -> PathBuf {
 }
 
 fn results() -> Value {
-    let text = fs::read_to_string(root().join(RESULTS)).expect("the results are committed");
+    committed(RESULTS)
+}
+
+fn committed(file: &str) -> Value {
+    let text = fs::read_to_string(root().join(file)).expect("the results are committed");
     serde_json::from_str(&text).expect("they are JSON")
 }
 
@@ -71,17 +80,36 @@ fn every_claim_is_in_the_results() {
 fn the_page_says_what_the_results_say() {
     let path = root().join(PAGE);
     let page = fs::read_to_string(&path).expect("the page is there");
-    let (head, rest) = page.split_once(BEGIN).expect("the page has the marks");
-    let (_, tail) = rest.split_once(END).expect("the page has both marks");
-    let wanted = format!("{head}{BEGIN}\n\n{}\n{END}{tail}", tables(&results()));
+    let wanted = with_section(&page, BEGIN, END, &tables(&results()));
+    let explained = explained(&committed(EXPLANATIONS), &results());
+    let wanted = with_section(&wanted, BEGIN_EXPLAINED, END_EXPLAINED, &explained);
     if env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, wanted).expect("the page can be written");
     } else {
         assert!(
             page == wanted,
-            "{PAGE} differs from {RESULTS}; `cargo xtask bless` writes it anew"
+            "{PAGE} differs from {RESULTS} or {EXPLANATIONS}; `cargo xtask bless` writes it anew"
         );
     }
+}
+
+#[test]
+fn what_is_explained_is_a_claim_about_an_artifact() {
+    let (explanations, results) = (committed(EXPLANATIONS), results());
+    let is_artifact = |id: &str| {
+        let claims = list(&results, "claims");
+        claims.iter().any(|it| text(it, "id") == id && text(it, "expected") == "artifact")
+    };
+    for one in list(&explanations, "explanations") {
+        assert!(is_artifact(text(one, "claim")), "{}", text(one, "claim"));
+    }
+}
+
+/// The page with what stands between two marks replaced.
+fn with_section(page: &str, begin: &str, end: &str, section: &str) -> String {
+    let (head, rest) = page.split_once(begin).expect("the page has the marks");
+    let (_, tail) = rest.split_once(end).expect("the page has both marks");
+    format!("{head}{begin}\n\n{section}\n{end}{tail}")
 }
 
 /// The counts, and each paper's claims.
@@ -133,6 +161,89 @@ fn tables(results: &Value) -> String {
         }
     }
     out
+}
+
+/// What makes the artifacts, and what hangs on choices that the papers leave open.
+fn explained(explanations: &Value, results: &Value) -> String {
+    let claims = list(results, "claims");
+    let artifacts = claims.iter().filter(|claim| text(claim, "expected") == "artifact");
+    let mut out = String::from(
+        "## What makes the artifacts\n\n\
+         Each claim that is thought an artifact, under the settings that should make it, taken apart: first seed, the claim's \
+         points only. A switch is *enough* if the claim is true with it alone on, and *needed* if it is false with it alone \
+         off.\n\n\
+         | claim | verdict | setting | what makes it | enough | needed |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    let mut whole = Vec::new();
+    for claim in artifacts {
+        let id = text(claim, "id");
+        let all = list(explanations, "explanations").iter();
+        let own: Vec<&Value> = all.filter(|it| text(it, "claim") == id).collect();
+        if own.is_empty() {
+            whole.push(id);
+        }
+        for row in own.into_iter().map(explanation) {
+            let verdict = claim["verdict"].as_str().unwrap_or("not judged");
+            out.push_str(&format!("| {id} | {verdict} | {} |\n", row.join(" | ")));
+        }
+    }
+    if !whole.is_empty() {
+        out.push_str(&format!("\nNot taken apart yet: {}.\n", whole.join(", ")));
+    }
+    out.push_str(
+        "\n## What hangs on what the papers leave unstated\n\n\
+         Each choice made in another way, one at a time, first seed. After a claim that changes stands in how many seeds of the \
+         study it is true: where that is neither none nor all, the change may be chance.\n\n\
+         | experiment | chosen | instead | claims that change |\n| --- | --- | --- | --- |\n",
+    );
+    let (mut without, mut missing) = (0, 0);
+    for one in list(explanations, "sensitivity") {
+        let decides = list(one, "decides");
+        if one["missing"].is_string() {
+            missing += 1;
+        } else if decides.is_empty() {
+            without += 1;
+        } else {
+            let changes: Vec<String> =
+                decides.iter().filter_map(Value::as_str).map(|id| agreement(claims, id)).collect();
+            out.push_str(&format!(
+                "| {} | {} | `{}` | {} |\n",
+                text(one, "experiment"),
+                cell(text(one, "choice")),
+                text(one, "instead"),
+                changes.join(", "),
+            ));
+        }
+    }
+    out.push_str(&format!(
+        "\n{without} other alternatives change no claim of their experiments; {missing} could not be measured.\n"
+    ));
+    out
+}
+
+/// The setting of an explanation, what makes the claim true, and the switches that are enough and needed.
+fn explanation(one: &Value) -> [String; 4] {
+    let switches = |which: &str, truth: bool| {
+        let is_it = |it: &&Value| it[which].as_bool() == Some(truth);
+        let found: Vec<String> = list(one, "switches")
+            .iter()
+            .filter(is_it)
+            .map(|it| format!("`{}`", text(it, "switch")))
+            .collect();
+        cell(&found.join(", "))
+    };
+    let setting = one["setting"].as_str().map_or_else(String::new, |words| {
+        format!("{} ({})", one["artifact"].as_str().unwrap_or_default(), cell(words))
+    });
+    [setting, cell(text(one, "cause")), switches("alone_on", true), switches("alone_off", false)]
+}
+
+/// A claim's number, and in how many seeds of the study it is true.
+fn agreement(claims: &[Value], id: &str) -> String {
+    let (_, number) = id.split_once('.').unwrap_or(("", id));
+    let measured = claims.iter().find(|it| text(it, "id") == id).map(|it| &it["measured"]);
+    let count = |key: &str| measured.and_then(|it| it[key].as_u64()).unwrap_or(0);
+    format!("{number} ({} of {})", count("seeds_true"), count("seeds"))
 }
 
 /// Text that a cell of a table can hold.
