@@ -116,7 +116,7 @@ fn scenario_files() {
                 help: did you mean "bbr1"?
                 note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
             rate = -> queue = "coddle"; rate = | exit 2
-                error: `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red"
+                error: `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
                 s.toml:3:9 found "coddle"
                 help: did you mean "codel"?
             rate = -> loss = 1.5; rate = | exit 2

@@ -289,7 +289,16 @@ fn the_stack() {
 #[test]
 fn queues_loss_and_reordering() {
     check(&expect![[r#"
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red"
+        `bottleneck.queue.divisor`: expected a power of two
+            [bottleneck] + queue = { discipline = "sfq", divisor = 500 } | 7:41-43 | found the number 500
+        `bottleneck.queue.priomap`: expected a list of 16 bands
+            [bottleneck] + queue = { discipline = "prio", priomap = [1, 2] } | 7:42-47 | found a list
+        `bottleneck.queue.bands`: expected a whole number from 2 to 16
+            [bottleneck] + queue = { discipline = "prio", bands = 17 } | 7:40-41 | found the number 17
+        `bottleneck.queue.tins`: expected "besteffort" or "precedence" or "diffserv3" or "diffserv4" or "diffserv8"
+            [bottleneck] + queue = { discipline = "cake", tins = "diffserv" } | 7:39-48 | found "diffserv"
+                help: did you mean "diffserv3"?
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
             [bottleneck] + queue = "dualpi" | 7:9-16 | found "dualpi"
                 help: did you mean "dualpi2"?
         `bottleneck.queue.alpha`: expected a whole number from 0 to 32
@@ -306,7 +315,7 @@ fn queues_loss_and_reordering() {
             [bottleneck] + queue = { discipline = "codel", target = "1500ns" } | 7:42-49 | found "1500ns"
         `bottleneck.queue.discipline`: expected the name of a queue discipline
             [bottleneck] + queue = { target = "5ms" } | 7:9-26 | found nothing: the key is missing
-        `bottleneck.queue.flows`: expected a whole number from 1 to 65536
+        `bottleneck.queue.flows`: expected a whole number from 1 to 65408
             [bottleneck] + queue = { discipline = "fq_codel", flows = 0 } | 7:44-44 | found the number 0
         `bottleneck.queue.quantum`: expected from "256B" to "1048576B"
             [bottleneck] + queue = { discipline = "fq_codel", quantum = "1B" } | 7:46-49 | found "1B"
@@ -318,8 +327,8 @@ fn queues_loss_and_reordering() {
             rate = "50Mbit/s"; -> queue = "codel"; | 4:1-5 | found the discipline of a link without a rate, which never has a queue
         `bottleneck.buffer`: expected a `rate` as well
             also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red"
-            [bottleneck] + queue = "cake"      | 7:9-14 | found "cake"
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+            [bottleneck] + queue = "htb"       | 7:9-13 | found "htb"
             [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
                 help: did you mean "fq_codel"?
             [bottleneck] + queue = "drop-tail" | 7:9-19 | found "drop-tail"

@@ -1,13 +1,13 @@
 //! How a parameter of a queue discipline is reached, read and written: one function per parameter gives its place, and
 //! the kind of the value gives the rest.
 
-use bbrlab_link::{Probability, Queue, StepThreshold};
+use bbrlab_link::{CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 use crate::canonical::{show_bytes, show_text};
 use crate::decimal::Decimal;
-use crate::document::Node;
-use crate::key::{Form, set};
+use crate::document::{Node, Value};
+use crate::key::{Form, name_of, names, set};
 use crate::quantity::{QueueSize, show_rate, show_span};
 use crate::reader::Reader;
 
@@ -45,6 +45,14 @@ pub(super) enum Access {
     OptionalRate(Place<Option<BitRate>>),
     /// A wait or a number of packets.
     Step(Place<StepThreshold>),
+    /// A power of two up to this.
+    PowerOfTwo(u32, Place<u32>),
+    /// `cake`'s classes.
+    Tins(Place<CakeTins>),
+    /// Between whom `cake` shares.
+    Isolation(Place<CakeFlows>),
+    /// The band of each priority.
+    Bands(Place<[u8; 16]>),
 }
 
 impl Access {
@@ -55,7 +63,9 @@ impl Access {
             Self::Time(place) => place(queue).is_some(),
             Self::OptionalTime(place) => place(queue).is_some(),
             Self::Bool(place) => place(queue).is_some(),
-            Self::Whole(.., place) | Self::Weight(place) => place(queue).is_some(),
+            Self::Whole(.., place) | Self::PowerOfTwo(_, place) | Self::Weight(place) => {
+                place(queue).is_some()
+            }
             Self::Small(.., place) => place(queue).is_some(),
             Self::OptionalWhole(.., place) => place(queue).is_some(),
             Self::Bytes(.., place) => place(queue).is_some(),
@@ -63,6 +73,9 @@ impl Access {
             Self::Ratio(place) => place(queue).is_some(),
             Self::OptionalRate(place) => place(queue).is_some(),
             Self::Step(place) => place(queue).is_some(),
+            Self::Tins(place) => place(queue).is_some(),
+            Self::Isolation(place) => place(queue).is_some(),
+            Self::Bands(place) => place(queue).is_some(),
         }
     }
 
@@ -79,6 +92,10 @@ impl Access {
             Self::Ratio(_) => Form::Ratio,
             Self::OptionalRate(_) => Form::Rate,
             Self::Step(_) => Form::QueueSize,
+            Self::PowerOfTwo(most, _) => Form::Whole(1, most.into()),
+            Self::Tins(_) => Form::Choice(|| names(CakeTins::NAMED)),
+            Self::Isolation(_) => Form::Choice(|| names(CakeFlows::NAMED)),
+            Self::Bands(_) => Form::List(&Form::Whole(0, 15)),
         }
     }
 
@@ -120,6 +137,16 @@ impl Access {
             }
             Self::OptionalRate(place) => *place(queue)? = reader.rate(node, name),
             Self::Step(place) => set(place(queue)?, step(reader, node, name)),
+            Self::PowerOfTwo(most, place) => {
+                set(place(queue)?, power_of_two(reader, node, name, most));
+            }
+            Self::Tins(place) => {
+                set(place(queue)?, reader.choice(node, name, CakeTins::NAMED, ""));
+            }
+            Self::Isolation(place) => {
+                set(place(queue)?, reader.choice(node, name, CakeFlows::NAMED, ""));
+            }
+            Self::Bands(place) => set(place(queue)?, bands(reader, node, name)),
         }
         Some(())
     }
@@ -132,7 +159,9 @@ impl Access {
             Self::Time(place) => time(*place(queue)?),
             Self::OptionalTime(place) => time((*place(queue)?)?),
             Self::Bool(place) => Some(place(queue)?.to_string()),
-            Self::Whole(.., place) | Self::Weight(place) => Some(place(queue)?.to_string()),
+            Self::Whole(.., place) | Self::PowerOfTwo(_, place) | Self::Weight(place) => {
+                Some(place(queue)?.to_string())
+            }
             Self::Small(.., place) => Some(place(queue)?.to_string()),
             Self::OptionalWhole(.., place) => Some((*place(queue)?)?.to_string()),
             Self::Bytes(.., place) => show_bytes(place(queue)?.0),
@@ -143,8 +172,37 @@ impl Access {
                 StepThreshold::Wait(span) => time(span),
                 StepThreshold::Packets(packets) => show_text(&format!("{}pkt", packets.0)),
             },
+            Self::Tins(place) => show_text(name_of(CakeTins::NAMED, *place(queue)?)),
+            Self::Isolation(place) => show_text(name_of(CakeFlows::NAMED, *place(queue)?)),
+            Self::Bands(place) => Some(format!("{:?}", place(queue)?)),
         }
     }
+}
+
+fn power_of_two(reader: &mut Reader<'_>, node: &Node, name: &str, most: u32) -> Option<u32> {
+    let number = whole(reader, node, name, 1, most)?;
+    if !number.is_power_of_two() {
+        reader.wrong(node, name, "a power of two");
+        return None;
+    }
+    Some(number)
+}
+
+fn bands(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<[u8; 16]> {
+    let Value::Array(values) = &node.value else {
+        reader.wrong(node, name, "a list of 16 bands");
+        return None;
+    };
+    let mut bands = Vec::with_capacity(values.len());
+    for value in values.iter().take(17) {
+        let band = reader.integer(value, name, 0, 15)?;
+        bands.push(u8::try_from(band).expect("at most 15"));
+    }
+    let bands = <[u8; 16]>::try_from(bands);
+    if bands.is_err() {
+        reader.wrong(node, name, "a list of 16 bands");
+    }
+    bands.ok()
 }
 
 fn step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<StepThreshold> {

@@ -4,7 +4,8 @@ mod access;
 mod params;
 
 use bbrlab_link::{
-    CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Queue, Rate, RedParams,
+    CakeParams, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams, PieParams,
+    PrioParams, Queue, Rate, RedParams, SfqParams,
 };
 
 use crate::canonical::toml_string;
@@ -34,6 +35,10 @@ const DISCIPLINES: &[Discipline] = &[
     discipline("fq_pie", Queue::FqPie(FqPieParams::DEFAULT), Some(10_240)),
     discipline("dualpi2", Queue::DualPi2(DualPi2Params::DEFAULT), Some(10_000)),
     discipline("red", Queue::Red(RedParams::DEFAULT), None),
+    discipline("fq", Queue::Fq(FqParams::DEFAULT), Some(10_000)),
+    discipline("sfq", Queue::Sfq(SfqParams::DEFAULT), Some(127)),
+    discipline("cake", Queue::Cake(CakeParams::DEFAULT), Some(u32::MAX as u64)),
+    discipline("prio", Queue::Prio(PrioParams::DEFAULT), Some(1000)),
 ];
 
 /// A discipline as written: its parameters, and its limit if the table gives one.

@@ -1,6 +1,8 @@
 //! The parameters of the queue disciplines, with `tc`'s names.
 
-use bbrlab_link::{CodelParams, DualPi2Params, PieParams, Queue};
+use bbrlab_link::{
+    CakeParams, CodelParams, DualPi2Params, FqParams, PieParams, PrioParams, Queue, SfqParams,
+};
 
 use super::access::Access;
 
@@ -89,14 +91,18 @@ pub(super) const PARAMS: &[Param] = &[
     param(
         "ce_threshold",
         "ECN-capable packets that waited longer are marked at once",
-        Access::OptionalTime(|queue| Some(&mut codel(queue)?.ce_threshold)),
+        Access::OptionalTime(|queue| match queue {
+            Queue::Fq(params) => Some(&mut params.ce_threshold),
+            _ => Some(&mut codel(queue)?.ce_threshold),
+        }),
     ),
     param(
         "flows",
         "queues into which flows are hashed",
-        Access::Whole(1, 65_536, |queue| match queue {
+        Access::Whole(1, 65_408, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.flows),
             Queue::FqPie(params) => Some(&mut params.flows),
+            Queue::Sfq(params) => Some(&mut params.flows),
             _ => None,
         }),
     ),
@@ -106,6 +112,8 @@ pub(super) const PARAMS: &[Param] = &[
         Access::Bytes(256, QUANTUM_MAX, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.quantum),
             Queue::FqPie(params) => Some(&mut params.quantum),
+            Queue::Fq(params) => Some(&mut params.quantum),
+            Queue::Sfq(params) => Some(&mut params.quantum),
             _ => None,
         }),
     ),
@@ -216,7 +224,94 @@ pub(super) const PARAMS: &[Param] = &[
         "whether ECT(0) belongs to the L queue, too",
         Access::Bool(|queue| Some(&mut dualpi2(queue)?.any_ect)),
     ),
+    param(
+        "flow_limit",
+        "packets of one flow that may wait",
+        Access::Whole(1, u32::MAX, |queue| Some(&mut fq(queue)?.flow_limit)),
+    ),
+    param(
+        "initial_quantum",
+        "bytes that a flow may send in its first turn",
+        Access::Bytes(256, QUANTUM_MAX, |queue| Some(&mut fq(queue)?.initial_quantum)),
+    ),
+    param(
+        "depth",
+        "packets that a slot holds at most",
+        Access::Whole(1, 127, |queue| Some(&mut sfq(queue)?.depth)),
+    ),
+    param(
+        "divisor",
+        "values of the hash, a power of two",
+        Access::PowerOfTwo(65_536, |queue| Some(&mut sfq(queue)?.divisor)),
+    ),
+    param(
+        "perturb",
+        "how often the hash changes",
+        Access::OptionalTime(|queue| Some(&mut sfq(queue)?.perturb)),
+    ),
+    param(
+        "tins",
+        "into which classes packets are sorted",
+        Access::Tins(|queue| Some(&mut cake(queue)?.tins)),
+    ),
+    param(
+        "isolation",
+        "between whom a class is shared",
+        Access::Isolation(|queue| Some(&mut cake(queue)?.flows)),
+    ),
+    param(
+        "rtt",
+        "the RTT for which the law is tuned; its target is a twentieth",
+        Access::Time(|queue| Some(&mut cake(queue)?.rtt)),
+    ),
+    param(
+        "memlimit",
+        "memory that packets may take; without it it follows from rate and RTT",
+        Access::OptionalBytes(1, u32::MAX as u64, |queue| Some(&mut cake(queue)?.memlimit)),
+    ),
+    param(
+        "bands",
+        "bands, of which the first is served first",
+        Access::Small(2, 16, |queue| Some(&mut prio(queue)?.bands)),
+    ),
+    param(
+        "priomap",
+        "the band of each of 16 priorities, from 0",
+        Access::Bands(|queue| Some(&mut prio(queue)?.priomap)),
+    ),
 ];
+
+/// The parameters of `fq`.
+fn fq(queue: &mut Queue) -> Option<&mut FqParams> {
+    match queue {
+        Queue::Fq(params) => Some(params),
+        _ => None,
+    }
+}
+
+/// The parameters of `sfq`.
+fn sfq(queue: &mut Queue) -> Option<&mut SfqParams> {
+    match queue {
+        Queue::Sfq(params) => Some(params),
+        _ => None,
+    }
+}
+
+/// The parameters of `cake`.
+fn cake(queue: &mut Queue) -> Option<&mut CakeParams> {
+    match queue {
+        Queue::Cake(params) => Some(params),
+        _ => None,
+    }
+}
+
+/// The parameters of `prio`.
+fn prio(queue: &mut Queue) -> Option<&mut PrioParams> {
+    match queue {
+        Queue::Prio(params) => Some(params),
+        _ => None,
+    }
+}
 
 /// The parameters of `dualpi2`.
 fn dualpi2(queue: &mut Queue) -> Option<&mut DualPi2Params> {
