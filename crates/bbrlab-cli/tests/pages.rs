@@ -6,6 +6,7 @@ mod shell;
 
 use std::process::Command;
 
+use expect_test::expect_file;
 use shell::{Shell, told};
 
 const PAGES: &[(&str, &str)] = &[
@@ -14,13 +15,20 @@ const PAGES: &[(&str, &str)] = &[
     ("reproduce.md", include_str!("../../../docs/reproduce.md")),
 ];
 
-/// The README shows commands with their answers, in blocks of `console`.
+/// These pages show commands with their answers, in blocks of `console`.
 #[test]
-fn the_readme_shows_what_the_command_answers() {
-    let readme = include_str!("../../../README.md");
-    let shell = Shell::new("pages-readme");
+fn the_pages_show_what_the_command_answers() {
+    // If one differs: `cargo xtask bless` rewrites it.
+    expect_file!["../../../README.md"].assert_eq(&answered(include_str!("../../../README.md")));
+    expect_file!["../../../docs/queues/README.md"]
+        .assert_eq(&answered(include_str!("../../../docs/queues/README.md")));
+}
+
+/// The page with what the command answers now.
+fn answered(page: &str) -> String {
+    let shell = Shell::new("pages-answers");
     let mut written = String::new();
-    for (at, part) in readme.split("```console\n").enumerate() {
+    for (at, part) in page.split("```console\n").enumerate() {
         if at == 0 {
             written.push_str(part);
             continue;
@@ -31,8 +39,7 @@ fn the_readme_shows_what_the_command_answers() {
         let answer = String::from_utf8(shell.output(&args).stdout).unwrap();
         written += &format!("```console\n{line}\n{answer}```{rest}");
     }
-    // If it differs: `cargo xtask bless` rewrites the README.
-    expect_test::expect_file!["../../../README.md"].assert_eq(&written);
+    written
 }
 
 #[test]

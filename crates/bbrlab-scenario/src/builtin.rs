@@ -86,6 +86,7 @@ builtins! {
     "examples.completion-times": "examples/completion-times.toml",
     "examples.rtt-unfairness": "examples/rtt-unfairness.toml",
     "examples.bufferbloat": "examples/bufferbloat.toml",
+    "examples.queue-disciplines": "examples/queue-disciplines.toml",
     "examples.rate-drop": "examples/rate-drop.toml",
     "examples.two-bbr": "examples/two-bbr.toml",
     "examples.parking-lot": "examples/parking-lot.toml",
