@@ -4,6 +4,7 @@ use bbrlab_units::{Bytes, Span};
 
 use crate::delay::{Jitter, Reorder};
 use crate::loss::{Loss, LossAt};
+use crate::policer::Policer;
 use crate::queue::{Buffer, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
@@ -27,6 +28,8 @@ pub struct Link {
     pub buffer: Buffer,
     /// Queue discipline.
     pub queue: Queue,
+    /// Drops what exceeds a rate, in front of the queue.
+    pub police: Option<Policer>,
     /// Packets are marked if the backlog or the wait exceeds this.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of data packets.
@@ -56,6 +59,7 @@ impl Link {
             delay: Span::ZERO,
             buffer,
             queue: Queue::DropTail,
+            police: None,
             ecn_threshold: None,
             loss: None,
             loss_at: LossAt::After,

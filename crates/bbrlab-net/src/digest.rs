@@ -19,6 +19,7 @@ pub(crate) enum Record {
     DropRandom = 5,
     AtReceiver = 6,
     AtSender = 7,
+    DropPoliced = 8,
 }
 
 /// A sum of hashes.

@@ -6,7 +6,8 @@ mod fixed_window;
 use std::fmt::Write as _;
 
 use bbrlab_link::{
-    Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder, Trace,
+    Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Policer, Probability, Rate, RateChange,
+    Reorder, Trace,
 };
 use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep, Side};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -171,9 +172,11 @@ fn link() -> impl Strategy<Value = Link> {
     let reorder = (0..Probability::ONE.0, 0u64..3_000_000)
         .prop_map(|(ratio, by)| Reorder { ratio: Probability(ratio), by: Span(by) });
     let burst = (0u64..5000).prop_map(Bytes);
+    let police = (1u64..50_000_000, 0u64..50_000)
+        .prop_map(|(bps, burst)| Policer { rate: BitRate(bps), burst: Bytes(burst) });
     (
         rate(),
-        prop::option::weighted(0.2, burst),
+        (prop::option::weighted(0.2, burst), prop::option::weighted(0.2, police)),
         buffer,
         prop::option::weighted(0.3, loss()),
         prop_oneof![Just(LossAt::After), Just(LossAt::Before)],
@@ -181,12 +184,24 @@ fn link() -> impl Strategy<Value = Link> {
         prop::option::weighted(0.2, jitter),
         prop::option::weighted(0.2, reorder),
     )
-        .prop_map(|(rate, burst, buffer, loss, loss_at, ecn_threshold, jitter, reorder)| {
-            let (rate, rate_change) = rate;
-            let burst = burst.filter(|_| !matches!(rate, Rate::Trace(_)));
-            let plain = Link::new("", rate, buffer);
-            Link { rate_change, burst, loss, loss_at, ecn_threshold, jitter, reorder, ..plain }
-        })
+        .prop_map(
+            |(rate, (burst, police), buffer, loss, loss_at, ecn_threshold, jitter, reorder)| {
+                let (rate, rate_change) = rate;
+                let burst = burst.filter(|_| !matches!(rate, Rate::Trace(_)));
+                let plain = Link::new("", rate, buffer);
+                Link {
+                    rate_change,
+                    burst,
+                    police,
+                    loss,
+                    loss_at,
+                    ecn_threshold,
+                    jitter,
+                    reorder,
+                    ..plain
+                }
+            },
+        )
 }
 
 fn flow() -> impl Strategy<Value = FlowPlan> {

@@ -14,7 +14,9 @@ use crate::key::{
 use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
 use crate::queue::{self, QueueSpec};
 use crate::reader::{Keys, Placed, Reader, found};
-use bbrlab_link::{Buffer, EcnThreshold, Jitter, Link, LossAt, Queue, Rate, RateChange, Trace};
+use bbrlab_link::{
+    Buffer, EcnThreshold, Jitter, Link, LossAt, Policer, Queue, Rate, RateChange, Trace,
+};
 
 /// Headers of a data packet: IP, TCP and timestamps.
 pub(crate) const HEADERS: u64 = 52;
@@ -307,6 +309,18 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "depth of a token bucket, which replaces the exact serialiser",
         |spec, given| spec.link.burst = given.value(Reader::positive_bytes),
         |spec| spec.link.burst.and_then(|bytes| show_bytes(bytes.0)),
+    ),
+    key(
+        "police",
+        "0.2.0",
+        Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]),
+        "a policer in front of the queue, as `tc`'s: `{ rate = \"10Mbit/s\", burst = \"32KiB\" }` drops what exceeds the rate \
+         and a bucket of `burst`",
+        |spec, given| spec.link.police = given.value(read_police),
+        |spec| {
+            let Policer { rate, burst } = spec.link.police?;
+            Some(format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0))
+        },
     ),
     key(
         "ecn_threshold",
@@ -604,6 +618,22 @@ fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitte
         keep_order.map_or(Some(true), |node| reader.boolean(node, &format!("{name}.keep_order")));
     keys.finish(reader);
     Some(Jitter { up_to: up_to?, keep_order: keep_order? })
+}
+
+fn read_police(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Policer> {
+    let example = "a table such as { rate = \"10Mbit/s\", burst = \"32KiB\" }";
+    let table = reader.table(node, name, example)?;
+    let mut keys = Keys::new(table, name, node.at);
+    let rate =
+        reader.needed(&mut keys, "rate", "what may pass, such as \"10Mbit/s\"", Reader::rate);
+    let burst = reader.needed(
+        &mut keys,
+        "burst",
+        "what may pass at once, such as \"32KiB\"",
+        Reader::positive_bytes,
+    );
+    keys.finish(reader);
+    Some(Policer { rate: rate?, burst: burst? })
 }
 
 fn read_reorder(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<ReorderSpec> {

@@ -149,7 +149,10 @@ fn lower_link<'s>(
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };
-    let alters = link.loss.is_some() || link.jitter.is_some() || link.reorder.is_some();
+    let alters = link.police.is_some()
+        || link.loss.is_some()
+        || link.jitter.is_some()
+        || link.reorder.is_some();
     let forward = if link.rate.is_limited() || alters {
         add(link, BufferSpec::of_link(spec))
     } else {

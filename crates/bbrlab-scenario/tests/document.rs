@@ -92,7 +92,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 9] = [
+const VALUES: [(&str, &str, &str); 10] = [
+    ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),
     ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
     ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),
     ("bottleneck", "loss", "{ model = \"gilbert-elliott\", p = 0.1, r = 0.1, no = 1 }"),

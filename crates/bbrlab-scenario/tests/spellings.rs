@@ -97,6 +97,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "jitter = { up_to = \"2ms\", keep_order = true }",
             "jitter = { up_to = \"2ms\", keep_order = false }",
             "reorder = { ratio = 0.5, by = \"3ms\" }",
+            "police = { rate = \"5Mbit/s\", burst = \"32KiB\" }",
             "queue = { discipline = \"codel\", target = \"5ms\", limit = \"1000pkt\" }",
             "queue = { discipline = \"codel\", target = \"3ms\", interval = \"60ms\", ecn = true }",
             "queue = { discipline = \"fq_codel\", flows = 64, quantum = \"300B\", ce_threshold = \"1ms\" }",

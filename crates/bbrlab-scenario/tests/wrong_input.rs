@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -298,6 +298,12 @@ fn queues_loss_and_reordering() {
         `bottleneck.queue.tins`: expected "besteffort" or "precedence" or "diffserv3" or "diffserv4" or "diffserv8"
             [bottleneck] + queue = { discipline = "cake", tins = "diffserv" } | 7:39-48 | found "diffserv"
                 help: did you mean "diffserv3"?
+        `bottleneck.police`: expected a table such as { rate = "10Mbit/s", burst = "32KiB" }
+            [bottleneck] + police = "10Mbit/s" | 7:10-19 | found "10Mbit/s"
+        `bottleneck.police.rate`: expected a rate above zero such as "50Mbit/s"
+            [bottleneck] + police = { rate = "0Mbit/s", burst = "9KB" } | 7:19-27 | found "0Mbit/s", which is zero
+        `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
+            [bottleneck] + police = { rate = "1Mbit/s" } | 7:10-29 | found nothing: the key is missing
         `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
             [bottleneck] + queue = "dualpi" | 7:9-16 | found "dualpi"
                 help: did you mean "dualpi2"?
@@ -404,7 +410,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -443,7 +449,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

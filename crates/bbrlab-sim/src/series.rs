@@ -213,6 +213,7 @@ fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
         arrivals: stats.arrivals.into(),
         drops: stats.drops_full + stats.drops_aqm,
         random_losses: stats.drops_random.into(),
+        policer_drops: stats.drops_policer,
         marks: stats.marks.into(),
         ..QueueRow::default()
     }

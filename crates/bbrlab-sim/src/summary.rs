@@ -142,6 +142,7 @@ fn link_summary(
         queued_at_end: Some(stats.backlog_packets()),
         drops: Some(stats.drops_full + stats.drops_aqm),
         random_losses: Some(stats.drops_random),
+        policer_drops: stats.drops_policer,
         marks: Some(stats.marks),
         queue_packets: QueuePackets {
             mean: stats.queue.mean(),

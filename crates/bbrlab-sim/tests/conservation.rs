@@ -61,6 +61,37 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
     }
 }
 
+/// What the bottleneck has besides.
+fn extra() -> impl Strategy<Value = String> {
+    let plain = prop::sample::select(vec![
+        "",
+        "jitter = \"3ms\"",
+        "reverse_rate = \"100kbit/s\"",
+        "reorder = { ratio = 0.1, by = \"5ms\" }",
+        "police = { rate = \"200kbit/s\", burst = \"4KB\" }",
+    ]);
+    let queue = prop::sample::select(vec![
+        "\"codel\"",
+        "{ discipline = \"codel\", target = \"1us\", interval = \"1us\" }",
+        "\"fq_codel\"",
+        "{ discipline = \"fq_codel\", flows = 1, quantum = \"256B\", ce_threshold = \"1us\" }",
+        "\"pie\"",
+        "{ discipline = \"pie\", target = \"1us\", tupdate = \"1us\", alpha = 32, beta = 32, bytemode = true }",
+        "\"fq_pie\"",
+        "\"red\"",
+        "{ discipline = \"red\", min = \"1B\", max = \"2B\", probability = 1, adaptive = true }",
+        "\"dualpi2\"",
+        "{ discipline = \"dualpi2\", drop_enqueue = true, any_ect = true, classic_protection = 0 }",
+        "\"fq\"",
+        "{ discipline = \"fq\", flow_limit = 1, quantum = \"256B\", initial_quantum = \"256B\" }",
+        "{ discipline = \"sfq\", depth = 1, divisor = 1, perturb = \"1ms\" }",
+        "\"cake\"",
+        "{ discipline = \"cake\", tins = \"diffserv8\", rtt = \"1us\", memlimit = \"1B\" }",
+        "\"prio\"",
+    ]);
+    prop_oneof![plain.prop_map(str::to_owned), queue.prop_map(|queue| format!("queue = {queue}"))]
+}
+
 /// A small random network: valid, but with extreme values.
 fn scenario() -> impl Strategy<Value = String> {
     let cc = prop::sample::select(
@@ -81,7 +112,7 @@ fn scenario() -> impl Strategy<Value = String> {
         (1_u64..10_000_000, 1_u32..200, 0.0..0.3_f64, any::<u64>()),
         prop::collection::vec(flow, 1..4),
         prop::sample::select(vec!["cut", "whole", "off"]),
-        prop::sample::select(vec!["", "jitter = \"3ms\"", "reverse_rate = \"100kbit/s\"", "reorder = { ratio = 0.1, by = \"5ms\" }"]),
+        extra(),
         prop::sample::select(vec!["pkt", "B"]),
         any::<bool>(),
     )
@@ -106,7 +137,7 @@ fn scenario() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     /// No panic and no hang, and every packet is accounted for. Steps of any length give the same result as one step.
     #[test]

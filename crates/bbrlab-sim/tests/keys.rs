@@ -178,6 +178,16 @@ fn loss_before_the_queue_leaves_it_shorter() {
 }
 
 #[test]
+fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_random() {
+    let policed = one("", "police = { rate = \"5Mbit/s\", burst = \"32KiB\" }", BBR);
+    let link = &policed.summary.links[0];
+    assert!(link.policer_drops.unwrap() > 0 && goodput(&policed) < 5.0, "{link:?}");
+    assert_eq!((link.drops, link.random_losses), (Some(0), Some(0)));
+    let accounted = [link.departures, link.queued_at_end, link.policer_drops];
+    assert_eq!(link.arrivals.unwrap(), accounted.iter().flatten().sum::<u64>());
+}
+
+#[test]
 fn a_rate_schedule_keeps_or_follows() {
     let at = |change: &str| {
         let text = format!(

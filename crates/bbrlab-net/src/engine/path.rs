@@ -112,6 +112,14 @@ impl<P: Load> Network<P> {
             self.asides.forget(&packet);
             return;
         }
+        if link.police.as_mut().is_some_and(|police| !police.admits(now, wire_bytes)) {
+            link.stats.drops_policer = link.stats.drops_policer.map(|drops| drops + 1);
+            if recorded {
+                self.accounts.digest.add(Record::DropPoliced, id, packet.identity, due);
+            }
+            self.asides.forget(&packet);
+            return;
+        }
         let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
         match &mut link.line {
             Line::Virtual { buffer, shadows } => {

@@ -17,7 +17,7 @@ mod token_bucket;
 mod trace_clock;
 
 use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
-use bbrlab_queue::{Discipline, Queued};
+use bbrlab_queue::{Discipline, Police, Queued};
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::accounts::Accounts;
@@ -52,6 +52,7 @@ pub(crate) struct Link {
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) loss_before: Option<Box<LossProcess>>,
+    pub(crate) police: Option<Box<Police>>,
     pub(crate) impairments: Impairments,
     pub(crate) stats: LinkStats,
     pub(crate) name: String,
@@ -118,6 +119,7 @@ impl Link {
         let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none();
         let is_plain = is_quiet
             && loss_before.is_none()
+            && link.police.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
         let line = match (link.queue, mode) {
@@ -141,8 +143,9 @@ impl Link {
             delay: link.delay,
             ecn_threshold: link.ecn_threshold,
             loss_before,
+            police: link.police.as_ref().map(|policer| Box::new(Police::new(policer))),
             impairments: Impairments { plain: is_quiet, loss, jitter, reorder },
-            stats: LinkStats::default(),
+            stats: LinkStats { drops_policer: link.police.map(|_| 0), ..LinkStats::default() },
             name: link.name.clone(),
         }
     }

@@ -16,6 +16,8 @@ pub struct LinkStats {
     pub drops_aqm: u64,
     /// Packets lost at random; those lost after the queue count from their departure on.
     pub drops_random: u64,
+    /// Packets that the policer dropped; `None` without one.
+    pub drops_policer: Option<u64>,
     /// Packets marked `Ce` here, counted when they depart.
     pub marks: u64,
     /// Packets sent, including those lost at random after the queue.
@@ -36,7 +38,7 @@ impl LinkStats {
     /// All drops.
     #[must_use]
     pub fn drops(&self) -> u64 {
-        self.drops_full + self.drops_aqm + self.drops_random
+        self.drops_full + self.drops_aqm + self.drops_random + self.drops_policer.unwrap_or(0)
     }
 
     /// Packets in the queue and in service now.
