@@ -263,6 +263,19 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
+/// A queue discipline that is given by its name alone becomes a table, in which a parameter can then be set.
+fn name_as_table(entry: &mut Entry) {
+    if !matches!(&*entry.key, "queue" | "reverse_queue")
+        || !matches!(entry.value.value, Value::Text(_))
+    {
+        return;
+    }
+    let name = entry.value.clone();
+    let mut table = Table::default();
+    table.set("discipline", entry.key_at, name.clone());
+    entry.value = Arc::new(Node { value: Value::Table(table), at: name.at });
+}
+
 /// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list, `flows[1].KEY` in the second
 /// one and `links.NAME.KEY` in the one with that name.
 pub(crate) fn set(
@@ -288,6 +301,7 @@ pub(crate) fn set(
         root.set(&step.key, key_at, Arc::new(empty));
     }
     let entry = root.entries.iter_mut().find(|entry| *entry.key == *step.key).expect("just set");
+    name_as_table(entry);
     match &mut Arc::make_mut(&mut entry.value).value {
         Value::Table(_) if step.index.is_some() => {
             Err(format!("`{}[...]`, but [{}] is a single table", step.key, step.key))

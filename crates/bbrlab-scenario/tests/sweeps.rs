@@ -426,3 +426,14 @@ fn what_a_run_takes_is_told_beforehand() {
     "#]]
     .assert_eq(&lines);
 }
+
+#[test]
+fn a_parameter_of_a_discipline_can_be_set_and_swept_where_the_scenario_only_names_it() {
+    let text = BASE.replace("buffer =", "queue = \"codel\"\nbuffer =");
+    let set = scenario(&text, &["bottleneck.queue.target=7ms"]);
+    assert!(set.run_toml(0).contains("queue = { discipline = \"codel\", target = \"7ms\" }"));
+    let swept = format!("{text}[sweep]\n\"bottleneck.queue.interval\" = [\"50ms\", \"100ms\"]\n");
+    let runs: Vec<String> = (0..2).map(|run| scenario(&swept, &[]).run_toml(run)).collect();
+    assert!(runs[0].contains("queue = { discipline = \"codel\", interval = \"50ms\" }"));
+    assert!(runs[1].contains("queue = \"codel\"\n"), "{}", runs[1]);
+}

@@ -304,6 +304,10 @@ fn queues_loss_and_reordering() {
             [bottleneck] + police = { rate = "0Mbit/s", burst = "9KB" } | 7:19-27 | found "0Mbit/s", which is zero
         `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
             [bottleneck] + police = { rate = "1Mbit/s" } | 7:10-29 | found nothing: the key is missing
+        `bottleneck.queue.bands`: expected a `priomap` of bands below `bands`
+            [bottleneck] + queue = { discipline = "prio", bands = 2 } | 7:32-36 | found band 2, counted from 0, of 2
+        `bottleneck.queue.discipline`: expected the name of a queue discipline
+            --set bottleneck.queue.target=5ms | --set 1:1-23 | found nothing: the key is missing
         `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
             [bottleneck] + queue = "dualpi" | 7:9-16 | found "dualpi"
                 help: did you mean "dualpi2"?

@@ -1,6 +1,6 @@
 //! The hashes and random numbers of a link's queue discipline.
 
-use bbrlab_queue::{Entropy, Queued};
+use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use crate::rng::Rng;
 
@@ -22,9 +22,16 @@ impl Chance {
 impl Entropy for Chance {
     #[inline]
     fn flow_hash(&mut self, packet: &Queued) -> u32 {
-        // A multiplication spreads the flow's number over the upper half, from which disciplines take the queue.
-        let mixed = (u64::from(packet.flow) ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
+        hash(packet.flow, self.key)
+    }
+
+    /// Every flow has hosts of its own.
+    fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
+        HostHashes {
+            destination: hash(packet.flow, !self.key),
+            source: hash(packet.flow, self.key.rotate_left(32)),
+            flow: hash(packet.flow, self.key),
+        }
     }
 
     #[inline]
@@ -36,4 +43,11 @@ impl Entropy for Chance {
     fn next_u64(&mut self) -> u64 {
         self.rng.next_u64()
     }
+}
+
+/// A multiplication spreads the flow's number over the upper half, from which disciplines take the queue.
+#[inline]
+fn hash(flow: u32, key: u64) -> u32 {
+    let mixed = (u64::from(flow) ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
 }

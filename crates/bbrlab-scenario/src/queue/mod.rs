@@ -86,6 +86,15 @@ impl QueueSpec {
                 param.access.read(&mut queue, reader, node, &keys.name(param.name));
             }
         }
+        if let Queue::Prio(prio) = queue
+            && let Some(band) = prio.priomap.iter().find(|&&band| band >= prio.bands)
+        {
+            let key = if keys.has("priomap") { "priomap" } else { "bands" };
+            let title =
+                format!("`{}`: expected a `priomap` of bands below `bands`", keys.name(key));
+            let found = format!("found band {band}, counted from 0, of {}", prio.bands);
+            reader.problem(keys.key_at(key).unwrap_or(node.at), title, found, Vec::new());
+        }
         keys.finish(reader);
         Some(Self { queue, limit })
     }
