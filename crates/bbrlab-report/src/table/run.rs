@@ -79,11 +79,19 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     pairs.join(", ")
 }
 
-/// A swept value as the scenario wrote it.
+/// A swept value as the scenario wrote it. Of a table it is what the table chooses, and the rest of it:
+/// `red ecn=true`.
 #[must_use]
 pub fn value_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Object(fields) => {
+            let choice = |key: &str| ["discipline", "model"].contains(&key);
+            let (chosen, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| choice(key));
+            let chosen = chosen.iter().map(|(_, value)| value_text(value));
+            let rest = rest.iter().map(|(key, value)| format!("{key}={}", value_text(value)));
+            chosen.chain(rest).collect::<Vec<_>>().join(" ")
+        }
         other => other.to_string(),
     }
 }
@@ -283,6 +291,16 @@ mod tests {
     use super::super::tests::sample_run;
     use super::run_table;
     use expect_test::expect;
+
+    #[test]
+    fn a_table_is_told_by_its_choice_and_the_rest_of_it() {
+        let told = |value| super::value_text(&value);
+        assert_eq!(told(serde_json::json!("fq_codel")), "fq_codel");
+        assert_eq!(told(serde_json::json!(0.01)), "0.01");
+        let red = serde_json::json!({ "discipline": "red", "ecn": true, "limit": "64KiB" });
+        assert_eq!(told(red), "red ecn=true limit=64KiB");
+        assert_eq!(told(serde_json::json!({ "every": 1 })), "every=1");
+    }
 
     #[test]
     fn a_run_is_told_by_its_links_and_flows() {
