@@ -1,0 +1,83 @@
+//! What queue disciplines are known for, in whole runs. Their every decision is held by the kernel's packet logs
+//! (`bbrlab-oracle`); here the engine calls them, and senders answer.
+
+mod scenario_text;
+
+use bbrlab_run::RunResult;
+use scenario_text::result;
+
+/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have it.
+fn run(queue: &str, flows: &[&str]) -> RunResult {
+    let mut text = format!(
+        "title = \"queue\"\nduration = \"30s\"\n[stack]\ntso = \"off\"\n\
+         [bottleneck]\nrate = \"10Mbit/s\"\nqueue = {queue}\n"
+    );
+    for flow in flows {
+        text += &format!("[[flows]]\nrtt = \"20ms\"\n{flow}\n");
+    }
+    result(&text)
+}
+
+const CUBIC: &str = "cc = \"cubic\"";
+const BBR: &str = "cc = \"bbr1\"";
+
+/// Linux: a backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and 98.7 % of the link.
+#[test]
+fn a_lone_cubic_flow_stands_at_codels_target() {
+    let codel = run("\"codel\"", &[CUBIC]);
+    let link = &codel.summary.links[0];
+    let (mean, drops) = (link.queue_packets.mean.unwrap(), link.drops.unwrap());
+    assert!((mean - 4.1).abs() < 0.3 && drops.abs_diff(67) <= 3, "{mean} packets, {drops} drops");
+    assert!((link.utilization.unwrap() - 0.987).abs() < 0.001, "{link:?}");
+}
+
+/// With one flow there is one queue, and `fq_codel`'s law is `codel`'s. ECN is on only in `fq_codel`, but no flow here
+/// is capable of it.
+#[test]
+fn a_lone_flow_in_fq_codel_is_that_in_codel() {
+    for flow in [CUBIC, BBR, "cc = \"reno\""] {
+        let digests = ["\"codel\"", "\"fq_codel\""].map(|queue| run(queue, &[flow]).summary.digest);
+        assert_eq!(digests[0], digests[1], "{flow}");
+    }
+}
+
+/// A queue for each flow shares the link whatever the senders do; one queue that drops early gives it to BBR.
+#[test]
+fn disciplines_with_a_queue_for_each_flow_share_equally() {
+    let share = |queue: &str| {
+        let flows = run(queue, &[CUBIC, BBR]).summary.flows;
+        let goodput = |flow: usize| flows[flow].goodput_ss_mbps.unwrap();
+        goodput(0) / (goodput(0) + goodput(1))
+    };
+    for queue in ["\"fq_codel\"", "\"fq_pie\"", "\"fq\"", "\"sfq\"", "\"cake\""] {
+        let cubic = share(queue);
+        assert!((cubic - 0.5).abs() < 0.02, "{queue}: {cubic}");
+    }
+    for queue in ["\"codel\"", "\"pie\"", "\"dualpi2\""] {
+        let cubic = share(queue);
+        assert!(cubic < 0.3, "{queue}: {cubic}");
+    }
+}
+
+/// `cake` shares between hosts that differ; a flow's two hosts are its own.
+#[test]
+fn cake_keeps_flows_of_different_hosts_apart() {
+    for isolation in ["srchost", "dsthost", "hosts", "flows", "triple-isolate"] {
+        let queue = format!("{{ discipline = \"cake\", isolation = \"{isolation}\" }}");
+        let jain = run(&queue, &[CUBIC, BBR]).summary.jain.unwrap();
+        assert!(jain > 0.99, "{isolation}: {jain}");
+    }
+}
+
+/// ECN: marks in place of drops, 67 in Linux, and the same goodput.
+#[test]
+fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
+    let ecn = "cc = \"cubic\"\necn = true";
+    let marked = run("{ discipline = \"codel\", ecn = true }", &[ecn]);
+    let link = &marked.summary.links[0];
+    assert_eq!(link.drops, Some(0), "{link:?}");
+    assert!(link.marks.unwrap().abs_diff(67) <= 3, "{link:?}");
+    let dropped = run("\"codel\"", &[CUBIC]);
+    let goodput = |result: &RunResult| result.summary.flows[0].goodput_mbps.unwrap();
+    assert!((goodput(&marked) / goodput(&dropped) - 1.0).abs() < 0.01);
+}
