@@ -1,4 +1,7 @@
-//! What disciplines with a queue for each flow share: where a flow's packets go, and the packets of all queues.
+//! What disciplines with a queue for each flow share: where a flow's packets go, the packets of all queues, and whose
+//! turn it is.
+
+use std::collections::VecDeque;
 
 use crate::lists::{List, Store};
 use crate::packet::Queued;
@@ -44,4 +47,83 @@ impl Waiting {
 /// The hash scaled to `0..of`. Linux: `reciprocal_scale`.
 pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
     ((u64::from(hash) * of as u64) >> 32) as u32
+}
+
+/// Whose turn it is: queues that have just become busy come first, for one quantum; then the others by deficit round
+/// robin. Linux: `new_flows` and `old_flows` of `fq_codel` and `fq_pie`.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    quantum: i32,
+    queues: Vec<Turn>,
+    /// Queues that were empty a moment ago.
+    new: VecDeque<u32>,
+    /// Queues that have had their first quantum.
+    old: VecDeque<u32>,
+}
+
+/// Where a queue stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
+    deficit: i32,
+    /// Whether it is among the new or the old queues.
+    is_listed: bool,
+}
+
+impl Turns {
+    pub(crate) fn new(queues: u32, quantum: i32) -> Self {
+        let queues = vec![Turn::default(); queues as usize];
+        Self { quantum, queues, new: VecDeque::new(), old: VecDeque::new() }
+    }
+
+    /// The queue `at` has a packet.
+    pub(crate) fn join(&mut self, at: u32) {
+        let turn = &mut self.queues[at as usize];
+        if !turn.is_listed {
+            *turn = Turn { deficit: self.quantum, is_listed: true };
+            self.new.push_back(at);
+        }
+    }
+
+    /// The queue whose turn it is.
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        loop {
+            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
+            let &at = list.front()?;
+            let turn = &mut self.queues[at as usize];
+            if turn.deficit > 0 {
+                return Some(at);
+            }
+            turn.deficit += self.quantum;
+            list.pop_front();
+            self.old.push_back(at);
+        }
+    }
+
+    /// The queue whose turn it is has sent a packet.
+    pub(crate) fn sent(&mut self, at: u32, wire_bytes: u32) {
+        let turn = &mut self.queues[at as usize];
+        // A packet is shorter than 2^31 bytes.
+        turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
+    }
+
+    /// The queue whose turn it is was empty.
+    pub(crate) fn found_empty(&mut self, at: u32) {
+        let is_new = self.new.pop_front().is_some();
+        if !is_new {
+            self.old.pop_front();
+        }
+        // A new queue must pass through the old ones before it is new again, else it could starve them.
+        if is_new && !self.old.is_empty() {
+            self.old.push_back(at);
+        } else {
+            self.queues[at as usize].is_listed = false;
+        }
+    }
+
+    /// The first queue, its deficit, and whether it is a new one.
+    pub(crate) fn first(&self) -> Option<(u32, i32, bool)> {
+        let is_new = !self.new.is_empty();
+        let &at = if is_new { &self.new } else { &self.old }.front()?;
+        Some((at, self.queues[at as usize].deficit, is_new))
+    }
 }

@@ -9,14 +9,12 @@
 //!    Ethernet stay below its 32 MB.
 //! 2. The limit may be in bytes, too.
 
-use std::collections::VecDeque;
-
 use bbrlab_link::{Buffer, FqCodelParams};
 use bbrlab_units::Time;
 
 use crate::codel::{Control, Settings, Source};
 use crate::entropy::Entropy;
-use crate::flows::{Waiting, scaled};
+use crate::flows::{Turns, Waiting, scaled};
 use crate::info::Info;
 use crate::lists::List;
 use crate::packet::Queued;
@@ -32,14 +30,10 @@ const QUANTUM_MIN: u64 = 256;
 #[derive(Debug)]
 pub struct FqCodel {
     settings: Settings,
-    quantum: i32,
     limit: Buffer,
     /// One for each value of the hash.
     flows: Vec<Flow>,
-    /// Queues that were empty a moment ago.
-    new_flows: VecDeque<u32>,
-    /// Queues that have had their first quantum.
-    old_flows: VecDeque<u32>,
+    turns: Turns,
     waiting: Waiting,
 }
 
@@ -48,9 +42,6 @@ pub struct FqCodel {
 struct Flow {
     queue: List,
     control: Control,
-    deficit: i32,
-    /// Whether it is among the new or the old flows.
-    is_listed: bool,
 }
 
 /// One queue as what the control law controls; the backlog is that of all.
@@ -74,22 +65,18 @@ impl FqCodel {
         let quantum = params.quantum.0.max(QUANTUM_MIN);
         Self {
             settings: Settings::new(&params.codel),
-            quantum: i32::try_from(quantum).unwrap_or(i32::MAX),
             limit,
             flows: vec![Flow::default(); params.flows as usize],
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
+            turns: Turns::new(params.flows, i32::try_from(quantum).unwrap_or(i32::MAX)),
             waiting: Waiting::default(),
         }
     }
 
     /// The state of the queue to be served next, which is the one that was served last, if it has not become empty.
     pub(crate) fn info(&self) -> Option<Info> {
-        let is_new = !self.new_flows.is_empty();
-        let list = if is_new { &self.new_flows } else { &self.old_flows };
-        let &bucket = list.front()?;
-        let Flow { control, deficit, .. } = &self.flows[bucket as usize];
-        Some(Info::FqCodel { codel: control.info(), bucket, deficit: *deficit, is_new })
+        let (bucket, deficit, is_new) = self.turns.first()?;
+        let codel = self.flows[bucket as usize].control.info();
+        Some(Info::FqCodel { codel, bucket, deficit, is_new })
     }
 
     /// Drops half of the fattest queue from its head. Linux: `fq_codel_drop`.
@@ -129,13 +116,8 @@ impl Rule for FqCodel {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
         let has_room =
             self.limit.admits(self.waiting.packets(), self.waiting.bytes(), packet.wire_bytes);
-        let flow = &mut self.flows[at as usize];
-        self.waiting.push(&mut flow.queue, packet);
-        if !flow.is_listed {
-            flow.is_listed = true;
-            flow.deficit = self.quantum;
-            self.new_flows.push_back(at);
-        }
+        self.waiting.push(&mut self.flows[at as usize].queue, packet);
+        self.turns.join(at);
         if !has_room {
             self.drop_from_fattest(drop);
         }
@@ -148,29 +130,14 @@ impl Rule for FqCodel {
         drop: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued> {
         loop {
-            let is_new = !self.new_flows.is_empty();
-            let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
-            let &at = list.front()?;
+            let at = self.turns.next()?;
             let flow = &mut self.flows[at as usize];
-            if flow.deficit <= 0 {
-                flow.deficit += self.quantum;
-                list.pop_front();
-                self.old_flows.push_back(at);
-                continue;
-            }
             let mut queue = OneQueue { waiting: &mut self.waiting, queue: &mut flow.queue };
             if let Some(packet) = flow.control.dequeue(&self.settings, now, &mut queue, drop) {
-                // A packet is shorter than 2^31 bytes.
-                flow.deficit = flow.deficit.saturating_sub_unsigned(packet.wire_bytes);
+                self.turns.sent(at, packet.wire_bytes);
                 return Some(packet);
             }
-            list.pop_front();
-            // A new flow must pass through the old ones before it is new again, else it could starve them.
-            if is_new && !self.old_flows.is_empty() {
-                self.old_flows.push_back(at);
-            } else {
-                flow.is_listed = false;
-            }
+            self.turns.found_empty(at);
         }
     }
 

@@ -9,13 +9,11 @@
 //! 2. No `memory_limit`: the kernel only counts how often it is exceeded.
 //! 3. The probability of a queue is not computed again while nothing changes it. The result is the same.
 
-use std::collections::VecDeque;
-
 use bbrlab_link::{Buffer, FqPieParams};
 use bbrlab_units::Time;
 
 use crate::entropy::Entropy;
-use crate::flows::{Waiting, scaled};
+use crate::flows::{Turns, Waiting, scaled};
 use crate::jiffies;
 use crate::lists::List;
 use crate::packet::Queued;
@@ -37,14 +35,10 @@ pub struct FqPie {
     settings: Settings,
     /// Up to this probability packets are marked.
     mark_prob_max: u64,
-    quantum: i32,
     limit: Buffer,
     /// One for each value of the hash.
     flows: Vec<Flow>,
-    /// Queues that were empty a moment ago.
-    new_flows: VecDeque<u32>,
-    /// Queues that have had their first quantum.
-    old_flows: VecDeque<u32>,
+    turns: Turns,
     waiting: Waiting,
     timer: Time,
     /// The first queue of the timer's next call. Linux: `flows_cursor`.
@@ -58,9 +52,6 @@ pub struct FqPie {
 struct Flow {
     queue: List,
     law: Law,
-    deficit: i32,
-    /// Whether it is among the new or the old flows.
-    is_listed: bool,
     is_awake: bool,
 }
 
@@ -70,11 +61,9 @@ impl FqPie {
         Self {
             settings: Settings::new(&params.pie),
             mark_prob_max: (MAX_PROB / 100).wrapping_mul(u64::from(params.ecn_prob)),
-            quantum: params.quantum.0.clamp(1, QUANTUM_MAX) as i32,
             limit,
             flows: vec![Flow { is_awake: true, ..Flow::default() }; flows as usize],
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
+            turns: Turns::new(flows, params.quantum.0.clamp(1, QUANTUM_MAX) as i32),
             waiting: Waiting::default(),
             timer: jiffies::next_call(Time::ZERO, FIRST_UPDATE),
             cursor: 0,
@@ -136,13 +125,8 @@ impl Rule for FqPie {
             drop(packet, cause);
             return;
         }
-        let flow = &mut self.flows[at as usize];
-        self.waiting.push(&mut flow.queue, packet);
-        if !flow.is_listed {
-            flow.is_listed = true;
-            flow.deficit = self.quantum;
-            self.new_flows.push_back(at);
-        }
+        self.waiting.push(&mut self.flows[at as usize].queue, packet);
+        self.turns.join(at);
     }
 
     fn dequeue(
@@ -152,31 +136,15 @@ impl Rule for FqPie {
         _: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued> {
         loop {
-            let is_new = !self.new_flows.is_empty();
-            let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
-            let &at = list.front()?;
-            let flow = &mut self.flows[at as usize];
-            if flow.deficit <= 0 {
-                flow.deficit += self.quantum;
-                list.pop_front();
-                self.old_flows.push_back(at);
-                continue;
-            }
-            if let Some(packet) = self.waiting.pop(&mut flow.queue) {
+            let at = self.turns.next()?;
+            if let Some(packet) = self.waiting.pop(&mut self.flows[at as usize].queue) {
+                self.turns.sent(at, packet.wire_bytes);
                 let settings = self.settings;
                 let flow = self.wake(at);
-                // A packet is shorter than 2^31 bytes.
-                flow.deficit = flow.deficit.saturating_sub_unsigned(packet.wire_bytes);
                 flow.law.dequeued(&settings, now, &packet, flow.queue.bytes());
                 return Some(packet);
             }
-            list.pop_front();
-            // A new flow must pass through the old ones before it is new again, else it could starve them.
-            if is_new && !self.old_flows.is_empty() {
-                self.old_flows.push_back(at);
-            } else {
-                flow.is_listed = false;
-            }
+            self.turns.found_empty(at);
         }
     }
 
