@@ -21,8 +21,8 @@ use crate::westwood::Westwood;
 use crate::yeah::Yeah;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
-    LostSkb, ParamError, ParamSpec, Params, RateSample, Reno, Vegas, bic, cubic, dctcp, htcp,
-    hybla, illinois, vegas,
+    LostSkb, ParamError, ParamSpec, ParamValue, Params, RateSample, Reno, Vegas, bic, cubic, dctcp,
+    htcp, hybla, illinois, vegas,
 };
 
 /// Builds an instance from a table of parameters.
@@ -305,6 +305,16 @@ impl Algorithm {
     #[must_use]
     pub fn params(self) -> &'static [ParamSpec] {
         self.entry().params
+    }
+
+    /// Whether it can answer the marks of a round trip by their share, with these parameters, which RFC 9331, section 4.3,
+    /// asks of a sender of ECT(1). Its receiver then echoes mark by mark.
+    #[must_use]
+    pub fn answers_share_of_marks(self, params: &Params) -> bool {
+        let is_enabled = |(name, value): &(String, ParamValue)| {
+            name == "ecn_enable" && matches!(value, ParamValue::Bool(true) | ParamValue::Int(1..))
+        };
+        matches!(self, Self::Dctcp | Self::Bbr3) || params.iter().any(is_enabled)
     }
 
     /// A fresh instance, its private block all zero; call `init` when the connection is established.

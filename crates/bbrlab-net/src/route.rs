@@ -48,6 +48,8 @@ pub(crate) struct Leg {
     pub(crate) late_lane: u32,
     /// Whether `target` is the route's last link with a rate.
     pub(crate) last_rated: bool,
+    /// The DSCP of the packets on it.
+    pub(crate) dscp: u8,
 }
 
 impl Leg {

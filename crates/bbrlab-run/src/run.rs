@@ -78,6 +78,8 @@ pub struct FlowClass {
     pub mss: u32,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// The DSCP of its packets and ACKs, six bits.
+    pub dscp: u8,
     /// Whether the delivery rate is sampled; without, a model of the path learns nothing of its rate.
     pub rate_samples: bool,
     /// What the application sends.

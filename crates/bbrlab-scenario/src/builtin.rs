@@ -87,6 +87,8 @@ builtins! {
     "examples.rtt-unfairness": "examples/rtt-unfairness.toml",
     "examples.bufferbloat": "examples/bufferbloat.toml",
     "examples.queue-disciplines": "examples/queue-disciplines.toml",
+    "examples.l4s": "examples/l4s.toml",
+    "examples.expedited": "examples/expedited.toml",
     "examples.rate-drop": "examples/rate-drop.toml",
     "examples.two-bbr": "examples/two-bbr.toml",
     "examples.parking-lot": "examples/parking-lot.toml",

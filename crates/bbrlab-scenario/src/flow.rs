@@ -7,6 +7,8 @@ use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{At, Node, Value};
+use crate::dscp::{dscp_names, read_dscp, show_dscp};
+use crate::ecn::{read_ecn, show_ecn};
 use crate::key::{Form, Given, Key, key, needed, read_keys, set, write_keys};
 use crate::nearest::nearest;
 use crate::params::{read_param, show_params};
@@ -40,6 +42,7 @@ pub(crate) struct FlowSpec {
     pub(crate) start_jitter: Span,
     pub(crate) stop: Option<Span>,
     pub(crate) ecn: EcnMode,
+    pub(crate) dscp: u8,
     pub(crate) mss: Option<u32>,
     pub(crate) rate_samples: bool,
     pub(crate) source: SourceSpec,
@@ -82,6 +85,7 @@ impl Default for FlowSpec {
             start_jitter: Span::ZERO,
             stop: None,
             ecn: EcnMode::Off,
+            dscp: 0,
             mss: None,
             rate_samples: true,
             source: SourceSpec::default(),
@@ -248,17 +252,25 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
     key(
         "ecn",
         "0.1.0",
-        Form::Any(&[Form::Bool, Form::Choice(|| vec!["low"])]),
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
         "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
-         low-latency route, which `bbr3` needs. How the receiver echoes marks depends on `cc`: for `dctcp`, `bbr2` \
-         and `bbr3` mark by mark, for all others as in RFC 3168",
-        |flow, given| set(&mut flow.ecn, given.value(read_ecn)),
-        |flow| match flow.ecn {
-            EcnMode::Off => Some("false".to_owned()),
-            EcnMode::On => Some("true".to_owned()),
-            EcnMode::Low => show_text("low"),
+         low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: the same with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the \
+         receiver echoes marks depends on `cc`: for these three mark by mark, for all others as in RFC 3168",
+        |flow, given| {
+            let ecn = read_ecn(given, flow.cc, &flow.cc_params);
+            set(&mut flow.ecn, ecn);
         },
+        |flow| show_ecn(flow.ecn),
     ),
+    key(
+        "dscp",
+        "0.2.0",
+        Form::Any(&[Form::Choice(dscp_names), Form::Whole(0, 63)]),
+        "the class of its packets and ACKs, by which `cake` takes a tin, `prio` and `fq` a band: a name of the RFCs or the number",
+        |flow: &mut FlowSpec, given| set(&mut flow.dscp, given.value(read_dscp)),
+        |flow| show_dscp(flow.dscp),
+    )
+    .without("0, best effort"),
     key(
         "mss",
         "0.1.0",
@@ -601,19 +613,6 @@ fn read_path(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Vec<Pla
         path.push(Placed { value: text, at: link.at });
     }
     Some(path)
-}
-
-fn read_ecn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<EcnMode> {
-    let ecn = match &node.value {
-        Value::Bool(false) => Some(EcnMode::Off),
-        Value::Bool(true) => Some(EcnMode::On),
-        Value::Text(text) if text == "low" => Some(EcnMode::Low),
-        _ => None,
-    };
-    if ecn.is_none() {
-        reader.wrong(node, name, "false, true or \"low\"");
-    }
-    ecn
 }
 
 fn read_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source> {

@@ -7,6 +7,8 @@ mod canonical;
 mod decimal;
 mod demand;
 mod document;
+mod dscp;
+mod ecn;
 mod error;
 mod estimate;
 mod family;

@@ -138,6 +138,7 @@ impl<'s> Router<'s> {
             cc_params: self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
             mss: flow.mss.unwrap_or(self.spec.stack.mss),
             ecn: flow.ecn,
+            dscp: flow.dscp,
             rate_samples: flow.rate_samples,
             source: flow.source.source(),
             private_links,

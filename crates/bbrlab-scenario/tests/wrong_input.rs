@@ -167,7 +167,7 @@ fn unknown_and_missing_keys() {
             [bottleneck] -> [botleneck] | 3:2-10 | found an unknown key
                 help: did you mean `bottleneck`?
         `flows[0].base_rtt`: expected a key of `flows[0]`
-        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, rate_samples, bytes, rate, on, off, write, train
+        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train
             rtt = -> base_rtt = | 10:1-8 | found an unknown key
         `flows[0].cc`: expected a congestion control such as "bbr1"
             cc = "reno"; -> | 8:1-9 | found nothing: the key is missing
@@ -238,6 +238,25 @@ fn flows() {
             + write = { bytes = "64KiB" } | 11:9-27 | found nothing: the key is missing
         `flows[0].train.count`: expected a whole number from 1 to 1000000000
             + train = { bytes = "64KiB", count = 0, gap = "1ms" } | 11:36-36 | found the number 0
+    "#]]);
+}
+
+#[test]
+fn the_ip_header() {
+    check(&expect![[r#"
+        `flows[0].ecn`: expected false, true, "low" or "l4s"
+            + ecn = "L4S" | 11:7-11 | found "L4S"
+        `flows[0].ecn`: expected a `cc` that answers marks by their share
+            + ecn = "l4s"                 | 11:7-11 | found "l4s" with `cc = "reno"`
+                help: `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
+            "reno" -> "bbr2"; ecn = "l4s" | 10:7-11 | found "l4s" with `cc = "bbr2"`
+                help: `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
+        `flows[0].dscp`: expected a DSCP such as "EF" or 46
+            + dscp = "EFF" | 11:8-12 | found "EFF"
+                help: did you mean "EF"?
+        `flows[0].dscp`: expected a whole number from 0 to 63
+            + dscp = 64   | 11:8-9 | found the number 64
+            + dscp = true | 11:8-11 | found true
     "#]]);
 }
 

@@ -1,11 +1,11 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
-use bbrlab_cc::{Algorithm, CongestionControl as _, ParamValue};
+use bbrlab_cc::{Algorithm, CongestionControl as _};
 use bbrlab_run::{FlowClass, Run};
 use bbrlab_stack::{EcnMode, RateSwitches, Stack};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
 use bbrlab_tcp::{SenderConfig, Tick};
-use bbrlab_units::Span;
+use bbrlab_units::{Ecn, Span};
 
 use crate::flow::ClassSetup;
 use crate::wiring;
@@ -43,19 +43,16 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes marks: as DCTCP if its congestion control, the same as the sender's, asks for it.
+/// How the receiving host echoes marks: mark by mark if its congestion control, the same as the sender's, asks for it.
 /// Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
-    let is_enabled = class.cc_params.iter().any(|(name, value)| {
-        name == "ecn_enable" && matches!(value, ParamValue::Bool(true) | ParamValue::Int(1..))
-    });
-    match class.ecn {
-        EcnMode::Off => EcnEcho::Off,
-        EcnMode::Low if class.cc == Algorithm::Bbr3 => EcnEcho::Dctcp { ect_on_acks: needs_ecn },
-        EcnMode::On | EcnMode::Low if needs_ecn || is_enabled => {
-            EcnEcho::Dctcp { ect_on_acks: needs_ecn }
-        }
-        EcnMode::On | EcnMode::Low => EcnEcho::Classic,
+    let is_on_route = class.cc != Algorithm::Bbr3 || class.ecn.is_low_latency();
+    if class.ecn == EcnMode::Off {
+        EcnEcho::Off
+    } else if is_on_route && class.cc.answers_share_of_marks(&class.cc_params) {
+        EcnEcho::Dctcp { on_acks: if needs_ecn { class.ecn.ect() } else { Ecn::NotEct } }
+    } else {
+        EcnEcho::Classic
     }
 }
 

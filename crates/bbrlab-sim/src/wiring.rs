@@ -98,5 +98,12 @@ fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> 
         };
         route.iter().map(hop).collect()
     };
-    [net.add_forward_route(&hops(&class.forward)), net.add_reverse_route(&hops(&class.reverse))]
+    let ways = [
+        net.add_forward_route(&hops(&class.forward)),
+        net.add_reverse_route(&hops(&class.reverse)),
+    ];
+    for way in ways {
+        net.set_dscp(way, class.dscp);
+    }
+    ways
 }

@@ -8,9 +8,13 @@ use scenario_text::result;
 
 /// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have it.
 fn run(queue: &str, flows: &[&str]) -> RunResult {
+    run_at("10Mbit/s", queue, flows)
+}
+
+fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
     let mut text = format!(
         "title = \"queue\"\nduration = \"30s\"\n[stack]\ntso = \"off\"\n\
-         [bottleneck]\nrate = \"10Mbit/s\"\nqueue = {queue}\n"
+         [bottleneck]\nrate = \"{rate}\"\nqueue = {queue}\n"
     );
     for flow in flows {
         text += &format!("[[flows]]\nrtt = \"20ms\"\n{flow}\n");
@@ -80,4 +84,31 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     let dropped = run("\"codel\"", &[CUBIC]);
     let goodput = |result: &RunResult| result.summary.flows[0].goodput_mbps.unwrap();
     assert!((goodput(&marked) / goodput(&dropped) - 1.0).abs() < 0.01);
+}
+
+/// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a factor of two, and those
+/// in the L queue wait for about its threshold of 1 ms or less, which is more than two packets' time on this link.
+#[test]
+fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
+    let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
+    let flows = run_at("40Mbit/s", "\"dualpi2\"", &[scalable, CUBIC]).summary.flows;
+    let [dctcp, cubic] = [0, 1].map(|flow| flows[flow].goodput_ss_mbps.unwrap());
+    assert!((0.5..2.0).contains(&(dctcp / cubic)), "{dctcp} and {cubic} Mbit/s");
+    let [dctcp, cubic] = [0, 1].map(|flow| flows[flow].rtt_ms.mean.unwrap());
+    assert!(dctcp < 21.5 && cubic > 30.0, "RTTs of {dctcp} and {cubic} ms");
+}
+
+/// Linux's table of priorities is older than DSCP: EF shares a band with best effort until `priomap` moves it.
+#[test]
+fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
+    let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
+    let rtt = |queue: &str| run(queue, &[call, CUBIC]).summary.flows[0].rtt_ms.mean.unwrap();
+    let moved = "{ discipline = \"prio\", \
+                 priomap = [1, 2, 2, 2, 0, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1] }";
+    let voice = "{ discipline = \"cake\", tins = \"diffserv4\", isolation = \"flowblind\" }";
+    assert!(rtt("\"prio\"") > 100.0);
+    for queue in [moved, voice] {
+        let rtt = rtt(queue);
+        assert!(rtt < 24.0, "{queue}: {rtt} ms");
+    }
 }

@@ -6,7 +6,7 @@
 mod socket;
 mod switches;
 
-use bbrlab_units::{Bytes, Span};
+use bbrlab_units::{Bytes, Ecn, Span};
 
 pub use socket::{CcRtt, Handshake, RttClock, Sockbuf, SocketSwitches, TcpOptions};
 pub use switches::{
@@ -169,4 +169,20 @@ pub enum EcnMode {
     On,
     /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,
+    /// As `Low`, and packets carry ECT(1), by which a queue knows senders that answer marks by their share. RFC 9331, 4.1.
+    L4s,
+}
+
+impl EcnMode {
+    /// Whether the route is one of low latency.
+    #[must_use]
+    pub fn is_low_latency(self) -> bool {
+        matches!(self, Self::Low | Self::L4s)
+    }
+
+    /// What an ECN-capable packet carries.
+    #[must_use]
+    pub fn ect(self) -> Ecn {
+        if self == Self::L4s { Ecn::Ect1 } else { Ecn::Ect0 }
+    }
 }

@@ -65,7 +65,7 @@ fn config() -> impl Strategy<Value = ReceiverConfig> {
     let ecn = prop_oneof![
         3 => Just(EcnEcho::Off),
         1 => Just(EcnEcho::Classic),
-        1 => Just(EcnEcho::Dctcp { ect_on_acks: true }),
+        1 => Just(EcnEcho::Dctcp { on_acks: Ecn::Ect0 }),
     ];
     (rcvbuf, delack, ecn, any::<[bool; 2]>(), prop_oneof![Just(1), 1_u64..9_000]).prop_map(
         |(rcvbuf, delack, ecn, [timestamps, sack], rcvlowat)| ReceiverConfig {

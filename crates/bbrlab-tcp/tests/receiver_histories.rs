@@ -44,7 +44,8 @@ impl Dice {
             DelAck::Every { every: 2, timer },
             DelAck::Every { every: 3, timer },
         ];
-        let dctcp = EcnEcho::Dctcp { ect_on_acks: self.one_in(2) };
+        let on_acks = if self.one_in(2) { Ecn::Ect0 } else { Ecn::NotEct };
+        let dctcp = EcnEcho::Dctcp { on_acks };
         ReceiverConfig {
             stack: Stack {
                 rcvbuf: self.pick(&[SocketBuffer::Auto, fixed]),

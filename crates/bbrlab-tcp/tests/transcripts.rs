@@ -182,7 +182,7 @@ fn receiver_config<'a>(words: impl Iterator<Item = &'a str>) -> ReceiverConfig {
             "nosack" => config.stack.sack = false,
             "quickack" => config.stack.delack = DelAck::Quick,
             "ecn" => config.ecn = EcnEcho::Classic,
-            "dctcp" => config.ecn = EcnEcho::Dctcp { ect_on_acks: true },
+            "dctcp" => config.ecn = EcnEcho::Dctcp { on_acks: Ecn::Ect0 },
             _ => panic!("no setting `{name}`"),
         }
     }

@@ -33,6 +33,16 @@ impl<P: Load> Network<P> {
         self.add_route(hops, Target::Sender)
     }
 
+    /// Gives the packets on a route this DSCP. Without, it is 0.
+    pub fn set_dscp(&mut self, route: RouteId, dscp: u8) {
+        for leg in &mut self.legs[route.0 as usize..] {
+            leg.dscp = dscp;
+            if leg.link().is_none() {
+                break;
+            }
+        }
+    }
+
     fn add_route(&mut self, hops: &[RouteStep], end: Target) -> RouteId {
         let first = self.legs.len();
         let mut source = Source::Hosts;
@@ -88,6 +98,7 @@ impl<P: Load> Network<P> {
             lane,
             late_lane,
             last_rated: false,
+            dscp: 0,
         });
     }
 

@@ -175,7 +175,7 @@ impl<P: Load> Network<P> {
                     flow: flow.0,
                     wire_bytes,
                     ecn: packet.ticket.ecn(),
-                    dscp: 0,
+                    dscp: self.legs[ticket.leg() as usize].dscp,
                     marked,
                     arrived_at: now,
                 };

@@ -3,7 +3,7 @@
 use bbrlab_stack::{SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::{Receiver, ReceiverConfig, Tick};
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_units::{Bytes, Ecn, Span, Time};
 
 use super::bench::{Bench, CLOCK_STEP, Draws};
 use super::compare::Sent;
@@ -19,7 +19,8 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     let ecn = match (episode.ecn, episode.cc_on_both) {
         (false, _) => EcnEcho::Off,
         (true, false) => EcnEcho::Classic,
-        (true, true) => EcnEcho::Dctcp { ect_on_acks: episode.cc == "dctcp" },
+        (true, true) if episode.cc == "dctcp" => EcnEcho::Dctcp { on_acks: Ecn::Ect0 },
+        (true, true) => EcnEcho::Dctcp { on_acks: Ecn::NotEct },
     };
     ReceiverConfig {
         mss: if episode.timestamps { 1448 } else { 1460 },

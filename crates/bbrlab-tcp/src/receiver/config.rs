@@ -1,7 +1,7 @@
 //! The configuration of a receiving socket: buffers, options, and how the application reads.
 
 use bbrlab_stack::Stack;
-use bbrlab_units::Span;
+use bbrlab_units::{Ecn, Span};
 
 use crate::wheel::Tick;
 
@@ -17,8 +17,8 @@ pub enum EcnEcho {
     /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3 with
     /// ECN enabled.
     Dctcp {
-        /// Whether SYN-ACKs and ACKs are ECN-capable too. Linux: `TCP_CONG_NEEDS_ECN`.
-        ect_on_acks: bool,
+        /// The ECN field of SYN-ACKs and ACKs: ECN-capable as well with Linux's `TCP_CONG_NEEDS_ECN`.
+        on_acks: Ecn,
     },
 }
 

@@ -4,6 +4,8 @@
 //! (`dctcp_ece_ack_update`); RFC 3168 6.1.3, RFC 8257 3.2.
 //! Deviations: none.
 
+use bbrlab_units::Ecn;
+
 use super::config::EcnEcho;
 
 /// Linux: `ecn_flags`, and DCTCP's `ce_state` and `prior_rcv_nxt`.
@@ -20,8 +22,8 @@ pub(super) struct EcnState {
     pub(super) ce_state: bool,
     /// Whether marks are echoed as in DCTCP.
     pub(super) is_dctcp: bool,
-    /// Whether ACKs are ECN-capable.
-    pub(super) ect_on_acks: bool,
+    /// The ECN field of ACKs.
+    pub(super) on_acks: Ecn,
     /// `rcv_nxt` before the last packet (DCTCP).
     pub(super) prior_rcv_nxt: u32,
 }
@@ -29,10 +31,10 @@ pub(super) struct EcnState {
 impl EcnState {
     /// The state before the handshake.
     pub(super) fn new(echo: EcnEcho) -> Self {
-        let (is_dctcp, ect_on_acks) = match echo {
-            EcnEcho::Off | EcnEcho::Classic => (false, false),
-            EcnEcho::Dctcp { ect_on_acks } => (true, ect_on_acks),
+        let (is_dctcp, on_acks) = match echo {
+            EcnEcho::Off | EcnEcho::Classic => (false, Ecn::NotEct),
+            EcnEcho::Dctcp { on_acks } => (true, on_acks),
         };
-        Self { is_dctcp, ect_on_acks, ..Self::default() }
+        Self { is_dctcp, on_acks, ..Self::default() }
     }
 }

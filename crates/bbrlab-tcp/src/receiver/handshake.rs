@@ -88,7 +88,7 @@ impl Receiver {
             tsecr: self.ts_recent,
             flags,
             has_ts: self.has_ts,
-            ecn: if self.ecn.is_ok && self.ecn.ect_on_acks { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: if self.ecn.is_ok { self.ecn.on_acks } else { Ecn::NotEct },
             retransmission: u16::from(self.synack_retrans),
             ..Segment::default()
         });

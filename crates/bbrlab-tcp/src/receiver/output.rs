@@ -307,8 +307,8 @@ impl Receiver {
             if self.ecn.demand_cwr {
                 segment.flags |= flag::ECE;
             }
-            if self.ecn.ect_on_acks && segment.ecn == Ecn::NotEct {
-                segment.ecn = Ecn::Ect0;
+            if segment.ecn == Ecn::NotEct {
+                segment.ecn = self.ecn.on_acks;
             }
         }
         self.on_ack_sent(rcv_nxt);

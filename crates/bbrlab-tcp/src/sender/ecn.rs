@@ -7,8 +7,6 @@
 //! 1. A SYN is retransmitted without the ECN flags from the first retransmission on (`tcp_ecn_fallback`).
 
 use bbrlab_cc::ecn_flags;
-use bbrlab_units::Ecn;
-
 use bbrlab_stack::EcnMode;
 
 use super::Sender;
@@ -21,7 +19,7 @@ impl Sender {
         if self.config.ecn != EcnMode::Off || self.hooks.needs_ecn {
             ecn = ecn_flags::OK;
         }
-        if self.config.ecn == EcnMode::Low {
+        if self.config.ecn.is_low_latency() {
             ecn |= ecn_flags::LOW_V3;
         }
         self.conn.ctl.ecn_flags = ecn;
@@ -30,7 +28,7 @@ impl Sender {
     /// The passive end sends with ECN if it has agreed to it in the SYN-ACK. Linux: `tcp_ecn_openreq_child`.
     pub(super) fn accept_ecn(&mut self, is_agreed: bool) {
         let mut ecn = if is_agreed { ecn_flags::OK } else { 0 };
-        if self.config.ecn == EcnMode::Low {
+        if self.config.ecn.is_low_latency() {
             ecn |= ecn_flags::LOW_V3;
         }
         self.conn.ctl.ecn_flags = ecn;
@@ -50,7 +48,7 @@ impl Sender {
         if self.is_ecn_ok() && segment.retransmission == 0 {
             segment.flags |= flag::ECE | flag::CWR;
             if self.hooks.needs_ecn {
-                segment.ecn = Ecn::Ect0;
+                segment.ecn = self.config.ecn.ect();
             }
         }
     }
@@ -70,13 +68,13 @@ impl Sender {
             return 0;
         }
         // The bit that means "ECT on every packet" in the v2 tree means "low-latency ECN" in the v3 tree.
-        let permanent = if self.config.ecn == EcnMode::Low {
+        let permanent = if self.config.ecn.is_low_latency() {
             ecn_flags::ECT_PERMANENT_V3
         } else {
             ecn_flags::ECT_PERMANENT_V2 | ecn_flags::ECT_PERMANENT_V3
         };
         if is_new || self.hooks.needs_ecn || ecn & permanent != 0 {
-            segment.ecn = Ecn::Ect0;
+            segment.ecn = self.config.ecn.ect();
         }
         if is_new && ecn & ecn_flags::QUEUE_CWR != 0 {
             self.conn.ctl.ecn_flags &= !ecn_flags::QUEUE_CWR;

@@ -7,7 +7,7 @@
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
-use bbrlab_units::{Ecn, Time};
+use bbrlab_units::Time;
 
 use super::fq::{transmit_burst, transmit_new_burst};
 use super::limits::{Limit, Stop};
@@ -660,7 +660,7 @@ impl Sender {
         self.conn.wstamp_ns = self.conn.wstamp_ns.max(self.conn.clock_ns);
         let mut segment = self.segment_at(seq, self.conn.wstamp_ns);
         if self.hooks.needs_ecn && self.is_ecn_ok() {
-            segment.ecn = Ecn::Ect0;
+            segment.ecn = self.config.ecn.ect();
         }
         if self.mechanisms.has_fq {
             self.enqueue_fq(segment, 0, None, self.conn.wstamp_ns, host);
