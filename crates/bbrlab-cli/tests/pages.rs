@@ -20,6 +20,8 @@ const PAGES: &[(&str, &str)] = &[
 fn the_pages_show_what_the_command_answers() {
     // If one differs: `cargo xtask bless` rewrites it.
     expect_file!["../../../README.md"].assert_eq(&answered(include_str!("../../../README.md")));
+    expect_file!["../../../docs/networks.md"]
+        .assert_eq(&answered(include_str!("../../../docs/networks.md")));
     expect_file!["../../../docs/queues/README.md"]
         .assert_eq(&answered(include_str!("../../../docs/queues/README.md")));
 }

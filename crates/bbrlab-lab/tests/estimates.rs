@@ -127,6 +127,8 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("stopped-with-loss", "loss = 0.1", "cc = \"bbr1\"; stop = \"2s\"", "packets disk"),
     ("few-acks", "reverse_rate = \"50kbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\"", "packets disk"),
     ("no-time-to-grow", "rate = \"200Mbit/s\"", "cc = \"reno\"", "packets disk"),
+    ("few-packets-a-slot", "slot = { min_delay = \"1ms\", max_delay = \"9ms\", packets = 4 }", "cc = \"cubic\"", "packets disk"),
+    ("acks-in-slots", "reverse_slot = \"10ms\"", "cc = \"bbr1\"", "packets disk"),
     ("no-sack", "", "cc = \"reno\"; [stack]; sack = false", "packets disk"),
 ];
 

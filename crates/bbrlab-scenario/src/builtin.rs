@@ -18,7 +18,7 @@ pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers first, then what they contradict each other in, then ECN, then examples.
+        /// The built-in scenarios: papers first, then what they contradict each other in, then ECN, then examples, then networks.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),
@@ -93,6 +93,7 @@ builtins! {
     "examples.two-bbr": "examples/two-bbr.toml",
     "examples.parking-lot": "examples/parking-lot.toml",
     "examples.two-way": "examples/two-way.toml",
+    "networks.wifi": "networks/wifi.toml",
 }
 
 /// The built-in scenario with this id.

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
 use bbrlab_cc::Algorithm;
-use bbrlab_link::{Buffer, Link, Loss, Probability, Rate};
+use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{FlowClass, Hop, Source};
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{NS_PER_S, Span};
@@ -115,6 +115,7 @@ impl Demand {
             demand.after_stop = (4.0 * ramp.full_rate() * rtt_s).min(window);
         }
         demand.is_sure &= has_acks(class, network, ramp.full_rate());
+        demand.is_sure &= !waits_for_slots(class, network);
         let reorders = links().any(|link| {
             link.reorder.is_some() || link.jitter.is_some_and(|jitter| !jitter.keep_order)
         });
@@ -298,6 +299,12 @@ fn has_acks(class: &FlowClass, network: &Network, packets_per_s: f64) -> bool {
     });
     let bytes = rates.fold(f64::INFINITY, f64::min) / 8.0;
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
+}
+
+/// Whether data or ACKs wait for slots, which may let too few of them pass.
+fn waits_for_slots(class: &FlowClass, network: &Network) -> bool {
+    let is_slots = |hop: &Hop| matches!(*hop, Hop::Link(number) if matches!(network.links[number as usize].queue, Queue::Slots(_)));
+    class.forward.iter().chain(&class.reverse).any(is_slots)
 }
 
 /// Whether the mean window under random loss is that of Reno or CUBIC, or below.

@@ -27,6 +27,7 @@ mod reader;
 mod reference;
 mod route;
 mod scenario;
+mod slot;
 mod spec;
 mod stack;
 mod sweep;

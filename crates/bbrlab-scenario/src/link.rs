@@ -14,6 +14,7 @@ use crate::key::{
 use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
 use crate::queue::{self, QueueSpec};
 use crate::reader::{Keys, Placed, Reader, found};
+use crate::slot::{self, SlotSpec};
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, LossAt, Policer, Queue, Rate, RateChange, Trace,
 };
@@ -38,8 +39,10 @@ pub(crate) struct LinkSpec {
     pub(crate) device_queue: Option<Placed<u64>>,
     pub(crate) loss: LossSpec,
     pub(crate) reorder: Option<ReorderSpec>,
+    pub(crate) slot: Option<SlotSpec>,
     pub(crate) reverse_rate: Reverse,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
+    pub(crate) reverse_slot: Option<SlotSpec>,
 }
 
 /// How fast the reverse direction of a link sends.
@@ -127,8 +130,10 @@ impl Default for LinkSpec {
             device_queue: None,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             reorder: None,
+            slot: None,
             reverse_rate: Reverse::UNLIMITED,
             reverse_buffer: None,
+            reverse_slot: None,
         }
     }
 }
@@ -156,6 +161,8 @@ const RATE: Form = Form::Any(&[
         optional("opportunities_ms", Form::List(&Form::Whole(0, 86_400_000))),
     ]),
 ]);
+
+const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
 
 const QUEUE: Form = Form::Any(&[Form::Choice(queue::names), Form::TableOf(queue::parts)]);
 
@@ -352,6 +359,24 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             let ReorderSpec { ratio, by } = spec.reorder?;
             Some(format!("{{ ratio = {}, by = \"{}\" }}", toml_number(ratio), show_span(by)))
         },
+    ),
+    key(
+        "slot",
+        "0.2.0",
+        SLOT,
+        "packets that have waited for `delay` leave in slots, as in `netem` with `delay` and `slot`: `\"4ms\"` from one to the \
+         next, or `{ min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, uniform between the \
+         two, with so many packets and bytes a slot and so many packets that wait at most",
+        |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
+        |spec| spec.slot.map(SlotSpec::show),
+    ),
+    key(
+        "reverse_slot",
+        "0.2.0",
+        SLOT,
+        "the same in the reverse direction: ACKs in slots",
+        |spec: &mut LinkSpec, given| spec.reverse_slot = given.value(SlotSpec::read),
+        |spec| spec.reverse_slot.map(SlotSpec::show),
     ),
 ];
 

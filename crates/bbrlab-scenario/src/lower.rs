@@ -8,6 +8,7 @@ use crate::link::{LinkSpec, LossSpec};
 use crate::quantity::show_span;
 use crate::reader::Reader;
 use crate::route::{LinkHops, Router};
+use crate::slot::SlotSpec;
 use crate::spec::Spec;
 use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
@@ -33,7 +34,7 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
     {
         link_hops.push(lower_link(name, link, &mut links, &mut buffers));
     }
-    let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward {
+    let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward[0] {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
         _ => None,
     });
@@ -134,13 +135,31 @@ fn lower_link<'s>(
     links: &mut Vec<Link>,
     buffers: &mut Vec<(u32, BufferSpec)>,
 ) -> LinkHops<'s> {
-    let mut add = |link: Link, buffer: BufferSpec| {
-        let number = u32::try_from(links.len()).expect("bounded by LINKS_MAX");
-        links.push(link);
-        buffers.push((number, buffer));
-        Hop::Link(number)
-    };
+    let number = |links: &[Link]| u32::try_from(links.len()).expect("bounded by LINKS_MAX");
     let plain = &spec.link;
+    let delay = plain.delay;
+    // Behind a link with slots its delay is that of the slots.
+    let mut direction = |link: Link, buffer: BufferSpec, slot: Option<SlotSpec>| {
+        let alters = link.police.is_some()
+            || link.loss.is_some()
+            || link.jitter.is_some()
+            || link.reorder.is_some();
+        let slots = slot.map(|slot| slot.link(format!("{}.slots", link.name), delay));
+        let before_slots = if slots.is_some() { Span::ZERO } else { delay };
+        let mut hops = Vec::new();
+        if link.rate.is_limited() || alters {
+            hops.push(Hop::Link(number(links)));
+            buffers.push((number(links), buffer));
+            links.push(Link { delay: before_slots, ..link });
+        } else if slots.is_none() {
+            hops.push(Hop::Delay(delay));
+        }
+        if let Some(slots) = slots {
+            hops.push(Hop::Link(number(links)));
+            links.push(slots);
+        }
+        hops
+    };
     let reorder = spec.reorder;
     let link = Link {
         name: name.to_owned(),
@@ -149,29 +168,16 @@ fn lower_link<'s>(
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };
-    let alters = link.police.is_some()
-        || link.loss.is_some()
-        || link.jitter.is_some()
-        || link.reorder.is_some();
-    let forward = if link.rate.is_limited() || alters {
-        add(link, BufferSpec::of_link(spec))
-    } else {
-        Hop::Delay(plain.delay)
-    };
+    let forward = direction(link, BufferSpec::of_link(spec), spec.slot);
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
-    let reverse = if reverse_rate.is_limited() {
-        let link = Link {
-            queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
-            rate_change: plain.rate_change,
-            framing: plain.framing,
-            delay: plain.delay,
-            ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
-        };
-        add(link, BufferSpec::of_reverse(spec))
-    } else {
-        Hop::Delay(plain.delay)
+    let link = Link {
+        queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
+        rate_change: plain.rate_change,
+        framing: plain.framing,
+        ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
-    LinkHops { name, forward, reverse, delay: plain.delay }
+    let reverse = direction(link, BufferSpec::of_reverse(spec), spec.reverse_slot);
+    LinkHops { name, forward, reverse, delay }
 }
 
 fn lower_loss(spec: LossSpec) -> Option<Loss> {

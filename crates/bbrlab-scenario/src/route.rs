@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 use crate::quantity::show_span;
 use crate::reader::{Placed, Reader};
 use crate::spec::Spec;
-use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_link::{Buffer, Link, Queue, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
 /// The most names of links that the message about a misspelt one lists.
@@ -20,8 +20,8 @@ const NAMES_SHOWN: usize = 20;
 /// A link of the file: its hops in both directions.
 pub(crate) struct LinkHops<'s> {
     pub(crate) name: &'s str,
-    pub(crate) forward: Hop,
-    pub(crate) reverse: Hop,
+    pub(crate) forward: Vec<Hop>,
+    pub(crate) reverse: Vec<Hop>,
     /// Propagation delay, the same in both directions.
     pub(crate) delay: Span,
 }
@@ -90,9 +90,9 @@ impl<'s> Router<'s> {
         let mut private_links = Vec::new();
         let mut forward = Route::default();
         forward.push(access("left", left, &mut private_links));
-        let core_forward = core.forward.iter().map(|&way| self.link_hops[way].forward);
-        let shared = left.link.map(|way| way.forward).into_iter().chain(core_forward);
-        for hop in shared.chain(right.link.map(|way| way.forward)) {
+        let core_forward = core.forward.iter().map(|&way| &self.link_hops[way].forward);
+        let shared = left.link.map(|way| &way.forward).into_iter().chain(core_forward);
+        for &hop in shared.chain(right.link.map(|way| &way.forward)).flatten() {
             forward.push(hop);
         }
         forward.push(access("right", right, &mut private_links));
@@ -101,10 +101,10 @@ impl<'s> Router<'s> {
         reverse.push(reverse_access("right.reverse", right, &mut private_links));
         let own = core.own_return_path;
         let core_reverse = core.reverse.iter().map(|&way| {
-            if own { self.link_hops[way].forward } else { self.link_hops[way].reverse }
+            if own { &self.link_hops[way].forward } else { &self.link_hops[way].reverse }
         });
-        let shared = right.link.map(|way| way.reverse).into_iter().chain(core_reverse);
-        for hop in shared.chain(left.link.map(|way| way.reverse)) {
+        let shared = right.link.map(|way| &way.reverse).into_iter().chain(core_reverse);
+        for &hop in shared.chain(left.link.map(|way| &way.reverse)).flatten() {
             reverse.push(hop);
         }
         reverse.push(reverse_access("left.reverse", left, &mut private_links));
@@ -117,7 +117,7 @@ impl<'s> Router<'s> {
                 Hop::Delay(delay) => (delay, false),
                 Hop::Link(number) => {
                     let link = &self.links[number as usize];
-                    (link.delay, link.rate.is_limited())
+                    (delay_of(link), link.rate.is_limited())
                 }
                 Hop::Private(number) => (private_links[number as usize].delay, true),
             };
@@ -271,6 +271,14 @@ impl<'s> Router<'s> {
             reader.note(format!("links: {names}"));
         }
         number
+    }
+}
+
+/// The propagation delay of a link, which slots have inside.
+fn delay_of(link: &Link) -> Span {
+    match link.queue {
+        Queue::Slots(slots) => slots.delay,
+        _ => link.delay,
     }
 }
 

@@ -123,6 +123,7 @@ fn every_built_in_scenario_can_be_run() {
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets
         examples.parking-lot: 2 runs, 4 flows, 396302 packets
         examples.two-way: 1 runs, 2 flows, 294566 packets
+        networks.wifi: 4 runs, 1 flows, 394920 packets
     "#]]
     .assert_eq(&lines);
 }

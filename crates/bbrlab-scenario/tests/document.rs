@@ -92,7 +92,9 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 10] = [
+const VALUES: [(&str, &str, &str); 12] = [
+    ("bottleneck", "slot", "{ min_delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "reverse_slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),
     ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
     ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),

@@ -224,6 +224,8 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("reordering", "", "reorder = { ratio = 0.1, by = \"3ms\" }", "cc = \"cubic\""),
     ("jitter in order", "", "jitter = \"2ms\"", "cc = \"cubic\""),
     ("jitter out of order", "", "jitter = { up_to = \"2ms\", keep_order = false }", "cc = \"cubic\""),
+    ("data in slots", "", "slot = \"4ms\"", "cc = \"cubic\""),
+    ("ACKs in slots", "", "reverse_slot = { min_delay = \"2ms\", max_delay = \"8ms\" }", "cc = \"cubic\""),
     ("Westwood", "", "", "cc = \"westwood\""),
     ("long growth of Reno", "", "rate = \"200Mbit/s\"", "cc = \"reno\""),
     ("growth of CUBIC", "", "rate = \"200Mbit/s\"", "cc = \"cubic\""),
@@ -295,6 +297,8 @@ fn all_figures() {
         reordering: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         jitter in order: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
         jitter out of order: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        data in slots: <9713 packets, 9713 unsure, 44196 events, 1202 rows, 0 unsure, 11553 KB, series 35517 B, disk <66757 B, work 49009
+        ACKs in slots: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695
         Westwood: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         long growth of Reno: <95061 packets, 95061 unsure, 308949 events, 1202 rows, 0 unsure, 11602 KB, series 35937 B, disk <67177 B, work 313762
         growth of CUBIC: 95061 packets, 0 unsure, 237653 events, 1202 rows, 0 unsure, 11602 KB, series 27215 B, disk 58455 B, work 242466

@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -374,6 +374,24 @@ fn queues_loss_and_reordering() {
             [bottleneck] + jitter = "0ms" | 7:10-14 | found "0ms", which is zero
         `bottleneck.reorder.by`: expected how long the other packets wait, such as "1ms"
             [bottleneck] + reorder = { ratio = 0.01 } | 7:11-26 | found nothing: the key is missing
+        `bottleneck.slot`: expected a time above zero such as "30ms"
+            [bottleneck] + slot = "0ms" | 7:8-12 | found "0ms", which is zero
+            [bottleneck] + slot = 4     | 7:8-8 | found the number 4, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `bottleneck.slot.min_delay`: expected the shortest time from one slot to the next, such as "4ms"
+            [bottleneck] + slot = { max_delay = "4ms" } | 7:8-28 | found nothing: the key is missing
+        `bottleneck.slot`: expected a `max_delay` above zero, and not below `min_delay`
+            [bottleneck] + slot = { min_delay = "0ms" }                    | 7:8-28 | found slots after 0s to 0s
+            [bottleneck] + slot = { min_delay = "4ms", max_delay = "2ms" } | 7:41-45 | found slots after 4ms to 2ms
+        `bottleneck.slot.packets`: expected a whole number from 1 to 1000000000
+            [bottleneck] + slot = { min_delay = "4ms", packets = 0 } | 7:39-39 | found the number 0
+        `bottleneck.reverse_slot.bytes`: expected a number of bytes above zero such as "131072B"
+            [bottleneck] + reverse_slot = { min_delay = "4ms", bytes = 100 } | 7:45-47 | found the number 100, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `bottleneck.reverse_slot.packet`: expected a key of `bottleneck.reverse_slot`
+        note: keys of `bottleneck.reverse_slot`: min_delay, max_delay, packets, limit, bytes
+            [bottleneck] + reverse_slot = { min_delay = "4ms", packet = 1 } | 7:37-42 | found an unknown key
+                help: did you mean `packets`?
         `bottleneck.buffer`: expected a `rate` as well
             rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
         `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
@@ -433,7 +451,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -472,7 +490,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder
+        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

@@ -69,6 +69,10 @@ fn extra() -> impl Strategy<Value = String> {
         "reverse_rate = \"100kbit/s\"",
         "reorder = { ratio = 0.1, by = \"5ms\" }",
         "police = { rate = \"200kbit/s\", burst = \"4KB\" }",
+        "slot = \"4ms\"\nreverse_slot = \"1ns\"",
+        "slot = { min_delay = \"0ms\", max_delay = \"1ns\", packets = 1, limit = 1 }",
+        "slot = { min_delay = \"1ms\", max_delay = \"90ms\", bytes = \"1B\", limit = 7 }\njitter = \"1ms\"",
+        "reverse_slot = { min_delay = \"1s\", max_delay = \"1000000000s\", packets = 1 }\nreverse_rate = \"1Mbit/s\"",
     ]);
     let queue = prop::sample::select(vec![
         "\"codel\"",

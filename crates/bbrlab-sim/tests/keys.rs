@@ -103,6 +103,31 @@ fn the_recoveries_of_ns3_differ_from_linux() {
 }
 
 #[test]
+fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
+    let rtt = |link: &str| {
+        let flow = one("", link, "cc = \"bbr1\"\nrate = \"1Mbit/s\"").summary.flows[0].clone();
+        (flow.rtt_ms.min.unwrap(), flow.rtt_ms.mean.unwrap(), flow.rtt_ms.max.unwrap())
+    };
+    let plain = rtt("delay = \"5ms\"");
+    let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
+    // A packet waits for the slot that was chosen when an earlier call found it not due: uniform in [0, 4 ms).
+    assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
+    assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
+}
+
+#[test]
+fn a_slot_lets_so_many_packets_pass() {
+    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput; without a limit all that wait leave.
+    let few = one("", "slot = { min_delay = \"5ms\", packets = 4 }", CUBIC);
+    assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
+    let all = one("", "slot = \"5ms\"", CUBIC);
+    assert!(goodput(&all) > 18.0, "{}", goodput(&all));
+    // What does not fit is dropped there, and counts as a drop of the flow.
+    let short = one("", "slot = { min_delay = \"5ms\", packets = 4, limit = 30 }", CUBIC);
+    assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
+}
+
+#[test]
 fn acks_come_as_often_as_delack_says() {
     let acks = |delack: &str| {
         let result = one(
