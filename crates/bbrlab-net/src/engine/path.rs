@@ -377,9 +377,13 @@ impl<P: Load> Network<P> {
     /// Arms a link's timer for the time that its queue discipline asks for.
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
-        let Line::Events { queue, .. } = &self.links[id.0 as usize].line else { return };
+        let Line::Events { queue, in_service, .. } = &self.links[id.0 as usize].line else {
+            return;
+        };
         let asked_for = queue.timer();
-        if asked_for == Time::NEVER {
+        // While a packet is in service, one that may leave already waits for its departure, which arms the timer anew.
+        let waits_for_departure = asked_for <= self.due && in_service.is_some();
+        if asked_for == Time::NEVER || waits_for_departure {
             return;
         }
         let at = asked_for.max(self.due);
