@@ -86,6 +86,11 @@ impl<P: Load> Port<'_, P> {
         self.net.schedule(flow, at, token);
     }
 
+    /// Puts a flow, no packet of which is in the network, on the routes of another.
+    pub fn set_way(&mut self, flow: FlowId, like: FlowId) {
+        self.net.set_way(flow, like);
+    }
+
     /// How many packets a flow has sent, in both directions; counted modulo 2^32.
     #[must_use]
     pub fn packets_sent(&self, flow: FlowId) -> u32 {

@@ -12,6 +12,7 @@ mod profile;
 mod record;
 mod run;
 mod statistics;
+mod traffic;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
@@ -26,3 +27,4 @@ pub use record::{
 };
 pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};
+pub use traffic::{Arrivals, Law, Random};

@@ -192,7 +192,8 @@ record! {
     /// The figures of a group of flows.
     FlowGroup {
         group: String, Name, "", "its name";
-        flows: u64, Given, "flows", "number of flows";
+        flows: u64, Given, "flows", "number of flows; of those with `arrivals`, how many came";
+        turned_away: Option<u64>, Result, "flows", "flows that came while `at_most` were under way; null without `arrivals`";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
         share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got in that time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
@@ -278,7 +279,7 @@ pub struct RunResult {
     pub series: Series,
     /// `queue.parquet`.
     pub queue: QueueSeries,
-    /// One row for each transfer, of flows with `bytes` or `train`.
+    /// One row for each transfer, of flows with `bytes`, `train` or `arrivals`.
     pub transfers: Transfers,
 }
 
@@ -331,12 +332,13 @@ columns! {
 }
 
 columns! {
-    /// One row for each transfer that began, of flows with `bytes` or `train`.
+    /// One row for each transfer that began, of flows with `bytes` or `train`; of each `[[flows]]` with `arrivals`, one for
+    /// each of the first 10,000 that were over.
     Transfers of
     /// A transfer.
     TransferRow {
         flow: u32, "", "the flow's number";
-        n: u32, "", "its number in the flow's train, from 0";
+        n: u32, "", "its number in the flow's train, from 0; of flows that come and go, in the order in which they were over";
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";

@@ -10,6 +10,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
+use crate::traffic::Arrivals;
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -48,7 +49,7 @@ pub struct Run {
     pub bottleneck: Option<u32>,
     /// One class for each `[[flows]]` table.
     pub classes: Vec<FlowClass>,
-    /// The flows, in the order of their numbers (their ids).
+    /// The flows, in the order of their numbers (their ids). The flows of a class with [`Source::Arrivals`] count as one.
     pub flows: Vec<Flow>,
 }
 
@@ -141,6 +142,19 @@ pub enum Source {
         /// From the reading of the last byte to the start of the next connection.
         gap: Span,
     },
+    /// Many flows that come and go. In [`Run::flows`] they are one.
+    Arrivals(Arrivals),
+}
+
+impl Source {
+    /// The process by which flows come, if they do.
+    #[must_use]
+    pub const fn arrivals(&self) -> Option<&Arrivals> {
+        match self {
+            Self::Arrivals(arrivals) => Some(arrivals),
+            _ => None,
+        }
+    }
 }
 
 /// A flow. Its number, which is its id, is its index in [`Run::flows`].

@@ -89,6 +89,7 @@ builtins! {
     "examples.queue-disciplines": "examples/queue-disciplines.toml",
     "examples.l4s": "examples/l4s.toml",
     "examples.expedited": "examples/expedited.toml",
+    "examples.web-traffic": "examples/web-traffic.toml",
     "examples.rate-drop": "examples/rate-drop.toml",
     "examples.two-bbr": "examples/two-bbr.toml",
     "examples.parking-lot": "examples/parking-lot.toml",

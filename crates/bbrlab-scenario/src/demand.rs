@@ -4,7 +4,7 @@
 
 use bbrlab_cc::Algorithm;
 use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Rate};
-use bbrlab_run::{FlowClass, Hop, Source};
+use bbrlab_run::{Arrivals, FlowClass, Hop, Law, Source};
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{NS_PER_S, Span};
 
@@ -41,6 +41,8 @@ pub(crate) struct Demand {
     pub(crate) is_sure: bool,
     /// Whether the flow takes whatever its links leave, as long as it is active.
     pub(crate) is_greedy: bool,
+    /// Whether it stands for flows that come and go.
+    is_many: bool,
     /// How fast it becomes.
     ramp: Ramp,
 }
@@ -89,6 +91,7 @@ impl Demand {
             after_stop: 0.0,
             is_sure: true,
             is_greedy: false,
+            is_many: class.source.arrivals().is_some(),
             ramp,
         };
         demand.read_source(class.source, mss);
@@ -108,7 +111,8 @@ impl Demand {
         let own_rate = if demand.alone_s.is_finite() { 0.0 } else { demand.rate };
         let share = ramp.link / flows.max(1.0);
         // Its link is the limit only if neither its source nor its window is.
-        demand.is_greedy = own_rate > share && !matches!(class.source, Source::OnOff { .. });
+        demand.is_greedy =
+            own_rate > share && !matches!(class.source, Source::OnOff { .. } | Source::Arrivals(_));
         let has_no_rate =
             matches!(class.source, Source::Unlimited | Source::OnOff { rate: None, .. });
         if has_no_rate || demand.is_greedy {
@@ -165,6 +169,12 @@ impl Demand {
                     .min(1.0 / seconds(every));
                 self.rate = self.rate.min(full + if per_write.fract() > 0.0 { cut } else { 0.0 });
             }
+            Source::Arrivals(Arrivals { gap, size, .. }) => {
+                // However fast one of them is, all of them together send what comes.
+                self.rate = packets_of(size.mean as f64) / seconds(Span(gap.mean));
+                let is_tame = |law| matches!(law, Law::Constant | Law::Exponential);
+                self.is_sure = is_tame(size.law) && is_tame(gap.law);
+            }
             Source::Train { bytes, count, gap } => {
                 let each = packets_of(bytes.0 as f64);
                 let each_s = self.ramp.seconds_for(each) + seconds(gap);
@@ -175,11 +185,23 @@ impl Demand {
         }
     }
 
+    /// How many flows that come and go are under way at once, if they get the rates that they would have alone: the
+    /// rate of arrivals times the time that a flow of mean size takes.
+    pub(crate) fn under_way(&self, arrivals: &Arrivals, mss: u32) -> f64 {
+        let packets = (arrivals.size.mean as f64 / f64::from(mss)).ceil();
+        let alone_s = self.ramp.seconds_for(packets);
+        (alone_s / seconds(Span(arrivals.gap.mean))).min(f64::from(arrivals.at_most))
+    }
+
     /// Packets that the flow can send within this time from its connect on.
     pub(crate) fn packets_within(&self, active_s: f64) -> f64 {
         let at_its_rate = self.rate * active_s + self.before_loss;
         let at_most = self.packets.min(at_its_rate);
-        if self.alone_s.is_finite() { at_most } else { at_most.min(self.ramp.packets_in(active_s)) }
+        if self.alone_s.is_finite() || self.is_many {
+            at_most
+        } else {
+            at_most.min(self.ramp.packets_in(active_s))
+        }
     }
 }
 

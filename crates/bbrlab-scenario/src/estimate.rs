@@ -17,6 +17,8 @@ use bbrlab_cc::Algorithm;
 use bbrlab_link::{Buffer, Link};
 use bbrlab_run::{FlowClass, Hop, QueueRow, Sample, SeriesRow, Source};
 
+use bbrlab_units::Span;
+
 use crate::demand::seconds;
 use crate::fluid::{Activity, activities};
 use crate::link::HEADERS;
@@ -72,6 +74,9 @@ pub struct AtMost {
 
 /// Bytes of memory for a flow with its scoreboard, receiver, timers and record.
 const FLOW_BYTES: f64 = 5600.0;
+
+/// Bytes of memory for the timers and counts of a place that a flow may take.
+const PLACE_BYTES: f64 = 250.0;
 
 /// Bytes of memory for a packet in the network.
 const PACKET_BYTES: f64 = 64.0;
@@ -135,6 +140,7 @@ impl Estimate {
         let (mut packets, mut unsure, mut events) = (0.0, 0.0, 0.0);
         let (mut flow_rows, mut rows_unsure, mut flow_bytes) = (0.0, 0.0, 0.0);
         let (mut private, mut private_s) = (0.0, 0.0);
+        let (mut places, mut under_way, mut comings) = (0.0, 0.0, 0.0);
         for ((class, flow), active) in network.classes.iter().zip(&spec.flows).zip(&activities) {
             if is_counted(class, network) {
                 packets += active.packets;
@@ -166,6 +172,11 @@ impl Estimate {
                         + (BUSY_ROW_BYTES - QUIET_ROW_BYTES) * busy
                         + TIME_BYTES / flows);
             }
+            if let Some(arrivals) = class.source.arrivals() {
+                places += f64::from(arrivals.at_most);
+                under_way += active.under_way;
+                comings += active.active_s / seconds(Span(arrivals.gap.mean));
+            }
             let own = class.private_links.len() as f64;
             private += own * flow.count as f64;
             private_s += own * active.active_s;
@@ -184,7 +195,8 @@ impl Estimate {
         let row_bytes = size_of::<SeriesRow>() as f64 + COLUMN_BYTES * SERIES_COLUMNS;
         let queue_row_bytes = size_of::<QueueRow>() as f64 + COLUMN_BYTES * QUEUE_COLUMNS;
         let memory = BASE_BYTES
-            + flows * FLOW_BYTES
+            + (flows + under_way) * FLOW_BYTES
+            + places * PLACE_BYTES
             + waiting * PACKET_BYTES
             + (limited + private) * LINK_BYTES
             + flow_rows * row_bytes
@@ -203,8 +215,10 @@ impl Estimate {
         estimate.is_memory_at_most = rows_unsure * row_bytes > memory / 2.0;
         estimate.series_bytes = whole(series_bytes);
         estimate.disk_bytes = whole(FOLDER_BYTES + flows * record_bytes + series_bytes);
-        estimate.work =
-            events * slowdown(flows) + rows * WORK_PER_ROW + flows * WORK_PER_FLOW + WORK_PER_RUN;
+        estimate.work = events * slowdown(flows + under_way)
+            + rows * WORK_PER_ROW
+            + (flows + comings) * WORK_PER_FLOW
+            + WORK_PER_RUN;
         estimate
     }
 

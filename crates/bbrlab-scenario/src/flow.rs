@@ -15,7 +15,8 @@ use crate::params::{read_param, show_params};
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::stack::read_mss;
-use bbrlab_run::Source;
+use crate::traffic::{self, ArrivalsSpec};
+use bbrlab_run::{Random, Source};
 use bbrlab_stack::EcnMode;
 
 /// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
@@ -62,6 +63,8 @@ pub(crate) struct SourceSpec {
     off: Option<Span>,
     write: Option<Source>,
     train: Option<Source>,
+    arrivals: Option<ArrivalsSpec>,
+    sizes: Option<Random>,
 }
 
 impl Default for FlowSpec {
@@ -358,16 +361,37 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
     ),
 ];
 
+/// Flows that come and go.
+const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
+    key(
+        "arrivals",
+        "0.2.0",
+        traffic::ARRIVALS_FORM,
+        "many flows that come and go, `bytes` or `sizes` each: `{ process = \"poisson\", rate = \"50/s\" }`, or \
+         `load = \"30%\"` of the smallest rate on the way; see [Flows that come and go](#flows-that-come-and-go)",
+        |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
+        |flow| flow.source.arrivals.map(|arrivals| arrivals.show()),
+    ),
+    key(
+        "sizes",
+        "0.2.0",
+        traffic::SIZES_FORM,
+        "with `arrivals`: payload bytes of a flow, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
+        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(traffic::read_sizes),
+        |flow| flow.source.sizes.map(traffic::show_sizes),
+    ),
+];
+
 /// The keys of `[[flows]]` in the order of reading, which error messages and the page use, too.
-pub(crate) const FLOW_KEYS: [&[Key<FlowSpec>]; 7] =
-    [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS, SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
+pub(crate) const FLOW_KEYS: [&[Key<FlowSpec>]; 8] =
+    [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS, SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS, TRAFFIC_KEYS];
 
 /// The keys in the order of the canonical text, which must not change because it is hashed.
-const WRITTEN: [&[Key<FlowSpec>]; 7] =
-    [WHO_KEYS, WAY_KEYS, WHEN_KEYS, HOW_KEYS, PERIOD_KEYS, SOURCE_KEYS, HANDED_KEYS];
+const WRITTEN: [&[Key<FlowSpec>]; 8] =
+    [WHO_KEYS, WAY_KEYS, WHEN_KEYS, HOW_KEYS, PERIOD_KEYS, SOURCE_KEYS, HANDED_KEYS, TRAFFIC_KEYS];
 
 /// The keys of sources. A flow may have those of one source only.
-const SOURCES: [&[Key<FlowSpec>]; 3] = [SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS];
+const SOURCES: [&[Key<FlowSpec>]; 4] = [SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS, TRAFFIC_KEYS];
 
 impl FlowSpec {
     /// A flow of a run that lasts `duration`. `None` only if the algorithm is unknown.
@@ -440,8 +464,10 @@ impl FlowSpec {
     /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`), `write`, `train`.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let has_periods = keys.has("on") || keys.has("off");
+        let comes = keys.has("arrivals");
         let kinds = [
-            keys.has("bytes"),
+            keys.has("bytes") && !comes,
+            comes,
             keys.has("rate") || has_periods,
             keys.has("write"),
             keys.has("train"),
@@ -464,11 +490,45 @@ impl FlowSpec {
         for rows in SOURCES {
             read_keys(rows, self, reader, keys);
         }
+        self.check_arrivals(reader, keys);
         for row in PERIOD_KEYS {
             if has_periods && !keys.has(row.name) {
                 reader.missing(keys, row.name, "the other period, such as \"1s\"");
             }
         }
+    }
+
+    /// Flows that come need sizes, and are one table of flows.
+    fn check_arrivals(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
+        if !keys.has("arrivals") {
+            if let Some(node) = sizes {
+                let title = format!("`{}`: expected `arrivals`", keys.path);
+                reader.problem(node.at, title, "found `sizes` without it", Vec::new());
+            }
+            return;
+        }
+        match (bytes, sizes) {
+            (Some(_), Some(node)) => {
+                let title = format!("`{}`: expected either `bytes` or `sizes`", keys.path);
+                reader.problem(node.at, title, "found `sizes` as well", Vec::new());
+            }
+            (None, None) => {
+                reader.missing(keys, "sizes", "the sizes of flows that come, or `bytes`");
+            }
+            _ => {}
+        }
+        if let Some(node) = keys.get("count")
+            && self.count > 1
+        {
+            let title = format!("`{}`: expected 1 with `arrivals`", keys.name("count"));
+            reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
+        }
+    }
+
+    /// The number of flows that may be under way at once.
+    pub(crate) fn places(&self) -> u64 {
+        self.source.arrivals.map_or(self.count, |arrivals| arrivals.at_most().into())
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
@@ -480,9 +540,19 @@ impl FlowSpec {
 }
 
 impl SourceSpec {
-    /// The source that these keys describe.
-    pub(crate) fn source(&self) -> Source {
+    /// Whether the source depends on the rate of the way.
+    pub(crate) fn needs_rate(&self) -> bool {
+        self.arrivals.is_some_and(|arrivals| arrivals.needs_rate())
+    }
+
+    /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and cross a link of this
+    /// rate and framing.
+    pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
+        let sizes = self.sizes.or(self.bytes.map(traffic::constant));
         let given = match *self {
+            Self { arrivals: Some(arrivals), .. } => {
+                sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
+            }
             Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
                 Some(Source::OnOff { on, off, rate })
@@ -667,6 +737,10 @@ fn show_handed(source: Source) -> Option<String> {
             let gap = show_span(gap);
             Some(format!("{{ bytes = \"{}B\", count = {count}, gap = \"{gap}\" }}", bytes.0))
         }
-        Source::Unlimited | Source::Bytes(_) | Source::Cbr(_) | Source::OnOff { .. } => None,
+        Source::Unlimited
+        | Source::Bytes(_)
+        | Source::Cbr(_)
+        | Source::OnOff { .. }
+        | Source::Arrivals(_) => None,
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Activity {
     pub(crate) active_s: f64,
     /// Whether these are estimates, and not upper bounds.
     pub(crate) is_sure: bool,
+    /// Of flows that come and go, how many are under way at once.
+    pub(crate) under_way: f64,
 }
 
 /// A class on its way through the slices.
@@ -69,7 +71,7 @@ pub(crate) fn activities(spec: &Spec, network: &Network) -> Vec<Activity> {
         class.links.iter().for_each(|&link| is_full[link] = true);
     }
     let finished = classes.into_iter().map(|class| {
-        let Activity { packets, active_s, is_sure } = class.activity;
+        let Activity { packets, active_s, is_sure, under_way } = class.activity;
         let is_covered = class.links.iter().any(|&link| is_full[link]);
         // No flow is faster than its slow start.
         let started = class.starts.started(class.starts.end_s);
@@ -78,7 +80,7 @@ pub(crate) fn activities(spec: &Spec, network: &Network) -> Vec<Activity> {
         if class.starts.end_s < end_s {
             packets += started * class.demand.after_stop;
         }
-        Activity { packets, active_s, is_sure: is_sure || is_covered }
+        Activity { packets, active_s, is_sure: is_sure || is_covered, under_way }
     });
     finished.collect()
 }
@@ -129,7 +131,10 @@ impl Class {
         let own = class.private_links.iter().filter_map(|link| highest(&link.rate));
         let own = own.map(|rate| rate / 8.0 / wire_bytes).fold(f64::INFINITY, f64::min);
         demand.rate = demand.rate.min(own);
-        let activity = Activity { packets: 0.0, active_s: 0.0, is_sure: demand.is_sure };
+        let arrivals = class.source.arrivals();
+        let under_way = arrivals.map_or(0.0, |arrivals| demand.under_way(arrivals, class.mss));
+        let is_sure = demand.is_sure;
+        let activity = Activity { packets: 0.0, active_s: 0.0, is_sure, under_way };
         Self { starts, demand, links, wire_bytes, backlog: 0.0, activity }
     }
 

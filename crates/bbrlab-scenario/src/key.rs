@@ -37,6 +37,10 @@ pub(crate) enum Form {
     Ratio,
     /// A whole number from the first to the second.
     Whole(u64, u64),
+    /// A number with up to three decimals, from the first to the second.
+    Number(f64, u32),
+    /// Times per second.
+    Frequency,
     Time,
     Rate,
     Bytes,

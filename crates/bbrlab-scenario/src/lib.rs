@@ -32,6 +32,7 @@ mod spec;
 mod stack;
 mod sweep;
 mod traces;
+mod traffic;
 mod whole;
 
 pub use builtin::{BUILTINS, Builtin, STARTER};

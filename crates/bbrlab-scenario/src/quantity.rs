@@ -226,6 +226,18 @@ fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, R
     Ok(None)
 }
 
+/// Reads how often something happens, such as `50/s`: times per second.
+pub(crate) fn parse_frequency(text: &str) -> Result<Decimal, Refusal> {
+    let (number, unit) = split(text, "\"50/s\"")?;
+    if number.is_negative() {
+        return Err(negative(text));
+    }
+    match unit {
+        "/s" => Ok(number),
+        unit => Err(unknown_unit(text, unit, "/s", meant(number, unit, ["/s"]))),
+    }
+}
+
 /// Reads the size of a queue.
 pub(crate) fn parse_queue_size(text: &str) -> Result<QueueSize, Refusal> {
     if text.trim() == "unlimited" {

@@ -196,7 +196,7 @@ impl Reader<'_> {
         read(self, node, &keys.name(key))
     }
 
-    fn quantity<T>(
+    pub(crate) fn quantity<T>(
         &mut self,
         node: &Node,
         name: &str,

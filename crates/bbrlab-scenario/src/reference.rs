@@ -149,6 +149,8 @@ impl Form {
             Self::Ratio => "a ratio".to_owned(),
             Self::Whole(least, most) if most >= i64::MAX as u64 => format!("from {least} on"),
             Self::Whole(least, most) => format!("{least} to {most}"),
+            Self::Number(least, most) => format!("{least} to {most}"),
+            Self::Frequency => "a number per second".to_owned(),
             Self::Time => "a time".to_owned(),
             Self::Rate => "a rate".to_owned(),
             Self::Bytes => "bytes".to_owned(),
@@ -182,6 +184,10 @@ impl Form {
             Self::Whole(least, most) => {
                 json!({ "type": "integer", "minimum": least, "maximum": most })
             }
+            Self::Number(least, most) => {
+                json!({ "type": "number", "minimum": least, "maximum": most })
+            }
+            Self::Frequency => json!({ "type": "string", "examples": ["50/s"] }),
             Self::Time => json!({ "type": "string", "examples": ["30ms"] }),
             Self::Rate => json!({ "type": "string", "examples": ["50Mbit/s"] }),
             Self::Bytes => json!({ "type": "string", "examples": ["131072B"] }),

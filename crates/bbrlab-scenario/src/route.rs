@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bbrlab_units::Span;
+use bbrlab_units::{BitRate, Bytes, Span};
 
 use crate::flow::FlowSpec;
 use crate::link::AccessSpec;
@@ -130,22 +130,42 @@ impl<'s> Router<'s> {
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
+        let mss = flow.mss.unwrap_or(self.spec.stack.mss);
+        let narrowest = self.narrowest(&forward.hops, &private_links);
+        if flow.source.needs_rate() && narrowest.is_none() {
+            let title = format!("`flows[{index}].arrivals.load`: expected a link with a rate");
+            let found = "found none on the way of its data";
+            reader.problem(flow.at, title, found, Vec::new());
+            return None;
+        }
+        let source = flow.source.source(mss, narrowest.unwrap_or((BitRate(1), Bytes(0))));
         Some(FlowClass {
             name: flow.name.clone(),
             // The default needs all classes.
             group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
             cc_params: self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
-            mss: flow.mss.unwrap_or(self.spec.stack.mss),
+            mss,
             ecn: flow.ecn,
             dscp: flow.dscp,
             rate_samples: flow.rate_samples,
-            source: flow.source.source(),
+            source,
             private_links,
             forward: forward.hops,
             reverse: reverse.hops,
             base_rtt,
         })
+    }
+
+    /// The smallest rate at the start on these hops, and the framing there.
+    fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
+        let links = hops.iter().filter_map(|hop| match *hop {
+            Hop::Delay(_) => None,
+            Hop::Link(number) => Some(&self.links[number as usize]),
+            Hop::Private(number) => Some(&private[number as usize]),
+        });
+        let rates = links.filter_map(|link| Some((link.rate.at_start()?, link.framing)));
+        rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
     }
 
     /// The links of `path` and `return_path`, or the dumbbell's.

@@ -225,7 +225,7 @@ impl Spec {
             }
             let keys = Keys::new(table, format!("flows[{index}]"), at);
             let Some(flow) = FlowSpec::read(reader, keys, self.duration) else { continue };
-            count += flow.count;
+            count += flow.places();
             if count > FLOWS_MAX {
                 let title = format!("`flows[{index}]`: expected at most {FLOWS_MAX} flows in all");
                 reader.problem(at, title, format!("found {count} so far"), Vec::new());

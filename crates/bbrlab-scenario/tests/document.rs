@@ -46,7 +46,7 @@ fn the_tables_of_the_page_are_those_of_the_rows() {
 fn the_examples_of_the_document_are_right() {
     let blocks: Vec<&str> =
         DOCUMENT.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(blocks.len(), 2);
+    assert_eq!(blocks.len(), 3);
     for block in blocks {
         if let Err(errors) = Scenario::parse("s", "docs/scenario-files.md", block, None, &[]) {
             panic!("{errors}");
@@ -92,7 +92,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 12] = [
+const VALUES: [(&str, &str, &str); 17] = [
     ("bottleneck", "slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "reverse_slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),
@@ -104,6 +104,11 @@ const VALUES: [(&str, &str, &str); 12] = [
     ("stack", "delack", "{ every = 1, no = 1 }"),
     ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
     ("flows", "train", "{ bytes = \"1KB\", count = 1, gap = \"1s\", no = 1 }"),
+    ("flows", "arrivals", "{ rate = \"1/s\", no = 1 }"),
+    ("flows", "arrivals", "{ process = \"pareto\", rate = \"1/s\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"pareto\", mean = \"1KB\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"lognormal\", mean = \"1KB\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"constant\", mean = \"1KB\", no = 1 }"),
     ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
 ];
 

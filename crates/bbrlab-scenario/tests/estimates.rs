@@ -207,6 +207,10 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("small writes", "", "", "cc = \"cubic\"; write = { bytes = \"100B\", every = \"10ms\" }; count = 5"),
     ("train", "", "", "cc = \"cubic\"; train = { bytes = \"150KB\", count = 1000, gap = \"100ms\" }"),
     ("train that ends", "", "", "cc = \"cubic\"; train = { bytes = \"15KB\", count = 5, gap = \"100ms\" }; count = 5"),
+    ("flows that come and go", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
+    ("flows that come and go beside bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
+    ("flows of random sizes", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"pareto\", mean = \"15KB\" }"),
+    ("flows that come faster than they go", "", "", "cc = \"cubic\"; arrivals = { rate = \"500/s\", at_most = 100 }; bytes = \"15KB\""),
     ("small window", "", "", "cc = \"cubic\"; [stack]; rwnd = \"30KiB\""),
     ("receive buffer", "", "", "cc = \"cubic\"; [stack]; rcvbuf = \"32KiB\""),
     ("send buffer", "", "", "cc = \"cubic\"; [stack]; sndbuf = \"16KiB\""),
@@ -280,6 +284,10 @@ fn all_figures() {
         small writes: 957 packets, 0 unsure, 5872 events, 3606 rows, 0 unsure, 13134 KB, series 24861 B, disk 61061 B, work 14671
         train: 1946 packets, 0 unsure, 4866 events, 1202 rows, 0 unsure, 11554 KB, series 24301 B, disk 55541 B, work 9679
         train that ends: 275 packets, 0 unsure, 825 events, 1158 rows, 0 unsure, 11548 KB, series 10505 B, disk 46705 B, work 5659
+        flows that come and go: 1320 packets, 0 unsure, 3300 events, 1202 rows, 0 unsure, 14068 KB, series 22612 B, disk 53852 B, work 9459
+        flows that come and go beside bulk: 9908 packets, 0 unsure, 24769 events, 1803 rows, 0 unsure, 14481 KB, series 43168 B, disk 75648 B, work 35184
+        flows of random sizes: <3148 packets, 3148 unsure, 10230 events, 1202 rows, 0 unsure, 14086 KB, series 33769 B, disk <65009 B, work 18609
+        flows that come faster than they go: 9908 packets, 0 unsure, 24769 events, 1202 rows, 0 unsure, 11917 KB, series 26924 B, disk 58164 B, work 69300
         small window: 3149 packets, 0 unsure, 7872 events, 1202 rows, 0 unsure, 11554 KB, series 25667 B, disk 56907 B, work 12685
         receive buffer: 4208 packets, 0 unsure, 10520 events, 1202 rows, 0 unsure, 11554 KB, series 26183 B, disk 57423 B, work 15333
         send buffer: 3357 packets, 0 unsure, 8391 events, 1202 rows, 0 unsure, 11554 KB, series 25798 B, disk 57038 B, work 13204

@@ -5,7 +5,7 @@
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder,
 };
-use bbrlab_run::{Hop, Run, Sample, Source};
+use bbrlab_run::{Hop, Law, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{
     AckInterval, CwndValidation, DelAck, EcnMode, InvalidSample, LossCount, LossSwitches, Pacing,
@@ -495,6 +495,16 @@ fn what_a_flow_sends() {
         source("train = { bytes = \"15KB\", count = 20, gap = \"100ms\" }"),
         Source::Train { bytes: Bytes(15_000), count: 20, gap: ms(100) }
     );
+    let arrivals = |flow: &str| *source(flow).arrivals().expect("flows come");
+    let poisson = arrivals("arrivals = { rate = \"50/s\" }\nbytes = \"15KB\"");
+    assert_eq!(poisson.gap.law, Law::Exponential);
+    assert_eq!(
+        (poisson.gap.mean, poisson.size.mean, poisson.size.law),
+        (20_000_000, 15_000, Law::Constant)
+    );
+    // Ten packets of 1,514 B on the wire, at 3 of the link's 10 Mbit/s.
+    let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
+    assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
 }
 
 #[test]

@@ -159,6 +159,13 @@ const OTHERS: &[(&str, &[&str])] = &[
             "on = \"1s\"\noff = \"2s\"\nrate = \"1Mbit/s\"",
             "write = { bytes = \"64KiB\", every = \"50ms\" }",
             "train = { bytes = \"15KB\", count = 20, gap = \"100ms\" }",
+            "arrivals = { rate = \"50/s\" }\nbytes = \"15KB\"",
+            "arrivals = { process = \"constant\", load = \"30%\", at_most = 50 }\nbytes = \"14480B\"",
+            "arrivals = { process = \"pareto\", shape = 1.5, rate = \"0.5/s\" }\nbytes = \"1B\"",
+            "arrivals = { rate = \"5/s\" }\nsizes = { distribution = \"pareto\", mean = \"30KB\" }",
+            "arrivals = { rate = \"5/s\" }\n\
+             sizes = { distribution = \"lognormal\", mean = \"30KB\", sigma = 2, max = \"1MB\" }",
+            "arrivals = { rate = \"5/s\" }\nsizes = { distribution = \"exponential\", mean = \"30KB\" }",
         ],
     ),
 ];

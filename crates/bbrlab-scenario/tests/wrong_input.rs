@@ -167,7 +167,7 @@ fn unknown_and_missing_keys() {
             [bottleneck] -> [botleneck] | 3:2-10 | found an unknown key
                 help: did you mean `bottleneck`?
         `flows[0].base_rtt`: expected a key of `flows[0]`
-        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train
+        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, sizes
             rtt = -> base_rtt = | 10:1-8 | found an unknown key
         `flows[0].cc`: expected a congestion control such as "bbr1"
             cc = "reno"; -> | 8:1-9 | found nothing: the key is missing
@@ -257,6 +257,73 @@ fn the_ip_header() {
         `flows[0].dscp`: expected a whole number from 0 to 63
             + dscp = 64   | 11:8-9 | found the number 64
             + dscp = true | 11:8-11 | found true
+    "#]]);
+}
+
+#[test]
+fn flows_that_come_and_go() {
+    check(&expect![[r#"
+        `flows[0].arrivals`: expected a table such as { rate = "50/s" } or { load = "30%" }
+            + arrivals = "50/s"; bytes = "1KB" | 11:12-17 | found "50/s"
+        `flows[0].arrivals.rate`: expected a number of flows per second such as "50/s"
+            + arrivals = { rate = "50" }; bytes = "1KB"     | 11:21-24 | found "50", which has no unit
+                help: write the unit, as in "50/s"
+            + arrivals = { rate = "50/min" }; bytes = "1KB" | 11:21-28 | found "50/min", whose unit is none of /s
+        `flows[0].arrivals.rate`: expected from "0.000001/s" to "1000000/s"
+            + arrivals = { rate = "0/s" }; bytes = "1KB"       | 11:21-25 | found "0/s"
+            + arrivals = { rate = "2000000/s" }; bytes = "1KB" | 11:21-31 | found "2000000/s"
+        `flows[0].arrivals.rate`: expected a number of flows per second such as "50/s"
+            + arrivals = { rate = 50 }; bytes = "1KB"     | 11:21-22 | found the number 50, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+            + arrivals = { rate = "-1/s" }; bytes = "1KB" | 11:21-26 | found "-1/s", which is negative
+        `flows[0].arrivals.load`: expected a number from 0 to 1, or a percentage such as "1%"
+            + arrivals = { load = "130%" }; bytes = "1KB" | 11:21-26 | found "130%"
+        `flows[0].arrivals.load`: expected a share above one millionth such as "30%"
+            + arrivals = { load = 0 }; bytes = "1KB" | 11:21-21 | found the number 0
+        `flows[0].arrivals.rate`: expected how many flows come, such as "50/s", or `load`
+            + arrivals = { process = "poisson" }; bytes = "1KB" | 11:12-34 | found nothing: the key is missing
+        `flows[0].arrivals`: expected either `rate` or `load`
+            + arrivals = { rate = "5/s", load = 0.5 }; bytes = "1KB" | 11:35-37 | found `load` as well
+        `flows[0].arrivals.process`: expected "poisson" or "pareto" or "constant"
+            + arrivals = { process = "fractal", rate = "5/s" }; bytes = "1KB" | 11:24-32 | found "fractal"
+        `flows[0].arrivals.shape`: expected a number from 1.001 to 100, of at most three decimals
+            + arrivals = { process = "pareto", shape = 1, rate = "5/s" }; bytes = "1KB" | 11:42-42 | found the number 1
+        `flows[0].arrivals.shape`: expected a key of `flows[0].arrivals`
+        note: keys of `flows[0].arrivals`: process, rate, load, at_most
+            + arrivals = { rate = "5/s", shape = 1.5 }; bytes = "1KB" | 11:28-32 | found an unknown key
+        `flows[0].arrivals.at_most`: expected a whole number from 1 to 1000000
+            + arrivals = { rate = "5/s", at_most = 0 }; bytes = "1KB" | 11:38-38 | found the number 0
+        `flows[0].sizes`: expected the sizes of flows that come, or `bytes`
+            + arrivals = { rate = "5/s" } | 8:1-9 | found nothing: the key is missing
+        `flows[0]`: expected `arrivals`
+            + sizes = { distribution = "constant", mean = "1KB" } | 11:9-51 | found `sizes` without it
+        `flows[0]`: expected one source
+            + arrivals = { rate = "5/s" }; rate = "1Mbit/s"; bytes = "1KB" | 13:1-5 | found `bytes` and `rate` and `arrivals`
+        `flows[0].count`: expected 1 with `arrivals`
+            + arrivals = { rate = "5/s" }; bytes = "1KB"; count = 5 | 13:9-9 | found the number 5
+        `flows[0]`: expected either `bytes` or `sizes`
+            + arrivals = { rate = "5/s" }; bytes = "1KB"; sizes = { distribution = "constant", mean = "1KB" } | 13:9-51 | found `sizes` as well
+        `flows[0].sizes`: expected a table such as { distribution = "pareto", mean = "30KB" }
+            + arrivals = { rate = "5/s" }; sizes = "1KB" | 12:9-13 | found "1KB"
+        `flows[0].sizes.distribution`: expected "constant" or "exponential" or "pareto" or "lognormal"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "web", mean = "1KB" } | 12:26-30 | found "web"
+        `flows[0].sizes.mean`: expected the mean, such as "30KB"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto" } | 12:9-35 | found nothing: the key is missing
+        `flows[0].sizes.mean`: expected a number of bytes above zero such as "131072B"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "0B" } | 12:43-46 | found "0B", which is zero
+        `flows[0].sizes.shape`: expected a number from 1.001 to 100, of at most three decimals
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "9KB", shape = 1.2345 } | 12:58-63 | found the number 1.2345
+        `flows[0].sizes.max`: expected at least the mean
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "9KB", max = "8KB" } | 12:56-60 | found "8KB"
+        `flows[0].sizes.sigma`: expected a number from 0.001 to 5, of at most three decimals
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "lognormal", mean = "9KB", sigma = "2" } | 12:61-63 | found "2"
+        `flows[0].sizes.mean`: expected a number of bytes above zero such as "131072B"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "lognormal", mean = "9PB", sigma = 2 } | 12:46-50 | found "9PB", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
+                help: did you mean "9KB"?
+        `flows[0].arrivals.load`: expected a link with a rate
+            [bottleneck] + ; [[flows]]; cc = "reno"; arrivals = { load = 0.5 }; bytes = "1KB"; path = ["a"]; [[links]]; name = "a"; delay = "1ms" | 8:1-9 | found none on the way of its data
+        `flows[1]`: expected at most 1048576 flows in all
+            + arrivals = { rate = "5/s", at_most = 1000000 }; bytes = "1KB"; [[flows]]; cc = "reno"; count = 500000 | 13:1-9 | found 1500000 so far
     "#]]);
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum Token {
     Toggle = 2,
     /// The flow stops.
     Stop = 3,
+    /// A flow comes, of a source with arrivals.
+    Arrive = 4,
 }
 
 impl Token {
@@ -24,6 +26,7 @@ impl Token {
             1 => Self::Write,
             2 => Self::Toggle,
             3 => Self::Stop,
+            4 => Self::Arrive,
             _ => unreachable!("only the sim schedules application events"),
         }
     }
@@ -65,7 +68,7 @@ impl Pieces {
     }
 }
 
-/// Bytes of one transfer of this source; `None` for sources without end.
+/// Bytes of one transfer of this source; `None` for sources without end and where transfers differ.
 pub(crate) fn transfer_bytes(source: &Source) -> Option<u64> {
     match source {
         Source::Bytes(bytes) | Source::Train { bytes, .. } => Some(bytes.0),
@@ -78,6 +81,7 @@ pub(crate) fn transfers(source: &Source) -> u32 {
     match source {
         Source::Bytes(_) => 1,
         Source::Train { count, .. } => *count,
+        Source::Arrivals(_) => u32::MAX,
         _ => 0,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
 use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
-use bbrlab_run::{Flow as FlowSpec, FlowClass, Run, Source};
+use bbrlab_run::{Flow as FlowSpec, FlowClass, Source};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Receiver, ReceiverConfig, ReceiverStats};
 use bbrlab_tcp::sender::Stats as SenderStats;
@@ -47,6 +47,35 @@ pub(crate) struct Past {
     pub(crate) limits: [Span; 5],
 }
 
+impl Past {
+    /// The counts of both.
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            sender: SenderStats {
+                sent: self.sender.sent + other.sender.sent,
+                retransmitted: self.sender.retransmitted + other.sender.retransmitted,
+                sent_bytes: self.sender.sent_bytes + other.sender.sent_bytes,
+                rto_count: self.sender.rto_count + other.sender.rto_count,
+                tlp_count: self.sender.tlp_count + other.sender.tlp_count,
+                undo_count: self.sender.undo_count + other.sender.undo_count,
+            },
+            receiver: ReceiverStats {
+                new_packets: self.receiver.new_packets + other.receiver.new_packets,
+                duplicate_packets: self.receiver.duplicate_packets
+                    + other.receiver.duplicate_packets,
+                out_of_order_packets: self.receiver.out_of_order_packets
+                    + other.receiver.out_of_order_packets,
+                dropped_packets: self.receiver.dropped_packets + other.receiver.dropped_packets,
+                acks_sent: self.receiver.acks_sent + other.receiver.acks_sent,
+                bytes_read: self.receiver.bytes_read + other.receiver.bytes_read,
+            },
+            lost: self.lost + other.lost,
+            delivered: self.delivered + other.delivered,
+            limits: std::array::from_fn(|n| self.limits[n] + other.limits[n]),
+        }
+    }
+}
+
 /// Counts of a flow at the end of its active time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AtEnd {
@@ -59,6 +88,7 @@ pub(crate) struct AtEnd {
 /// A transfer of a source with an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
+    pub(crate) bytes: u64,
     pub(crate) start: Time,
     pub(crate) done: Option<Time>,
     pub(crate) retransmitted: u64,
@@ -72,7 +102,8 @@ enum Phase {
     /// The application writes no more, but not all that it wrote is acknowledged.
     Stopped,
     /// Everything written is acknowledged and read, and nothing more is written. The two ends remain: a late
-    /// duplicate still triggers an ACK, and timers that are still armed fire once.
+    /// duplicate still triggers an ACK, and timers that are still armed fire once. Where flows come and go, the next
+    /// one takes this one's place.
     Over,
 }
 
@@ -115,15 +146,16 @@ pub(crate) struct Flow {
     pub(crate) at_end: Option<Box<AtEnd>>,
     /// Whether packets can queue on its way.
     pub(crate) has_rated_link: bool,
+    /// Whether `past` has the counts of the current connection, which is over.
+    is_in_past: bool,
 }
 
 impl Flow {
     pub(crate) fn new(
-        run: &Run,
-        id: u32,
+        (seed, id): (u64, u32),
         spec: &FlowSpec,
         setup: &ClassSetup,
-        period: Span,
+        meter: Meter,
     ) -> Self {
         let endpoint = |side: Side| Endpoint {
             flow: FlowId(id),
@@ -137,7 +169,7 @@ impl Flow {
             receiver: Receiver::new(Arc::clone(&setup.receiver)),
             receiver_end: endpoint(Side::Receiver),
             sender_end: SenderEnd {
-                rng: Rng::new(run.seed, &format!("flow {id}")),
+                rng: Rng::new(seed, &format!("flow {id}")),
                 idle_pacing: Time::NEVER,
                 endpoint: endpoint(Side::Sender),
             },
@@ -148,11 +180,12 @@ impl Flow {
             has_rated_link: setup.has_rated_link,
             pieces: Pieces::default(),
             start: spec.start,
-            meter: Meter::new(period, run.flows.len()),
+            meter,
             past: None,
             transfers: Vec::new(),
             transfer_bytes: app::transfer_bytes(&setup.source).unwrap_or(u64::MAX),
             at_end: None,
+            is_in_past: false,
             data_arrivals: 0,
             bytes_at_last_start: 0,
             bytes_at_ss: 0,
@@ -169,13 +202,13 @@ impl Flow {
     /// Bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);
-        past + self.receiver.stats().bytes_read
+        if self.is_in_past { past } else { past + self.receiver.stats().bytes_read }
     }
 
     /// Data packets that were retransmissions, over all connections.
     pub(crate) fn retransmitted(&self) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.sender.retransmitted);
-        past + self.sender.stats().retransmitted
+        if self.is_in_past { past } else { past + self.sender.stats().retransmitted }
     }
 
     /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the flow have
@@ -331,6 +364,9 @@ impl Flow {
     /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged. Returns
     /// whether its active time has ended now; that of a flow that was stopped ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
+        if class.source.arrivals().is_some() {
+            return self.check_departure(port.now());
+        }
         let is_last = match self.phase {
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
             Phase::Stopped => true,
@@ -341,6 +377,61 @@ impl Flow {
             return self.freeze(port.now(), port.flow_wire_bytes(self.sender_end.endpoint.flow));
         }
         false
+    }
+
+    /// A flow that came is over when its last byte is read and acknowledged. Returns whether that is so now.
+    fn check_departure(&mut self, now: Time) -> bool {
+        let is_read = self.transfers.last().is_some_and(|transfer| transfer.done.is_some());
+        if self.phase == Phase::Over || !is_read || !self.sender.is_all_acked() {
+            return false;
+        }
+        self.phase = Phase::Over;
+        self.end_accounts(now);
+        self.is_in_past = true;
+        self.meter.freeze(now);
+        true
+    }
+
+    /// A flow of this many bytes comes, in the place of one that is over or in one that is new.
+    pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
+        let now = port.now();
+        if self.catch_up(now) {
+            port.count_event();
+        }
+        self.transfers.clear();
+        self.transfer_bytes = bytes;
+        self.phase = Phase::Open;
+        self.begin_connection(port, now, setup);
+        let mut end = self.sender_end.end(port);
+        self.sender.connect(end.now(), &mut end);
+        self.sender.write(end.now(), bytes, &mut end);
+        self.note(now, None);
+        self.arm_pacing_unless_idle(port);
+    }
+
+    /// The transfer of a flow that came and is not over, if there is one.
+    pub(crate) fn take_transfer(&mut self) -> Option<Transfer> {
+        let retransmitted = self.sender.stats().retransmitted;
+        self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
+    }
+
+    /// Adds what another flow of the class has counted to this one's counts. Both were frozen at `now`.
+    pub(crate) fn absorb(&mut self, other: &Self, now: Time) {
+        let sum = self.totals(now).and(&other.totals(now));
+        self.past = Some(Box::new(sum));
+        self.is_in_past = true;
+        self.is_started |= other.is_started;
+        self.data_arrivals += other.data_arrivals;
+        self.bytes_at_last_start += other.bytes_at_last_start;
+        self.bytes_at_ss += other.bytes_at_ss;
+        self.bytes_at_first_end += other.bytes_at_first_end;
+        self.bytes_in_traffic += other.bytes_in_traffic;
+        self.meter.absorb(&other.meter);
+        if let (Some(own), Some(other)) = (&mut self.at_end, &other.at_end) {
+            own.bytes_read += other.bytes_read;
+            own.wire_bytes += other.wire_bytes;
+            own.limits = sum.limits;
+        }
     }
 
     /// The pacing timer fires. It was in the event queue, and when the event is over it may be armed for what has been sent.
@@ -436,6 +527,7 @@ impl Flow {
         }
         let mss = class.mss;
         match class.source {
+            Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
             Source::Unlimited => self.sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
                 self.sender.write(end.now(), bytes.0, &mut end);
@@ -477,7 +569,12 @@ impl Flow {
     /// Creates a new pair of sockets; the counts of the former pair are kept.
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.is_started {
-            self.end_accounts(now);
+            if self.is_in_past {
+                self.is_in_past = false;
+                self.meter.resume(now);
+            } else {
+                self.end_accounts(now);
+            }
             let first_packet = port.packets_sent(self.sender_end.endpoint.flow);
             self.sender_end.endpoint.first_packet = first_packet;
             self.receiver_end.first_packet = first_packet;
@@ -499,7 +596,8 @@ impl Flow {
         }
         self.pieces.start(now);
         if app::transfers(&setup.source) > 0 {
-            self.transfers.push(Transfer { start: now, done: None, retransmitted: 0 });
+            let bytes = self.transfer_bytes;
+            self.transfers.push(Transfer { bytes, start: now, done: None, retransmitted: 0 });
         }
     }
 
@@ -514,40 +612,26 @@ impl Flow {
 
     /// The counts over all connections.
     pub(crate) fn totals(&self, now: Time) -> Past {
+        if self.is_in_past {
+            return self.past.as_deref().copied().unwrap_or_default();
+        }
         let (sender, receiver) = (self.sender.stats(), self.receiver.stats());
         let conn = self.sender.conn();
         let past = self.past.as_deref().copied().unwrap_or_default();
-        let mut limits = past.limits;
-        if self.is_started {
-            for (sum, spent) in
-                limits.iter_mut().zip(self.sender.limits().spent(wire::host_time(now)))
-            {
-                *sum = *sum + spent;
-            }
-        }
-        Past {
-            sender: SenderStats {
-                sent: past.sender.sent + sender.sent,
-                retransmitted: past.sender.retransmitted + sender.retransmitted,
-                sent_bytes: past.sender.sent_bytes + sender.sent_bytes,
-                rto_count: past.sender.rto_count + sender.rto_count,
-                tlp_count: past.sender.tlp_count + sender.tlp_count,
-                undo_count: past.sender.undo_count + sender.undo_count,
-            },
-            receiver: ReceiverStats {
-                new_packets: past.receiver.new_packets + receiver.new_packets,
-                duplicate_packets: past.receiver.duplicate_packets + receiver.duplicate_packets,
-                out_of_order_packets: past.receiver.out_of_order_packets
-                    + receiver.out_of_order_packets,
-                dropped_packets: past.receiver.dropped_packets + receiver.dropped_packets,
-                acks_sent: past.receiver.acks_sent + receiver.acks_sent,
-                bytes_read: past.receiver.bytes_read + receiver.bytes_read,
-            },
-            lost: past.lost + u64::from(conn.lost),
+        let limits = if self.is_started {
+            self.sender.limits().spent(wire::host_time(now))
+        } else {
+            [Span::ZERO; 5]
+        };
+        let current = Past {
+            sender: *sender,
+            receiver,
+            lost: u64::from(conn.lost),
             // `delivered` starts at 1, for the SYN.
-            delivered: past.delivered + u64::from(conn.delivered.saturating_sub(1)),
+            delivered: u64::from(conn.delivered.saturating_sub(1)),
             limits,
-        }
+        };
+        past.and(&current)
     }
 
     /// Retransmissions of the transfer at `place`.

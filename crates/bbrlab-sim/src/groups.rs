@@ -6,13 +6,15 @@
 )]
 
 use bbrlab_net::FlowLosses;
-use bbrlab_run::{FlowClass, FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
+use bbrlab_run::{FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
 use bbrlab_units::Span;
 
+use crate::arrivals::Population;
 use crate::figures::{NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps};
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
+use crate::world::World;
 
 /// Slowdowns are counted in thousandths.
 pub(crate) const SLOWDOWN_UNIT: f64 = 1000.0;
@@ -21,6 +23,7 @@ pub(crate) const SLOWDOWN_UNIT: f64 = 1000.0;
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,
+    turned_away: Option<u64>,
     bytes: u64,
     retransmitted: u64,
     losses: FlowLosses,
@@ -30,13 +33,8 @@ struct Gathered<'a> {
     slowdown: Histogram,
 }
 
-/// The groups in the order of their first flows. `window` is what the run's goodput is over.
-pub(crate) fn summarise(
-    run: &Run,
-    flows: &[Flow],
-    losses: &[FlowLosses],
-    window: Span,
-) -> Vec<FlowGroup> {
+/// The groups in the order of their first flows.
+pub(crate) fn summarise(run: &Run, world: &World, losses: &[FlowLosses]) -> Vec<FlowGroup> {
     let mut groups: Vec<Gathered<'_>> = Vec::new();
     let place_of_class: Vec<usize> = run
         .classes
@@ -48,10 +46,17 @@ pub(crate) fn summarise(
             })
         })
         .collect();
-    for (flow, &lost) in flows.iter().zip(losses) {
-        let class = &run.classes[flow.class as usize];
-        groups[place_of_class[flow.class as usize]].add(run, class, flow, lost);
+    let ideals: Vec<Ideal> = run.classes.iter().map(|class| Ideal::of(run, class)).collect();
+    for (flow, &lost) in world.flows.iter().zip(losses) {
+        let class = flow.class as usize;
+        let group = &mut groups[place_of_class[class]];
+        group.add(&ideals[class], flow, lost);
+        match world.population(flow) {
+            Some(population) => group.add_population(population),
+            None => group.flows += 1,
+        }
     }
+    let window = world.windows.traffic();
     let total: u64 = groups.iter().map(|group| group.bytes).sum();
     groups.into_iter().map(|group| group.finish(window, total)).collect()
 }
@@ -61,6 +66,7 @@ impl<'a> Gathered<'a> {
         Self {
             name,
             flows: 0,
+            turned_away: None,
             bytes: 0,
             retransmitted: 0,
             losses: FlowLosses::default(),
@@ -71,8 +77,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    fn add(&mut self, run: &Run, class: &FlowClass, flow: &Flow, losses: FlowLosses) {
-        self.flows += 1;
+    fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
         self.bytes += flow.bytes_in_traffic;
         self.retransmitted += flow.retransmitted();
         self.losses.drops += losses.drops;
@@ -81,14 +86,13 @@ impl<'a> Gathered<'a> {
             Some(all) => all.merge(&flow.meter.rtt_us),
             None => self.rtt_us = Some(flow.meter.rtt_us.clone()),
         }
-        let ideal = Ideal::of(run, class);
         for transfer in &flow.transfers {
             let Some(done) = transfer.done else {
                 self.unfinished += 1;
                 continue;
             };
             self.fct_ns.add(done.since(transfer.start).0, 1);
-            if let Some(slowdown) = ideal.as_ref().and_then(|ideal| ideal.slowdown(transfer)) {
+            if let Some(slowdown) = ideal.slowdown(transfer) {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
@@ -97,6 +101,15 @@ impl<'a> Gathered<'a> {
                 self.slowdown.add((slowdown * SLOWDOWN_UNIT).round() as u64, 1);
             }
         }
+    }
+
+    /// Adds flows that came and went.
+    fn add_population(&mut self, population: &Population) {
+        self.flows += population.came;
+        *self.turned_away.get_or_insert(0) += population.turned_away;
+        self.unfinished += population.counts.unfinished;
+        self.fct_ns.merge(&population.counts.fct_ns);
+        self.slowdown.merge(&population.counts.slowdown);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
@@ -108,6 +121,7 @@ impl<'a> Gathered<'a> {
         FlowGroup {
             group: self.name.to_owned(),
             flows: self.flows,
+            turned_away: self.turned_away,
             goodput_mbps: mbps(self.bytes, window),
             share: (total_bytes > 0).then(|| self.bytes as f64 / total_bytes as f64),
             retransmitted_packets: Some(self.retransmitted),

@@ -77,14 +77,15 @@ impl Histogram {
         }
     }
 
-    /// Counts all that `other`, of the same precision, has counted.
+    /// Counts all that `other` has counted; of another precision, as the middle of its bucket.
     pub(crate) fn merge(&mut self, other: &Self) {
-        assert_eq!(self.precision, other.precision, "buckets of one kind");
         if other.total == 0 {
             return;
         }
         for (place, &count) in other.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
             let bucket = other.first as usize + place;
+            let is_alike = self.precision == other.precision;
+            let bucket = if is_alike { bucket } else { self.bucket(other.middle(bucket)) };
             match self.counts.get_mut(self.place(bucket)) {
                 Some(own) => *own = own.saturating_add(count),
                 None => self.grow(bucket, count),

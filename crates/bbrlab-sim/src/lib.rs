@@ -11,12 +11,15 @@
 //! | `flow.rs` | a flow: the two ends of a connection, the application, the counts |
 //! | `wire.rs` | from segments to packets and back |
 //! | `app.rs` | when the application writes |
+//! | `arrivals.rs`, `draw.rs` | flows that come and go, and the random numbers for it |
 //! | `meter.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the spans of time that a run's figures are over |
 //! | `summary.rs`, `groups.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
 
 mod app;
+mod arrivals;
+mod draw;
 mod figures;
 mod flow;
 mod groups;
@@ -41,7 +44,9 @@ use bbrlab_run::{RunResult, TransferRow, Transfers};
 use bbrlab_units::Time;
 
 use app::Token;
+use arrivals::Population;
 use flow::Flow;
+use meter::Meter;
 use series::Sampler;
 use slowdown::Ideal;
 use windows::Windows;
@@ -97,13 +102,29 @@ impl Sim {
         let mut net = wired.net;
         let period = series::period(run.sample);
         let mut flows = Vec::with_capacity(run.flows.len());
+        let mut populations: Vec<_> = run.classes.iter().map(|_| None).collect();
         for (id, spec) in run.flows.iter().enumerate() {
             let id = u32::try_from(id).expect("flows are numbered in 24 bits");
-            net.schedule(FlowId(id), spec.start, Token::Connect as u32);
-            if let Some(stop) = spec.stop {
-                net.schedule(FlowId(id), stop, Token::Stop as u32);
+            let class = &run.classes[spec.class as usize];
+            if let Some(arrivals) = class.source.arrivals() {
+                let ideal = Ideal::of(run, class);
+                let number = (spec.class as usize, id);
+                let mut population = Population::new(arrivals, number, spec.stop, run.seed, ideal);
+                if let Some(first) = population.next_after(spec.start) {
+                    net.schedule(FlowId(id), first, Token::Arrive as u32);
+                }
+                populations[spec.class as usize] = Some(population);
+            } else {
+                net.schedule(FlowId(id), spec.start, Token::Connect as u32);
+                if let Some(stop) = spec.stop {
+                    net.schedule(FlowId(id), stop, Token::Stop as u32);
+                }
             }
-            flows.push(Flow::new(run, id, spec, &setups[spec.class as usize], period));
+            let meter = match class.source.arrivals() {
+                Some(_) => arrivals::meter(period),
+                None => Meter::new(period, run.flows.len()),
+            };
+            flows.push(Flow::new((run.seed, id), spec, &setups[spec.class as usize], meter));
         }
         let is_per_ack = run.sample == Sample::Ack && run.flow_series;
         Ok(Self {
@@ -116,6 +137,9 @@ impl Sim {
                 setups,
                 per_ack: is_per_ack.then(|| PerAck::new(run.flows.len())),
                 windows: Windows::new(run),
+                populations,
+                seed: run.seed,
+                period,
             },
             run: run.clone(),
         })
@@ -193,7 +217,7 @@ impl Sim {
         self.net.end();
         self.catch_up();
         let now = self.net.now();
-        let World { flows, windows, .. } = &mut self.world;
+        let World { flows, windows, populations, .. } = &mut self.world;
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
             goes_on |= flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
@@ -201,12 +225,18 @@ impl Sim {
         if goes_on {
             windows.run_ended(now, flows);
         }
-        let summary = summary::summarise(&self.run, &mut self.net, &self.rated, &self.world);
+        let mut losses = self.net.flow_losses().to_vec();
+        for population in populations.iter_mut().flatten() {
+            population.gather(flows, &mut losses, now);
+        }
+        flows.truncate(self.run.flows.len());
+        let summary =
+            summary::summarise(&self.run, &mut self.net, &self.rated, &self.world, &losses);
         RunResult {
             summary,
             series: self.world.per_ack.take().map_or(self.sampler.series, |acks| acks.rows),
             queue: self.sampler.queue,
-            transfers: transfers(&self.run, &self.world.flows),
+            transfers: transfers(&self.run, &self.world),
         }
     }
 }
@@ -221,21 +251,21 @@ pub fn simulate(run: &Run) -> Result<RunResult, String> {
     Ok(sim.finish())
 }
 
-fn transfers(run: &Run, flows: &[Flow]) -> Transfers {
+fn transfers(run: &Run, world: &World) -> Transfers {
     let mut rows = Transfers::default();
-    for (id, flow) in flows.iter().enumerate() {
-        let Some(bytes) = app::transfer_bytes(&run.classes[flow.class as usize].source) else {
-            continue;
-        };
-        let ideal = Ideal::of(run, &run.classes[flow.class as usize]);
+    let ideals: Vec<Ideal> = run.classes.iter().map(|class| Ideal::of(run, class)).collect();
+    for (id, flow) in world.flows.iter().enumerate() {
+        if let Some(population) = &world.populations[flow.class as usize] {
+            population.counts.rows.iter().for_each(|row| rows.push(row.clone()));
+        }
         for (n, transfer) in flow.transfers.iter().enumerate() {
             rows.push(TransferRow {
                 flow: u32::try_from(id).expect("flows are numbered in 24 bits"),
                 n: u32::try_from(n).expect("a train's count has 32 bits"),
-                bytes,
+                bytes: transfer.bytes,
                 start_s: transfer.start.as_secs_f64(),
                 fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
-                slowdown: ideal.as_ref().and_then(|ideal| ideal.slowdown(transfer)),
+                slowdown: ideals[flow.class as usize].slowdown(transfer),
                 retransmitted_packets: flow.retransmitted_in(n),
             });
         }

@@ -183,6 +183,21 @@ impl Meter {
         }
     }
 
+    /// After [`Self::freeze`]: another active time begins at `now`.
+    pub(crate) fn resume(&mut self, now: Time) {
+        self.is_frozen = false;
+        (self.cwnd_now, self.srtt_now_us) = (0, 0);
+        self.start(now);
+    }
+
+    /// Counts what another meter has counted. Both are frozen.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.rtt_us.merge(&other.rtt_us);
+        self.srtt_us.merge(&other.srtt_us);
+        self.cwnd_max = self.cwnd_max.max(other.cwnd_max);
+        self.cwnd_area.add(other.cwnd_area.get());
+    }
+
     /// The last RTT sample in microseconds.
     pub(crate) fn last_rtt_us(&self) -> Option<u32> {
         (self.recent_rtts > 0 || self.rtt_us.total() > 0).then_some(self.last_rtt_us)
@@ -190,7 +205,11 @@ impl Meter {
 
     /// Time mean of cwnd in packets over the active time that began at `start`.
     pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
-        let active = self.frozen_at.since(start);
+        self.cwnd_mean_over(self.frozen_at.since(start))
+    }
+
+    /// The same over several active times of this length in all.
+    pub(crate) fn cwnd_mean_over(&self, active: Span) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.is_frozen && active > Span::ZERO)
             .then(|| self.cwnd_area.get() as f64 / active.0 as f64)

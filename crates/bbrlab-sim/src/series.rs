@@ -57,7 +57,9 @@ impl Sampler {
         let is_on = run.sample != Sample::Off;
         let mut waiting = Vec::new();
         if run.flow_series && matches!(run.sample, Sample::Every(_)) {
-            waiting.extend(numbers(run.flows.len()));
+            // Flows that come and go have no rows.
+            let lasts = |&id: &u32| run.class(id).source.arrivals().is_none();
+            waiting.extend(numbers(run.flows.len()).filter(lasts));
             waiting.sort_by_key(|&id| std::cmp::Reverse(run.flows[id as usize].start));
         }
         let (mut waiting_links, links): (Vec<u32>, Vec<u32>) =

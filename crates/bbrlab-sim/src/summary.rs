@@ -8,7 +8,7 @@
     reason = "a record need not have a figure that follows from others"
 )]
 
-use bbrlab_net::{LinkId, LinkStats, Network};
+use bbrlab_net::{FlowLosses, LinkId, LinkStats, Network};
 use bbrlab_run::Run;
 use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
@@ -31,30 +31,31 @@ pub(crate) fn summarise(
     net: &mut Network<Payload>,
     rated: &[RatedLink],
     world: &World,
+    losses: &[FlowLosses],
 ) -> RunSummary {
     let World { flows, windows, .. } = world;
     let now = net.now();
-    let losses = net.flow_losses().to_vec();
     let links: Vec<LinkSummary> =
         rated.iter().map(|link| link_summary(net, link, windows.first_start, now)).collect();
     let mut names = Names::new(run);
     let flow_summaries: Vec<FlowSummary> = flows
         .iter()
-        .zip(&losses)
+        .zip(losses)
         .enumerate()
         .map(|(id, (flow, &losses))| FlowSummary {
             name: names.next(flow.class),
             drops: Some(losses.drops),
             random_losses: Some(losses.random),
-            ..flow_summary(run, id, flow, windows.steady_from)
+            ..flow_summary(run, id, flow, world)
         })
         .collect();
     let bytes = |count: fn(&Flow) -> u64| flows.iter().map(count).sum::<u64>();
     let [all_active, all_active_ss] = windows.all_active();
+    let lasting = flows.iter().filter(|flow| world.population(flow).is_none());
     let fairness = |while_all_are: bool, bytes: fn(&Flow) -> u64| {
         #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
-        let shares = || flows.iter().map(|flow| bytes(flow) as f64).collect::<Vec<_>>();
-        (while_all_are && flows.len() > 1).then(|| jain(&shares())).flatten()
+        let shares: Vec<f64> = lasting.clone().map(|flow| bytes(flow) as f64).collect();
+        (while_all_are && shares.len() > 1).then(|| jain(&shares)).flatten()
     };
     let mut summary = RunSummary {
         scenario: run.scenario.clone(),
@@ -79,7 +80,7 @@ pub(crate) fn summarise(
             flow.bytes_at_first_end.saturating_sub(flow.bytes_at_ss)
         }),
         links,
-        flow_groups: groups::summarise(run, flows, &losses, windows.traffic()),
+        flow_groups: groups::summarise(run, world, losses),
         flows: flow_summaries,
         ..RunSummary::default()
     };
@@ -161,12 +162,16 @@ fn link_summary(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
-fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary {
+fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary {
+    let population = world.population(flow);
     let class = &run.classes[flow.class as usize];
     let at_end = flow.at_end.as_ref().expect("every flow was frozen when the run ended");
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
+    // Of flows that come and go, the sum of their times.
+    let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
+    let present = if population.is_some() { spent } else { active };
     let totals = flow.totals(at_end.at);
     let meter = &flow.meter;
     let ms = |us: Option<u64>| us.map(|us| us as f64 / US_PER_MS);
@@ -179,7 +184,10 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary 
         rtt_base_ms: class.base_rtt.0 as f64 / NS_PER_MS,
         throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| flow.has_rated_link),
         goodput_mbps: mbps(bytes, active),
-        goodput_ss_mbps: mbps(bytes.saturating_sub(flow.bytes_at_ss), end.since(steady)),
+        goodput_ss_mbps: mbps(
+            bytes.saturating_sub(flow.bytes_at_ss),
+            end.since(world.windows.steady_from),
+        ),
         sent_packets: Some(totals.sender.sent),
         delivered_packets: Some(totals.receiver.new_packets),
         lost_packets: Some(totals.lost),
@@ -198,11 +206,17 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, steady: Time) -> FlowSummary 
             p95: ms(meter.srtt_us.quantile(950)),
         },
         cwnd_packets: Cwnd {
-            mean: meter.cwnd_mean(flow.start),
+            mean: match population {
+                Some(_) => meter.cwnd_mean_over(present),
+                None => meter.cwnd_mean(flow.start),
+            },
             max: flow.is_started.then(|| f64::from(meter.cwnd_max)),
         },
-        limited_by: limited_by(flow, at_end.limits, active),
-        fct_ms: completion_times(class, flow),
+        limited_by: limited_by(flow, at_end.limits, present),
+        fct_ms: match population {
+            Some(population) => fct(&population.counts.fct_ns),
+            None => completion_times(class, flow),
+        },
         ..FlowSummary::default()
     }
 }
@@ -225,7 +239,6 @@ fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for people")]
 fn completion_times(class: &bbrlab_run::FlowClass, flow: &Flow) -> Fct {
     if app::transfers(&class.source) == 0 {
         return Fct { n: Some(0), ..Fct::default() };
@@ -236,10 +249,14 @@ fn completion_times(class: &bbrlab_run::FlowClass, flow: &Flow) -> Fct {
             times.add(done.since(transfer.start).0, 1);
         }
     }
-    let n = flow.transfers.iter().filter(|transfer| transfer.done.is_some()).count() as u64;
+    fct(&times)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn fct(times: &Histogram) -> Fct {
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
     Fct {
-        n: Some(n),
+        n: Some(times.total()),
         mean: times.mean().map(|ns| ns / NS_PER_MS),
         p50: ms(times.quantile(500)),
         p95: ms(times.quantile(950)),

@@ -54,11 +54,19 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             let name = format!("{}[{id}]", link.name);
             let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
             let link = Link { name, ..link.clone() };
-            rated.extend(RatedLink::new(net.add_link(&link, mode), &link, Some(owner)));
+            // Flows that come and go share theirs.
+            let owner = class.source.arrivals().is_none().then_some(owner);
+            rated.extend(RatedLink::new(net.add_link(&link, mode), &link, owner));
         }
         let [forward, reverse] =
             shared_routes[flow.class as usize].unwrap_or_else(|| routes(&mut net, class, first));
         net.add_flow(forward, reverse);
+    }
+    // Places for flows that come and go. Each gets its way when it is taken.
+    let places = run.classes.iter().filter_map(|class| class.source.arrivals());
+    let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
+    for _ in 0..places {
+        net.add_flow_like(FlowId(0));
     }
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);

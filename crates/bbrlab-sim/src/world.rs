@@ -1,11 +1,12 @@
 //! The hosts of a run: dispatches each event of the network to its flow.
 
 use bbrlab_net::{Arrival, FlowId, Handler, Port, Side};
-use bbrlab_run::FlowClass;
-use bbrlab_run::Series;
+use bbrlab_run::{Flow as FlowSpec, FlowClass, Series};
 use bbrlab_tcp::TimerId;
+use bbrlab_units::{Span, Time};
 
 use crate::app::Token;
+use crate::arrivals::{self, Place, Population};
 use crate::flow::{ClassSetup, Flow};
 use crate::series::{self, Before};
 use crate::windows::Windows;
@@ -20,6 +21,11 @@ pub(crate) struct World {
     /// Where a row per ACK goes, if the scenario asks for one.
     pub(crate) per_ack: Option<PerAck>,
     pub(crate) windows: Windows,
+    /// Of each class whose flows come and go.
+    pub(crate) populations: Vec<Option<Population>>,
+    pub(crate) seed: u64,
+    /// At which smoothed RTTs are sampled.
+    pub(crate) period: Span,
 }
 
 /// The series with a row per ACK.
@@ -36,6 +42,51 @@ impl PerAck {
     }
 }
 
+impl World {
+    /// The flows that come and go for which this flow of the run stands, if it does.
+    pub(crate) fn population(&self, flow: &Flow) -> Option<&Population> {
+        self.populations[flow.class as usize].as_ref()
+    }
+
+    /// The active time of a flow has ended, or a flow that came is over.
+    #[inline(never)]
+    fn flow_ended(&mut self, now: Time, id: FlowId) {
+        let flow = &mut self.flows[id.0 as usize];
+        match &mut self.populations[flow.class as usize] {
+            Some(population) => {
+                let transfer = flow.transfers.pop().expect("a flow that came has one");
+                population.leave(id.0, &transfer);
+            }
+            None => self.windows.flow_ended(now, id.0, &mut self.flows),
+        }
+    }
+
+    /// A flow comes, of the class whose first flow is `hub`.
+    fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
+        let population =
+            self.populations[class].as_mut().expect("only these classes have arrivals");
+        if let Some(next) = population.next_after(port.now()) {
+            port.schedule(hub, next, Token::Arrive as u32);
+        }
+        let bytes = population.next_size();
+        let place = match population.take_place() {
+            Place::None => return,
+            Place::Of(place) => place,
+            Place::New => {
+                let place = u32::try_from(self.flows.len()).expect("flows are numbered in 24 bits");
+                population.add_place(place);
+                port.set_way(FlowId(place), hub);
+                let class = self.flows[hub.0 as usize].class;
+                let spec = FlowSpec { class, start: port.now(), stop: None };
+                let (setup, meter) = (&self.setups[class as usize], arrivals::meter(self.period));
+                self.flows.push(Flow::new((self.seed, place), &spec, setup, meter));
+                place
+            }
+        };
+        self.flows[place as usize].come(port, bytes, &self.setups[class]);
+    }
+}
+
 impl Handler<Payload> for World {
     #[inline]
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
@@ -46,7 +97,9 @@ impl Handler<Payload> for World {
     #[inline]
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
         let flow = &mut self.flows[packet.flow().0 as usize];
-        let has_row = self.per_ack.is_some() && !flow.is_over();
+        let has_row = self.per_ack.is_some()
+            && !flow.is_over()
+            && self.populations[flow.class as usize].is_none();
         let has_ended = flow.at_sender(port, packet, &self.classes);
         if let Some(PerAck { rows, before }) = &mut self.per_ack
             && has_row
@@ -55,7 +108,7 @@ impl Handler<Payload> for World {
             rows.push(series::row(port.now(), id, flow, &mut before[id as usize]));
         }
         if has_ended {
-            self.windows.flow_ended(port.now(), packet.flow().0, &mut self.flows);
+            self.flow_ended(port.now(), packet.flow());
         }
     }
 
@@ -74,6 +127,10 @@ impl Handler<Payload> for World {
         let flow = &mut self.flows[id.0 as usize];
         let class = flow.class as usize;
         let token = Token::from_number(token);
+        if token == Token::Arrive {
+            self.arrive(port, id, class);
+            return;
+        }
         let has_ended = flow.on_application(port, token, &self.classes[class], &self.setups[class]);
         if has_ended {
             self.windows.flow_ended(port.now(), id.0, &mut self.flows);

@@ -39,6 +39,11 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
         cc = "reno"
         rtt = "60ms"
         train = { bytes = "30000B", count = 10, gap = "50ms" }
+        [[flows]]
+        cc = "cubic"
+        rtt = "30ms"
+        arrivals = { rate = "40/s", at_most = 5 }
+        sizes = { distribution = "pareto", mean = "9KB" }
         "#,
     )[0];
     for end_ms in [1, 35, 120, 777, 1500, 1501, 2999, 3000] {

@@ -112,6 +112,15 @@ impl<P: Load> Network<P> {
         lane
     }
 
+    /// Adds a flow on the routes of another.
+    ///
+    /// # Panics
+    /// As [`Self::add_flow`].
+    pub fn add_flow_like(&mut self, flow: FlowId) -> FlowId {
+        let [forward, reverse] = self.flows[flow.0 as usize].first_leg.map(RouteId);
+        self.add_flow(forward, reverse)
+    }
+
     /// Adds a flow between two hosts.
     ///
     /// # Panics

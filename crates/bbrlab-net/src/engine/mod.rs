@@ -241,6 +241,11 @@ impl<P: Load> Network<P> {
         &self.accounts.losses
     }
 
+    /// See [`Port::set_way`].
+    pub(crate) fn set_way(&mut self, flow: FlowId, like: FlowId) {
+        self.flows[flow.0 as usize].first_leg = self.flows[like.0 as usize].first_leg;
+    }
+
     /// How many packets a flow has sent, modulo 2^32.
     pub(crate) fn packets_sent(&self, flow: FlowId) -> u32 {
         self.flows[flow.0 as usize].next_sequence

@@ -1,0 +1,43 @@
+//! Random traffic as plain data: from which law times and sizes are drawn. `sim` draws.
+
+/// A random whole number, at least 1: bytes, or nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Random {
+    /// From which law it is drawn.
+    pub law: Law,
+    /// The mean of the law.
+    pub mean: u64,
+    /// Larger draws become this.
+    pub max: u64,
+}
+
+/// A law of probability. Parameters are in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Always the mean.
+    Constant,
+    /// Without memory.
+    Exponential,
+    /// A power law: above the least value, P(X > x) falls as x to the minus `shape`. The least value is such that the mean
+    /// holds with larger draws cut to the largest.
+    Pareto {
+        /// Above 1. The smaller, the heavier the tail; up to 2 the variance would be infinite without a largest value.
+        shape: u32,
+    },
+    /// The logarithm has a normal distribution.
+    Lognormal {
+        /// Standard deviation of the natural logarithm.
+        sigma: u32,
+    },
+}
+
+/// Flows that come one after the other, each on a connection of its own, and leave when their bytes are through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    /// From one arrival to the next, in nanoseconds.
+    pub gap: Random,
+    /// Payload bytes of a flow.
+    pub size: Random,
+    /// So many can be under way at once; who comes then is turned away.
+    pub at_most: u32,
+}

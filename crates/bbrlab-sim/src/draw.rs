@@ -1,0 +1,272 @@
+//! Draws from the laws of random traffic, with integers only: the same on every machine.
+//!
+//! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number in [1, 2) is at least
+//! 2 where the next bit of its logarithm is 1. Powers of two are products of the roots 2^(1/2), 2^(1/4) ... Both are right
+//! to some parts in 10^9; `laws_have_their_quantiles` shows it.
+//!
+//! Sources: inversion for the exponential and the Pareto law, the polar method for the normal law (Marsaglia and Bray 1964).
+
+use bbrlab_net::Rng;
+use bbrlab_run::{Law, Random};
+
+/// Bits after the point of logarithms.
+const LOG_BITS: u32 = 32;
+/// Bits after the point of powers of two in [1, 2).
+const POWER_BITS: u32 = 62;
+/// ln 2 and its inverse, with [`LOG_BITS`] after the point.
+const LN_2: u128 = 2_977_044_472;
+const LOG2_E: i128 = 6_196_328_019;
+/// Parameters of laws are in thousandths.
+const MILLI: u64 = 1000;
+
+/// 2^(1/2), 2^(1/4) ...: the square root of each is the next.
+const ROOTS: [u64; LOG_BITS as usize] = {
+    let mut roots = [0; LOG_BITS as usize];
+    let mut root = 2_u128 << POWER_BITS;
+    let mut n = 0;
+    while n < roots.len() {
+        root = (root << POWER_BITS).isqrt();
+        roots[n] = root as u64;
+        n += 1;
+    }
+    roots
+};
+
+/// One random number after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Draws {
+    random: Random,
+    /// The least value of a Pareto law, with [`SCALE_BITS`] after the point; else the mean.
+    scale: u128,
+    rng: Rng,
+}
+
+/// Bits after the point of the least value of a Pareto law.
+const SCALE_BITS: u32 = 8;
+
+impl Draws {
+    /// The draws of the consumer `name` in the run with `seed`.
+    pub(crate) fn new(random: Random, seed: u64, name: &str) -> Self {
+        let scale = match random.law {
+            Law::Pareto { shape } => least(random, shape),
+            Law::Constant | Law::Exponential | Law::Lognormal { .. } => {
+                u128::from(random.mean) << SCALE_BITS
+            }
+        };
+        Self { random, scale, rng: Rng::new(seed, name) }
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        let power = match self.random.law {
+            Law::Constant => 0,
+            Law::Exponential => {
+                let halvings = (self.scale * u128::from(self.falls())) >> LOG_BITS;
+                return self.fit((halvings * LN_2) >> (LOG_BITS + SCALE_BITS));
+            }
+            Law::Pareto { shape } => {
+                i128::from(self.falls()) * i128::from(MILLI) / i128::from(shape)
+            }
+            Law::Lognormal { sigma } => {
+                let sigma = i128::from(sigma);
+                let milli = i128::from(MILLI);
+                let shift = (sigma * sigma << LOG_BITS) / (2 * milli * milli);
+                ((sigma * self.normal() / milli - shift) * LOG2_E) >> LOG_BITS
+            }
+        };
+        let drawn = times_power(self.scale, power) >> SCALE_BITS;
+        self.fit(drawn)
+    }
+
+    fn fit(&self, drawn: u128) -> u64 {
+        u64::try_from(drawn).unwrap_or(u64::MAX).clamp(1, self.random.max)
+    }
+
+    /// Minus the logarithm of a number uniform in (0, 1].
+    fn falls(&mut self) -> u64 {
+        match self.rng.next_u64() {
+            0 => 64 << LOG_BITS,
+            drawn => (64 << LOG_BITS) - log2(drawn),
+        }
+    }
+
+    /// A number of the standard normal law, with [`LOG_BITS`] after the point.
+    fn normal(&mut self) -> i128 {
+        const ONE: u64 = 1 << 31;
+        loop {
+            let drawn = self.rng.next_u64();
+            let [x, y] = [drawn >> 32, drawn & 0xffff_ffff].map(|half| half.abs_diff(ONE));
+            let square = x * x + y * y;
+            // Inside the unit circle, and not so near to its centre that the quotient below would not fit.
+            if square >= ONE * ONE || square < 1 << 32 {
+                continue;
+            }
+            let minus_log2 = (62 << LOG_BITS) - log2(square);
+            let twice_ln = (2 * u128::from(minus_log2) * LN_2) >> LOG_BITS;
+            let root = (((twice_ln << 62) / u128::from(square)) << LOG_BITS).isqrt();
+            let size = ((u128::from(x) * root) >> 31).cast_signed();
+            return if drawn >> 63 == 0 { -size } else { size };
+        }
+    }
+}
+
+/// The logarithm of a number that is not 0.
+fn log2(number: u64) -> u64 {
+    let whole = number.ilog2();
+    let mut rest = number << (63 - whole);
+    let mut log = u64::from(whole);
+    for _ in 0..LOG_BITS {
+        let square = u128::from(rest) * u128::from(rest);
+        let bit = (square >> 127) as u64;
+        rest = (square >> (63 + bit)) as u64;
+        log = log << 1 | bit;
+    }
+    log
+}
+
+/// `number` times two to this power, which has [`LOG_BITS`] after the point; at most 2^127.
+fn times_power(number: u128, power: i128) -> u128 {
+    let whole = power >> LOG_BITS;
+    let fraction = power & ((1 << LOG_BITS) - 1);
+    let mut factor = 1_u128 << POWER_BITS;
+    for (n, &root) in (1..).zip(&ROOTS) {
+        if fraction >> (LOG_BITS - n) & 1 == 1 {
+            factor = (factor * u128::from(root)) >> POWER_BITS;
+        }
+    }
+    // Below 2^65 times 2^63.
+    let product = (number.min(1 << 64) * factor) >> POWER_BITS;
+    match u32::try_from(whole) {
+        Ok(up) if up < product.leading_zeros() => product << up,
+        Ok(_) => u128::MAX >> 1,
+        Err(_) => product.checked_shr(u32::try_from(-whole).unwrap_or(u32::MAX)).unwrap_or(0),
+    }
+}
+
+/// The least value of a Pareto law with [`SCALE_BITS`] after the point, so that the mean of what is drawn, with what is
+/// larger than the largest value cut to it, is the given one.
+///
+/// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1), which rises with l.
+fn least(random: Random, shape: u32) -> u128 {
+    let (shape, milli) = (u128::from(shape), u128::from(MILLI));
+    let wanted = u128::from(random.mean) << SCALE_BITS;
+    let most = u128::from(random.max) << SCALE_BITS;
+    let log = |number: u128| u64::try_from(number).map_or(64 << LOG_BITS, log2);
+    let mean = |least: u128| {
+        let below = log(most).saturating_sub(log(least));
+        let power = u128::from(below) * (shape - milli) / milli;
+        // With as many bits after the point as roots have before they are rounded.
+        let left = times_power(1 << 40, -power.cast_signed());
+        (least * ((shape << 40) - milli * left) / (shape - milli)) >> 40
+    };
+    let (mut low, mut high) = (1, wanted);
+    while low < high {
+        let middle = low.midpoint(high);
+        if mean(middle) < wanted {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draws, log2, times_power};
+    use bbrlab_run::{Law, Random};
+
+    fn sorted(law: Law, mean: u64, max: u64) -> Vec<u64> {
+        let mut draws = Draws::new(Random { law, mean, max }, 1, "test");
+        let mut drawn: Vec<u64> = (0..200_000).map(|_| draws.next()).collect();
+        drawn.sort_unstable();
+        drawn
+    }
+
+    #[test]
+    fn logarithms_and_powers_are_those_of_floating_point() {
+        for number in [1, 2, 3, 10, 12_345, 1 << 40, u64::MAX] {
+            let log = log2(number) as f64 / 2_f64.powi(32);
+            assert!((log - (number as f64).log2()).abs() < 1e-9, "{number}: {log}");
+        }
+        for power in [0.0, 0.25, 1.0, 7.3, -0.5, -20.1] {
+            let fixed = (power * 2_f64.powi(32)) as i128;
+            let found = times_power(1 << 50, fixed) as f64 / 2_f64.powi(50);
+            assert!((found / f64::exp2(power) - 1.0).abs() < 1e-8, "{power}: {found}");
+        }
+        assert_eq!(times_power(3, 200 << 32), u128::MAX >> 1);
+        assert_eq!(times_power(3, -(200 << 32)), 0);
+    }
+
+    /// 200,000 draws: a share of them is within 0.4 % of its expectation, at four standard deviations.
+    #[test]
+    fn laws_have_their_quantiles() {
+        let mean = 1_000_000.0_f64;
+        let pareto = |share: f64| mean * 0.2 / 1.2 * (1.0 - share).powf(-1.0 / 1.2);
+        let body = |z: f64| mean * (1.5 * z - 1.5 * 1.5 / 2.0).exp();
+        let laws = [
+            (Law::Constant, [mean; 3]),
+            (Law::Exponential, [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln())),
+            // The largest value is so far away that it does not change the least one much.
+            (Law::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
+            (Law::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
+        ];
+        for (law, expected) in laws {
+            let drawn = sorted(law, 1_000_000, u64::MAX >> 8);
+            for (share, expected) in [0.5, 0.9, 0.99].into_iter().zip(expected) {
+                let found = drawn[(share * drawn.len() as f64) as usize] as f64;
+                assert!((found / expected - 1.0).abs() < 0.05, "{law:?} {share}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_holds_with_what_is_too_large_cut() {
+        let pareto = |shape| Law::Pareto { shape };
+        let laws = [
+            (Law::Constant, 0.0),
+            (Law::Exponential, 0.01),
+            (pareto(1100), 0.05),
+            (pareto(1500), 0.03),
+            (pareto(3000), 0.01),
+            (Law::Lognormal { sigma: 1000 }, 0.02),
+        ];
+        for (law, tolerance) in laws {
+            let drawn = sorted(law, 30_000, 3_000_000);
+            let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
+            assert!((mean / 30_000.0 - 1.0).abs() <= tolerance, "{law:?}: {mean}");
+            assert!(*drawn.last().unwrap() <= 3_000_000 && drawn[0] >= 1);
+        }
+    }
+
+    #[test]
+    fn extreme_parameters_fit() {
+        for law in [
+            Law::Constant,
+            Law::Exponential,
+            Law::Pareto { shape: 1001 },
+            Law::Pareto { shape: 100_000 },
+            Law::Lognormal { sigma: 1 },
+            Law::Lognormal { sigma: 5000 },
+        ] {
+            for (mean, max) in [(1, 1), (1, 2), (1 << 50, 1 << 52), (1, 1 << 52)] {
+                let mut draws = Draws::new(Random { law, mean, max }, 7, "extremes");
+                for _ in 0..1000 {
+                    assert!((1..=max).contains(&draws.next()));
+                }
+            }
+        }
+    }
+
+    /// The same on every machine: a change of these numbers changes the digests of runs.
+    #[test]
+    fn draws_are_the_same_everywhere() {
+        let first = |law| {
+            let random = Random { law, mean: 1_000_000, max: 1_000_000_000 };
+            let mut draws = Draws::new(random, 1, "test");
+            std::array::from_fn::<u64, 4, _>(|_| draws.next())
+        };
+        let laws = [Law::Exponential, Law::Pareto { shape: 1200 }, Law::Lognormal { sigma: 1500 }];
+        expect_test::expect!["[[165067, 291216, 963966, 454854], [225299, 250273, 438421, 286838], [1274063, 1187440, 207521, 1235930]]"].assert_eq(&format!("{:?}", laws.map(first)));
+    }
+}
