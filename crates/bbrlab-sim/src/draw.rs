@@ -20,6 +20,7 @@ const LOG2_E: i128 = 6_196_328_019;
 const MILLI: u64 = 1000;
 
 /// 2^(1/2), 2^(1/4) ...: the square root of each is the next.
+#[expect(clippy::cast_possible_truncation, reason = "below 2^63")]
 const ROOTS: [u64; LOG_BITS as usize] = {
     let mut roots = [0; LOG_BITS as usize];
     let mut root = 2_u128 << POWER_BITS;
@@ -70,7 +71,7 @@ impl Draws {
             Law::Lognormal { sigma } => {
                 let sigma = i128::from(sigma);
                 let milli = i128::from(MILLI);
-                let shift = (sigma * sigma << LOG_BITS) / (2 * milli * milli);
+                let shift = ((sigma * sigma) << LOG_BITS) / (2 * milli * milli);
                 ((sigma * self.normal() / milli - shift) * LOG2_E) >> LOG_BITS
             }
         };
@@ -98,7 +99,7 @@ impl Draws {
             let [x, y] = [drawn >> 32, drawn & 0xffff_ffff].map(|half| half.abs_diff(ONE));
             let square = x * x + y * y;
             // Inside the unit circle, and not so near to its centre that the quotient below would not fit.
-            if square >= ONE * ONE || square < 1 << 32 {
+            if !(1 << 32..ONE * ONE).contains(&square) {
                 continue;
             }
             let minus_log2 = (62 << LOG_BITS) - log2(square);
@@ -111,6 +112,7 @@ impl Draws {
 }
 
 /// The logarithm of a number that is not 0.
+#[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
 fn log2(number: u64) -> u64 {
     let whole = number.ilog2();
     let mut rest = number << (63 - whole);
@@ -172,6 +174,12 @@ fn least(random: Random, shape: u32) -> u128 {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "compared with floating point"
+)]
 mod tests {
     use super::{Draws, log2, times_power};
     use bbrlab_run::{Law, Random};
