@@ -68,6 +68,7 @@ pub(crate) mod tests {
         let group = |name: &str, goodput: f64| FlowGroup {
             group: name.to_owned(),
             flows: 1,
+            turned_away: None,
             goodput_mbps: Some(goodput),
             share: Some(goodput / 46.5),
             retransmitted_packets: Some(502),
