@@ -10,9 +10,8 @@ use bbrlab_run::{Arrivals, TransferRow};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
-use crate::figures::TRANSFER_PRECISION;
+use crate::figures::{SLOWDOWN_UNIT, TRANSFER_PRECISION};
 use crate::flow::{Flow, Transfer};
-use crate::groups::SLOWDOWN_UNIT;
 use crate::histogram::Histogram;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;

@@ -5,6 +5,9 @@ use bbrlab_units::Span;
 /// Percentiles of completion times are exact to a part in a thousand.
 pub(crate) const TRANSFER_PRECISION: u32 = 10;
 
+/// Slowdowns are counted in thousandths.
+pub(crate) const SLOWDOWN_UNIT: f64 = 1000.0;
+
 pub(crate) const BITS: f64 = 8.0;
 pub(crate) const NS_PER_MS: f64 = 1e6;
 pub(crate) const US_PER_MS: f64 = 1e3;

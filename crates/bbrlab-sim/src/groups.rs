@@ -10,14 +10,11 @@ use bbrlab_run::{FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
 use bbrlab_units::Span;
 
 use crate::arrivals::Population;
-use crate::figures::{NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps};
+use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mbps};
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
 use crate::world::World;
-
-/// Slowdowns are counted in thousandths.
-pub(crate) const SLOWDOWN_UNIT: f64 = 1000.0;
 
 /// A group in the making.
 struct Gathered<'a> {
