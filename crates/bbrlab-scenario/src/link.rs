@@ -177,9 +177,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
          text the path of a Mahimahi trace, relative to the scenario's folder",
         |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
-        |spec| show_rates(&spec.link.rate),
+        |spec| show_rates(&spec.link.rate).filter(|_| spec.queue.shaper().is_none()),
     )
-    .without("none: a pure delay without a queue"),
+    .without("none: a pure delay without a queue; with `cake`'s `bandwidth` that"),
     key(
         "delay",
         "0.1.0",
@@ -290,7 +290,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         REVERSE_RATE,
         "rate of the link in the reverse direction; `\"forward\"`: as in the forward direction",
         |spec: &mut LinkSpec, given| spec.reverse_rate = read_reverse_rate(given),
-        |spec| show_reverse_rate(&spec.reverse_rate),
+        |spec| {
+            let has_shaper = spec.reverse_queue.is_some_and(|queue| queue.shaper().is_some());
+            show_reverse_rate(&spec.reverse_rate).filter(|_| !has_shaper)
+        },
     ),
     key(
         "reverse_buffer",
@@ -439,6 +442,7 @@ impl LinkSpec {
             device_queue.at = keys.at;
         }
         read_keys(LINK_KEYS, &mut link, reader, keys);
+        link.take_shapers(reader, keys);
         link.check_queues(reader, keys);
         let rate = &link.link.rate;
         check_buffer(reader, keys, ["buffer", "rate"], rate);
@@ -449,6 +453,38 @@ impl LinkSpec {
             link.reverse_rate.rate(rate),
         );
         link
+    }
+
+    /// Where a discipline has a shaper of its own, its rate is the link's.
+    fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let mut refuse = |key: &str, besides: &'static str, found: &str| {
+            let title =
+                format!("`{}.bandwidth`: expected no `{besides}` beside it", keys.name(key));
+            let at = keys.key_at(besides).unwrap_or(keys.at);
+            reader.problem(at, title, found.to_owned(), Vec::new());
+        };
+        let both = "found both, and the shaper's is the link's rate";
+        if let Some(rate) = self.queue.shaper() {
+            if keys.has("rate") {
+                refuse("queue", "rate", both);
+            }
+            if self.link.burst.is_some() {
+                refuse("queue", "burst", "found a token bucket behind a shaper of the same rate");
+            }
+            self.link.rate = Rate::Constant(rate);
+        }
+        if let Some(rate) = self.reverse_queue.and_then(|queue| queue.shaper()) {
+            if keys.has("reverse_rate") {
+                refuse("reverse_queue", "reverse_rate", both);
+            }
+            self.reverse_rate = Reverse::Own(Rate::Constant(rate));
+        } else if self.queue.shaper().is_some()
+            && self.reverse_queue.is_none()
+            && matches!(&self.reverse_rate, Reverse::Own(rate) if rate.is_limited())
+        {
+            let found = "found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given";
+            refuse("queue", "reverse_rate", found);
+        }
     }
 
     /// Refuses what a discipline's table does not go with.

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "measures how long a wrong input takes")]
 
 use bbrlab_link::{
-    Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Rate, RateChange, Reorder,
+    Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder,
 };
 use bbrlab_run::{Hop, Law, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
@@ -336,6 +336,28 @@ fn the_way_back_has_a_rate_only_where_it_is_given() {
     let run =
         dumbbell("reverse_rate = \"1Mbit/s\"\nreverse_buffer = \"7pkt\"", "rtt = \"30ms\"", "");
     assert_eq!(run.links[1].buffer, Buffer::Packets(Packets(7)));
+}
+
+#[test]
+fn the_bandwidth_of_cake_is_the_rate_of_its_link() {
+    let text = "duration = \"10s\"\n[bottleneck]\nbuffer = \"1bdp\"\n\
+                queue = { discipline = \"cake\", bandwidth = \"10Mbit/s\" }\n\
+                reverse_rate = \"forward\"\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n";
+    let scenario = scenario(text, &[]);
+    let links = scenario.run(0).links;
+    let rate = BitRate(10_000_000);
+    for link in &links {
+        assert!(matches!(link.queue, Queue::Cake(cake) if cake.bandwidth == Some(rate)));
+        assert_eq!(link.rate, Rate::Constant(rate));
+    }
+    let with_rate = text.replace("buffer", "rate = \"10Mbit/s\"\nbuffer");
+    let of_rate = with_rate.replace(", bandwidth = \"10Mbit/s\"", "");
+    assert_eq!(links[0].buffer, run(&of_rate).links[0].buffer);
+
+    let way_back = "reverse_queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }";
+    let links = dumbbell(way_back, "rtt = \"30ms\"", "").links;
+    assert_eq!(links[1].rate, Rate::Constant(BitRate(2_000_000)));
+    assert_eq!((links[0].rate.clone(), links[0].queue), (Rate::Constant(rate), Queue::DropTail));
 }
 
 #[test]

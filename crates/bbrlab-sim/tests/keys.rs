@@ -213,6 +213,27 @@ fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_rand
 }
 
 #[test]
+fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
+    let at = |link: &str| {
+        result(&format!(
+            "title = \"cake\"\nduration = \"8s\"\n[bottleneck]\n{link}\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\n"
+        ))
+    };
+    let shaped = at("queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }");
+    let served = at("rate = \"2Mbit/s\"\nqueue = \"cake\"");
+    let rtt_ms_min = |result: &RunResult| flow(result).rtt_ms.min.unwrap();
+    // The least is that of the SYN, 74 bytes.
+    assert!((rtt_ms_min(&shaped) - 30.0).abs() < 1e-9, "{}", rtt_ms_min(&shaped));
+    assert!((rtt_ms_min(&served) - 30.296).abs() < 1e-9, "{}", rtt_ms_min(&served));
+    for result in [&shaped, &served] {
+        let link = &result.summary.links[0];
+        assert_eq!(link.rate_mbps, Some(2.0));
+        assert!(link.utilization.is_some_and(|used| used > 0.9 && used < 1.001), "{link:?}");
+    }
+}
+
+#[test]
 fn a_rate_schedule_keeps_or_follows() {
     let at = |change: &str| {
         let text = format!(

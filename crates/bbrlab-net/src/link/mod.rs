@@ -16,7 +16,7 @@ pub(crate) mod stats;
 mod token_bucket;
 mod trace_clock;
 
-use bbrlab_link::{Buffer, EcnThreshold, Jitter, LossAt, Queue, Reorder};
+use bbrlab_link::{Buffer, CakeParams, EcnThreshold, Jitter, LossAt, Queue, Rate, Reorder};
 use bbrlab_queue::{Discipline, Police, Queued};
 use bbrlab_units::{Ecn, Span, Time};
 
@@ -115,7 +115,12 @@ impl Link {
         };
         let jitter = link.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
         let reorder = link.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
-        let server = Server::new(&link.rate, link.rate_change, link.burst);
+        let server = match (&link.queue, &link.rate) {
+            (Queue::Cake(CakeParams { bandwidth: Some(_), .. }), Rate::Constant(rate)) => {
+                Server::shaped(*rate)
+            }
+            _ => Server::new(&link.rate, link.rate_change, link.burst),
+        };
         let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none();
         let is_plain = is_quiet
             && loss_before.is_none()

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bbrlab_link::{Rate, RateChange};
-use bbrlab_units::{Bytes, NS_PER_S, Time};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Time};
 
 use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
@@ -14,7 +14,14 @@ use super::trace_clock::TraceClock;
 /// A link's server. It knows only the times of the packets that it has served.
 #[derive(Clone, Debug)]
 pub(crate) enum Server {
-    Unlimited { free_at: Time },
+    Unlimited {
+        free_at: Time,
+    },
+    /// The queue discipline is a shaper of this rate: what it hands out departs at once.
+    Shaped {
+        rate: BitRate,
+        free_at: Time,
+    },
     Constant(Serialiser),
     Follow(Schedule, Serialiser),
     Keep(Schedule, Serialiser),
@@ -45,11 +52,15 @@ impl Server {
         }
     }
 
+    pub(crate) fn shaped(rate: BitRate) -> Self {
+        Self::Shaped { rate, free_at: Time::ZERO }
+    }
+
     /// When the last packet served has departed: a packet that arrives earlier must wait.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         match self {
-            Self::Unlimited { free_at } => *free_at,
+            Self::Unlimited { free_at } | Self::Shaped { free_at, .. } => *free_at,
             Self::Constant(serialiser)
             | Self::Follow(_, serialiser)
             | Self::Keep(_, serialiser) => serialiser.free_at(),
@@ -62,7 +73,7 @@ impl Server {
     #[inline]
     pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         match self {
-            Self::Unlimited { free_at } => {
+            Self::Unlimited { free_at } | Self::Shaped { free_at, .. } => {
                 *free_at = (*free_at).max(arrived);
                 *free_at
             }
@@ -96,9 +107,8 @@ impl Server {
     pub(crate) fn capacity_bits(&self, from: Time, to: Time) -> Option<u128> {
         match self {
             Self::Unlimited { .. } => None,
-            Self::Constant(s) => {
-                Some(u128::from(s.rate()) * u128::from(to.since(from).0) / u128::from(NS_PER_S))
-            }
+            Self::Constant(s) => Some(bits(s.rate(), from, to)),
+            Self::Shaped { rate, .. } => Some(bits(rate.0, from, to)),
             Self::Follow(schedule, _) | Self::Keep(schedule, _) => {
                 Some(schedule.work(from, to) / u128::from(NS_PER_S))
             }
@@ -106,6 +116,11 @@ impl Server {
             Self::Trace(clock) => Some(clock.capacity_bits(from, to)),
         }
     }
+}
+
+/// Bits of a constant rate between two times, rounded down.
+fn bits(rate: u64, from: Time, to: Time) -> u128 {
+    u128::from(rate) * u128::from(to.since(from).0) / u128::from(NS_PER_S)
 }
 
 #[cfg(test)]

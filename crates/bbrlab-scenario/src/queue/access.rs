@@ -135,7 +135,10 @@ impl Access {
             Self::Ratio(place) => {
                 set(place(queue)?, reader.ratio(node, name).and_then(probability));
             }
-            Self::OptionalRate(place) => *place(queue)? = reader.rate(node, name),
+            // A rate that cannot be read is replaced, so that the link's rate is not reported as missing.
+            Self::OptionalRate(place) => {
+                *place(queue)? = reader.rate(node, name).or(Some(BitRate(1)));
+            }
             Self::Step(place) => set(place(queue)?, step(reader, node, name)),
             Self::PowerOfTwo(most, place) => {
                 set(place(queue)?, power_of_two(reader, node, name, most));

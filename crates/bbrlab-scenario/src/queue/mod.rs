@@ -4,12 +4,13 @@ mod access;
 mod params;
 
 use bbrlab_link::{
-    CakeParams, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams, PieParams,
-    PrioParams, Queue, Rate, RedParams, SfqParams,
+    Buffer, CakeParams, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams,
+    PieParams, PrioParams, Queue, Rate, RedParams, SfqParams,
 };
+use bbrlab_units::BitRate;
 
 use crate::canonical::toml_string;
-use crate::document::{Node, Value};
+use crate::document::{At, Node, Value};
 use crate::key::{Form, Given, Part, optional};
 use crate::quantity::{QueueSize, show_queue_size};
 use crate::reader::{Keys, Placed, Reader};
@@ -62,6 +63,14 @@ impl QueueSpec {
             return Some(QueueSize::Bytes(red.limit(rate.at_start()?).0));
         }
         entry(&self.queue).limit.map(QueueSize::Packets)
+    }
+
+    /// The rate of a shaper that the discipline has itself.
+    pub(crate) fn shaper(&self) -> Option<BitRate> {
+        match &self.queue {
+            Queue::Cake(cake) => cake.bandwidth,
+            _ => None,
+        }
     }
 
     pub(crate) fn read(given: &mut Given<'_, '_>) -> Option<Self> {
@@ -133,6 +142,18 @@ pub(crate) fn parts() -> Vec<Part> {
     ];
     parts.extend(PARAMS.iter().map(|param| optional(param.name, param.access.form())));
     parts
+}
+
+/// A discipline and its limit as the key `queue` has them; without the limit where there is none.
+#[must_use]
+pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
+    let limit = match limit {
+        Buffer::Unlimited => None,
+        Buffer::Packets(packets) => Some(QueueSize::Packets(packets.0)),
+        Buffer::Bytes(bytes) => Some(QueueSize::Bytes(bytes.0)),
+    };
+    let limit = limit.map(|value| Placed { value, at: At::NOWHERE });
+    QueueSpec { queue: *queue, limit }.show()
 }
 
 /// The parameters of the queue disciplines as a table in Markdown.

@@ -159,9 +159,11 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "bandwidth",
-        "the rate at which the average decays while the link is idle; without it the link's rate",
+        "of `red` the rate at which the average decays while the link is idle, without it the link's rate; of `cake` the rate \
+         of its shaper, which replaces the link's `rate`",
         Access::OptionalRate(|queue| match queue {
             Queue::Red(red) => Some(&mut red.bandwidth),
+            Queue::Cake(cake) => Some(&mut cake.bandwidth),
             _ => None,
         }),
     ),
