@@ -8,16 +8,16 @@
 //! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
 //! 2. No `memory_limit`: the kernel only counts how often it is exceeded.
 //! 3. The probability of a queue is not computed again while nothing changes it. The result is the same.
+//! 4. It was set up two seconds before the run.
 
 use bbrlab_link::{Buffer, FqPieParams};
 use bbrlab_units::Time;
 
 use crate::entropy::Entropy;
 use crate::flows::{Turns, Waiting, scaled};
-use crate::jiffies;
 use crate::lists::List;
 use crate::packet::Queued;
-use crate::pie::{FIRST_UPDATE, Law, MAX_PROB, Settings};
+use crate::pie::{Law, MAX_PROB, Settings};
 use crate::rule::{Cause, Rule};
 
 /// What the kernel accepts for `flows`. Linux: `fq_pie_change`.
@@ -58,14 +58,15 @@ struct Flow {
 impl FqPie {
     pub(crate) fn new(params: &FqPieParams, limit: Buffer) -> Self {
         let flows = params.flows.clamp(1, FLOWS_MAX);
+        let settings = Settings::new(&params.pie);
         Self {
-            settings: Settings::new(&params.pie),
+            settings,
             mark_prob_max: (MAX_PROB / 100).wrapping_mul(u64::from(params.ecn_prob)),
             limit,
             flows: vec![Flow { is_awake: true, ..Flow::default() }; flows as usize],
             turns: Turns::new(flows, params.quantum.0.clamp(1, QUANTUM_MAX) as i32),
             waiting: Waiting::default(),
-            timer: jiffies::next_call(Time::ZERO, FIRST_UPDATE),
+            timer: settings.first_update(),
             cursor: 0,
             awake: (0..flows).collect(),
         }
@@ -268,7 +269,7 @@ mod tests {
     fn of_more_than_2048_queues_the_rest_is_updated_a_jiffy_later() {
         let params = FqPieParams { flows: 5000, ..FqPieParams::DEFAULT };
         let mut bench = Bench::new(&params, Buffer::Unlimited);
-        for at_ms in [504, 505, 506, 522, 523] {
+        for at_ms in [8, 9, 10, 26, 27] {
             assert_eq!(bench.fq_pie.timer(), Time(at_ms * NS_PER_MS));
             bench.fq_pie.on_timer(Time(at_ms * NS_PER_MS), &mut |_, _| {});
         }

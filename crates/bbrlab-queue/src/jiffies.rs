@@ -19,6 +19,10 @@ const LEVEL_1_START: u64 = 63;
 /// Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
+/// How long a discipline has been set up when the run begins, in jiffies: as long as in the runs of a real stack to which
+/// ours are compared. A discipline that the first packets find just set up would be a strange case.
+const SET_UP: u64 = 2000;
+
 /// A parameter in jiffies, rounded up. `tc` hands over microseconds in 32 bits. Linux: `usecs_to_jiffies`.
 pub(crate) fn jiffies(span: Span) -> u32 {
     let us = u32::try_from(span.0 / NS_PER_US).unwrap_or(u32::MAX);
@@ -41,9 +45,20 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
 }
 
+/// The first call in the run of a timer that was set `first` jiffies ahead when the discipline was set up, and `delay` jiffies
+/// ahead at each call.
+pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
+    let run_begins = Time(SET_UP * NS_PER_MS);
+    let mut at = next_call(Time::ZERO, first);
+    while at < run_begins {
+        at = next_call(at, delay);
+    }
+    Time(at.0 - run_begins.0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{jiffies, next_call};
+    use super::{first_call_in_run, jiffies, next_call};
     use bbrlab_units::{NS_PER_MS, Span, Time};
 
     fn check(now_ms: u64, delay: u32, at_ms: u64) {
@@ -69,6 +84,22 @@ mod tests {
     #[test]
     fn a_timer_without_delay_fires_with_the_next_tick() {
         check(504, 0, 505);
+    }
+
+    #[test]
+    fn a_timer_was_running_before_the_run() {
+        let check = |first, delay, at_ms| {
+            assert_eq!(
+                first_call_in_run(first, delay),
+                Time(at_ms * NS_PER_MS),
+                "{first}, {delay}"
+            );
+        };
+        // `pie` in the kernel's log: 504 ms after the set-up, then every 16 ms.
+        check(500, 15, 8);
+        check(500, 500, 16);
+        check(500, 0, 0);
+        check(3000, 500, 1008);
     }
 
     #[test]

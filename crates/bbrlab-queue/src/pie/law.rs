@@ -27,7 +27,7 @@ const SHIFT: u32 = 6;
 const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 
 /// The first update, in jiffies. Linux: `HZ / 2`.
-pub(crate) const FIRST_UPDATE: u32 = 500;
+const FIRST_UPDATE: u32 = 500;
 
 /// Packets are let through for so long after an idle time: 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
@@ -78,6 +78,14 @@ impl Settings {
             bytemode: params.bytemode,
             dq_rate_estimator: params.dq_rate_estimator,
         }
+    }
+
+    /// When the timer fires first. The law is at rest before the run, so that earlier calls change nothing.
+    pub(crate) fn first_update(&self) -> Time {
+        if self.tupdate == 0 {
+            return Time::NEVER;
+        }
+        jiffies::first_call_in_run(FIRST_UPDATE, self.tupdate)
     }
 
     /// When the timer that now runs fires next; with `is_unfinished` for the rest of its work.

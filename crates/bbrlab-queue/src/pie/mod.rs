@@ -4,18 +4,18 @@
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:
 //! 1. A packet that goes into service at once needs no space.
+//! 2. It was set up two seconds before the run.
 
 mod law;
 
 use bbrlab_link::{Buffer, PieParams};
 use bbrlab_units::Time;
 
-pub(crate) use law::{FIRST_UPDATE, Law, MAX_PROB, Settings};
+pub(crate) use law::{Law, MAX_PROB, Settings};
 
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
 use crate::info::Info;
-use crate::jiffies;
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 
@@ -33,11 +33,12 @@ pub struct Pie {
 
 impl Pie {
     pub(crate) fn new(params: &PieParams, limit: Buffer) -> Self {
+        let settings = Settings::new(params);
         Self {
-            settings: Settings::new(params),
+            settings,
             law: Law::default(),
             queue: DropTail::new(limit),
-            timer: jiffies::next_call(Time::ZERO, FIRST_UPDATE),
+            timer: settings.first_update(),
         }
     }
 
@@ -112,16 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn updates_begin_after_half_a_second_and_come_every_16_ms() {
-        // As in the kernel's log: jiffies 504, 520, 536, ...
-        check(Span::from_millis(15), &[504, 520, 536, 552]);
+    fn updates_come_every_16_ms_in_the_phase_of_the_kernels_log() {
+        check(Span::from_millis(15), &[8, 24, 40, 56]);
     }
 
     #[test]
-    fn without_tupdate_there_is_one_update() {
+    fn without_tupdate_there_is_no_update() {
         let params = PieParams { tupdate: Span::ZERO, ..PieParams::DEFAULT };
-        let mut pie = Pie::new(&params, Buffer::Unlimited);
-        pie.on_timer(pie.timer(), &mut |_, _| {});
-        assert_eq!(pie.timer(), Time::NEVER);
+        assert_eq!(Pie::new(&params, Buffer::Unlimited).timer(), Time::NEVER);
     }
 }
