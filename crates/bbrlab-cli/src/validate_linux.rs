@@ -318,7 +318,8 @@ struct OfMetric {
 
 fn document(report: &LinuxReport) -> Document<'_> {
     let skipped = report.skipped.iter().map(|(scenario, reason)| Skipped { scenario, reason });
-    let metrics = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Marks);
+    let in_few_points = [Metric::Marks, Metric::SecondDrops, Metric::SecondUtilization];
+    let metrics = Metric::ALL.into_iter().filter(|metric| !in_few_points.contains(metric));
     let summary = metrics.map(|metric| {
         let of_it = report.summary.iter().find(|(m, _)| *m == metric).map(|(_, s)| *s);
         let of_it = OfMetric {

@@ -9,6 +9,11 @@ fn excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-reference")
 }
 
+/// Points with queue disciplines.
+fn managed_excerpt() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-aqm")
+}
+
 fn validate(dir: PathBuf, only: &[&str], seeds: u64) -> Result<LinuxReport, LinuxError> {
     let options = LinuxOptions {
         only: only.iter().map(|&part| part.to_owned()).collect(),
@@ -43,6 +48,31 @@ fn twelve_points_agree_with_a_real_stack_in_every_metric() {
 }
 
 #[test]
+fn ten_points_with_queue_disciplines_agree_with_linuxs_in_every_metric() {
+    let report = validate(managed_excerpt(), &[], 5).unwrap();
+    assert_eq!(report.points.len(), 10);
+    assert_eq!(beyond(&report), Vec::<String>::new());
+}
+
+#[test]
+fn points_without_chance_agree_with_linuxs_disciplines_to_a_percent() {
+    let Some(reference) = bbrlab_oracle::reference(
+        "points_without_chance_agree_with_linuxs_disciplines_to_a_percent",
+    ) else {
+        return;
+    };
+    let only = ["9_codel_cubic_10M", "9_fqcodel_cubic_10M", "9_fq_cubic_10M", "9_cake_cubic_10M"];
+    let report = validate(reference.join("linux-aqm"), &only, 1).unwrap();
+    assert!(report.points.len() >= 11);
+    for point in &report.points {
+        for comparison in &point.comparisons {
+            let off = (point.scenario.as_str(), comparison.metric.name(), comparison.difference);
+            assert!(comparison.difference < 0.01, "{off:?}");
+        }
+    }
+}
+
+#[test]
 fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     let Some(reference) = bbrlab_oracle::reference("lone_flows_agree_from_one_bdp_of_buffer_on")
     else {
@@ -68,9 +98,13 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
 
 /// The message for a folder whose summary is the excerpt's, changed.
 fn message(name: &str, change: impl Fn(&str) -> String) -> String {
+    message_of(&excerpt(), name, change)
+}
+
+fn message_of(excerpt: &Path, name: &str, change: impl Fn(&str) -> String) -> String {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&dir).unwrap();
-    let text = fs::read_to_string(excerpt().join("summary.csv")).unwrap();
+    let text = fs::read_to_string(excerpt.join("summary.csv")).unwrap();
     fs::write(dir.join("summary.csv"), change(&text)).unwrap();
     let error = validate(dir.clone(), &[], 1).unwrap_err().to_string();
     error.replace(dir.to_str().unwrap(), "DIR")
@@ -95,4 +129,25 @@ fn what_cannot_be_used_is_named() {
     assert_eq!(missing, "/nowhere/summary.csv: No such file or directory");
     let nothing = validate(excerpt(), &["9_none"], 1).unwrap_err().to_string();
     assert_eq!(nothing, "no scenario has 9_none in its name");
+}
+
+#[test]
+fn words_of_tc_that_are_not_known_are_named() {
+    let of = |name: &str, from: &str, to: &str| {
+        message_of(&managed_excerpt(), name, |text| text.replace(from, to))
+    };
+    assert_eq!(
+        of("unknown-word", "interval 100ms noecn", "gap 100ms noecn"),
+        "9_codel_cubic_10M_20ms: found `gap`, expected limit, target, interval, ce_threshold, ecn, noecn"
+    );
+    assert_eq!(
+        of("unknown-discipline", "qdisc=sfq", "qdisc=htb"),
+        "9_sfq_bbr_vs_cubic_10M_20ms: found `htb`, expected pfifo, codel, fq_codel, pie, fq_pie, dualpi2, red, sfq, fq, cake, prio"
+    );
+    assert_eq!(
+        of("damaged-burst", "burst 256k conform", "burst much conform"),
+        "9_police_reno_100M_20ms_p10M_256KB: burst: found `much`, expected bytes such as 32k"
+    );
+    let drops = of("damaged-drops", ";police.drops=", ";police.drops=x");
+    assert!(drops.ends_with("expected a whole number of `police.drops`"), "{drops}");
 }

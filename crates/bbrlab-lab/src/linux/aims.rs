@@ -43,7 +43,7 @@ const fn aim(metric: Metric, figure: Figure, bound: f64) -> Aim {
 }
 
 /// All aims.
-pub const AIMS: [Aim; 10] = [
+pub const AIMS: [Aim; 12] = [
     aim(Metric::Goodput, Figure::Median, 0.01),
     aim(Metric::Goodput, Figure::P95, 0.05),
     aim(Metric::MeanRtt, Figure::Median, 0.02),
@@ -52,6 +52,8 @@ pub const AIMS: [Aim; 10] = [
     aim(Metric::MeanQueue, Figure::P95, 0.15),
     aim(Metric::Fct, Figure::Median, 0.01),
     aim(Metric::Fct, Figure::P95, 0.05),
+    aim(Metric::Drops, Figure::Median, 0.15),
+    aim(Metric::Drops, Figure::P95, 0.30),
     aim(Metric::Retransmissions, Figure::Within, 0.9),
     aim(Metric::Jain, Figure::Within, 0.9),
 ];

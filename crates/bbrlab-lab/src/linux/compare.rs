@@ -4,7 +4,7 @@ use bbrlab_run::{FlowSummary, RunSummary};
 
 use super::ComparedPoint;
 use super::difference::{Comparison, Metric};
-use super::reference::ReferencePoint;
+use super::reference::{ReferencePoint, SECOND_RATE};
 
 /// Flows can be told apart if their starts are at least this far apart, in seconds.
 const STARTS_APART_S: f64 = 1.0;
@@ -52,11 +52,19 @@ pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPo
     add(Metric::Retransmissions, None, &|run| {
         count(Some(run.flows.iter().map(|flow| flow.retransmitted_packets).sum()))
     });
-    add(Metric::Drops, None, &|run| count(run.links.first()?.drops));
+    // The reference's policer is beside its bottleneck, whose own drops are of other packets.
+    add(Metric::Drops, None, &|run| {
+        let link = run.links.first()?;
+        count(Some(link.drops? + link.policer_drops.unwrap_or(0)))
+    });
     if point.settings.contains_key("ecn") || point.settings.contains_key("ecn_low") {
         add(Metric::Marks, None, &|run| count(run.links.first()?.marks));
     }
     add(Metric::Utilization, None, &|run| run.links.first()?.utilization);
+    if point.settings.contains_key(SECOND_RATE) {
+        add(Metric::SecondDrops, None, &|run| count(run.links.get(1)?.drops));
+        add(Metric::SecondUtilization, None, &|run| run.links.get(1)?.utilization);
+    }
     add(Metric::MeanQueue, None, &|run| run.links.first()?.queue_packets.mean);
     if flows.len() > 1 {
         add(Metric::Jain, None, &|run| run.jain_ss);

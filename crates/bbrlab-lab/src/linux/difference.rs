@@ -25,11 +25,15 @@ pub enum Metric {
     Fct,
     /// CE marks of the run.
     Marks,
+    /// Drops at the second bottleneck.
+    SecondDrops,
+    /// Utilization of the second bottleneck.
+    SecondUtilization,
 }
 
 impl Metric {
     /// All, in the order of the summary.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Goodput,
         Self::Utilization,
         Self::MeanRtt,
@@ -40,6 +44,8 @@ impl Metric {
         Self::Jain,
         Self::Fct,
         Self::Marks,
+        Self::SecondDrops,
+        Self::SecondUtilization,
     ];
 
     /// Its name in documents.
@@ -56,6 +62,8 @@ impl Metric {
             Self::Jain => "jain",
             Self::Fct => "fct",
             Self::Marks => "marks",
+            Self::SecondDrops => "second_drops",
+            Self::SecondUtilization => "second_utilization",
         }
     }
 
@@ -63,9 +71,9 @@ impl Metric {
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
-            Self::Goodput | Self::Utilization | Self::Fct => 0.05,
+            Self::Goodput | Self::Utilization | Self::SecondUtilization | Self::Fct => 0.05,
             Self::MeanRtt | Self::P95Rtt => 0.08,
-            Self::MeanQueue | Self::Retransmissions | Self::Drops => 0.15,
+            Self::MeanQueue | Self::Retransmissions | Self::Drops | Self::SecondDrops => 0.15,
             Self::Jain => 0.03,
             Self::Marks => 0.20,
         }
@@ -76,7 +84,7 @@ impl Metric {
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
-            Self::Retransmissions | Self::Drops | Self::Marks => Some(130.0),
+            Self::Retransmissions | Self::Drops | Self::SecondDrops | Self::Marks => Some(130.0),
             Self::Jain => None,
             _ => Some(0.0),
         }

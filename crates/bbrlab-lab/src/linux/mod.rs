@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did, in the same records as our runs and series |
 //! | `scenario_text.rs` | a point as a scenario of ours |
+//! | `managed.rs` | the links of points with queue disciplines, policers, slots or two bottlenecks |
 //! | `tasks.rs` | our runs of the points |
 //! | `compare.rs`, `difference.rs` | the comparison of a point, metric by metric; how large a difference is |
 //! | `cwnd.rs` | cwnd sample by sample |
@@ -24,6 +25,7 @@ mod compare;
 mod csv;
 mod cwnd;
 mod difference;
+mod managed;
 mod overlay;
 mod reference;
 mod scenario_text;

@@ -20,6 +20,9 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
+/// The setting that gives the rate of a second bottleneck, to which the columns `rev_*` then belong.
+pub(super) const SECOND_RATE: &str = "rate2_mbps";
+
 /// A scenario on a kernel, with all its seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReferencePoint {
@@ -126,32 +129,54 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
 
 /// The figures of a run that each of its rows repeats.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
+    let mut links = vec![LinkSummary {
+        name: "bottleneck".to_owned(),
+        rate_mbps: Some(point.rate_mbps),
+        utilization: row.optional("run_util")?,
+        drops: row.optional_count("run_drops")?,
+        policer_drops: policer_drops(row)?,
+        marks: row.optional_count("ce_marks")?,
+        queue_packets: QueuePackets {
+            mean: row.optional("run_queue_mean_pkts")?,
+            p95: row.optional("run_queue_p95_pkts")?,
+            ..QueuePackets::default()
+        },
+        queue_delay_ms: QueueDelay {
+            mean: row.optional("run_qdelay_mean_ms")?,
+            p95: row.optional("run_qdelay_p95_ms")?,
+            ..QueueDelay::default()
+        },
+        ..LinkSummary::default()
+    }];
+    if point.settings.contains_key(SECOND_RATE) {
+        links.push(LinkSummary {
+            name: "second".to_owned(),
+            utilization: row.optional("rev_util")?,
+            drops: row.optional_count("rev_drops")?,
+            ..LinkSummary::default()
+        });
+    }
     Ok(RunSummary {
         scenario: point.scenario.clone(),
         profile: "linux".to_owned(),
         seed,
         sim_s: point.duration_s,
         jain_ss: row.optional("run_jain_ss")?,
-        links: vec![LinkSummary {
-            name: "bottleneck".to_owned(),
-            rate_mbps: Some(point.rate_mbps),
-            utilization: row.optional("run_util")?,
-            drops: row.optional_count("run_drops")?,
-            marks: row.optional_count("ce_marks")?,
-            queue_packets: QueuePackets {
-                mean: row.optional("run_queue_mean_pkts")?,
-                p95: row.optional("run_queue_p95_pkts")?,
-                ..QueuePackets::default()
-            },
-            queue_delay_ms: QueueDelay {
-                mean: row.optional("run_qdelay_mean_ms")?,
-                p95: row.optional("run_qdelay_p95_ms")?,
-                ..QueueDelay::default()
-            },
-            ..LinkSummary::default()
-        }],
+        links,
         ..RunSummary::default()
     })
+}
+
+/// `police.drops` of the counters in `qdisc_stats`; `None` if there is no policer. Counters that are 0 are left out.
+fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
+    let counters = row.optional_text("qdisc_stats").unwrap_or_default();
+    let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));
+    let is_there = of_police.clone().next().is_some();
+    let Some(drops) = of_police.find_map(|pair| pair.strip_prefix("drops=")) else {
+        return Ok(is_there.then_some(0));
+    };
+    let wrong = |_| row.wrong("qdisc_stats", "a whole number of `police.drops`");
+    drops.parse().map(Some).map_err(wrong)
 }
 
 fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> {

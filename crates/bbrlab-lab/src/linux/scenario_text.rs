@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
-use super::LinuxError;
 use super::reference::ReferencePoint;
+use super::{LinuxError, managed};
 
 /// Offset of t = 0 from the 1 ms tick for seeds 2 to 5, in microseconds.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
@@ -25,19 +25,24 @@ const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_
 const CLOCK_STEP_NS: u32 = 256;
 
 /// Settings that are known, by the keys of the column `settings`.
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 26] = [
+    "ack_slot",
     "app_bytes",
     "app_interval_ms",
     "bottleneck",
     "ce_threshold_ms",
     "count",
+    "data_slot",
     "ecn",
     "ecn_enable",
     "ecn_low",
     "ecn_max_rtt_us",
     "gap_ms",
     "hz",
+    "police",
+    "qdisc",
     "quickack",
+    "rate2_mbps",
     "rcvlowat",
     "reorder_ms",
     "reorder_pct",
@@ -70,7 +75,7 @@ pub(super) fn run(
     reference: &RunSummary,
     seed: u64,
 ) -> Result<Run, LinuxError> {
-    let text = scenario_text(point, reference, seed);
+    let text = scenario_text(point, reference, seed)?;
     let origin = format!("scenario of {}", point.scenario);
     let scenario = Scenario::parse(&point.scenario, &origin, &text, None, &[])
         .map_err(|errors| LinuxError(format!("{}: {errors}", point.scenario)))?;
@@ -92,12 +97,17 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     match point.family.as_str() {
         "7_many" if point.seeds[0].flows.len() == 16 => 40,
         "3_two" | "4_vs" | "5_rtt" | "6_step" | "7_many" => 20,
+        family if family.starts_with("9_") => 20,
         _ => 10,
     }
 }
 
 /// The scenario with our seed `seed` and the start times of the reference's run `reference`.
-fn scenario_text(point: &ReferencePoint, reference: &RunSummary, seed: u64) -> String {
+fn scenario_text(
+    point: &ReferencePoint,
+    reference: &RunSummary,
+    seed: u64,
+) -> Result<String, LinuxError> {
     let settings = &point.settings;
     let mut text = String::new();
     let mut phase = phase_s(point, reference.seed);
@@ -114,11 +124,14 @@ fn scenario_text(point: &ReferencePoint, reference: &RunSummary, seed: u64) -> S
         sample_ms(point)
     );
     text += &stack(point);
-    if settings.contains_key("rev_rate_mbps") {
-        text += &two_way_links(point, reference);
-    } else {
-        text += &bottleneck(point);
-    }
+    text += &match managed::links(point)? {
+        Some(links) => links,
+        None if settings.contains_key("rev_rate_mbps") => two_way_links(point, reference),
+        None => {
+            let one_way = reference.flows[0].rtt_base_ms / 2.0;
+            bottleneck(point) + &managed::slots(point, one_way)?
+        }
+    };
     for (number, flow) in reference.flows.iter().enumerate() {
         let _ = writeln!(
             text,
@@ -133,13 +146,15 @@ fn scenario_text(point: &ReferencePoint, reference: &RunSummary, seed: u64) -> S
             let held_back =
                 settings.get("reorder_ms").and_then(|ms| ms.parse().ok()).unwrap_or(0.0);
             let one_way = (flow.rtt_base_ms - held_back) / 2.0;
+            let one_way = if managed::has_slots(point) { 0.0 } else { one_way };
             let _ = writeln!(text, "left_delay = \"0ms\"\nright_delay = \"{one_way:.6}ms\"");
+            text += managed::path(point, number);
         }
         text += &application(settings);
         text += ecn(settings);
         text += &cc_params(point, &flow.cc);
     }
-    text
+    Ok(text)
 }
 
 fn stack(point: &ReferencePoint) -> String {

@@ -60,8 +60,9 @@ pub(super) fn run_all(
         planned.cwnd.as_ref().map_or(0, |cwnd| usize::try_from(cwnd.seeds).unwrap_or(usize::MAX))
     };
     let mut tasks: Vec<(usize, Task)> = Vec::new();
+    let our_seeds = |planned: &PlannedPoint| if planned.is_certain() { 1 } else { seeds };
     for (at, point) in planned.iter().enumerate() {
-        tasks.extend((0..seeds).map(|place| (at, Task::Run(place))));
+        tasks.extend((0..our_seeds(point)).map(|place| (at, Task::Run(place))));
         tasks.extend((0..cwnd_seeds(point)).map(|place| (at, Task::Cwnd(place))));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bits of a run")]
@@ -83,7 +84,7 @@ pub(super) fn run_all(
     let pool = Pool { jobs: options.jobs, stop: &options.stop };
     let done = pool.each(&tasks, weight, work, watch)?;
     let empty = |point: &PlannedPoint| PointRuns {
-        runs: vec![None; seeds],
+        runs: vec![None; our_seeds(point)],
         cwnd: vec![None; cwnd_seeds(point)],
     };
     let mut results: Vec<PointRuns> = planned.iter().map(empty).collect();
@@ -98,6 +99,12 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
+    /// Whether chance has no say in it. The families with disciplines have one seed there, and the others have reasons of
+    /// their own for having one.
+    fn is_certain(&self) -> bool {
+        self.point.family.starts_with("9_") && self.point.seeds.len() == 1
+    }
+
     /// The agreement of cwnd, given the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))

@@ -17,7 +17,7 @@ use std::path::Path;
 
 pub use episode::{Episode, Point};
 pub use report::{EpisodeReport, FirstMismatch, QueuesReport};
-pub use tc::Child;
+pub use tc::{Child, police, qdisc, slot};
 
 use crate::error::LogError;
 

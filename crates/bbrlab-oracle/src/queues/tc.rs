@@ -26,7 +26,7 @@ pub enum Child {
 ///
 /// # Errors
 /// If a word is not known, says what was found and expected.
-pub(super) fn qdisc(text: &str) -> Result<Child, String> {
+pub fn qdisc(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     match words.next().unwrap_or_default() {
         "pfifo" => {
@@ -129,7 +129,10 @@ pub(super) fn qdisc(text: &str) -> Result<Child, String> {
 }
 
 /// A policer: `rate 10mbit burst 32k conform-exceed drop`.
-pub(super) fn police(text: &str) -> Result<Child, String> {
+///
+/// # Errors
+/// If a word is not known, says what was found and expected.
+pub fn police(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (mut rate, mut burst) = (None, None);
     while let Some(word) = words.next() {
@@ -150,7 +153,10 @@ pub(super) fn police(text: &str) -> Result<Child, String> {
 }
 
 /// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two.
-pub(super) fn slot(text: &str, delay: Span) -> Result<Child, String> {
+///
+/// # Errors
+/// If a word is not known, says what was found and expected.
+pub fn slot(text: &str, delay: Span) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (min, max) = (words.span("slot")?, words.span("slot")?);
     if max < min {
