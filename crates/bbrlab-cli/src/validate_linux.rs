@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::linux::{
-    AIMS, ComparedPoint, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric, Pictures,
-    summarise, validate_linux, write_overlays,
+    AIMS, ComparedPoint, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric,
+    MetricSummary, Pictures, summarise, validate_linux, write_overlays,
 };
 use bbrlab_lab::{LabError, processors};
 use bbrlab_report::{Align, Table};
@@ -120,8 +120,14 @@ fn words(report: &LinuxReport) -> String {
     }
     text.push_str(&families_table(report).render());
     text.push('\n');
-    text.push_str(&summary_table(report).render());
+    text.push_str(&summary_table(&report.summary).render());
     text.push('\n');
+    if let Some((points, summary)) = bbr_under_early_drops(report) {
+        text.push_str(&format!(
+            "of these, {points} points with BBR under a queue or policer that drops early\n\n{}\n",
+            summary_table(&summary).render()
+        ));
+    }
     for (words, figure, holds) in aims(report) {
         let verdict = if holds { "holds" } else { "fails" };
         let bound =
@@ -226,7 +232,14 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-fn summary_table(report: &LinuxReport) -> Table {
+/// BBR does not yield to such drops, so what it does there is a case of its own: its number of points and their summary.
+fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
+    let points: Vec<&ComparedPoint> =
+        report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();
+    (!points.is_empty()).then(|| (points.len(), summarise(points.iter().copied())))
+}
+
+fn summary_table(summary: &[(Metric, MetricSummary)]) -> Table {
     let mut table = Table::new()
         .column("metric", "", Align::Left)
         .column("n", "", Align::Right)
@@ -236,7 +249,7 @@ fn summary_table(report: &LinuxReport) -> Table {
         .column("tolerance", "%", Align::Right)
         .column("within", "% of n", Align::Right);
     let percent = |share: f64| format!("{:.2}", share * 100.0);
-    for (metric, summary) in &report.summary {
+    for (metric, summary) in summary {
         table.row(vec![
             metric.name().to_owned(),
             summary.n.to_string(),
@@ -271,6 +284,8 @@ struct Document<'a> {
     points: Vec<OfPoint<'a>>,
     skipped: Vec<Skipped<'a>>,
     summary: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bbr_under_early_drops: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize)]
@@ -318,10 +333,20 @@ struct OfMetric {
 
 fn document(report: &LinuxReport) -> Document<'_> {
     let skipped = report.skipped.iter().map(|(scenario, reason)| Skipped { scenario, reason });
+    Document {
+        points: report.points.iter().map(of_point).collect(),
+        skipped: skipped.collect(),
+        summary: by_metric(&report.summary),
+        bbr_under_early_drops: bbr_under_early_drops(report)
+            .map(|(_, summary)| by_metric(&summary)),
+    }
+}
+
+fn by_metric(summary: &[(Metric, MetricSummary)]) -> Map<String, Value> {
     let in_few_points = [Metric::Marks, Metric::SecondDrops, Metric::SecondUtilization];
     let metrics = Metric::ALL.into_iter().filter(|metric| !in_few_points.contains(metric));
-    let summary = metrics.map(|metric| {
-        let of_it = report.summary.iter().find(|(m, _)| *m == metric).map(|(_, s)| *s);
+    let entries = metrics.map(|metric| {
+        let of_it = summary.iter().find(|(m, _)| *m == metric).map(|(_, s)| *s);
         let of_it = OfMetric {
             n: of_it.map_or(0, |s| s.n),
             median: of_it.map(|s| s.median),
@@ -330,11 +355,7 @@ fn document(report: &LinuxReport) -> Document<'_> {
         };
         (metric.name().to_owned(), value(of_it))
     });
-    Document {
-        points: report.points.iter().map(of_point).collect(),
-        skipped: skipped.collect(),
-        summary: summary.collect(),
-    }
+    entries.collect()
 }
 
 fn of_point(point: &ComparedPoint) -> OfPoint<'_> {

@@ -2,9 +2,9 @@
 
 use bbrlab_run::{FlowSummary, RunSummary};
 
-use super::ComparedPoint;
 use super::difference::{Comparison, Metric};
 use super::reference::{ReferencePoint, SECOND_RATE};
+use super::{ComparedPoint, managed};
 
 /// Flows can be told apart if their starts are at least this far apart, in seconds.
 const STARTS_APART_S: f64 = 1.0;
@@ -74,6 +74,8 @@ pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPo
         scenario: point.scenario.clone(),
         family: point.family.clone(),
         cc: flows.iter().map(|flow| flow.cc.clone()).collect(),
+        is_bbr_under_early_drops: managed::drops_early(point)
+            && flows.iter().any(|flow| flow.cc.starts_with("bbr")),
         linux_seeds: point.seeds.len(),
         comparisons,
         cwnd: None,

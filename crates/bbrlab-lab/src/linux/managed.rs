@@ -54,6 +54,14 @@ pub(super) fn links(point: &ReferencePoint) -> Result<Option<String>, LinuxError
     Ok(Some(text))
 }
 
+/// Whether the bottleneck drops packets before its buffer is full: a law of the discipline, or a policer.
+pub(super) fn drops_early(point: &ReferencePoint) -> bool {
+    let tail_drop = ["pfifo", "fq", "sfq"];
+    let kind = |words: &String| words.split(' ').next().unwrap_or_default().to_owned();
+    point.settings.contains_key("police")
+        || point.settings.get("qdisc").is_some_and(|words| !tail_drop.contains(&&*kind(words)))
+}
+
 /// Whether data or ACKs wait for slots.
 pub(super) fn has_slots(point: &ReferencePoint) -> bool {
     SLOTS.iter().any(|(setting, _)| point.settings.contains_key(*setting))

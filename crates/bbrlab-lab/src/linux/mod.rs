@@ -87,6 +87,8 @@ pub struct ComparedPoint {
     pub family: String,
     /// Our names of its congestion controls, flow by flow.
     pub cc: Vec<String>,
+    /// Whether one of them is a BBR, and packets are dropped before the buffer is full.
+    pub is_bbr_under_early_drops: bool,
     /// Seeds of the reference.
     pub linux_seeds: usize,
     /// What was compared.
