@@ -373,6 +373,22 @@ fn the_stack() {
 }
 
 #[test]
+fn the_bandwidth_of_cake() {
+    check(&expect![[r#"
+        `bottleneck.queue.bandwidth`: expected no `rate` beside it
+            [bottleneck] + queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 4:1-4 | found both, and the shaper's is the link's rate
+        `bottleneck.queue.bandwidth`: expected a rate above zero such as "50Mbit/s"
+            rate = "50Mbit/s"; -> queue = { discipline = "cake", bandwidth = "0Mbit/s" }; | 4:44-52 | found "0Mbit/s", which is zero
+        `bottleneck.queue.bandwidth`: expected no `burst` beside it
+            rate = "50Mbit/s"; -> burst = "9KB"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-5 | found a token bucket behind a shaper of the same rate
+        `bottleneck.queue.bandwidth`: expected no `reverse_rate` beside it
+            rate = "50Mbit/s"; -> reverse_rate = "1Mbit/s"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-12 | found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given
+        `bottleneck.reverse_queue.bandwidth`: expected no `reverse_rate` beside it
+            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 7:1-12 | found both, and the shaper's is the link's rate
+    "#]]);
+}
+
+#[test]
 fn queues_loss_and_reordering() {
     check(&expect![[r#"
         `bottleneck.queue.divisor`: expected a power of two
@@ -384,16 +400,6 @@ fn queues_loss_and_reordering() {
         `bottleneck.queue.tins`: expected "besteffort" or "precedence" or "diffserv3" or "diffserv4" or "diffserv8"
             [bottleneck] + queue = { discipline = "cake", tins = "diffserv" } | 7:39-48 | found "diffserv"
                 help: did you mean "diffserv3"?
-        `bottleneck.queue.bandwidth`: expected no `rate` beside it
-            [bottleneck] + queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 4:1-4 | found both, and the shaper's is the link's rate
-        `bottleneck.queue.bandwidth`: expected a rate above zero such as "50Mbit/s"
-            rate = "50Mbit/s"; -> queue = { discipline = "cake", bandwidth = "0Mbit/s" }; | 4:44-52 | found "0Mbit/s", which is zero
-        `bottleneck.queue.bandwidth`: expected no `burst` beside it
-            rate = "50Mbit/s"; -> burst = "9KB"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-5 | found a token bucket behind a shaper of the same rate
-        `bottleneck.queue.bandwidth`: expected no `reverse_rate` beside it
-            rate = "50Mbit/s"; -> reverse_rate = "1Mbit/s"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-12 | found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given
-        `bottleneck.reverse_queue.bandwidth`: expected no `reverse_rate` beside it
-            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 7:1-12 | found both, and the shaper's is the link's rate
         `bottleneck.police`: expected a table such as { rate = "10Mbit/s", burst = "32KiB" }
             [bottleneck] + police = "10Mbit/s" | 7:10-19 | found "10Mbit/s"
         `bottleneck.police.rate`: expected a rate above zero such as "50Mbit/s"
