@@ -27,4 +27,4 @@ pub use record::{
 };
 pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};
-pub use traffic::{Arrivals, Law, Random};
+pub use traffic::{Arrivals, Bursts, Law, Pause, Random, Requests};

@@ -129,7 +129,8 @@ record! {
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
-        fct_ms: Fct, Result, "ms", "of transfers' completion times, from connecting until the receiver has read the last byte";
+        fct_ms: Fct, Result, "ms", "of transfers' completion times, from connecting (of an answer, from asking) until the receiver has read the last byte";
+        stalled_s: Option<f64>, Result, "s", "for so long a player had nothing to play after its first piece; null without `video`";
     }
 }
 

@@ -10,7 +10,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
-use crate::traffic::Arrivals;
+use crate::traffic::{Arrivals, Bursts, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -75,6 +75,8 @@ pub struct FlowClass {
     pub cc: Algorithm,
     /// Its parameters.
     pub cc_params: Params,
+    /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` then means nothing.
+    pub is_udp: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Explicit congestion notification.
@@ -142,6 +144,10 @@ pub enum Source {
         /// From the reading of the last byte to the start of the next connection.
         gap: Span,
     },
+    /// On and off in turn, for random times.
+    Bursts(Bursts),
+    /// Answers to a client's requests, on one connection.
+    Requests(Requests),
     /// Many flows that come and go. In [`Run::flows`] they are one.
     Arrivals(Arrivals),
 }
@@ -166,6 +172,14 @@ pub struct Flow {
     pub start: Time,
     /// From this time on the application sends nothing.
     pub stop: Option<Time>,
+}
+
+impl FlowClass {
+    /// The name of its congestion control, or `udp`.
+    #[must_use]
+    pub fn cc_name(&self) -> &'static str {
+        if self.is_udp { "udp" } else { self.cc.name() }
+    }
 }
 
 impl Run {

@@ -1,5 +1,7 @@
 //! Random traffic as plain data: from which law times and sizes are drawn. `sim` draws.
 
+use bbrlab_units::{BitRate, Span};
+
 /// A random whole number, at least 1: bytes, or nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random {
@@ -40,4 +42,44 @@ pub struct Arrivals {
     pub size: Random,
     /// So many can be under way at once; who comes then is turned away.
     pub at_most: u32,
+}
+
+/// A client that asks, reads the answer and asks again, all on one connection.
+///
+/// A request takes as long as the way back takes without a queue; its bytes do not count. It is not lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requests {
+    /// Payload bytes of an answer.
+    pub size: Random,
+    /// When the client asks again.
+    pub pause: Pause,
+    /// After so many answers the flow ends.
+    pub count: Option<u32>,
+}
+
+/// When a client that has read an answer asks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// At once.
+    None,
+    /// After a time drawn from this law, in nanoseconds.
+    Think(Random),
+    /// When a player has room for the next piece.
+    Player {
+        /// What a piece plays for.
+        piece: Span,
+        /// What fits into the player, pieces being read included.
+        buffer: Span,
+    },
+}
+
+/// Random times of sending and of silence, beginning with sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bursts {
+    /// Lengths of on periods in nanoseconds.
+    pub on: Random,
+    /// Lengths of off periods in nanoseconds.
+    pub off: Random,
+    /// Rate while on; without one, as fast as the socket accepts data.
+    pub rate: Option<BitRate>,
 }

@@ -4,9 +4,9 @@
 
 use bbrlab_cc::Algorithm;
 use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Rate};
-use bbrlab_run::{Arrivals, FlowClass, Hop, Law, Source};
+use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source};
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
-use bbrlab_units::{NS_PER_S, Span};
+use bbrlab_units::{BitRate, NS_PER_S, Span};
 
 use crate::link::HEADERS;
 use crate::lower::Network;
@@ -41,7 +41,7 @@ pub(crate) struct Demand {
     pub(crate) is_sure: bool,
     /// Whether the flow takes whatever its links leave, as long as it is active.
     pub(crate) is_greedy: bool,
-    /// Whether it stands for flows that come and go.
+    /// Whether no window of a connection bounds it: it stands for flows that come and go, or sends datagrams.
     is_many: bool,
     /// How fast it becomes.
     ramp: Ramp,
@@ -95,6 +95,9 @@ impl Demand {
             ramp,
         };
         demand.read_source(class.source, mss);
+        if class.is_udp {
+            return demand.of_datagrams(class.source, mss);
+        }
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
             // A burst of losses halves the window once.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
@@ -111,8 +114,14 @@ impl Demand {
         let own_rate = if demand.alone_s.is_finite() { 0.0 } else { demand.rate };
         let share = ramp.link / flows.max(1.0);
         // Its link is the limit only if neither its source nor its window is.
-        demand.is_greedy =
-            own_rate > share && !matches!(class.source, Source::OnOff { .. } | Source::Arrivals(_));
+        demand.is_greedy = own_rate > share
+            && !matches!(
+                class.source,
+                Source::OnOff { .. }
+                    | Source::Bursts(_)
+                    | Source::Requests(_)
+                    | Source::Arrivals(_)
+            );
         let has_no_rate =
             matches!(class.source, Source::Unlimited | Source::OnOff { rate: None, .. });
         if has_no_rate || demand.is_greedy {
@@ -137,6 +146,23 @@ impl Demand {
             demand.packets /= 1.0 - loss.min(0.5);
         }
         demand
+    }
+
+    /// Datagrams leave at their rate, whatever becomes of them.
+    fn of_datagrams(mut self, source: Source, mss: f64) -> Self {
+        let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
+        self.rate = match source {
+            Source::Cbr(rate) => own(rate),
+            Source::OnOff { on, off, rate: Some(rate) } => {
+                own(rate) * seconds(on) / seconds(on + off)
+            }
+            Source::Bursts(Bursts { on, off, rate: Some(rate) }) => {
+                2.0 * own(rate) * on.mean as f64 / (on.mean + off.mean) as f64
+            }
+            _ => self.rate,
+        };
+        self.is_many = true;
+        self
     }
 
     fn read_source(&mut self, source: Source, mss: f64) {
@@ -169,6 +195,17 @@ impl Demand {
                     .min(1.0 / seconds(every));
                 self.rate = self.rate.min(full + if per_write.fract() > 0.0 { cut } else { 0.0 });
             }
+            Source::Bursts(Bursts { on, off, rate }) => {
+                let (on_s, off_s) = (seconds(Span(on.mean)), seconds(Span(off.mean)));
+                let most = match rate {
+                    Some(rate) => rate.0 as f64 / 8.0 / mss * on_s,
+                    None => self.ramp.full_rate() * (on_s + 4.0 * self.ramp.rtt_s),
+                };
+                // The law may send more than in the mean.
+                self.rate = self.rate.min(2.0 * most / (on_s + off_s));
+                self.is_sure = false;
+            }
+            Source::Requests(requests) => self.read_requests(&requests, packets_of),
             Source::Arrivals(Arrivals { gap, size, .. }) => {
                 // However fast one of them is, all of them together send what comes.
                 self.rate = packets_of(size.mean as f64) / seconds(Span(gap.mean));
@@ -182,6 +219,33 @@ impl Demand {
                 self.alone_s = each_s * f64::from(count);
                 self.rate = self.rate.min(each / each_s.max(1e-9));
             }
+        }
+    }
+
+    /// On a connection that is warm an answer takes a round trip and its time on the link.
+    fn read_requests(&mut self, requests: &Requests, packets_of: impl Fn(f64) -> f64) {
+        let each = packets_of(requests.size.mean as f64);
+        let full = self.ramp.full_rate();
+        // The last packet of an answer may be short.
+        let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
+        match requests.pause {
+            Pause::Player { piece, buffer } => {
+                // Beyond what plays, what fills the player.
+                self.rate = self.rate.min(each / seconds(piece));
+                self.before_loss += each * seconds(buffer) / seconds(piece);
+                self.is_sure = false;
+            }
+            Pause::None => self.rate = self.rate.min(each / fastest_s),
+            Pause::Think(think) => {
+                self.rate = self.rate.min(2.0 * each / (fastest_s + seconds(Span(think.mean))));
+                self.is_sure = false;
+            }
+        }
+        self.is_sure &=
+            matches!(requests.size.law, Law::Constant) && each > 10.0 * full * self.ramp.rtt_s;
+        if let Some(count) = requests.count {
+            self.packets = each * f64::from(count);
+            self.alone_s = self.packets / self.rate.max(1e-9);
         }
     }
 

@@ -15,9 +15,9 @@
 
 use bbrlab_cc::Algorithm;
 use bbrlab_link::{Buffer, Link};
-use bbrlab_run::{FlowClass, Hop, QueueRow, Sample, SeriesRow, Source};
+use bbrlab_run::{Bursts, FlowClass, Hop, QueueRow, Sample, SeriesRow, Source};
 
-use bbrlab_units::Span;
+use bbrlab_units::{BitRate, Span};
 
 use crate::demand::seconds;
 use crate::fluid::{Activity, activities};
@@ -149,9 +149,7 @@ impl Estimate {
             // Repairs of lost packets need more timers and ACKs.
             let repairs = if active.is_sure { 1.0 } else { 1.3 };
             events += active.packets * events_per_packet(class, active) * repairs;
-            if let Source::Write { every, .. } = class.source {
-                events += active.active_s / seconds(every);
-            }
+            events += active.active_s * events_per_second(class);
             let rows = match spec.sample() {
                 Sample::Every(period) => active.active_s / seconds(period) + flow.count as f64,
                 // Every other packet has an ACK of its own, or each if packets are rare.
@@ -305,10 +303,19 @@ fn events_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     };
     // With fewer packets a second than these, delayed ACKs do not wait for a second packet, and timers expire.
     let is_slow = active.packets < 50.0 * active.active_s;
-    let acks = if is_slow { 1.0 } else { 0.5 };
+    let acks = if class.is_udp {
+        0.0
+    } else if is_slow {
+        1.0
+    } else {
+        0.5
+    };
     let pacing = if is_paced(class.cc) { 0.5 } else { 0.0 };
     let writes = match class.source {
-        Source::Cbr(_) | Source::OnOff { rate: Some(_), .. } => 1.5,
+        _ if class.is_udp => 0.0,
+        Source::Cbr(_)
+        | Source::OnOff { rate: Some(_), .. }
+        | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
         _ => 0.0,
     };
     beyond_first(&class.forward)
@@ -316,6 +323,25 @@ fn events_per_packet(class: &FlowClass, active: &Activity) -> f64 {
         + acks * (1.0 + beyond_first(&class.reverse))
         + pacing
         + writes
+}
+
+/// Events of the application that are there whether or not a packet leaves.
+fn events_per_second(class: &FlowClass) -> f64 {
+    let datagrams = |rate: BitRate| {
+        if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
+    };
+    match class.source {
+        Source::Write { every, .. } => 1.0 / seconds(every),
+        Source::Arrivals(arrivals) => 1.0 / seconds(Span(arrivals.gap.mean)),
+        Source::Cbr(rate) => datagrams(rate),
+        Source::OnOff { on, off, rate: Some(rate) } => {
+            datagrams(rate) * seconds(on) / seconds(on + off)
+        }
+        Source::Bursts(Bursts { on, off, rate: Some(rate) }) => {
+            datagrams(rate) * on.mean as f64 / (on.mean + off.mean) as f64
+        }
+        _ => 0.0,
+    }
 }
 
 /// Whether an algorithm's pacing timer decides when packets leave, and not its ACKs.

@@ -10,13 +10,14 @@ use crate::document::{At, Node, Value};
 use crate::dscp::{dscp_names, read_dscp, show_dscp};
 use crate::ecn::{read_ecn, show_ecn};
 use crate::key::{Form, Given, Key, key, needed, read_keys, set, write_keys};
+use crate::law;
 use crate::nearest::nearest;
 use crate::params::{read_param, show_params};
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::stack::read_mss;
-use crate::traffic::{self, ArrivalsSpec};
-use bbrlab_run::{Random, Source};
+use crate::traffic::{self, ArrivalsSpec, ClientSpec};
+use bbrlab_run::{Bursts, Random, Source};
 use bbrlab_stack::EcnMode;
 
 /// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
@@ -28,6 +29,8 @@ pub(crate) struct FlowSpec {
     pub(crate) at: At,
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
+    /// Datagrams instead: `cc = "udp"`. Then `cc` means nothing.
+    pub(crate) is_udp: bool,
     pub(crate) name: Option<String>,
     pub(crate) group: Option<String>,
     pub(crate) rtt: Option<Placed<Span>>,
@@ -59,11 +62,12 @@ const LINK_NAMES: &str = "a list of 1 to 1000 names of [[links]] such as [\"a\",
 pub(crate) struct SourceSpec {
     bytes: Option<Bytes>,
     rate: Option<BitRate>,
-    on: Option<Span>,
-    off: Option<Span>,
+    on: Option<Random>,
+    off: Option<Random>,
     write: Option<Source>,
     train: Option<Source>,
     arrivals: Option<ArrivalsSpec>,
+    requests: Option<ClientSpec>,
     sizes: Option<Random>,
 }
 
@@ -73,6 +77,7 @@ impl Default for FlowSpec {
             at: At::NOWHERE,
             cc: Algorithm::Reno,
             cc_params: Params::new(),
+            is_udp: false,
             name: None,
             group: None,
             rtt: None,
@@ -102,9 +107,12 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "cc",
         "0.1.0",
         Form::Algorithm,
-        "congestion control: `bbrlab list algorithms`",
-        |flow: &mut FlowSpec, given| set(&mut flow.cc, given.value(read_cc)),
-        |flow| show_text(flow.cc.name()),
+        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](#datagrams)",
+        |flow: &mut FlowSpec, given| {
+            flow.is_udp = is_udp(given.node);
+            set(&mut flow.cc, given.value(read_cc));
+        },
+        |flow| show_text(if flow.is_udp { UDP } else { flow.cc.name() }),
     )
     .needed("a congestion control such as \"bbr1\""),
     key(
@@ -113,7 +121,7 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         Form::Params,
         "its parameters, such as `{ lambda = 0.125 }`: `bbrlab list algorithms`",
         |flow, given| {
-            let cc = given.keys.get("cc").and_then(algorithm);
+            let cc = given.keys.get("cc").filter(|node| !is_udp(node)).and_then(algorithm);
             let params = given.value(|reader, node, name| read_cc_params(reader, node, name, cc));
             set(&mut flow.cc_params, params);
         },
@@ -321,18 +329,19 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
     key(
         "on",
         "0.1.0",
-        Form::Time,
-        "source: on for this long and off for `off` in turn, at `rate` if that is given",
-        |flow, given| flow.source.on = given.value(Reader::positive_span),
-        |flow| flow.source.on.and_then(|on| show_text(&show_span(on))),
+        law::TIMES_FORM,
+        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a law, \
+         `{ distribution = \"exponential\", mean = \"2s\" }`",
+        |flow, given| flow.source.on = given.value(law::read_times),
+        |flow| flow.source.on.map(law::show_times),
     ),
     key(
         "off",
         "0.1.0",
-        Form::Time,
+        law::TIMES_FORM,
         "see `on`",
-        |flow, given| flow.source.off = given.value(Reader::positive_span),
-        |flow| flow.source.off.and_then(|off| show_text(&show_span(off))),
+        |flow, given| flow.source.off = given.value(law::read_times),
+        |flow| flow.source.off.map(law::show_times),
     ),
 ];
 
@@ -373,12 +382,30 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.arrivals.map(|arrivals| arrivals.show()),
     ),
     key(
+        "requests",
+        "0.2.0",
+        traffic::REQUESTS_FORM,
+        "source: answers of `bytes` or `sizes` each to a client that asks again on the same connection, `think` after it has \
+         read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and video](#requests-and-video)",
+        |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
+        |flow| flow.source.requests.and_then(|client| client.show_requests()),
+    ),
+    key(
+        "video",
+        "0.2.0",
+        traffic::VIDEO_FORM,
+        "source: the pieces of a video, asked for as long as a player has room for them: \
+         `{ rate = \"4Mbit/s\", piece = \"4s\", buffer = \"30s\" }`",
+        |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_video),
+        |flow| flow.source.requests.and_then(|client| client.show_video()),
+    ),
+    key(
         "sizes",
         "0.2.0",
-        traffic::SIZES_FORM,
-        "with `arrivals`: payload bytes of a flow, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
-        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(traffic::read_sizes),
-        |flow| flow.source.sizes.map(traffic::show_sizes),
+        law::SIZES_FORM,
+        "with `arrivals` or `requests`: payload bytes of a flow or an answer, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
+        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
+        |flow| flow.source.sizes.map(law::show_sizes),
     ),
 ];
 
@@ -464,10 +491,12 @@ impl FlowSpec {
     /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`), `write`, `train`.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let has_periods = keys.has("on") || keys.has("off");
-        let comes = keys.has("arrivals");
+        let has_sizes = keys.has("arrivals") || keys.has("requests");
         let kinds = [
-            keys.has("bytes") && !comes,
-            comes,
+            keys.has("bytes") && !has_sizes,
+            keys.has("arrivals"),
+            keys.has("requests"),
+            keys.has("video"),
             keys.has("rate") || has_periods,
             keys.has("write"),
             keys.has("train"),
@@ -490,7 +519,8 @@ impl FlowSpec {
         for rows in SOURCES {
             read_keys(rows, self, reader, keys);
         }
-        self.check_arrivals(reader, keys);
+        self.check_sizes(reader, keys);
+        self.check_udp(reader, keys);
         for row in PERIOD_KEYS {
             if has_periods && !keys.has(row.name) {
                 reader.missing(keys, row.name, "the other period, such as \"1s\"");
@@ -498,13 +528,38 @@ impl FlowSpec {
         }
     }
 
-    /// Flows that come need sizes, and are one table of flows.
-    fn check_arrivals(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+    /// Datagrams have a rate and none of what a connection has.
+    fn check_udp(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        const OF_TCP: [&str; 9] = [
+            "cc_params",
+            "ecn",
+            "rate_samples",
+            "bytes",
+            "write",
+            "train",
+            "arrivals",
+            "requests",
+            "video",
+        ];
+        if !self.is_udp {
+            return;
+        }
+        for (key, node) in OF_TCP.iter().filter_map(|key| Some((key, keys.get(key)?))) {
+            let title = format!("`{}`: expected no such key with `cc = \"udp\"`", keys.name(key));
+            reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
+        }
+        if !keys.has("rate") {
+            reader.missing(keys, "rate", "the rate of the datagrams, such as \"10Mbit/s\"");
+        }
+    }
+
+    /// Flows that come and answers need sizes, and flows that come are one table of flows.
+    fn check_sizes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
-        if !keys.has("arrivals") {
+        if !keys.has("arrivals") && !keys.has("requests") {
             if let Some(node) = sizes {
-                let title = format!("`{}`: expected `arrivals`", keys.path);
-                reader.problem(node.at, title, "found `sizes` without it", Vec::new());
+                let title = format!("`{}`: expected `arrivals` or `requests`", keys.path);
+                reader.problem(node.at, title, "found `sizes` without them", Vec::new());
             }
             return;
         }
@@ -514,12 +569,13 @@ impl FlowSpec {
                 reader.problem(node.at, title, "found `sizes` as well", Vec::new());
             }
             (None, None) => {
-                reader.missing(keys, "sizes", "the sizes of flows that come, or `bytes`");
+                reader.missing(keys, "sizes", "the sizes of flows or answers, or `bytes`");
             }
             _ => {}
         }
         if let Some(node) = keys.get("count")
             && self.count > 1
+            && keys.has("arrivals")
         {
             let title = format!("`{}`: expected 1 with `arrivals`", keys.name("count"));
             reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
@@ -548,14 +604,20 @@ impl SourceSpec {
     /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and cross a link of this
     /// rate and framing.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
-        let sizes = self.sizes.or(self.bytes.map(traffic::constant));
+        let sizes = self.sizes.or(self.bytes.map(|bytes| law::constant(bytes.0)));
         let given = match *self {
             Self { arrivals: Some(arrivals), .. } => {
                 sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
             }
+            Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
             Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
-                Some(Source::OnOff { on, off, rate })
+                let is_plain = |times: Random| law::constant(times.mean) == times;
+                Some(if is_plain(on) && is_plain(off) {
+                    Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate }
+                } else {
+                    Source::Bursts(Bursts { on, off, rate })
+                })
             }
             Self { rate: Some(rate), .. } => Some(Source::Cbr(rate)),
             Self { write, train, .. } => write.or(train),
@@ -595,9 +657,17 @@ fn read_link(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<str
     reader.text(node, name).map(Into::into)
 }
 
-/// The algorithm with this name.
+/// In place of a congestion control: a flow of datagrams.
+const UDP: &str = "udp";
+
+fn is_udp(node: &Node) -> bool {
+    matches!(&node.value, Value::Text(text) if text == UDP)
+}
+
+/// The algorithm with this name; some algorithm for datagrams, which use none.
 fn algorithm(node: &Node) -> Option<Algorithm> {
     match &node.value {
+        Value::Text(text) if text == UDP => Some(FlowSpec::default().cc),
         Value::Text(text) => Algorithm::from_name(text),
         _ => None,
     }
@@ -741,6 +811,8 @@ fn show_handed(source: Source) -> Option<String> {
         | Source::Bytes(_)
         | Source::Cbr(_)
         | Source::OnOff { .. }
+        | Source::Bursts(_)
+        | Source::Requests(_)
         | Source::Arrivals(_) => None,
     }
 }

@@ -15,6 +15,7 @@ mod family;
 mod flow;
 mod fluid;
 mod key;
+mod law;
 mod link;
 mod lower;
 mod nearest;

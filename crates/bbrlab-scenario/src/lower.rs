@@ -79,10 +79,10 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
-    let by_rtt =
-        classes.windows(2).all(|two| two[0].cc == two[1].cc) && !is_same(|class| class.base_rtt);
+    let by_rtt = classes.windows(2).all(|two| two[0].cc_name() == two[1].cc_name())
+        && !is_same(|class| class.base_rtt);
     for class in classes.iter_mut().filter(|class| class.group.is_empty()) {
-        class.group = if by_rtt { show_span(class.base_rtt) } else { class.cc.name().to_owned() };
+        class.group = if by_rtt { show_span(class.base_rtt) } else { class.cc_name().to_owned() };
     }
 }
 

@@ -146,6 +146,7 @@ impl<'s> Router<'s> {
             cc: flow.cc,
             cc_params: self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
             mss,
+            is_udp: flow.is_udp,
             ecn: flow.ecn,
             dscp: flow.dscp,
             rate_samples: flow.rate_samples,

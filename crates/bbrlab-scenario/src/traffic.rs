@@ -1,26 +1,21 @@
-//! `arrivals` and `sizes`: flows that come and go.
+//! `arrivals`: flows that come and go. `requests` and `video`: a client that asks again and again.
 
-use bbrlab_run::{Arrivals, Law, Random};
-use bbrlab_units::{BitRate, Bytes, NS_PER_S};
+use bbrlab_run::{Arrivals, Law, Pause, Random, Requests};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
 use crate::decimal::Decimal;
-use crate::document::{Node, Value};
-use crate::key::{Form, Part, name_of, names, needed, optional};
+use crate::document::Node;
+use crate::key::{Form, name_of, names, needed, optional};
+use crate::law::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
 use crate::link::HEADERS;
-use crate::quantity::parse_frequency;
-use crate::reader::{Keys, Reader, found};
+use crate::quantity::{parse_frequency, show_rate, show_span};
+use crate::reader::{Keys, Reader};
 
 /// Flows that may be under way at once if the scenario says nothing: with what a flow needs, some 60 MB.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals, in flows per second.
 const ARRIVALS_MAX: u64 = 1_000_000;
-
-/// If no largest value is given, it is this times the mean.
-const LARGEST_OVER_MEAN: u64 = 1000;
-
-/// The largest mean and the largest draw: in bytes 4.5 PB, in nanoseconds 52 days.
-const DRAWN_MAX: u64 = 1 << 52;
 
 /// How often flows come.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,28 +37,6 @@ pub(crate) struct ArrivalsSpec {
 const PROCESSES: [(&str, Kind); 3] =
     [("poisson", Kind::Exponential), ("pareto", Kind::Pareto), ("constant", Kind::Constant)];
 
-const DISTRIBUTIONS: [(&str, Kind); 4] = [
-    ("constant", Kind::Constant),
-    ("exponential", Kind::Exponential),
-    ("pareto", Kind::Pareto),
-    ("lognormal", Kind::Lognormal),
-];
-
-/// A law without its parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Constant,
-    Exponential,
-    Pareto,
-    Lognormal,
-}
-
-/// Bounds of the parameters of laws, and what holds without one: tails of web traffic have shapes from 1.1 to 1.5.
-const SHAPE: Form = Form::Number(1.001, 100);
-const SIGMA: Form = Form::Number(0.001, 5);
-const SHAPE_DEFAULT: u32 = 1200;
-const SIGMA_DEFAULT: u32 = 1500;
-
 pub(crate) const ARRIVALS_FORM: Form = Form::Table(&[
     optional("process", Form::Choice(|| names(&PROCESSES))),
     optional("rate", Form::Frequency),
@@ -72,21 +45,10 @@ pub(crate) const ARRIVALS_FORM: Form = Form::Table(&[
     optional("at_most", Form::Whole(1, AT_MOST_MAX)),
 ]);
 
-pub(crate) const SIZES_FORM: Form = Form::Table(SIZES_PARTS);
-
-const SIZES_PARTS: &[Part] = &[
-    needed("distribution", Form::Choice(|| names(&DISTRIBUTIONS))),
-    needed("mean", Form::Bytes),
-    optional("shape", SHAPE),
-    optional("sigma", SIGMA),
-    optional("max", Form::Bytes),
-];
-
 /// The most flows that may be under way at once.
 const AT_MOST_MAX: u64 = 1_000_000;
 
 const ARRIVALS: &str = "a table such as { rate = \"50/s\" } or { load = \"30%\" }";
-const SIZES: &str = "a table such as { distribution = \"pareto\", mean = \"30KB\" }";
 
 impl ArrivalsSpec {
     pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
@@ -111,7 +73,7 @@ impl ArrivalsSpec {
                 None
             }
         };
-        let law = kind.and_then(|kind| read_law(reader, &mut keys, kind));
+        let law = kind.and_then(|kind| law::read_law(reader, &mut keys, kind));
         let at_most = match keys.take("at_most") {
             Some(node) => reader.integer(node, &keys.name("at_most"), 1, AT_MOST_MAX),
             None => Some(u64::from(AT_MOST)),
@@ -161,7 +123,7 @@ impl ArrivalsSpec {
 
     /// As a scenario would write it.
     pub(crate) fn show(&self) -> String {
-        let process = name_of(&PROCESSES, kind(self.law));
+        let process = name_of(&PROCESSES, law::kind(self.law));
         let pace = match self.pace {
             Pace::Rate(rate) => format!("rate = \"{rate}/s\""),
             Pace::Load(load) => format!("load = {load}"),
@@ -171,112 +133,8 @@ impl ArrivalsSpec {
         } else {
             format!(", at_most = {}", self.at_most)
         };
-        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", show_parameter(self.law))
+        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", law::show_parameter(self.law))
     }
-}
-
-/// Reads `sizes`.
-pub(crate) fn read_sizes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Random> {
-    let table = reader.table(node, name, SIZES)?;
-    let mut keys = Keys::new(table, name, node.at);
-    let kind = reader.needed(
-        &mut keys,
-        "distribution",
-        "the name of a distribution such as \"pareto\"",
-        |reader, node, name| reader.choice(node, name, &DISTRIBUTIONS, ""),
-    );
-    let mean = reader.needed(&mut keys, "mean", "the mean, such as \"30KB\"", read_drawn);
-    let law = kind.and_then(|kind| read_law(reader, &mut keys, kind));
-    let max = match keys.take("max") {
-        None => mean.map(|mean| mean.saturating_mul(LARGEST_OVER_MEAN).min(DRAWN_MAX)),
-        Some(node) => {
-            let max = read_drawn(reader, node, &keys.name("max"));
-            if let (Some(max), Some(mean)) = (max, mean)
-                && max < mean
-            {
-                let title = format!("`{}`: expected at least the mean", keys.name("max"));
-                let found = format!("found {}", found(&node.value));
-                reader.problem(node.at, title, found, Vec::new());
-            }
-            max
-        }
-    };
-    keys.finish(reader);
-    Some(Random { law: law?, mean: mean?, max: max? })
-}
-
-/// As a scenario would write it.
-pub(crate) fn show_sizes(sizes: Random) -> String {
-    let distribution = name_of(&DISTRIBUTIONS, kind(sizes.law));
-    let Random { mean, max, law } = sizes;
-    let parameter = show_parameter(law);
-    format!(
-        "{{ distribution = \"{distribution}\", mean = \"{mean}B\"{parameter}, max = \"{max}B\" }}"
-    )
-}
-
-/// Sizes that do not differ.
-pub(crate) const fn constant(bytes: Bytes) -> Random {
-    Random { law: Law::Constant, mean: bytes.0, max: bytes.0 }
-}
-
-const fn kind(law: Law) -> Kind {
-    match law {
-        Law::Constant => Kind::Constant,
-        Law::Exponential => Kind::Exponential,
-        Law::Pareto { .. } => Kind::Pareto,
-        Law::Lognormal { .. } => Kind::Lognormal,
-    }
-}
-
-fn show_parameter(law: Law) -> String {
-    let number = |thousandths: u32| {
-        Decimal::parse(&format!("{thousandths}e-3")).expect("a number of few digits")
-    };
-    match law {
-        Law::Constant | Law::Exponential => String::new(),
-        Law::Pareto { shape } => format!(", shape = {}", number(shape)),
-        Law::Lognormal { sigma } => format!(", sigma = {}", number(sigma)),
-    }
-}
-
-/// Reads the parameter of a law.
-fn read_law(reader: &mut Reader<'_>, keys: &mut Keys<'_>, kind: Kind) -> Option<Law> {
-    Some(match kind {
-        Kind::Constant => Law::Constant,
-        Kind::Exponential => Law::Exponential,
-        Kind::Pareto => {
-            Law::Pareto { shape: read_thousandths(reader, keys, "shape", SHAPE, SHAPE_DEFAULT)? }
-        }
-        Kind::Lognormal => {
-            Law::Lognormal { sigma: read_thousandths(reader, keys, "sigma", SIGMA, SIGMA_DEFAULT)? }
-        }
-    })
-}
-
-/// Reads a parameter within bounds, in thousandths.
-fn read_thousandths(
-    reader: &mut Reader<'_>,
-    keys: &mut Keys<'_>,
-    key: &'static str,
-    form: Form,
-    default: u32,
-) -> Option<u32> {
-    let Some(node) = keys.take(key) else { return Some(default) };
-    let Form::Number(least, most) = form else { unreachable!("parameters are numbers") };
-    let number = match &node.value {
-        Value::Integer(Some(value)) => Some(Decimal::from_int(*value)),
-        Value::Float(text) => Decimal::parse(text),
-        _ => None,
-    };
-    let thousandths = number.and_then(|number| number.times(1000).ok());
-    let read = thousandths.and_then(|value| u32::try_from(value).ok());
-    let read = read.filter(|&value| f64::from(value) / 1000.0 >= least && value <= most * 1000);
-    if read.is_none() {
-        let expected = format!("a number from {least} to {most}, of at most three decimals");
-        reader.wrong(node, &keys.name(key), &expected);
-    }
-    read
 }
 
 fn read_frequency(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal> {
@@ -299,12 +157,108 @@ fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal
     Some(load)
 }
 
-/// Reads a number of bytes that a law can have as its mean.
-fn read_drawn(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
-    let bytes = reader.positive_bytes(node, name)?.0;
-    if bytes > DRAWN_MAX {
-        reader.wrong(node, name, &format!("at most \"{DRAWN_MAX}B\""));
-        return None;
+/// `requests` as written, or `video`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClientSpec {
+    Requests { think: Option<Random>, count: Option<u32> },
+    Video { rate: BitRate, piece: Span, buffer: Span },
+}
+
+pub(crate) const REQUESTS_FORM: Form =
+    Form::Table(&[optional("think", TIMES_FORM), optional("count", Form::Whole(1, COUNT_MAX))]);
+
+pub(crate) const VIDEO_FORM: Form = Form::Table(&[
+    needed("rate", Form::Rate),
+    optional("piece", Form::Time),
+    optional("buffer", Form::Time),
+]);
+
+/// The most answers of a flow.
+const COUNT_MAX: u64 = 1_000_000_000;
+
+const REQUESTS: &str = "a table such as { think = \"100ms\" }";
+const VIDEO: &str = "a table such as { rate = \"4Mbit/s\" }";
+
+/// What a piece of a video plays for, and what fits into the player, if the scenario says nothing.
+const PIECE: Span = Span::from_secs(4);
+const BUFFER: Span = Span::from_secs(30);
+
+impl ClientSpec {
+    pub(crate) fn read_requests(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, REQUESTS)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let think =
+            keys.take("think").map(|node| law::read_times(reader, node, &keys.name("think")));
+        let count =
+            keys.take("count").map(|node| reader.integer(node, &keys.name("count"), 1, COUNT_MAX));
+        keys.finish(reader);
+        let count = match count {
+            Some(count) => Some(u32::try_from(count?).expect("at most 10^9")),
+            None => None,
+        };
+        let think = match think {
+            Some(think) => Some(think?),
+            None => None,
+        };
+        Some(Self::Requests { think, count })
     }
-    Some(bytes)
+
+    pub(crate) fn read_video(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, VIDEO)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let rate = reader.needed(
+            &mut keys,
+            "rate",
+            "the rate at which it plays, such as \"4Mbit/s\"",
+            Reader::rate,
+        );
+        let mut time = |key: &'static str, default: Span| match keys.take(key) {
+            Some(node) => reader.positive_span(node, &keys.name(key)),
+            None => Some(default),
+        };
+        let (piece, buffer) = (time("piece", PIECE), time("buffer", BUFFER));
+        if let (Some(piece), Some(buffer)) = (piece, buffer)
+            && buffer < piece
+        {
+            let node = keys.get("buffer").or(keys.get("piece")).unwrap_or(node);
+            let title = format!("`{}`: expected room for a piece", keys.name("buffer"));
+            let (piece, buffer) = (show_span(piece), show_span(buffer));
+            let found = format!("found {buffer}; a piece is {piece}");
+            reader.problem(node.at, title, found, Vec::new());
+        }
+        keys.finish(reader);
+        Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
+    }
+
+    /// The requests, with answers of these sizes.
+    pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
+        match *self {
+            Self::Requests { think, count } => {
+                let pause = think.map_or(Pause::None, Pause::Think);
+                Some(Requests { size: size?, pause, count })
+            }
+            Self::Video { rate, piece, buffer } => {
+                let bits = u128::from(rate.0) * u128::from(piece.0) / u128::from(NS_PER_S);
+                let bytes = u64::try_from(bits / 8).unwrap_or(DRAWN_MAX).clamp(1, DRAWN_MAX);
+                let pause = Pause::Player { piece, buffer };
+                Some(Requests { size: law::constant(bytes), pause, count: None })
+            }
+        }
+    }
+
+    /// As a scenario would write `requests`.
+    pub(crate) fn show_requests(&self) -> Option<String> {
+        let Self::Requests { think, count } = *self else { return None };
+        let think = think.map(|think| format!("think = {}", law::show_times(think)));
+        let count = count.map(|count| format!("count = {count}"));
+        let parts: Vec<String> = think.into_iter().chain(count).collect();
+        Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })
+    }
+
+    /// As a scenario would write `video`.
+    pub(crate) fn show_video(&self) -> Option<String> {
+        let Self::Video { rate, piece, buffer } = *self else { return None };
+        let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));
+        Some(format!("{{ rate = \"{rate}\", piece = \"{piece}\", buffer = \"{buffer}\" }}"))
+    }
 }

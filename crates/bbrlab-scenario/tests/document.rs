@@ -92,7 +92,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 17] = [
+const VALUES: [(&str, &str, &str); 23] = [
     ("bottleneck", "slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "reverse_slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),
@@ -104,6 +104,12 @@ const VALUES: [(&str, &str, &str); 17] = [
     ("stack", "delack", "{ every = 1, no = 1 }"),
     ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
     ("flows", "train", "{ bytes = \"1KB\", count = 1, gap = \"1s\", no = 1 }"),
+    ("flows", "requests", "{ no = 1 }"),
+    ("flows", "video", "{ rate = \"1Mbit/s\", no = 1 }"),
+    ("flows", "on", "{ distribution = \"pareto\", mean = \"1s\", no = 1 }"),
+    ("flows", "on", "{ distribution = \"lognormal\", mean = \"1s\", no = 1 }"),
+    ("flows", "off", "{ distribution = \"pareto\", mean = \"1s\", no = 1 }"),
+    ("flows", "off", "{ distribution = \"lognormal\", mean = \"1s\", no = 1 }"),
     ("flows", "arrivals", "{ rate = \"1/s\", no = 1 }"),
     ("flows", "arrivals", "{ process = \"pareto\", rate = \"1/s\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"pareto\", mean = \"1KB\", no = 1 }"),

@@ -207,6 +207,14 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("small writes", "", "", "cc = \"cubic\"; write = { bytes = \"100B\", every = \"10ms\" }; count = 5"),
     ("train", "", "", "cc = \"cubic\"; train = { bytes = \"150KB\", count = 1000, gap = \"100ms\" }"),
     ("train that ends", "", "", "cc = \"cubic\"; train = { bytes = \"15KB\", count = 5, gap = \"100ms\" }; count = 5"),
+    ("datagrams", "", "", "cc = \"udp\"; rate = \"200kbit/s\""),
+    ("datagrams above the link's rate", "", "", "cc = \"udp\"; rate = \"40Mbit/s\"; stop = \"3s\""),
+    ("datagrams in bursts", "", "", "cc = \"udp\"; on = \"100ms\"; off = \"100ms\"; rate = \"400kbit/s\""),
+    ("answers", "", "", "cc = \"cubic\"; requests = { think = \"100ms\" }; bytes = \"15KB\""),
+    ("answers without a pause", "", "", "cc = \"cubic\"; requests = {}; bytes = \"1MB\""),
+    ("so many answers", "", "", "cc = \"cubic\"; requests = { think = \"10ms\", count = 20 }; bytes = \"15KB\""),
+    ("video", "", "", "cc = \"cubic\"; video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }"),
+    ("random bursts", "", "", "cc = \"cubic\"; on = { distribution = \"exponential\", mean = \"100ms\" }; off = \"300ms\"; rate = \"1Mbit/s\""),
     ("flows that come and go", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
     ("flows that come and go beside bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
     ("flows of random sizes", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"pareto\", mean = \"15KB\" }"),
@@ -284,10 +292,18 @@ fn all_figures() {
         small writes: 957 packets, 0 unsure, 5872 events, 3606 rows, 0 unsure, 13134 KB, series 24861 B, disk 61061 B, work 14671
         train: 1946 packets, 0 unsure, 4866 events, 1202 rows, 0 unsure, 11554 KB, series 24301 B, disk 55541 B, work 9679
         train that ends: 275 packets, 0 unsure, 825 events, 1158 rows, 0 unsure, 11548 KB, series 10505 B, disk 46705 B, work 5659
-        flows that come and go: 1320 packets, 0 unsure, 3300 events, 1202 rows, 0 unsure, 14068 KB, series 22612 B, disk 53852 B, work 9459
-        flows that come and go beside bulk: 9908 packets, 0 unsure, 24769 events, 1803 rows, 0 unsure, 14481 KB, series 43168 B, disk 75648 B, work 35184
-        flows of random sizes: <3148 packets, 3148 unsure, 10230 events, 1202 rows, 0 unsure, 14086 KB, series 33769 B, disk <65009 B, work 18609
-        flows that come faster than they go: 9908 packets, 0 unsure, 24769 events, 1202 rows, 0 unsure, 11917 KB, series 26924 B, disk 58164 B, work 69300
+        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5124
+        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11360 KB, series 16184 B, disk 47424 B, work 24630
+        datagrams in bursts: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5124
+        answers: <904 packets, 904 unsure, 2937 events, 1202 rows, 0 unsure, 11554 KB, series 26499 B, disk <57739 B, work 7750
+        answers without a pause: 9055 packets, 0 unsure, 22638 events, 1202 rows, 0 unsure, 11554 KB, series 26881 B, disk 58121 B, work 27451
+        so many answers: <220 packets, 220 unsure, 858 events, 1202 rows, 0 unsure, 11554 KB, series 15708 B, disk <46948 B, work 5671
+        video: <696 packets, 696 unsure, 2262 events, 1202 rows, 0 unsure, 11554 KB, series 24189 B, disk <55429 B, work 7075
+        random bursts: <259 packets, 259 unsure, 1515 events, 1202 rows, 0 unsure, 11554 KB, series 16546 B, disk <47786 B, work 6328
+        flows that come and go: 1320 packets, 0 unsure, 3420 events, 1202 rows, 0 unsure, 14068 KB, series 22612 B, disk 53852 B, work 9584
+        flows that come and go beside bulk: 9908 packets, 0 unsure, 25055 events, 1803 rows, 0 unsure, 14481 KB, series 43168 B, disk 75648 B, work 35492
+        flows of random sizes: <3148 packets, 3148 unsure, 10516 events, 1202 rows, 0 unsure, 14086 KB, series 33769 B, disk <65009 B, work 18915
+        flows that come faster than they go: 9908 packets, 0 unsure, 27769 events, 1202 rows, 0 unsure, 11917 KB, series 26924 B, disk 58164 B, work 73477
         small window: 3149 packets, 0 unsure, 7872 events, 1202 rows, 0 unsure, 11554 KB, series 25667 B, disk 56907 B, work 12685
         receive buffer: 4208 packets, 0 unsure, 10520 events, 1202 rows, 0 unsure, 11554 KB, series 26183 B, disk 57423 B, work 15333
         send buffer: 3357 packets, 0 unsure, 8391 events, 1202 rows, 0 unsure, 11554 KB, series 25798 B, disk 57038 B, work 13204

@@ -517,6 +517,12 @@ fn what_a_flow_sends() {
         source("train = { bytes = \"15KB\", count = 20, gap = \"100ms\" }"),
         Source::Train { bytes: Bytes(15_000), count: 20, gap: ms(100) }
     );
+    let text = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n[[flows]]\ncc = \"udp\"\nrtt = \"9ms\"\n\
+                rate = \"1Mbit/s\"\nmss = \"1200B\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"";
+    let datagrams = run(text);
+    let class = &datagrams.classes[0];
+    assert!(class.is_udp && class.mss == 1200 && class.source == Source::Cbr(BitRate(1_000_000)));
+    assert_eq!([&*class.group, &*datagrams.classes[1].group], ["udp", "reno"]);
     let arrivals = |flow: &str| *source(flow).arrivals().expect("flows come");
     let poisson = arrivals("arrivals = { rate = \"50/s\" }\nbytes = \"15KB\"");
     assert_eq!(poisson.gap.law, Law::Exponential);

@@ -80,6 +80,8 @@ fn word() -> impl Strategy<Value = String> {
         "write",
         "train",
         "arrivals",
+        "requests",
+        "video",
         "sizes",
         "\"50/s\"",
         "\"pareto\"",

@@ -167,7 +167,7 @@ fn unknown_and_missing_keys() {
             [bottleneck] -> [botleneck] | 3:2-10 | found an unknown key
                 help: did you mean `bottleneck`?
         `flows[0].base_rtt`: expected a key of `flows[0]`
-        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, sizes
+        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
             rtt = -> base_rtt = | 10:1-8 | found an unknown key
         `flows[0].cc`: expected a congestion control such as "bbr1"
             cc = "reno"; -> | 8:1-9 | found nothing: the key is missing
@@ -293,10 +293,10 @@ fn flows_that_come_and_go() {
             + arrivals = { rate = "5/s", shape = 1.5 }; bytes = "1KB" | 11:28-32 | found an unknown key
         `flows[0].arrivals.at_most`: expected a whole number from 1 to 1000000
             + arrivals = { rate = "5/s", at_most = 0 }; bytes = "1KB" | 11:38-38 | found the number 0
-        `flows[0].sizes`: expected the sizes of flows that come, or `bytes`
+        `flows[0].sizes`: expected the sizes of flows or answers, or `bytes`
             + arrivals = { rate = "5/s" } | 8:1-9 | found nothing: the key is missing
-        `flows[0]`: expected `arrivals`
-            + sizes = { distribution = "constant", mean = "1KB" } | 11:9-51 | found `sizes` without it
+        `flows[0]`: expected `arrivals` or `requests`
+            + sizes = { distribution = "constant", mean = "1KB" } | 11:9-51 | found `sizes` without them
         `flows[0]`: expected one source
             + arrivals = { rate = "5/s" }; rate = "1Mbit/s"; bytes = "1KB" | 13:1-5 | found `bytes` and `rate` and `arrivals`
         `flows[0].count`: expected 1 with `arrivals`
@@ -324,6 +324,70 @@ fn flows_that_come_and_go() {
             [bottleneck] + ; [[flows]]; cc = "reno"; arrivals = { load = 0.5 }; bytes = "1KB"; path = ["a"]; [[links]]; name = "a"; delay = "1ms" | 8:1-9 | found none on the way of its data
         `flows[1]`: expected at most 1048576 flows in all
             + arrivals = { rate = "5/s", at_most = 1000000 }; bytes = "1KB"; [[flows]]; cc = "reno"; count = 500000 | 13:1-9 | found 1500000 so far
+    "#]]);
+}
+
+#[test]
+fn requests_videos_and_random_bursts() {
+    check(&expect![[r#"
+        `flows[0].requests`: expected a table such as { think = "100ms" }
+            + requests = "1s"; bytes = "1KB" | 11:12-15 | found "1s"
+        `flows[0].requests.think`: expected a time above zero such as "30ms"
+            + requests = { think = "0s" }; bytes = "1KB" | 11:22-25 | found "0s", which is zero
+            + requests = { think = 1 }; bytes = "1KB"    | 11:22-22 | found the number 1, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `flows[0].requests.count`: expected a whole number from 1 to 1000000000
+            + requests = { count = 0 }; bytes = "1KB" | 11:22-22 | found the number 0
+        `flows[0].requests.pause`: expected a key of `flows[0].requests`
+        note: keys of `flows[0].requests`: think, count
+            + requests = { pause = "1s" }; bytes = "1KB" | 11:14-18 | found an unknown key
+        `flows[0].sizes`: expected the sizes of flows or answers, or `bytes`
+            + requests = {} | 8:1-9 | found nothing: the key is missing
+        `flows[0]`: expected one source
+            + requests = {}; video = { rate = "1Mbit/s" }; bytes = "1KB" | 13:1-5 | found `bytes` and `requests` and `video`
+        `flows[0].video`: expected a table such as { rate = "4Mbit/s" }
+            + video = "1Mbit/s" | 11:9-17 | found "1Mbit/s"
+        `flows[0].video.rate`: expected the rate at which it plays, such as "4Mbit/s"
+            + video = { piece = "4s" } | 11:9-24 | found nothing: the key is missing
+        `flows[0].video.rate`: expected a rate above zero such as "50Mbit/s"
+            + video = { rate = "0Mbit/s" } | 11:18-26 | found "0Mbit/s", which is zero
+        `flows[0].video.buffer`: expected room for a piece
+            + video = { rate = "1Mbit/s", piece = "40s" } | 11:37-41 | found 30s; a piece is 40s
+            + video = { rate = "1Mbit/s", buffer = "1s" } | 11:38-41 | found 1s; a piece is 4s
+        `flows[0]`: expected one source
+            + video = { rate = "1Mbit/s" }; bytes = "1KB" | 12:1-5 | found `bytes` and `video`
+        `flows[0].on.mean`: expected the mean, such as "2s"
+            + on = { distribution = "exponential" }; off = "1s" | 11:6-37 | found nothing: the key is missing
+        `flows[0].on.mean`: expected a time above zero such as "30ms"
+            + on = { distribution = "exponential", mean = "1KB" }; off = "1s" | 11:45-49 | found "1KB", whose unit is none of ns, us, ms, s, min or h
+        `flows[0].off.distribution`: expected "constant" or "exponential" or "pareto" or "lognormal"
+            + on = "1s"; off = { distribution = "normal", mean = "1s" } | 12:24-31 | found "normal"
+        `flows[0].on.mean`: expected at most "4503599.627370496s"
+            + on = { distribution = "constant", mean = "10000000s" }; off = "1s" | 11:42-52 | found "10000000s"
+    "#]]);
+}
+
+#[test]
+fn datagrams() {
+    check(&expect![[r#"
+        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
+            "reno" -> "udp" | 8:1-9 | found nothing: the key is missing
+        `flows[0].cc`: expected a congestion control
+        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+            "reno" -> "UDP"; rate = "1Mbit/s" | 9:6-10 | found "UDP"
+        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
+            "reno" -> "udp"; bytes = "1KB" | 8:1-9 | found nothing: the key is missing
+        `flows[0].bytes`: expected no such key with `cc = "udp"`
+            also | 10:9-13 | found "1KB"
+        `flows[0].ecn`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; ecn = true | 11:7-10 | found true
+        `flows[0].cc_params`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; cc_params = { lambda = 1 } | 11:13-26 | found a table
+        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
+            "reno" -> "udp"; on = "1s"; off = "1s"        | 8:1-9 | found nothing: the key is missing
+            "reno" -> "udp"; video = { rate = "1Mbit/s" } | 8:1-9 | found nothing: the key is missing
+        `flows[0].video`: expected no such key with `cc = "udp"`
+            also | 10:9-28 | found a table
     "#]]);
 }
 

@@ -1,6 +1,6 @@
 //! The sending application: the sources of a scenario as times and byte counts.
 
-use bbrlab_run::Source;
+use bbrlab_run::{Requests, Source};
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 /// The kind of an application event of a flow.
@@ -46,6 +46,11 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: Time::NEVER };
     }
 
+    /// The next piece is due at `at`.
+    pub(crate) fn wait_until(&mut self, at: Time) {
+        self.due = at;
+    }
+
     /// Whether the next piece is due at `now`.
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.due <= now
@@ -81,6 +86,7 @@ pub(crate) fn transfers(source: &Source) -> u32 {
     match source {
         Source::Bytes(_) => 1,
         Source::Train { count, .. } => *count,
+        Source::Requests(Requests { count, .. }) => count.unwrap_or(u32::MAX),
         Source::Arrivals(_) => u32::MAX,
         _ => 0,
     }

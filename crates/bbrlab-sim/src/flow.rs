@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
 use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
-use bbrlab_run::{Flow as FlowSpec, FlowClass, Source};
+use bbrlab_run::{Bursts, Flow as FlowSpec, FlowClass, Source};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Receiver, ReceiverConfig, ReceiverStats};
 use bbrlab_tcp::sender::Stats as SenderStats;
@@ -12,6 +12,7 @@ use bbrlab_tcp::{Sender, SenderConfig, TimerId};
 use bbrlab_units::{Span, Time};
 
 use crate::app::{self, Pieces, Token};
+use crate::client::Client;
 use crate::meter::Meter;
 use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
@@ -23,6 +24,9 @@ pub(crate) struct ClassSetup {
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
+    pub(crate) is_udp: bool,
+    /// What a request takes from the receiver to the sender.
+    pub(crate) way_back: Span,
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
@@ -117,7 +121,7 @@ enum Phase {
 pub(crate) struct Flow {
     /// Data packets that have reached the receiver.
     pub(crate) data_arrivals: u64,
-    receiver_end: Endpoint,
+    pub(crate) receiver_end: Endpoint,
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
     pub(crate) start: Time,
@@ -130,7 +134,7 @@ pub(crate) struct Flow {
     /// Whether it has opened a connection.
     pub(crate) is_started: bool,
     pub(crate) is_on: bool,
-    sender_end: SenderEnd,
+    pub(crate) sender_end: SenderEnd,
     pub(crate) meter: Meter,
     /// Bytes read when the first flow ended.
     pub(crate) bytes_at_first_end: u64,
@@ -139,7 +143,9 @@ pub(crate) struct Flow {
     /// Bytes of one transfer; `u64::MAX` for a source without end.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
-    pieces: Pieces,
+    pub(crate) pieces: Pieces,
+    /// What the application draws from, if its times or sizes are random.
+    pub(crate) client: Option<Box<Client>>,
     /// The counts of the connections before this one, if there were any.
     past: Option<Box<Past>>,
     /// The counts behind rates and shares at the end of the active time.
@@ -148,6 +154,8 @@ pub(crate) struct Flow {
     pub(crate) has_rated_link: bool,
     /// Whether `past` has the counts of the current connection, which is over.
     is_in_past: bool,
+    /// Whether it sends datagrams.
+    pub(crate) is_udp: bool,
 }
 
 impl Flow {
@@ -179,6 +187,7 @@ impl Flow {
             class: spec.class,
             has_rated_link: setup.has_rated_link,
             pieces: Pieces::default(),
+            client: Client::new(&setup.source, setup.way_back, (seed, id)).map(Box::new),
             start: spec.start,
             meter,
             past: None,
@@ -186,6 +195,7 @@ impl Flow {
             transfer_bytes: app::transfer_bytes(&setup.source).unwrap_or(u64::MAX),
             at_end: None,
             is_in_past: false,
+            is_udp: setup.is_udp,
             data_arrivals: 0,
             bytes_at_last_start: 0,
             bytes_at_ss: 0,
@@ -209,6 +219,11 @@ impl Flow {
     pub(crate) fn retransmitted(&self) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.sender.retransmitted);
         if self.is_in_past { past } else { past + self.sender.stats().retransmitted }
+    }
+
+    /// How long a player stood still by the time `now`; `None` of others.
+    pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
+        self.client.as_deref().and_then(|client| client.stalled(now))
     }
 
     /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the flow have
@@ -237,12 +252,50 @@ impl Flow {
     ) {
         self.data_arrivals += u64::from(packet.is_data());
         if self.receiver_end.is_late(packet) {
+            self.take_datagram(packet);
             return;
         }
         let mut end = self.receiver_end.end(port);
         let (now, glance) = (end.now(), packet.payload().glance());
         let read = self.receiver.deliver_glanced(now, glance, || wire::arrived(packet), &mut end);
         self.check_transfer(port, classes, read.until);
+    }
+
+    /// A packet that is no segment of the current connection: a datagram, if the flow sends these.
+    #[cold]
+    fn take_datagram(&mut self, packet: &Arrival<'_, Payload>) {
+        if self.is_udp
+            && let Some(counts) = &mut self.past
+        {
+            counts.receiver.new_packets += 1;
+            counts.receiver.bytes_read += u64::from(packet.payload().len());
+        }
+    }
+
+    /// Its number in the engine.
+    pub(crate) fn id(&self) -> FlowId {
+        self.sender_end.endpoint.flow
+    }
+
+    /// The first datagram is about to be sent. All counts are in `past`, there is no connection.
+    pub(crate) fn begin_datagrams(&mut self, now: Time) {
+        self.meter.start(now);
+        self.is_started = true;
+        self.past = Some(Box::default());
+        self.is_in_past = true;
+    }
+
+    pub(crate) fn count_sent_datagram(&mut self, bytes: u32) {
+        if let Some(counts) = &mut self.past {
+            counts.sender.sent += 1;
+            counts.sender.sent_bytes += u64::from(bytes);
+        }
+    }
+
+    /// Nothing more is sent, and nothing will be acknowledged.
+    pub(crate) fn end_datagrams(&mut self, port: &mut Port<'_, Payload>) -> bool {
+        self.phase = Phase::Over;
+        self.freeze(port.now(), port.flow_wire_bytes(self.id()))
     }
 
     /// The receiving application reads as long as it is woken up.
@@ -275,12 +328,40 @@ impl Flow {
             return;
         };
         transfer.done = Some(now);
+        // So far; what the answers before it needed is taken off at the end.
+        transfer.retransmitted = self.sender.stats().retransmitted;
         if let Source::Train { count, gap, .. } = class.source
             && self.transfers.len() < count as usize
             && self.phase == Phase::Open
         {
             port.schedule(self.sender_end.endpoint.flow, now + gap, Token::Connect as u32);
         }
+        if let Some(Client::Asks(asks)) = self.client.as_deref_mut()
+            && self.phase == Phase::Open
+            && let Some(at) = asks.after(self.transfers.len(), now)
+        {
+            self.pieces.wait_until(at);
+            port.schedule(self.sender_end.endpoint.flow, at, Token::Write as u32);
+        }
+    }
+
+    /// The server gets a request and writes the answer. The first comes with the connection.
+    fn answer(&mut self, port: &mut Port<'_, Payload>, token: Token) {
+        let now = port.now();
+        let Some(Client::Asks(asks)) = self.client.as_deref_mut() else { return };
+        let bytes = asks.next_size();
+        if token == Token::Connect {
+            self.transfer_bytes = bytes;
+            if let Some(first) = self.transfers.last_mut() {
+                first.bytes = bytes;
+            }
+        } else {
+            let start = Time(now.0.saturating_sub(asks.way_back().0));
+            self.transfers.push(Transfer { bytes, start, done: None, retransmitted: 0 });
+            self.transfer_bytes = self.transfer_bytes.saturating_add(bytes);
+        }
+        let mut end = self.sender_end.end(port);
+        self.sender.write(end.now(), bytes, &mut end);
     }
 
     /// Returns whether the flow's active time has ended with this segment.
@@ -503,6 +584,9 @@ impl Flow {
         setup: &ClassSetup,
     ) -> bool {
         let now = port.now();
+        if self.is_udp {
+            return self.act_with_datagrams(port, token, class);
+        }
         if token == Token::Stop {
             self.sender.stop_writing();
             let has_ended = self.freeze(now, port.flow_wire_bytes(self.sender_end.endpoint.flow));
@@ -528,6 +612,7 @@ impl Flow {
         let mss = class.mss;
         match class.source {
             Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
+            Source::Requests(_) => self.answer(port, token),
             Source::Unlimited => self.sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
                 self.sender.write(end.now(), bytes.0, &mut end);
@@ -542,12 +627,22 @@ impl Flow {
                 let next = self.pieces.next_periodic(every);
                 port.schedule(self.sender_end.endpoint.flow, next, Token::Write as u32);
             }
-            Source::OnOff { on, off, rate } => {
+            Source::OnOff { rate, .. } | Source::Bursts(Bursts { rate, .. }) => {
                 if token == Token::Toggle {
                     self.is_on = !self.is_on;
                 }
                 if token != Token::Write {
-                    let length = if self.is_on { on } else { off };
+                    let length = match (&class.source, self.client.as_deref_mut()) {
+                        (&Source::OnOff { on, off, .. }, _) => {
+                            if self.is_on {
+                                on
+                            } else {
+                                off
+                            }
+                        }
+                        (_, Some(client)) => client.period(self.is_on),
+                        (_, None) => unreachable!("random bursts are drawn"),
+                    };
                     end.port.schedule(flow, now + length, Token::Toggle as u32);
                     self.pieces.start(now);
                 }
@@ -636,7 +731,15 @@ impl Flow {
 
     /// Retransmissions of the transfer at `place`.
     pub(crate) fn retransmitted_in(&self, place: usize) -> u64 {
-        if place + 1 == self.transfers.len() {
+        let is_last = place + 1 == self.transfers.len();
+        if matches!(self.client.as_deref(), Some(Client::Asks(_))) {
+            // Counted on the one connection that all answers have.
+            let by =
+                |end: usize| end.checked_sub(1).map_or(0, |at| self.transfers[at].retransmitted);
+            let until = if is_last { self.sender.stats().retransmitted } else { by(place + 1) };
+            return until - by(place);
+        }
+        if is_last {
             self.sender.stats().retransmitted
         } else {
             self.transfers[place].retransmitted

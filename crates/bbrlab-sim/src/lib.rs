@@ -11,7 +11,8 @@
 //! | `flow.rs` | a flow: the two ends of a connection, the application, the counts |
 //! | `wire.rs` | from segments to packets and back |
 //! | `app.rs` | when the application writes |
-//! | `arrivals.rs`, `draw.rs` | flows that come and go, and the random numbers for it |
+//! | `arrivals.rs`, `client.rs`, `draw.rs` | flows that come and go, requests and bursts, and the random numbers for it |
+//! | `datagrams.rs` | flows without a connection |
 //! | `meter.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the spans of time that a run's figures are over |
@@ -19,6 +20,8 @@
 
 mod app;
 mod arrivals;
+mod client;
+mod datagrams;
 mod draw;
 mod figures;
 mod flow;

@@ -176,6 +176,16 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
     let conn = flow.sender.conn();
     let info = flow.info();
     let totals = flow.totals(now);
+    if flow.is_udp {
+        return SeriesRow {
+            time_s: now.as_secs_f64(),
+            flow: id,
+            sent_packets: totals.sender.sent.into(),
+            received_bytes: totals.receiver.bytes_read,
+            limited_by: "app".into(),
+            ..SeriesRow::default()
+        };
+    }
     let known = |value: u32| (value != u32::MAX).then_some(value);
     SeriesRow {
         time_s: now.as_secs_f64(),

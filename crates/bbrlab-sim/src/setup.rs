@@ -25,6 +25,8 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
         sender: sender(stack, class, tick).into(),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source,
+        is_udp: class.is_udp,
+        way_back: wiring::delay(run, class, &class.reverse),
         has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
         tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),

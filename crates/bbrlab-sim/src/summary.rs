@@ -178,7 +178,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     FlowSummary {
         id: u32::try_from(id).expect("flows are numbered in 24 bits"),
         group: class.group.clone(),
-        cc: class.cc.name().to_owned(),
+        cc: class.cc_name().to_owned(),
         start_s: flow.start.as_secs_f64(),
         stop_s: end.as_secs_f64(),
         rtt_base_ms: class.base_rtt.0 as f64 / NS_PER_MS,
@@ -190,9 +190,9 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         ),
         sent_packets: Some(totals.sender.sent),
         delivered_packets: Some(totals.receiver.new_packets),
-        lost_packets: Some(totals.lost),
+        lost_packets: (!class.is_udp).then_some(totals.lost),
         retransmitted_packets: totals.sender.retransmitted,
-        rto_count: Some(u64::from(totals.sender.rto_count)),
+        rto_count: (!class.is_udp).then_some(u64::from(totals.sender.rto_count)),
         rtt_ms: Rtt {
             min: ms(meter.rtt_us.min()),
             mean: meter.rtt_us.mean().map(|us| us / US_PER_MS),
@@ -208,15 +208,21 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         cwnd_packets: Cwnd {
             mean: match population {
                 Some(_) => meter.cwnd_mean_over(present),
+                None if class.is_udp => None,
                 None => meter.cwnd_mean(flow.start),
             },
-            max: flow.is_started.then(|| f64::from(meter.cwnd_max)),
+            max: (flow.is_started && !class.is_udp).then(|| f64::from(meter.cwnd_max)),
         },
-        limited_by: limited_by(flow, at_end.limits, present),
+        limited_by: if class.is_udp {
+            LimitedBy::default()
+        } else {
+            limited_by(flow, at_end.limits, present)
+        },
         fct_ms: match population {
             Some(population) => fct(&population.counts.fct_ns),
             None => completion_times(class, flow),
         },
+        stalled_s: flow.stalled(end).map(Span::as_secs_f64),
         ..FlowSummary::default()
     }
 }

@@ -89,6 +89,16 @@ impl Payload {
         self.options & HAS_TS != 0
     }
 
+    /// A datagram with so many bytes of payload.
+    pub(crate) fn datagram(bytes: u32) -> Self {
+        Self { len: bytes, ..Self::default() }
+    }
+
+    /// Bytes of payload.
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
     /// Number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {

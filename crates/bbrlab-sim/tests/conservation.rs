@@ -40,6 +40,17 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
         rtt = "60ms"
         train = { bytes = "30000B", count = 10, gap = "50ms" }
         [[flows]]
+        cc = "udp"
+        rtt = "30ms"
+        rate = "500kbit/s"
+        on = { distribution = "exponential", mean = "50ms" }
+        off = "20ms"
+        stop = "2s"
+        [[flows]]
+        cc = "cubic"
+        rtt = "30ms"
+        video = { rate = "1Mbit/s", piece = "200ms", buffer = "1s" }
+        [[flows]]
         cc = "cubic"
         rtt = "30ms"
         arrivals = { rate = "40/s", at_most = 5 }
@@ -59,7 +70,7 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
-            // Of flows that come and go, the last one here, nobody may have come yet.
+            // Nothing limits datagrams, and of flows that come and go, the last one here, nobody may have come yet.
             if flow.stop_s > flow.start_s && (flow.id < 5 || limits.app.is_some()) {
                 assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
             }

@@ -64,6 +64,7 @@ pub(crate) mod tests {
                 app: Some(0.0),
             },
             fct_ms: Fct::default(),
+            stalled_s: None,
         };
         let group = |name: &str, goodput: f64| FlowGroup {
             group: name.to_owned(),

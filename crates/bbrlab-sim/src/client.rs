@@ -1,0 +1,140 @@
+//! A client that asks again and again on one connection, a player among them, and random bursts: what they draw and what
+//! they remember.
+
+use bbrlab_run::{Bursts, Pause, Requests, Source};
+use bbrlab_units::{Span, Time};
+
+use crate::draw::Draws;
+
+/// The application of a flow whose times or sizes are drawn.
+#[derive(Debug)]
+pub(crate) enum Client {
+    Asks(Asks),
+    Bursts { on: Draws, off: Draws },
+}
+
+/// A client that asks.
+#[derive(Debug)]
+pub(crate) struct Asks {
+    sizes: Draws,
+    pause: Wait,
+    /// How long a request is under way.
+    way_back: Span,
+    /// After so many answers there are no more requests.
+    count: u32,
+}
+
+/// How a client waits.
+#[derive(Debug)]
+enum Wait {
+    None,
+    Think(Draws),
+    Player(Player),
+}
+
+/// A player: it plays what it has, and stands still when that is nothing.
+#[derive(Debug)]
+struct Player {
+    piece: Span,
+    buffer: Span,
+    /// Until when what it has plays; `None` before the first piece.
+    plays_until: Option<Time>,
+    stalled: Span,
+}
+
+impl Client {
+    /// The application of flow `id` in the run with `seed`; `None` if its source draws nothing.
+    pub(crate) fn new(source: &Source, way_back: Span, (seed, id): (u64, u32)) -> Option<Self> {
+        let draws = |random, what| Draws::new(random, seed, &format!("{what} {id}"));
+        match *source {
+            Source::Requests(Requests { size, pause, count }) => Some(Self::Asks(Asks {
+                sizes: draws(size, "answers"),
+                pause: match pause {
+                    Pause::None => Wait::None,
+                    Pause::Think(think) => Wait::Think(draws(think, "think")),
+                    Pause::Player { piece, buffer } => {
+                        let plays_until = None;
+                        Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
+                    }
+                },
+                way_back,
+                count: count.unwrap_or(u32::MAX),
+            })),
+            Source::Bursts(Bursts { on, off, .. }) => {
+                Some(Self::Bursts { on: draws(on, "on"), off: draws(off, "off") })
+            }
+            _ => None,
+        }
+    }
+
+    /// The length of the period that begins now.
+    pub(crate) fn period(&mut self, is_on: bool) -> Span {
+        match self {
+            Self::Bursts { on, off } => Span(if is_on { on.next() } else { off.next() }),
+            Self::Asks(_) => unreachable!("only bursts have periods"),
+        }
+    }
+
+    /// How long a player stood still after its first piece, by the time `now`; `None` of others.
+    pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
+        let Self::Asks(Asks { pause: Wait::Player(player), .. }) = self else { return None };
+        let until = player.plays_until?;
+        Some(player.stalled + now.since(until))
+    }
+}
+
+impl Asks {
+    /// Bytes of the next answer.
+    pub(crate) fn next_size(&mut self) -> u64 {
+        self.sizes.next()
+    }
+
+    /// How long a request is under way.
+    pub(crate) fn way_back(&self) -> Span {
+        self.way_back
+    }
+
+    /// Answer number `n`, counted from 1, has been read at `now`: when the next request reaches the server.
+    pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
+        let at = match &mut self.pause {
+            Wait::None => now,
+            Wait::Think(think) => now + Span(think.next()),
+            Wait::Player(player) => player.after_piece(now),
+        };
+        (n < self.count as usize).then_some(at + self.way_back)
+    }
+}
+
+impl Player {
+    /// A piece has been read at `now`: when the player asks for the next.
+    fn after_piece(&mut self, now: Time) -> Time {
+        let until = self.plays_until.unwrap_or(now);
+        self.stalled = self.stalled + now.since(until);
+        let until = until.max(now) + self.piece;
+        self.plays_until = Some(until);
+        // Room for a piece more.
+        let full = self.buffer.0.saturating_sub(self.piece.0);
+        now.max(Time(until.0.saturating_sub(full)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Player;
+    use bbrlab_units::{Span, Time};
+
+    const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_player_fills_its_buffer_then_asks_once_a_piece() {
+        let (piece, buffer) = (Span::from_secs(4), Span::from_secs(12));
+        let mut player = Player { piece, buffer, plays_until: None, stalled: Span::ZERO };
+        let mut asked = |at: u64| player.after_piece(Time(at * S)).0 / S;
+        // At 1 s it has 4 s, at 2 s 7 s, at 3 s 10 s: there is room for four more at 5 s.
+        assert_eq!([asked(1), asked(2), asked(3)], [1, 2, 5]);
+        assert_eq!([asked(6), asked(10)], [9, 13]);
+        // It had enough until 21 s, and stands still until the next piece comes.
+        assert_eq!(asked(30), 30);
+        assert_eq!(player.stalled, Span::from_secs(9));
+    }
+}

@@ -1,0 +1,83 @@
+//! Datagrams at a rate that does not back off: no connection, no ACK, no retransmission.
+//!
+//! A packet of a flow of datagrams counts as late at the receiver's end, as one of an earlier connection does, so that the
+//! way of a segment there has no question more to answer.
+
+use bbrlab_net::{Outgoing, Port, Side};
+use bbrlab_run::{Bursts, FlowClass, Source};
+use bbrlab_units::{BitRate, Ecn, Span};
+
+use crate::app::Token;
+use crate::flow::Flow;
+use crate::wire::Payload;
+
+/// IP and UDP header.
+const HEADERS: u32 = 28;
+
+/// How far ahead of what has been sent the first packet of the connection is that never begins.
+pub(crate) const AHEAD: u32 = 1 << 30;
+
+impl Flow {
+    /// What the application of a flow of datagrams does. Returns whether the flow's active time has ended.
+    pub(crate) fn act_with_datagrams(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        token: Token,
+        class: &FlowClass,
+    ) -> bool {
+        let now = port.now();
+        if token == Token::Stop {
+            return self.end_datagrams(port);
+        }
+        if self.is_over() || (token == Token::Write && !self.pieces.is_due(now)) {
+            return false;
+        }
+        if token == Token::Connect {
+            self.begin_datagrams(now);
+        }
+        let (rate, period) = match class.source {
+            Source::Cbr(rate) => (rate, None),
+            Source::OnOff { on, off, rate: Some(rate) } => (rate, Some((on, off))),
+            // The lengths are drawn.
+            Source::Bursts(Bursts { rate: Some(rate), .. }) => {
+                (rate, Some((Span::ZERO, Span::ZERO)))
+            }
+            _ => unreachable!("datagrams have a rate"),
+        };
+        if token == Token::Toggle {
+            self.is_on = !self.is_on;
+        }
+        if let Some((on, off)) = period
+            && token != Token::Write
+        {
+            let drawn = self.client.as_deref_mut().map(|client| client.period(self.is_on));
+            let length = drawn.unwrap_or(if self.is_on { on } else { off });
+            port.schedule(self.id(), now + length, Token::Toggle as u32);
+        }
+        if token != Token::Write {
+            self.pieces.start(now);
+        }
+        if self.is_on {
+            self.send_datagram(port, class.mss, rate);
+        }
+        false
+    }
+
+    fn send_datagram(&mut self, port: &mut Port<'_, Payload>, bytes: u32, rate: BitRate) {
+        let flow = self.id();
+        let number = port.packets_sent(flow);
+        self.receiver_end.first_packet = number.wrapping_add(AHEAD);
+        let packet = Outgoing {
+            wire_bytes: bytes + HEADERS + self.sender_end.endpoint.framing,
+            ecn: Ecn::NotEct,
+            is_data: true,
+            seq: u64::from(number),
+            retransmission: 0,
+            aside: None,
+        };
+        port.send(flow, Side::Sender, packet, || Payload::datagram(bytes));
+        self.count_sent_datagram(bytes);
+        let next = self.pieces.next_at_rate(bytes, rate.0);
+        port.schedule(flow, next, Token::Write as u32);
+    }
+}
