@@ -1,8 +1,27 @@
-//! Delays of single packets after the queue: jitter and reordering.
+//! Delays after the queue: a propagation delay that changes, jitter and reordering.
 
-use bbrlab_units::Span;
+use std::sync::Arc;
+
+use bbrlab_units::{Span, Time};
 
 use crate::loss::Probability;
+
+/// A propagation delay that changes: a packet takes the one that holds when it leaves the link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelaySteps {
+    /// Each delay holds from its time on; before the first time, the first one holds. Times rise.
+    pub steps: Arc<[(Time, Span)]>,
+    /// Whether packets stay in order when the delay falls: none arrives before a packet that left the link earlier.
+    pub keep_order: bool,
+}
+
+impl DelaySteps {
+    /// The shortest delay.
+    #[must_use]
+    pub fn least(&self) -> Span {
+        self.steps.iter().map(|&(_, delay)| delay).min().unwrap_or(Span::ZERO)
+    }
+}
 
 /// A random delay per packet, uniform in [0, `up_to`), drawn when the packet leaves the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ mod policer;
 mod queue;
 mod rate;
 
-pub use delay::{Jitter, Reorder};
+pub use delay::{DelaySteps, Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use policer::Policer;

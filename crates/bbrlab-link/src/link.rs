@@ -2,7 +2,7 @@
 
 use bbrlab_units::{Bytes, Span};
 
-use crate::delay::{Jitter, Reorder};
+use crate::delay::{DelaySteps, Jitter, Reorder};
 use crate::loss::{Loss, LossAt};
 use crate::policer::Policer;
 use crate::queue::{Buffer, EcnThreshold, Queue};
@@ -22,8 +22,10 @@ pub struct Link {
     /// A packet leaves as soon as there are tokens for all of it; until then it counts as the one in service.
     /// A packet larger than the bucket is dropped on arrival. The bucket is full at the start.
     pub burst: Option<Bytes>,
-    /// Propagation delay.
+    /// Propagation delay; of one that changes, the delay at the start.
     pub delay: Span,
+    /// How the propagation delay changes.
+    pub delay_steps: Option<DelaySteps>,
     /// Limit of the waiting packets.
     pub buffer: Buffer,
     /// Queue discipline.
@@ -57,6 +59,7 @@ impl Link {
             rate_change: RateChange::Follow,
             burst: None,
             delay: Span::ZERO,
+            delay_steps: None,
             buffer,
             queue: Queue::DropTail,
             police: None,

@@ -1,4 +1,8 @@
-//! Random loss: independent (Bernoulli) or in bursts (Gilbert-Elliott).
+//! Random loss: independent (Bernoulli), also with a probability that changes, or in bursts (Gilbert-Elliott).
+
+use std::sync::Arc;
+
+use bbrlab_units::Time;
 
 /// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most 2^32, which is
 /// certainty.
@@ -15,10 +19,13 @@ impl Probability {
 }
 
 /// A model of random loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Each packet independently.
     Bernoulli(Probability),
+    /// The same, with the probability that holds when the packet passes. Each holds from its time on; before the first time,
+    /// the first one holds. Times rise.
+    Steps(Arc<[(Time, Probability)]>),
     /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert 1960, Elliott 1963).
     ///
     /// As in netem, the state before its transition decides whether a packet is lost; the transition is made afterwards,

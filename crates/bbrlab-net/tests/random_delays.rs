@@ -76,7 +76,7 @@ fn random_loss_takes_its_share_behind_or_before_the_queue() {
     let loss = Some(Loss::Bernoulli(Probability(Probability::ONE.0 / 20)));
     for at in [LossAt::After, LossAt::Before] {
         let (seen, mut net) = run(|config| {
-            config.loss = loss;
+            config.loss = loss.clone();
             config.loss_at = at;
         });
         let lost = 10_000 - seen.len();

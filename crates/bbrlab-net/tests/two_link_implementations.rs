@@ -6,8 +6,8 @@ mod fixed_window;
 use std::fmt::Write as _;
 
 use bbrlab_link::{
-    Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Policer, Probability, Rate, RateChange,
-    Reorder, Trace,
+    Buffer, DelaySteps, EcnThreshold, Jitter, Link, Loss, LossAt, Policer, Probability, Rate,
+    RateChange, Reorder, Trace,
 };
 use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep, Side};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -146,9 +146,23 @@ fn rate() -> impl Strategy<Value = (Rate, RateChange)> {
     prop_oneof![2 => steady.prop_map(|rate| (rate, RateChange::Follow)), 1 => schedule]
 }
 
+/// Steps at rising times.
+fn rising<T>(mut steps: Vec<(u64, T)>) -> Vec<(Time, T)> {
+    steps.sort_by_key(|step| step.0);
+    steps.into_iter().map(|(at, value)| (Time(at), value)).collect()
+}
+
+fn delay_steps() -> impl Strategy<Value = DelaySteps> {
+    let steps = prop::collection::vec((0u64..100_000_000, (0u64..50_000_000).prop_map(Span)), 1..5);
+    (steps, any::<bool>())
+        .prop_map(|(steps, keep_order)| DelaySteps { steps: rising(steps).into(), keep_order })
+}
+
 fn loss() -> impl Strategy<Value = Loss> {
     let ratio = || (0..Probability::ONE.0 / 5).prop_map(Probability);
+    let steps = prop::collection::vec((0u64..100_000_000, ratio()), 1..5);
     prop_oneof![
+        steps.prop_map(|steps| Loss::Steps(rising(steps).into())),
         ratio().prop_map(Loss::Bernoulli),
         (ratio(), ratio(), ratio(), ratio()).prop_map(|(to_bad, to_good, loss_good, loss_bad)| {
             Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }
@@ -181,11 +195,12 @@ fn link() -> impl Strategy<Value = Link> {
         prop::option::weighted(0.3, loss()),
         prop_oneof![Just(LossAt::After), Just(LossAt::Before)],
         prop::option::weighted(0.4, ecn),
-        prop::option::weighted(0.2, jitter),
+        (prop::option::weighted(0.2, jitter), prop::option::weighted(0.2, delay_steps())),
         prop::option::weighted(0.2, reorder),
     )
         .prop_map(
-            |(rate, (burst, police), buffer, loss, loss_at, ecn_threshold, jitter, reorder)| {
+            |(rate, (burst, police), buffer, loss, loss_at, ecn_threshold, delays, reorder)| {
+                let (jitter, delay_steps) = delays;
                 let (rate, rate_change) = rate;
                 let burst = burst.filter(|_| !matches!(rate, Rate::Trace(_)));
                 let plain = Link::new("", rate, buffer);
@@ -196,6 +211,7 @@ fn link() -> impl Strategy<Value = Link> {
                     loss,
                     loss_at,
                     ecn_threshold,
+                    delay_steps,
                     jitter,
                     reorder,
                     ..plain

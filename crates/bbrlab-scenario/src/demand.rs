@@ -69,7 +69,7 @@ impl Demand {
     ) -> Self {
         let mss = f64::from(class.mss);
         let wire = mss + (HEADERS + 14) as f64;
-        let rtt_s = seconds(class.base_rtt);
+        let rtt_s = seconds(least_rtt(class, network));
         let links = || links_of(class, network);
         let narrowest = links()
             .filter_map(|link| Some((link, highest(&link.rate)? / 8.0 / wire)))
@@ -128,7 +128,7 @@ impl Demand {
             demand.after_stop = (4.0 * ramp.full_rate() * rtt_s).min(window);
         }
         demand.is_sure &= has_acks(class, network, ramp.full_rate());
-        demand.is_sure &= !waits_for_slots(class, network);
+        demand.is_sure &= !waits_for_slots(class, network) && !changes(class, network);
         let reorders = links().any(|link| {
             link.reorder.is_some() || link.jitter.is_some_and(|jitter| !jitter.keep_order)
         });
@@ -351,10 +351,12 @@ fn window_bytes(stack: &Stack) -> f64 {
 /// The share of the packets that a link loses at random.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
-    match link.loss {
+    match &link.loss {
         None => 0.0,
-        Some(Loss::Bernoulli(loss)) => ratio(loss),
-        Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
+        Some(Loss::Bernoulli(loss)) => ratio(*loss),
+        // Between losses a flow sends as without any.
+        Some(Loss::Steps(steps)) => steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min),
+        &Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
             let turns = ratio(to_bad) + ratio(to_good);
             let bad = if turns > 0.0 { ratio(to_bad) / turns } else { 0.0 };
             bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
@@ -385,6 +387,28 @@ fn has_acks(class: &FlowClass, network: &Network, packets_per_s: f64) -> bool {
     });
     let bytes = rates.fold(f64::INFINITY, f64::min) / 8.0;
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
+}
+
+/// The base RTT with the shortest delay of each link.
+fn least_rtt(class: &FlowClass, network: &Network) -> Span {
+    let saved = |hop: &Hop| match *hop {
+        Hop::Link(number) => {
+            let link = &network.links[number as usize];
+            link.delay_steps
+                .as_ref()
+                .map_or(0, |changes| link.delay.0 - changes.least().0.min(link.delay.0))
+        }
+        Hop::Delay(_) | Hop::Private(_) => 0,
+    };
+    let saved: u64 = class.forward.iter().chain(&class.reverse).map(saved).sum();
+    Span(class.base_rtt.0 - saved)
+}
+
+/// Whether delay or loss of a path change, or its rate as a model says.
+fn changes(class: &FlowClass, network: &Network) -> bool {
+    network.is_bound
+        || links_of(class, network)
+            .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
 /// Whether data or ACKs wait for slots, which may let too few of them pass.

@@ -11,19 +11,19 @@ use crate::document::{At, Node, Value};
 use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
+use crate::model::{self, ModelSpec};
+use crate::path_trace::{PathTrace, wrong_end};
 use crate::quantity::{self, QueueSize, show_queue_size, show_rate, show_span};
 use crate::queue::{self, QueueSpec};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::slot::{self, SlotSpec};
+use crate::steps::{Told, read_steps, show_steps};
 use bbrlab_link::{
-    Buffer, EcnThreshold, Jitter, Link, LossAt, Policer, Queue, Rate, RateChange, Trace,
+    Buffer, DelaySteps, EcnThreshold, Jitter, Link, LossAt, Policer, Queue, Rate, RateChange, Trace,
 };
 
 /// Headers of a data packet: IP, TCP and timestamps.
 pub(crate) const HEADERS: u64 = 52;
-
-/// The longest schedule of rates.
-const SCHEDULE_MAX: usize = 100_000;
 
 /// A link with the defaults filled in.
 #[derive(Clone, Debug)]
@@ -37,7 +37,10 @@ pub(crate) struct LinkSpec {
     pub(crate) buffer_unit: Option<BufferUnit>,
     pub(crate) bdp_rtt: Option<Span>,
     pub(crate) device_queue: Option<Placed<u64>>,
+    pub(crate) keep_order: bool,
     pub(crate) loss: LossSpec,
+    /// What rate and delay are drawn from; those of `link` are then the ones at the start.
+    pub(crate) model: Option<ModelSpec>,
     pub(crate) reorder: Option<ReorderSpec>,
     pub(crate) slot: Option<SlotSpec>,
     pub(crate) reverse_rate: Reverse,
@@ -75,9 +78,10 @@ pub(crate) enum BufferUnit {
 }
 
 /// Random loss with its ratios as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LossSpec {
     Bernoulli(Decimal),
+    Steps(Arc<[(Time, Decimal)]>),
     GilbertElliott { p: Decimal, r: Decimal, loss_bad: Decimal, loss_good: Decimal },
 }
 
@@ -128,7 +132,9 @@ impl Default for LinkSpec {
             buffer_unit: None,
             bdp_rtt: None,
             device_queue: None,
+            keep_order: true,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
+            model: None,
             reorder: None,
             slot: None,
             reverse_rate: Reverse::UNLIMITED,
@@ -177,16 +183,32 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
          text the path of a Mahimahi trace, relative to the scenario's folder",
         |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
-        |spec| show_rates(&spec.link.rate).filter(|_| spec.queue.shaper().is_none()),
+        |spec| {
+            let is_elsewhere = spec.model.is_some() || spec.queue.shaper().is_some();
+            if is_elsewhere { None } else { show_rates(&spec.link.rate) }
+        },
     )
     .without("none: a pure delay without a queue; with `cake`'s `bandwidth` that"),
     key(
         "delay",
         "0.1.0",
-        Form::Time,
-        "propagation, one way",
-        |spec, given| set(&mut spec.link.delay, given.value(Reader::span)),
-        |spec| show_text(&show_span(spec.link.delay)),
+        Form::Any(&[Form::Time, Form::List(&Form::Pair(&Form::Time, &Form::Time))]),
+        "propagation, one way and the other; a list is a schedule such as `[[\"0s\", \"20ms\"], [\"15s\", \"45ms\"]]`, whose first \
+         delay is that of `rtt` and `bdp`",
+        |spec: &mut LinkSpec, given| {
+            if let Some((delay, changes)) = given.value(read_delay) {
+                (spec.link.delay, spec.link.delay_steps) = (delay, changes);
+            }
+        },
+        show_delay,
+    ),
+    key(
+        "keep_order",
+        "0.2.0",
+        Form::Bool,
+        "whether packets stay in order when the delay falls; otherwise those that leave later may arrive earlier",
+        |spec, given| set(&mut spec.keep_order, given.value(Reader::boolean)),
+        |spec| Some(spec.keep_order.to_string()),
     ),
     key(
         "buffer",
@@ -253,6 +275,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Any(&[
             Form::Ratio,
+            Form::List(&Form::Pair(&Form::Time, &Form::Ratio)),
             Form::Table(&[
                 needed("model", Form::Choice(|| names(&LOSS_MODELS))),
                 optional("ratio", Form::Ratio),
@@ -262,11 +285,32 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
                 optional("loss_good", Form::Ratio),
             ]),
         ]),
-        "random loss of data packets: a ratio, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
+        "random loss of data packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
          packet is lost according to the state before its transition)",
         |spec, given| set(&mut spec.loss, given.value(read_loss)),
-        |spec| Some(show_loss(spec.loss)),
+        |spec| Some(show_loss(&spec.loss)),
+    ),
+    key(
+        "trace",
+        "0.2.0",
+        Form::Any(&[
+            Form::Text,
+            Form::Table(&[
+                optional("trace", Form::Text),
+                optional("rows", Form::List(&Form::Text)),
+                optional("model", Form::Choice(model::names)),
+                optional("rate", Form::List(&Form::Rate)),
+                optional("delay", Form::List(&Form::Time)),
+                optional("every", Form::Time),
+                optional("outage", Form::Time),
+            ]),
+        ]),
+        "how the path changes, in place of `rate`, `delay` and `loss`: the path of a CSV file with the columns `time_s` and some of \
+         `rate_mbps`, `delay_ms`, `loss`, or a model that is drawn from the seed such as `{ model = \"leo\", rate = [\"50Mbit/s\", \
+         \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \"60ms\" }`: see [networks](networks.md)",
+        LinkSpec::read_trace,
+        |spec| spec.model.map(ModelSpec::show),
     ),
     key(
         "loss_at",
@@ -443,6 +487,7 @@ impl LinkSpec {
         }
         read_keys(LINK_KEYS, &mut link, reader, keys);
         link.take_shapers(reader, keys);
+        link.check_changes(reader, keys);
         link.check_queues(reader, keys);
         let rate = &link.link.rate;
         check_buffer(reader, keys, ["buffer", "rate"], rate);
@@ -467,6 +512,8 @@ impl LinkSpec {
         if let Some(rate) = self.queue.shaper() {
             if keys.has("rate") {
                 refuse("queue", "rate", both);
+            } else if self.link.rate.is_limited() {
+                refuse("queue", "trace", both);
             }
             if self.link.burst.is_some() {
                 refuse("queue", "burst", "found a token bucket behind a shaper of the same rate");
@@ -484,6 +531,74 @@ impl LinkSpec {
         {
             let found = "found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given";
             refuse("queue", "reverse_rate", found);
+        }
+    }
+
+    /// Reads `trace`: a file whose columns become schedules, or a model.
+    fn read_trace(&mut self, given: &mut Given<'_, '_>) {
+        let (node, name) = (given.node, given.name);
+        let keys = given.keys;
+        let reader = &mut *given.reader;
+        let refuse = |reader: &mut Reader<'_>, key: &str| {
+            if let Some(at) = keys.key_at(key) {
+                let title = format!("`{}`: expected no `{key}` beside `trace`", keys.name(key));
+                reader.problem(at, title, "found both, and the trace has it", Vec::new());
+            }
+        };
+        // A wrong trace is not reported as a missing rate, too.
+        if !self.link.rate.is_limited() {
+            self.link.rate = MISREAD;
+        }
+        if let Value::Table(table) = &node.value
+            && table.get("model").is_some()
+        {
+            let Some(model) = ModelSpec::read(reader, table, node, name) else { return };
+            refuse(reader, "rate");
+            refuse(reader, "delay");
+            self.link.rate = Rate::Constant(model.first_rate());
+            self.link.delay = model.first_delay();
+            self.model = Some(model);
+            return;
+        }
+        let Some(trace) = read_path_trace(reader, node, name) else { return };
+        match &trace.rate {
+            Some(rate) => {
+                refuse(reader, "rate");
+                self.link.rate = Rate::Schedule(rate.clone());
+            }
+            None if !keys.has("rate") => self.link.rate = Rate::Unlimited,
+            None => {}
+        }
+        if let Some(delay) = &trace.delay {
+            refuse(reader, "delay");
+            (self.link.delay, self.link.delay_steps) = delay_of(delay);
+        }
+        if let Some(loss) = &trace.loss {
+            refuse(reader, "loss");
+            self.loss = LossSpec::Steps(loss.clone());
+        }
+    }
+
+    /// Refuses what a link whose rate and delay do not change, or stop, does not go with.
+    fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let is_still = self.link.delay_steps.is_none() && self.model.is_none();
+        if is_still
+            && !self.keep_order
+            && let Some(at) = keys.key_at("keep_order")
+        {
+            let title = format!("`{}`: expected a `delay` that changes", keys.name("keep_order"));
+            reader.problem(at, title, "found one that does not", Vec::new());
+        }
+        let stops = match &self.link.rate {
+            Rate::Schedule(steps) => steps.iter().any(|step| step.1 == BitRate(0)),
+            _ => self.model.is_some_and(|model| model.has_outages()),
+        };
+        if stops && self.link.rate_change == RateChange::Keep {
+            let title = format!("`{}`: expected \"follow\"", keys.name("rate_change"));
+            let found =
+                "found \"keep\", with which a packet that arrives at a rate of 0 never leaves";
+            let at = keys.key_at("rate_change").unwrap_or(keys.at);
+            reader.problem(at, title, found, Vec::new());
         }
     }
 
@@ -624,11 +739,20 @@ fn read_ecn_threshold(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
 
 fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpec> {
     let Value::Table(table) = &node.value else {
-        if matches!(node.value, Value::Integer(_) | Value::Float(_) | Value::Text(_)) {
-            return reader.ratio(node, name).map(LossSpec::Bernoulli);
-        }
-        reader.wrong(node, name, "a number from 0 to 1, or a table with a `model`");
-        return None;
+        return match node.value {
+            Value::Integer(_) | Value::Float(_) | Value::Text(_) => {
+                reader.ratio(node, name).map(LossSpec::Bernoulli)
+            }
+            Value::Array(_) => {
+                let example = "[[\"0s\", 0], [\"10s\", 0.01]]";
+                let told = Told { example, value: "a ratio" };
+                read_steps(reader, node, name, &told, Reader::ratio).map(LossSpec::Steps)
+            }
+            _ => {
+                reader.wrong(node, name, "a number from 0 to 1, or a table with a `model`");
+                None
+            }
+        };
     };
     let mut keys = Keys::new(table, name, node.at);
     let Some(model) = keys.take("model") else {
@@ -716,12 +840,81 @@ fn read_reorder(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Reor
     Some(ReorderSpec { ratio: ratio?, by: by? })
 }
 
+/// A delay: constant, or a schedule with its first delay.
+fn read_delay(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+) -> Option<(Span, Option<DelaySteps>)> {
+    if !matches!(node.value, Value::Array(_)) {
+        return reader.span(node, name).map(|delay| (delay, None));
+    }
+    let example = "[[\"0s\", \"20ms\"], [\"15s\", \"45ms\"]]";
+    let told = Told { example, value: "a delay" };
+    read_steps(reader, node, name, &told, Reader::span).map(|steps| delay_of(&steps))
+}
+
+fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>) {
+    let first = steps.first().map_or(Span::ZERO, |step| step.1);
+    (first, Some(DelaySteps { steps: steps.clone(), keep_order: true }))
+}
+
+fn show_delay(spec: &LinkSpec) -> Option<String> {
+    match &spec.link.delay_steps {
+        _ if spec.model.is_some() => None,
+        None => show_text(&show_span(spec.link.delay)),
+        Some(DelaySteps { steps, .. }) => {
+            Some(show_steps(steps, |&delay| toml_string(&show_span(delay))))
+        }
+    }
+}
+
+/// A trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the folder of a sweep stores it.
+fn read_path_trace(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<PathTrace>> {
+    let expected = "the path of a CSV file, or a table with a `model`";
+    let (file, rows) = match &node.value {
+        Value::Text(_) => (Some(node), None),
+        Value::Table(table) => {
+            let mut keys = Keys::new(table, name, node.at);
+            let (file, rows) = (keys.take("trace"), keys.take("rows"));
+            keys.finish(reader);
+            (file, rows)
+        }
+        _ => (None, None),
+    };
+    let read = match (file, rows) {
+        (_, Some(Node { value: Value::Array(rows), at })) => {
+            let mut lines = Vec::with_capacity(rows.len());
+            for row in rows {
+                lines.push(reader.text(row, &format!("{name}.rows"))?);
+            }
+            reader.traces.inline_path(*at, &lines)
+        }
+        (Some(Node { value: Value::Text(file), .. }), None) => {
+            let path = reader.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
+            reader.traces.read_path(&path)
+        }
+        _ => {
+            reader.wrong(node, name, expected);
+            return None;
+        }
+    };
+    match read {
+        Ok(trace) => Some(trace),
+        Err(reason) => {
+            let found = format!("found {}; as a trace it {reason}", found(&node.value));
+            reader.problem(node.at, format!("`{name}`: expected {expected}"), found, Vec::new());
+            None
+        }
+    }
+}
+
 const RATE_EXPECTED: &str = "a rate such as \"50Mbit/s\", a schedule or a trace file";
 
 /// A rate: constant, a schedule, or a Mahimahi trace.
 fn read_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     match &node.value {
-        Value::Array(steps) => read_schedule(reader, node, steps, name),
+        Value::Array(_) => read_schedule(reader, node, name),
         Value::Table(_) => read_trace_table(reader, node, name),
         Value::Text(text) => {
             let like_a_quantity =
@@ -797,63 +990,23 @@ fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<
     }
 }
 
-fn read_schedule(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    steps: &[Arc<Node>],
-    name: &str,
-) -> Option<Rate> {
-    let expected = "a schedule such as [[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]";
-    if steps.is_empty() || steps.len() > SCHEDULE_MAX {
-        reader.wrong(node, name, expected);
+fn read_schedule(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
+    let example = "[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]";
+    let told = Told { example, value: "a rate" };
+    let steps = read_steps(reader, node, name, &told, Reader::rate_or_zero)?;
+    if let Some(reason) = wrong_end(&steps) {
+        let title = format!("`{name}`: expected a rate above zero at the start and at the end");
+        reader.problem(node.at, title, format!("found a schedule that {reason}"), Vec::new());
         return None;
     }
-    let mut schedule: Vec<(Time, BitRate)> = Vec::with_capacity(steps.len());
-    for (index, step) in steps.iter().enumerate() {
-        let Value::Array(pair) = &step.value else {
-            reader.wrong(step, name, expected);
-            return None;
-        };
-        let [at, rate] = pair.as_slice() else {
-            let found = format!("found a list of {} values", pair.len());
-            reader.problem(
-                step.at,
-                format!("`{name}`: expected a time and a rate"),
-                found,
-                Vec::new(),
-            );
-            return None;
-        };
-        let time = Time(reader.span(at, name)?.0);
-        let rate = reader.rate(rate, name)?;
-        let (rises, expected) = match schedule.last() {
-            None => (time == Time::ZERO, "a schedule that begins at \"0s\""),
-            Some(&(before, _)) => (time > before, "a schedule whose times rise"),
-        };
-        if !rises {
-            let found = format!("found {} in entry {}", found(&at.value), index + 1);
-            reader.problem(at.at, format!("`{name}`: expected {expected}"), found, Vec::new());
-            return None;
-        }
-        schedule.push((time, rate));
-    }
-    Some(Rate::Schedule(schedule.into()))
+    Some(Rate::Schedule(steps))
 }
 
 fn show_rates(rate: &Rate) -> Option<String> {
     match rate {
         Rate::Unlimited => None,
         Rate::Constant(rate) => show_text(&show_rate(*rate)),
-        Rate::Schedule(steps) => {
-            let steps: Vec<String> = steps
-                .iter()
-                .map(|&(at, rate)| {
-                    let at = toml_string(&show_span(at.since(Time::ZERO)));
-                    format!("[{at}, {}]", toml_string(&show_rate(rate)))
-                })
-                .collect();
-            Some(format!("[{}]", steps.join(", ")))
-        }
+        Rate::Schedule(steps) => Some(show_steps(steps, |&rate| toml_string(&show_rate(rate)))),
         Rate::Trace(trace) => {
             let at: Vec<String> = trace.opportunities_ms().iter().map(u32::to_string).collect();
             Some(format!("{{ opportunities_ms = [{}] }}", at.join(", ")))
@@ -861,10 +1014,11 @@ fn show_rates(rate: &Rate) -> Option<String> {
     }
 }
 
-fn show_loss(loss: LossSpec) -> String {
+fn show_loss(loss: &LossSpec) -> String {
     match loss {
-        LossSpec::Bernoulli(ratio) => toml_number(ratio),
-        LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
+        LossSpec::Bernoulli(ratio) => toml_number(*ratio),
+        LossSpec::Steps(steps) => show_steps(steps, |&ratio| toml_number(ratio)),
+        &LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
             let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
             format!(
                 "{{ model = \"gilbert-elliott\", p = {p}, r = {r}, loss_bad = {bad}, loss_good = {good} }}"

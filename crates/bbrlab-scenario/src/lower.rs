@@ -5,34 +5,52 @@ use bbrlab_units::{Span, Time};
 use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
 use crate::link::{LinkSpec, LossSpec};
+use crate::model::Path;
 use crate::quantity::show_span;
 use crate::reader::Reader;
 use crate::route::{LinkHops, Router};
 use crate::slot::SlotSpec;
 use crate::spec::Spec;
-use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Reorder};
+use crate::steps::STEPS_MAX;
+use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
 /// Numbers of flows and links have 24 bits in an event's key.
 const LINK_NUMBERS: u64 = 1 << 24;
 
-/// The parts of a run that do not depend on the seed.
+/// The parts of a run that do not depend on the seed, but for links that change as a model says.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,
+    /// Whether links have the highest rates and the shortest delays of their models, since no seed was given.
+    pub(crate) is_bound: bool,
 }
 
-/// Builds the network; mistakes are reported to the reader.
-pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
+/// Builds the network of a seed, or the bound of all; mistakes are reported to the reader.
+pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut buffers: Vec<(u32, BufferSpec)> = Vec::new();
     let mut link_hops: Vec<LinkHops<'_>> = Vec::new();
+    let mut is_bound = false;
     let dumbbell = spec.bottleneck.iter().map(|link| ("bottleneck", link));
     for (name, link) in dumbbell.chain(spec.links.iter().map(|(name, link)| (name.as_str(), link)))
     {
-        link_hops.push(lower_link(name, link, &mut links, &mut buffers));
+        let model = link.model.filter(|model| model.is_too_fine(spec.duration));
+        if let Some(model) = model {
+            let title =
+                format!("`trace` of {name}: expected at most {STEPS_MAX} changes of its model");
+            let found = format!("found `every` too short for {}", show_span(spec.duration));
+            reader.problem(link.at, title, found, vec![model.show()]);
+            return None;
+        }
+        let path = link.model.map(|model| match seed {
+            Some(seed) => model.path(spec.duration, seed, name),
+            None => model.bound(),
+        });
+        is_bound |= path.is_some() && seed.is_none();
+        link_hops.push(lower_link(name, link, path, &mut links, &mut buffers));
     }
     let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward[0] {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
@@ -72,7 +90,7 @@ pub(crate) fn network(spec: &Spec, reader: &mut Reader<'_>) -> Option<Network> {
             link.buffer = measure.buffer(&access, link, reader)?;
         }
     }
-    Some(Network { links, bottleneck, classes })
+    Some(Network { links, bottleneck, classes, is_bound })
 }
 
 /// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base RTT.
@@ -132,25 +150,34 @@ impl Jitter {
 fn lower_link<'s>(
     name: &'s str,
     spec: &LinkSpec,
+    path: Option<Path>,
     links: &mut Vec<Link>,
     buffers: &mut Vec<(u32, BufferSpec)>,
 ) -> LinkHops<'s> {
     let number = |links: &[Link]| u32::try_from(links.len()).expect("bounded by LINKS_MAX");
-    let plain = &spec.link;
-    let delay = plain.delay;
-    // Behind a link with slots its delay is that of the slots.
+    let mut plain = spec.link.clone();
+    if let Some(path) = path {
+        plain.rate = path.rate;
+        plain.delay_steps = Some(DelaySteps { steps: path.delay, keep_order: spec.keep_order });
+    } else if let Some(changes) = &mut plain.delay_steps {
+        changes.keep_order = spec.keep_order;
+    }
+    let (plain, delay) = (&plain, plain.delay);
+    // A constant delay before slots is that of the slots.
     let mut direction = |link: Link, buffer: BufferSpec, slot: Option<SlotSpec>| {
         let alters = link.police.is_some()
             || link.loss.is_some()
             || link.jitter.is_some()
-            || link.reorder.is_some();
-        let slots = slot.map(|slot| slot.link(format!("{}.slots", link.name), delay));
-        let before_slots = if slots.is_some() { Span::ZERO } else { delay };
+            || link.reorder.is_some()
+            || link.delay_steps.is_some();
+        let is_inside = slot.is_some() && link.delay_steps.is_none();
+        let (own, of_slots) = if is_inside { (Span::ZERO, delay) } else { (delay, Span::ZERO) };
+        let slots = slot.map(|slot| slot.link(format!("{}.slots", link.name), of_slots));
         let mut hops = Vec::new();
         if link.rate.is_limited() || alters {
             hops.push(Hop::Link(number(links)));
             buffers.push((number(links), buffer));
-            links.push(Link { delay: before_slots, ..link });
+            links.push(Link { delay: own, ..link });
         } else if slots.is_none() {
             hops.push(Hop::Delay(delay));
         }
@@ -164,7 +191,7 @@ fn lower_link<'s>(
     let link = Link {
         name: name.to_owned(),
         queue: spec.queue.queue,
-        loss: lower_loss(spec.loss),
+        loss: lower_loss(&spec.loss),
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };
@@ -174,17 +201,21 @@ fn lower_link<'s>(
         queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
         rate_change: plain.rate_change,
         framing: plain.framing,
+        delay_steps: plain.delay_steps.clone(),
         ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
     let reverse = direction(link, BufferSpec::of_reverse(spec), spec.reverse_slot);
     LinkHops { name, forward, reverse, delay }
 }
 
-fn lower_loss(spec: LossSpec) -> Option<Loss> {
+fn lower_loss(spec: &LossSpec) -> Option<Loss> {
     match spec {
         LossSpec::Bernoulli(ratio) if ratio.is_zero() => None,
-        LossSpec::Bernoulli(ratio) => Some(Loss::Bernoulli(probability(ratio))),
-        LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => Some(Loss::GilbertElliott {
+        LossSpec::Bernoulli(ratio) => Some(Loss::Bernoulli(probability(*ratio))),
+        LossSpec::Steps(steps) => {
+            Some(Loss::Steps(steps.iter().map(|&(at, ratio)| (at, probability(ratio))).collect()))
+        }
+        &LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => Some(Loss::GilbertElliott {
             to_bad: probability(p),
             to_good: probability(r),
             loss_good: probability(loss_good),

@@ -251,6 +251,11 @@ impl Reader<'_> {
             .then_some(rate)
     }
 
+    /// A rate, perhaps zero.
+    pub(crate) fn rate_or_zero(&mut self, node: &Node, name: &str) -> Option<BitRate> {
+        self.quantity(node, name, "a rate", "\"50Mbit/s\"", quantity::parse_rate)
+    }
+
     /// A number of bytes, perhaps zero.
     pub(crate) fn bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
         self.quantity(node, name, "a number of bytes", "\"131072B\"", quantity::parse_bytes)

@@ -213,7 +213,8 @@ impl Scenario {
         let mut hashes = String::new();
         for point in 0..scenario.sweep.points() {
             let (spec, named) = scenario.resolve(&mut reader, point);
-            let network = reader.problems.is_empty().then(|| lower::network(&spec, &mut reader));
+            let network =
+                reader.problems.is_empty().then(|| lower::network(&spec, None, &mut reader));
             if network.flatten().is_none() {
                 let note = (point > 0).then(|| {
                     let values: Vec<String> =
@@ -307,7 +308,7 @@ impl Scenario {
         if named.is_empty() {
             named.clone_from(&self.place);
         }
-        let Network { links, bottleneck, classes } = network(&spec);
+        let Network { links, bottleneck, classes, .. } = network(&spec, Some(seed));
         Run {
             scenario: self.name.clone(),
             title: spec.title.clone(),
@@ -381,7 +382,7 @@ impl Scenario {
 
     fn estimate_point(&self, point: u64) -> Estimate {
         let (spec, _) = self.resolve_checked(point);
-        Estimate::of(&spec, &network(&spec))
+        Estimate::of(&spec, &network(&spec, None))
     }
 
     fn checked(&self, run: u64) -> (u64, u64) {
@@ -403,11 +404,12 @@ impl Scenario {
     }
 }
 
-/// The network of a point that was checked.
-fn network(spec: &Spec) -> Network {
+/// The network of a point that was checked; without a seed, as estimates need it.
+fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::new(None, &mut traces);
-    lower::network(spec, &mut reader).expect("every point was checked when the scenario was read")
+    lower::network(spec, seed, &mut reader)
+        .expect("every point was checked when the scenario was read")
 }
 
 /// Applies a `--set`. Returns the path to the value and its position, unless the `--set` is wrong.
@@ -523,7 +525,7 @@ fn values_in(table: &Table, counts_traces: bool) -> u64 {
     let of_node = |node: &document::Node| values_of(node, counts_traces);
     let counted = table.entries.iter().filter(|entry| match &*entry.key {
         "sweep" => false,
-        "opportunities_ms" => counts_traces,
+        "opportunities_ms" | "rows" => counts_traces,
         _ => true,
     });
     counted.map(|entry| of_node(&entry.value)).sum()

@@ -1,4 +1,5 @@
-//! Mahimahi trace files: a delivery opportunity of 1,500 bytes per line, in milliseconds.
+//! The trace files of a scenario: those of paths, and Mahimahi's with a delivery opportunity of 1,500 bytes per line, in
+//! milliseconds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use bbrlab_link::Trace;
 
 use crate::document::At;
+use crate::path_trace::{self, PathTrace};
 
 /// The largest trace file.
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -20,6 +22,8 @@ pub(crate) struct Traces {
     read: BTreeMap<PathBuf, Result<Arc<Trace>, String>>,
     /// Traces that stand in the scenario itself, by where they stand.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
+    paths: BTreeMap<PathBuf, Result<Arc<PathTrace>, String>>,
+    inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
 }
 
 impl Traces {
@@ -28,9 +32,35 @@ impl Traces {
         if let Some(known) = self.read.get(path) {
             return known.clone();
         }
-        let result = read_file(path).map(Arc::new);
+        let result = read_text(path).and_then(|text| parse(&text)).map(Arc::new);
         self.read.insert(path.to_owned(), result.clone());
         result
+    }
+
+    /// The trace of a path in a file, or the reason why there is none.
+    pub(crate) fn read_path(&mut self, path: &Path) -> Result<Arc<PathTrace>, String> {
+        if let Some(known) = self.paths.get(path) {
+            return known.clone();
+        }
+        let result = read_text(path).and_then(|text| path_trace::parse(text.lines()));
+        let result = result.map(Arc::new);
+        self.paths.insert(path.to_owned(), result.clone());
+        result
+    }
+
+    /// The trace of a path in a file, if it has been read.
+    pub(crate) fn known_path(&self, path: &Path) -> Option<Arc<PathTrace>> {
+        self.paths.get(path)?.clone().ok()
+    }
+
+    /// The trace of a path whose lines stand there in the scenario; a sweep reads it once.
+    pub(crate) fn inline_path(&mut self, at: At, lines: &[&str]) -> Result<Arc<PathTrace>, String> {
+        if let Some(known) = self.inline_paths.get(&(at.source, at.start)) {
+            return Ok(known.clone());
+        }
+        let trace = Arc::new(path_trace::parse(lines.iter().copied())?);
+        self.inline_paths.insert((at.source, at.start), trace.clone());
+        Ok(trace)
     }
 
     /// The trace in a file, if it has been read.
@@ -49,7 +79,7 @@ impl Traces {
     }
 }
 
-fn read_file(path: &Path) -> Result<Trace, String> {
+fn read_text(path: &Path) -> Result<String, String> {
     let meta = std::fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
     if !meta.is_file() {
         return Err("is not a regular file".to_owned());
@@ -57,8 +87,7 @@ fn read_file(path: &Path) -> Result<Trace, String> {
     if meta.len() > FILE_BYTES_MAX {
         return Err(format!("has {} bytes; a trace may have {FILE_BYTES_MAX}", meta.len()));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
-    parse(&text)
+    std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
 }
 
 fn parse(text: &str) -> Result<Trace, String> {

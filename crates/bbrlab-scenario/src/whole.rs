@@ -5,9 +5,6 @@
 //! traces are part of it, so that it can be read wherever it lies.
 
 use std::path::Path;
-use std::sync::Arc;
-
-use bbrlab_link::Trace;
 
 use crate::canonical::{Writer, toml_key, toml_string};
 use crate::document::{Step, Table, Value};
@@ -28,9 +25,29 @@ const ORDER: [&str; 10] = [
     "flows",
 ];
 
-/// Tables with links, whose rates may be traces, and the keys of these rates.
+/// Tables with links, whose rates and paths may be traces, and the keys of these rates and of the path.
 const OF_LINKS: [&str; 3] = ["bottleneck", "access", "links"];
 const RATES: [&str; 2] = ["rate", "reverse_rate"];
+const PATH: &str = "trace";
+
+/// What a value may name a file of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Nothing,
+    Rate,
+    Path,
+}
+
+impl Names {
+    fn of(table: &str, key: &str) -> Self {
+        match key {
+            _ if !OF_LINKS.contains(&table) => Self::Nothing,
+            PATH => Self::Path,
+            _ if RATES.contains(&key) => Self::Rate,
+            _ => Self::Nothing,
+        }
+    }
+}
 
 /// The text of a scenario that was checked.
 pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, dir: Option<&Path>, traces: &Traces) -> String {
@@ -63,14 +80,14 @@ pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, dir: Option<&Path>, traces: &
 
 fn write_table(out: &mut Writer, name: &str, table: &Table, files: &Files<'_>) {
     for entry in &table.entries {
-        let is_rate = OF_LINKS.contains(&name) && RATES.contains(&&*entry.key);
-        out.raw(&toml_key(&entry.key), &files.show(&entry.value.value, is_rate));
+        let names = Names::of(name, &entry.key);
+        out.raw(&toml_key(&entry.key), &files.show(&entry.value.value, names));
     }
 }
 
 /// One list of a sweep, or its coupled `points`.
 fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
-    let show = |setting: &Setting| files.show(&setting.value.value, is_rate(&setting.path));
+    let show = |setting: &Setting| files.show(&setting.value.value, names(&setting.path));
     if let [first, ..] = choices
         && let [setting] = first.as_slice()
         && choices.iter().all(|choice| matches!(&choice[..], [one] if one.key == setting.key))
@@ -86,11 +103,9 @@ fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
     out.raw("points", &format!("[\n{}]", points.collect::<String>()));
 }
 
-fn is_rate(path: &[Step]) -> bool {
+fn names(path: &[Step]) -> Names {
     let ends = path.first().zip(path.last());
-    ends.is_some_and(|(first, last)| {
-        OF_LINKS.contains(&first.key.as_str()) && RATES.contains(&last.key.as_str())
-    })
+    ends.map_or(Names::Nothing, |(first, last)| Names::of(&first.key, &last.key))
 }
 
 /// The trace files that the scenario names.
@@ -100,25 +115,28 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// A value as TOML; if it is the rate of a link and names a trace file, with what is in the file.
-    fn show(&self, value: &Value, is_rate: bool) -> String {
+    /// A value as TOML; if it names a trace file, with what is in the file.
+    fn show(&self, value: &Value, names: Names) -> String {
         let file = match value {
             Value::Text(text) => Some(text.as_str()),
             value => value.trace_file(),
         };
-        match file.filter(|_| is_rate).and_then(|file| Some((file, self.find(file)?))) {
-            Some((file, trace)) => {
+        let Some(file) = file else { return toml_value(value) };
+        let path = self.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
+        if names == Names::Path
+            && let Some(trace) = self.traces.known_path(&path)
+        {
+            let rows: Vec<String> = trace.lines.iter().map(|line| toml_string(line)).collect();
+            return format!("{{ trace = {}, rows = [{}] }}", toml_string(file), rows.join(", "));
+        }
+        match self.traces.known(&path).filter(|_| names == Names::Rate) {
+            Some(trace) => {
                 let at: Vec<String> = trace.opportunities_ms().iter().map(u32::to_string).collect();
                 let (file, at) = (toml_string(file), at.join(", "));
                 format!("{{ trace = {file}, opportunities_ms = [{at}] }}")
             }
             None => toml_value(value),
         }
-    }
-
-    fn find(&self, file: &str) -> Option<Arc<Trace>> {
-        let path = self.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
-        self.traces.known(&path)
     }
 }
 

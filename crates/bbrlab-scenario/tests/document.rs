@@ -92,7 +92,13 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 23] = [
+const VALUES: [(&str, &str, &str); 25] = [
+    ("bottleneck", "trace", "{ rows = [\"time_s,loss\", \"0,0\"], no = 1 }"),
+    (
+        "bottleneck",
+        "trace",
+        "{ model = \"leo\", rate = [\"1Mbit/s\", \"2Mbit/s\"], delay = [\"1ms\", \"2ms\"], every = \"1s\", outage = \"0s\", no = 1 }",
+    ),
     ("bottleneck", "slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "reverse_slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),

@@ -236,6 +236,8 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("reordering", "", "reorder = { ratio = 0.1, by = \"3ms\" }", "cc = \"cubic\""),
     ("jitter in order", "", "jitter = \"2ms\"", "cc = \"cubic\""),
     ("jitter out of order", "", "jitter = { up_to = \"2ms\", keep_order = false }", "cc = \"cubic\""),
+    ("delay that changes", "", "", "cc = \"cubic\"; right_link = \"l\"; [[links]]; name = \"l\"; delay = [[\"0s\", \"5ms\"], [\"3s\", \"2ms\"]]"),
+    ("loss that changes", "", "loss = [[\"0s\", 0], [\"3s\", 0.01]]", "cc = \"cubic\""),
     ("data in slots", "", "slot = \"4ms\"", "cc = \"cubic\""),
     ("ACKs in slots", "", "reverse_slot = { min_delay = \"2ms\", max_delay = \"8ms\" }", "cc = \"cubic\""),
     ("Westwood", "", "", "cc = \"westwood\""),
@@ -321,6 +323,8 @@ fn all_figures() {
         reordering: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         jitter in order: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
         jitter out of order: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
+        delay that changes: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
+        loss that changes: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         data in slots: <9713 packets, 9713 unsure, 44196 events, 1202 rows, 0 unsure, 11553 KB, series 35517 B, disk <66757 B, work 49009
         ACKs in slots: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695
         Westwood: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381

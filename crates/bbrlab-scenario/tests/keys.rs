@@ -270,7 +270,7 @@ fn the_buffers_of_the_linux_reference() {
 fn keys_of_links_and_their_defaults() {
     let plain = bottleneck("");
     assert_eq!(plain.name, "bottleneck");
-    assert_eq!((plain.delay, plain.loss, plain.loss_at), (ms(5), None, LossAt::After));
+    assert_eq!((plain.delay, &plain.loss, plain.loss_at), (ms(5), &None, LossAt::After));
     assert_eq!((plain.rate_change, plain.framing), (RateChange::Follow, Bytes(14)));
     assert_eq!(
         (plain.jitter, plain.reorder, plain.burst, plain.ecn_threshold),

@@ -17,15 +17,24 @@ fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, Scenar
     let added = |to: &str| if to == header { lines } else { "" };
     let text = format!(
         "{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
-         [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{}\n\
+         [bottleneck]\n{}\n\
          [access]\nrate = \"1Gbit/s\"\n{}\n[[flows]]\ncc = \"bbr2\"\n{}\n",
         added(""),
         added("stack"),
-        added("bottleneck"),
+        of_bottleneck(added("bottleneck")),
         added("access"),
         added("flows"),
     );
     parse(&text)
+}
+
+/// The keys of the bottleneck: its rate and delay, unless these lines have them.
+fn of_bottleneck(lines: &str) -> String {
+    let has_rate = lines.contains("model = \"leo\"");
+    let has_delay = lines.starts_with("delay") || lines.starts_with("trace");
+    let rate = if has_rate { "" } else { "rate = \"10Mbit/s\"\n" };
+    let delay = if has_delay { "" } else { "delay = \"5ms\"\n" };
+    format!("{rate}{delay}{lines}")
 }
 
 fn parse(text: &str) -> Result<Scenario, ScenarioErrors> {
@@ -98,6 +107,11 @@ const OTHERS: &[(&str, &[&str])] = &[
             "jitter = { up_to = \"2ms\", keep_order = false }",
             "reorder = { ratio = 0.5, by = \"3ms\" }",
             "police = { rate = \"5Mbit/s\", burst = \"32KiB\" }",
+            "delay = [[\"0s\", \"5ms\"], [\"2s\", \"9ms\"]]",
+            "delay = [[\"0s\", \"5ms\"], [\"2s\", \"9ms\"]]\nkeep_order = false",
+            "loss = [[\"0s\", 0], [\"2s\", \"25%\"]]",
+            "trace = { rows = [\"time_s,delay_ms,loss\", \"0,5,0\", \"2.5,9.5,0.01\"] }",
+            "trace = { model = \"leo\", rate = [\"5Mbit/s\", \"20Mbit/s\"], delay = [\"5ms\", \"9ms\"], every = \"4s\", outage = \"60ms\" }",
             "slot = \"4ms\"",
             "slot = { min_delay = \"4ms\" }",
             "slot = { min_delay = \"0ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }",

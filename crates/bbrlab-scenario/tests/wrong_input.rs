@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -562,6 +562,54 @@ fn schedules_and_traces() {
             50Mbit/s -> /dev/null     | 4:8-18 | found "/dev/null"; as a trace file it is not a regular file
         `bottleneck.rate.opportunities_ms`: expected a list of rising milliseconds
             "50Mbit/s" -> { opportunities_ms = [3, 2] } | 4:29-34 | found a trace that goes back in time
+        `bottleneck.rate`: expected a rate above zero at the start and at the end
+            "50Mbit/s" -> [["0s", "0Mbit/s"], ["1s", "5Mbit/s"]] | 4:8-45 | found a schedule that begins with a rate of 0
+            "50Mbit/s" -> [["0s", "5Mbit/s"], ["1s", "0Mbit/s"]] | 4:8-45 | found a schedule that ends with a rate of 0, at which nothing would ever leave
+        `bottleneck.rate_change`: expected "follow"
+            "50Mbit/s" -> [["0s", "5Mbit/s"], ["1s", "0Mbit/s"], ["2s", "5Mbit/s"]]; rate_change = "keep" | 5:1-11 | found "keep", with which a packet that arrives at a rate of 0 never leaves
+        `bottleneck.delay`: expected a time such as "30ms"
+            "5ms" -> [["0s", "5Mbit/s"]] | 5:17-25 | found "5Mbit/s", whose unit is none of ns, us, ms, s, min or h
+        `bottleneck.delay`: expected a schedule that begins at "0s"
+            "5ms" -> [["1s", "5ms"]] | 5:11-14 | found "1s" in entry 1
+        `bottleneck.delay`: expected a schedule such as [["0s", "20ms"], ["15s", "45ms"]]
+            "5ms" -> []                     | 5:9-10 | found an empty list
+            "5ms" -> [["0s", "5ms"], "9ms"] | 5:25-29 | found "9ms"
+        `bottleneck.keep_order`: expected a `delay` that changes
+            [bottleneck] + keep_order = false | 7:1-10 | found one that does not
+        `bottleneck.keep_order`: expected true or false
+            "5ms" -> [["0s", "5ms"]]; keep_order = 1 | 6:14-14 | found the number 1
+        `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
+            [bottleneck] + loss = [["0s", 2]] | 7:16-16 | found the number 2
+        `bottleneck.loss`: expected a time such as "30ms"
+            [bottleneck] + loss = [[0, 0.1]] | 7:10-10 | found the number 0, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `bottleneck.loss`: expected a time and a ratio
+            [bottleneck] + loss = [["0s"]] | 7:9-14 | found a list of 1 values
+        `bottleneck.trace`: expected the path of a CSV file, or a table with a `model`
+            [bottleneck] + trace = "no-such.csv"                     | 7:9-21 | found "no-such.csv"; as a trace it cannot be read: No such file or directory (os error 2)
+            [bottleneck] + trace = 5                                 | 7:9-9 | found the number 5
+            [bottleneck] + trace = { rows = ["time_s,loss", "0,2"] } | 7:9-41 | found a table; as a trace it has no loss from 0 to 1 on line 2: "2"
+        `bottleneck.rate`: expected no `rate` beside `trace`
+            [bottleneck] + trace = { rows = ["time_s,rate_mbps", "0,2"] } | 4:1-4 | found both, and the trace has it
+        `bottleneck.trace.model`: expected "leo" or "walk" or "blockage"
+            [bottleneck] + trace = { model = "geo" } | 7:19-23 | found "geo"
+                help: did you mean "leo"?
+        `bottleneck.trace.rate`: expected the lowest and the highest, such as ["50Mbit/s", "200Mbit/s"]
+            [bottleneck] + trace = { model = "leo", rate = "5Mbit/s", delay = ["1ms", "2ms"], every = "1s" }              | 7:33-41 | found "5Mbit/s"
+            [bottleneck] + trace = { model = "leo", rate = ["5Mbit/s", "1Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 7:33-54 | found a list
+        `bottleneck.rate`: expected no `rate` beside `trace`
+            [bottleneck] + trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:1-4 | found both, and the trace has it
+        `bottleneck.delay`: expected no `delay` beside `trace`
+            also | 5:1-5 | found both, and the trace has it
+        `bottleneck.trace`: expected an `outage` shorter than `every`
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:9-109 | found 1s
+        `bottleneck.trace.outage`: expected no `outage` of a `walk`
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:105-108 | found "1s"
+        `bottleneck.trace.outage`: expected the mean length of a blockage, such as "200ms"
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "blockage", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:9-99 | found nothing: the key is missing
+        `trace` of bottleneck: expected at most 100000 changes of its model
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1us" } | 3:1-12 | found `every` too short for 10s
+                help: { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1us" }
     "#]]);
 }
 
@@ -598,7 +646,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -637,7 +685,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

@@ -86,6 +86,10 @@ fn extra() -> impl Strategy<Value = String> {
         "reverse_rate = \"100kbit/s\"",
         "reorder = { ratio = 0.1, by = \"5ms\" }",
         "police = { rate = \"200kbit/s\", burst = \"4KB\" }",
+        "loss = [[\"0s\", 0], [\"100ms\", 1], [\"300ms\", 0.01]]",
+        "delay = [[\"0s\", \"0ms\"], [\"1us\", \"1s\"], [\"700ms\", \"0ms\"], [\"900ms\", \"7ms\"]]",
+        "delay = [[\"0s\", \"0ms\"], [\"1us\", \"1s\"], [\"700ms\", \"0ms\"]]\nkeep_order = false\nreverse_rate = \"1Mbit/s\"",
+        "delay = [[\"0s\", \"0ms\"], [\"500ms\", \"90ms\"]]\nslot = \"4ms\"\nqueue = \"codel\"\njitter = \"1ms\"\nreorder = { ratio = 0.1, by = \"5ms\" }",
         "slot = \"4ms\"\nreverse_slot = \"1ns\"",
         "slot = { min_delay = \"0ms\", max_delay = \"1ns\", packets = 1, limit = 1 }",
         "slot = { min_delay = \"1ms\", max_delay = \"90ms\", bytes = \"1B\", limit = 7 }\njitter = \"1ms\"",
@@ -139,10 +143,12 @@ fn scenario() -> impl Strategy<Value = String> {
     )
         .prop_map(|((rate, buffer, loss, seed), flows, tso, extra, unit, sack)| {
             let buffer = if unit == "B" { u64::from(buffer) * 300 } else { u64::from(buffer) };
+            // The extra may have a loss of its own.
+            let loss = if extra.starts_with("loss") { String::new() } else { format!("loss = {loss}\n") };
             let mut text = format!(
                 "title = \"random\"\nduration = \"2500ms\"\nseed = {}\n\
                  [stack]\ntso = \"{tso}\"\nsack = {sack}\n\
-                 [bottleneck]\nrate = \"{rate}bit/s\"\nbuffer = \"{buffer}{unit}\"\nloss = {loss}\n{extra}\n",
+                 [bottleneck]\nrate = \"{rate}bit/s\"\nbuffer = \"{buffer}{unit}\"\n{loss}{extra}\n",
                 seed >> 1,
             );
             for (cc, start, source, rtt) in flows {

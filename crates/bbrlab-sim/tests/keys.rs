@@ -103,6 +103,49 @@ fn the_recoveries_of_ns3_differ_from_linux() {
 }
 
 #[test]
+fn a_longer_path_lengthens_the_rtt_in_both_directions_and_a_shorter_one_lets_packets_overtake() {
+    let at = |delay: &str, more: &str| {
+        one("", &format!("delay = {delay}\n{more}"), "cc = \"bbr1\"\nrate = \"5Mbit/s\"")
+    };
+    let rtt = |result: &RunResult| {
+        let rtt = &flow(result).rtt_ms;
+        (rtt.min.unwrap(), rtt.max.unwrap())
+    };
+    // The RTT of 30 ms holds at the start; 25 ms more each way make 80.
+    let longer = rtt(&at("[[\"0s\", \"5ms\"], [\"4s\", \"30ms\"]]", ""));
+    assert!((30.0..31.0).contains(&longer.0) && (80.0..83.0).contains(&longer.1), "{longer:?}");
+    let shorter = |more| at("[[\"0s\", \"15ms\"], [\"4s\", \"5ms\"]]", more);
+    let (in_order, overtaking) = (shorter(""), shorter("keep_order = false"));
+    assert!((10.0..11.0).contains(&rtt(&in_order).0), "{:?}", rtt(&in_order));
+    assert_eq!(flow(&in_order).lost_packets, Some(0));
+    assert_ne!(in_order.summary.digest, overtaking.summary.digest);
+    assert_eq!(goodput(&in_order).round(), goodput(&overtaking).round());
+}
+
+#[test]
+fn nothing_leaves_a_link_during_an_outage() {
+    let steady = one("", "", CUBIC);
+    let steps = "[[\"0s\", \"20Mbit/s\"], [\"2s\", \"0Mbit/s\"], [\"3s\", \"20Mbit/s\"]]";
+    let text = format!(
+        "title = \"outage\"\nduration = \"8s\"\n[bottleneck]\nrate = {steps}\nbuffer = \"2bdp\"\n\
+         [[flows]]\nrtt = \"30ms\"\n{CUBIC}\n"
+    );
+    let outage = result(&text);
+    let lost = 1.0 - goodput(&outage) / goodput(&steady);
+    assert!((0.11..0.2).contains(&lost), "{lost}");
+    assert!(outage.summary.links[0].utilization > Some(0.97), "the outage is no capacity");
+}
+
+#[test]
+fn loss_comes_and_goes_as_its_schedule_says() {
+    let lossy = one("", "loss = [[\"0s\", 0], [\"4s\", 0.05], [\"6s\", 0]]", BBR);
+    let link = &lossy.summary.links[0];
+    let ratio = |lost: Option<u64>, of: Option<u64>| lost.unwrap() * 1000 / of.unwrap();
+    // 5 % in a quarter of the time.
+    assert!((9..16).contains(&ratio(link.random_losses, link.departures)), "{link:?}");
+}
+
+#[test]
 fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     let rtt = |link: &str| {
         let flow = one("", link, "cc = \"bbr1\"\nrate = \"1Mbit/s\"").summary.flows[0].clone();

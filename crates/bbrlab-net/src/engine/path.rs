@@ -103,7 +103,7 @@ impl<P: Load> Network<P> {
         if recorded {
             self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
-        if is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses()) {
+        if is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses(due)) {
             link.stats.drops_random += 1;
             self.accounts.losses(flow).random += 1;
             if recorded {
@@ -142,8 +142,8 @@ impl<P: Load> Network<P> {
                 if marked {
                     packet.ticket = ticket.marked();
                 }
-                let lost =
-                    is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
+                let lost = is_data
+                    && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
                 let waited =
                     if link.server.queues_until_departure() { departs.since(now) } else { wait };
                 link.stats.enters(due, wire_bytes);
@@ -216,6 +216,12 @@ impl<P: Load> Network<P> {
             self.enter_lane(lane, at, packet);
             return;
         }
+        // Packets with delays of their own cannot share a lane.
+        let mut is_alone = false;
+        if let Some(clock) = impairments.delay.as_deref_mut() {
+            at = clock.arrival(departed) + delay;
+            is_alone = true;
+        }
         if packet.ticket.is_data()
             && let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
@@ -229,11 +235,14 @@ impl<P: Load> Network<P> {
                 at = at.max(*last);
                 *last = at;
             }
+            is_alone = true;
+        }
+        if is_alone {
             let handle = self.packets.insert(packet);
             self.heap.push(Key::new(at, packet.tie), handle | SOLO);
-            return;
+        } else {
+            self.enter_lane(lane, at, packet);
         }
-        self.enter_lane(lane, at, packet);
     }
 
     /// Passes a packet to the queue discipline of a link with departure events.
@@ -329,7 +338,7 @@ impl<P: Load> Network<P> {
             self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
         }
         let is_data = kept.ticket.is_data();
-        let lost = is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses());
+        let lost = is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(due));
         if is_data {
             link.stats.sent_data_packets += u64::from(!lost);
             if link.rated {

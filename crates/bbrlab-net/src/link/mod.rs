@@ -7,6 +7,7 @@
 //! they write down later what the others write down at once.
 
 mod chance;
+mod delay_clock;
 pub(crate) mod delay_histogram;
 mod plain;
 pub(crate) mod queue_length;
@@ -27,6 +28,7 @@ use crate::loss::LossProcess;
 use crate::packet::{FlowId, LinkId};
 use crate::rng::Rng;
 use chance::Chance;
+use delay_clock::DelayClock;
 pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::LinkStats;
@@ -48,7 +50,7 @@ pub(crate) struct Link {
     pub(crate) line: Line,
     pub(crate) server: Server,
     pub(crate) rated: bool,
-    /// Propagation delay after the departure.
+    /// Propagation delay after the departure, unless it changes.
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) loss_before: Option<Box<LossProcess>>,
@@ -61,8 +63,9 @@ pub(crate) struct Link {
 /// What happens to a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Whether there is no loss, jitter or reordering.
+    /// Whether there is no loss, jitter or reordering, and the delay does not change.
     pub(crate) plain: bool,
+    pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,
     pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
     pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
@@ -108,7 +111,7 @@ pub(crate) struct InService {
 impl Link {
     pub(crate) fn new(link: &bbrlab_link::Link, mode: LinkMode, seed: u64) -> Self {
         let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", link.name));
-        let loss = link.loss.map(|model| Box::new(LossProcess::new(model, rng("loss"))));
+        let loss = link.loss.clone().map(|model| Box::new(LossProcess::new(model, rng("loss"))));
         let (loss_before, loss) = match link.loss_at {
             LossAt::Before => (loss, None),
             LossAt::After => (None, loss),
@@ -121,7 +124,8 @@ impl Link {
             }
             _ => Server::new(&link.rate, link.rate_change, link.burst),
         };
-        let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none();
+        let delay = link.delay_steps.as_ref().map(|changes| Box::new(DelayClock::new(changes)));
+        let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none() && delay.is_none();
         let is_plain = is_quiet
             && loss_before.is_none()
             && link.police.is_none()
@@ -145,11 +149,11 @@ impl Link {
             line,
             server,
             rated: link.rate.is_limited(),
-            delay: link.delay,
+            delay: if delay.is_some() { Span::ZERO } else { link.delay },
             ecn_threshold: link.ecn_threshold,
             loss_before,
             police: link.police.as_ref().map(|policer| Box::new(Police::new(policer))),
-            impairments: Impairments { plain: is_quiet, loss, jitter, reorder },
+            impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
             stats: LinkStats { drops_policer: link.police.map(|_| 0), ..LinkStats::default() },
             name: link.name.clone(),
         }

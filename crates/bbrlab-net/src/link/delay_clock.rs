@@ -1,0 +1,51 @@
+//! When a packet reaches the end of a link whose propagation delay changes.
+
+use bbrlab_link::DelaySteps;
+use bbrlab_units::Time;
+
+#[derive(Clone, Debug)]
+pub(crate) struct DelayClock {
+    changes: DelaySteps,
+    /// The step that held at the last departure.
+    step: usize,
+    /// The latest arrival so far.
+    last: Time,
+}
+
+impl DelayClock {
+    pub(crate) fn new(changes: &DelaySteps) -> Self {
+        assert!(!changes.steps.is_empty(), "a schedule has at least one delay");
+        assert!(changes.steps.is_sorted_by_key(|step| step.0), "a schedule's times ascend");
+        Self { changes: changes.clone(), step: 0, last: Time::ZERO }
+    }
+
+    /// The arrival of a packet that departs at `departs`: not before the one before it.
+    pub(crate) fn arrival(&mut self, departs: Time) -> Time {
+        let steps = &self.changes.steps;
+        while steps.get(self.step + 1).is_some_and(|next| next.0 <= departs) {
+            self.step += 1;
+        }
+        let arrives = departs + steps[self.step].1;
+        self.last = self.last.max(arrives);
+        if self.changes.keep_order { self.last } else { arrives }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DelayClock, DelaySteps};
+    use bbrlab_units::{Span, Time};
+
+    fn arrivals(keep_order: bool, departures: &[u64]) -> Vec<u64> {
+        let steps = [(Time(0), Span(20)), (Time(10), Span(5)), (Time(30), Span(50))].into();
+        let mut clock = DelayClock::new(&DelaySteps { steps, keep_order });
+        departures.iter().map(|&at| clock.arrival(Time(at)).0).collect()
+    }
+
+    #[test]
+    fn a_packet_takes_the_delay_of_its_departure_and_overtakes_only_where_it_may() {
+        let departures = [0, 9, 10, 12, 29, 30, 1000];
+        assert_eq!(arrivals(false, &departures), [20, 29, 15, 17, 34, 80, 1050]);
+        assert_eq!(arrivals(true, &departures), [20, 29, 29, 29, 34, 80, 1050]);
+    }
+}
