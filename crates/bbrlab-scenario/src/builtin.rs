@@ -98,6 +98,13 @@ builtins! {
     "examples.parking-lot": "examples/parking-lot.toml",
     "examples.two-way": "examples/two-way.toml",
     "networks.wifi": "networks/wifi.toml",
+    "networks.cellular": "networks/cellular.toml",
+    "networks.blockage": "networks/blockage.toml",
+    "networks.leo": "networks/leo.toml",
+    "networks.geo": "networks/geo.toml",
+    "networks.cable": "networks/cable.toml",
+    "networks.dsl": "networks/dsl.toml",
+    "networks.route-change": "networks/route-change.toml",
 }
 
 /// The built-in scenario with this id.

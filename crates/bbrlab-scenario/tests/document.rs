@@ -54,6 +54,16 @@ fn the_examples_of_the_document_are_right() {
     }
 }
 
+#[test]
+fn the_example_of_the_page_on_networks_is_right() {
+    let page = include_str!("../../../docs/networks.md");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = example.expect("the page has an example");
+    if let Err(errors) = Scenario::parse("s", "docs/networks.md", example, None, &[]) {
+        panic!("{errors}");
+    }
+}
+
 fn as_json(toml: &str) -> Value {
     toml::from_str(toml).expect("TOML")
 }

@@ -323,7 +323,7 @@ fn all_figures() {
         reordering: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         jitter in order: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
         jitter out of order: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
-        delay that changes: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 26915 B, disk 58155 B, work 29096
+        delay that changes: <9753 packets, 9753 unsure, 50715 events, 1202 rows, 0 unsure, 11554 KB, series 35520 B, disk <66760 B, work 55528
         loss that changes: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         data in slots: <9713 packets, 9713 unsure, 44196 events, 1202 rows, 0 unsure, 11553 KB, series 35517 B, disk <66757 B, work 49009
         ACKs in slots: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695

@@ -1,0 +1,56 @@
+//! The built-in scenarios of `docs/networks.md`: what each network does to flows.
+
+use bbrlab_run::RunResult;
+use bbrlab_scenario::Scenario;
+
+fn results(id: &str, sets: &[&str]) -> Vec<RunResult> {
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    let scenario = Scenario::builtin(id, &sets).unwrap_or_else(|errors| panic!("{errors}"));
+    let run = |number| bbrlab_sim::simulate(&scenario.run(number)).expect("a checked scenario");
+    (0..scenario.runs()).map(run).collect()
+}
+
+/// Goodput in Mbit/s and mean RTT in ms of the first flow of each run, in the order of the sweep.
+fn first_flows(id: &str) -> Vec<(f64, f64)> {
+    let results = results(id, &[]);
+    let flows = results.iter().map(|result| &result.summary.flows[0]);
+    flows.map(|flow| (flow.goodput_mbps.unwrap(), flow.rtt_ms.mean.unwrap())).collect()
+}
+
+#[test]
+fn each_network_leaves_its_mark() {
+    // Of a rate that wanders a loss-based flow makes a queue, and BBR less of one.
+    let cellular = first_flows("networks.cellular");
+    assert!(cellular[2].1 > 3.0 * cellular[0].1, "{cellular:?}");
+    // A thousandth of the packets lost at random, and CUBIC stays far below the link.
+    let leo = first_flows("networks.leo");
+    assert!(leo[0].0 > 60.0 && leo[2].0 < 0.5 * leo[0].0, "{leo:?}");
+    // The same at 540 ms; Hybla grows as at 25 ms.
+    let geo = first_flows("networks.geo");
+    assert!(geo[3].0 > 2.0 * geo[2].0 && geo.iter().all(|flow| flow.1 >= 540.0), "{geo:?}");
+    // ACKs in grants 2 to 8 ms apart, and every flow uses the link all the same.
+    let cable = first_flows("networks.cable");
+    assert!(cable.iter().all(|flow| flow.0 > 170.0), "{cable:?}");
+    // A tenth of the rate for some 400 ms of 3.4 s.
+    let blockage = first_flows("networks.blockage");
+    assert!(blockage.iter().all(|flow| (200.0..280.0).contains(&flow.0)), "{blockage:?}");
+    // The download of a link whose uplink is full.
+    let dsl = first_flows("networks.dsl");
+    assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
+    let wifi = first_flows("networks.wifi");
+    assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
+}
+
+#[test]
+fn bbr_takes_a_longer_route_for_a_queue_until_its_minimum_rtt_expires() {
+    let route = first_flows("networks.route-change");
+    assert!(route[0].0 < route[2].0 - 0.5 && route[0].0 > 40.0, "{route:?}");
+}
+
+#[test]
+fn a_model_gives_each_seed_a_path_of_its_own() {
+    let digest =
+        |seed: &str| results("networks.leo", &[seed, "duration=20s"])[0].summary.digest.clone();
+    assert_eq!(digest("seed=1"), digest("seed=1"));
+    assert_ne!(digest("seed=1"), digest("seed=2"));
+}
