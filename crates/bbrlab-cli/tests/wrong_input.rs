@@ -146,7 +146,7 @@ fn scenario_files() {
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 s.toml:9:1 found an unknown key
                 help: did you mean `buffer`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.buffer" = ["1bdp", "2dbp"]; | exit 2
                 error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
                 s.toml:9:32 found "2dbp", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
@@ -207,7 +207,7 @@ fn command_lines() {
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 --set:1:1 found an unknown key
                 help: did you mean `buffer`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             bbrlab run examples.dumbbell --set 'flows[7].cc=cubic' | exit 2
                 error: `--set`: expected a key of the scenario
                 --set:1:1 found `flows[7]`, but there are 1 [[flows]], counted from 0
@@ -327,7 +327,7 @@ fn command_lines_about_folders_and_texts() {
                 error: `bottleneck.rat`: expected a key of `bottleneck`
                 <stdin>:8:1 found an unknown key
                 help: did you mean `rate`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
                 error: `bottleneck.buffer`: expected a `rate` as well
                 <stdin>:9:10 found a buffer of a link without a rate, which never has a queue
             printf 'duration = "1s"\nflows = 3\n' | bbrlab check - | exit 2
@@ -370,7 +370,7 @@ fn each_kind_of_message_in_full() {
           | ^^^^^ found an unknown key
           |
           = help: did you mean `buffer`?
-          = note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+          = note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
         --- exit 2
     "#]].assert_eq(&run_file(&shell, &GOOD.replace("buffer", "bufer")));
     expect![[r#"

@@ -32,6 +32,8 @@ pub struct Link {
     pub queue: Queue,
     /// Drops what exceeds a rate, in front of the queue.
     pub police: Option<Policer>,
+    /// Of so many ACKs of a flow in a row that say nothing but how far data arrived, only the first passes. At least 1.
+    pub ack_thinning: Option<u32>,
     /// Packets are marked if the backlog or the wait exceeds this.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of data packets.
@@ -63,6 +65,7 @@ impl Link {
             buffer,
             queue: Queue::DropTail,
             police: None,
+            ack_thinning: None,
             ecn_threshold: None,
             loss: None,
             loss_at: LossAt::After,

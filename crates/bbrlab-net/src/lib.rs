@@ -25,6 +25,7 @@
 //! | `link/server.rs` | when a packet departs |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
+//! | `link/thinning.rs` | ACKs of which one of several passes |
 //! | `link/delay_clock.rs` | propagation delays that change |
 //! | `link/chance.rs` | hashes and draws of a link's queue discipline, which is one of `bbrlab_queue` |
 //! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | the statistics of a link |

@@ -27,6 +27,12 @@ pub enum Side {
 pub trait Load: Copy + Default + std::fmt::Debug {
     /// What few packets carry beside.
     type Aside: Copy + std::fmt::Debug;
+
+    /// Whether it is an ACK that says nothing but how far data arrived, as far as the load itself tells. What few packets
+    /// carry beside is news.
+    fn is_bare_ack(&self) -> bool {
+        false
+    }
 }
 
 /// Numbers as load, for tests of the network.
@@ -126,6 +132,11 @@ impl<P: Load> Packet<P> {
     #[inline]
     pub(crate) fn flow(&self) -> FlowId {
         FlowId(id_of(self.tie))
+    }
+
+    /// Whether it carries something beside its payload.
+    pub(crate) fn has_aside(&self) -> bool {
+        self.aside != AsideId::NONE
     }
 
     /// Puts the packet on its next leg, whose arrivals have `tie_base` in their ties.

@@ -411,10 +411,15 @@ fn changes(class: &FlowClass, network: &Network) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether data or ACKs wait for slots, which may let too few of them pass.
+/// Whether data or ACKs wait for slots, which may let too few of them pass, or most ACKs are dropped.
 fn waits_for_slots(class: &FlowClass, network: &Network) -> bool {
-    let is_slots = |hop: &Hop| matches!(*hop, Hop::Link(number) if matches!(network.links[number as usize].queue, Queue::Slots(_)));
-    class.forward.iter().chain(&class.reverse).any(is_slots)
+    class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
+        Hop::Link(number) => {
+            let link = &network.links[number as usize];
+            matches!(link.queue, Queue::Slots(_)) || link.ack_thinning.is_some()
+        }
+        Hop::Delay(_) | Hop::Private(_) => false,
+    })
 }
 
 /// Whether the mean window under random loss is that of Reno or CUBIC, or below.

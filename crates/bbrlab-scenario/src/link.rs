@@ -42,6 +42,8 @@ pub(crate) struct LinkSpec {
     /// What rate and delay are drawn from; those of `link` are then the ones at the start.
     pub(crate) model: Option<ModelSpec>,
     pub(crate) reorder: Option<ReorderSpec>,
+    /// One of so many ACKs passes; at least 1.
+    pub(crate) ack_thinning: u32,
     pub(crate) slot: Option<SlotSpec>,
     pub(crate) reverse_rate: Reverse,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
@@ -136,6 +138,7 @@ impl Default for LinkSpec {
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             model: None,
             reorder: None,
+            ack_thinning: 1,
             slot: None,
             reverse_rate: Reverse::UNLIMITED,
             reverse_buffer: None,
@@ -167,6 +170,9 @@ const RATE: Form = Form::Any(&[
         optional("opportunities_ms", Form::List(&Form::Whole(0, 86_400_000))),
     ]),
 ]);
+
+/// The most ACKs of which one passes.
+const ACKS_MAX: u64 = 1000;
 
 const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
 
@@ -406,6 +412,18 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             let ReorderSpec { ratio, by } = spec.reorder?;
             Some(format!("{{ ratio = {}, by = \"{}\" }}", toml_number(ratio), show_span(by)))
         },
+    ),
+    key(
+        "ack_thinning",
+        "0.2.0",
+        Form::Whole(1, ACKS_MAX),
+        "of so many ACKs of a flow in a row that say nothing but how far data arrived (no SACK blocks, no ECN echo, no SYN or FIN) only \
+         the first passes in the reverse direction",
+        |spec: &mut LinkSpec, given| {
+            let of = given.value(|reader, node, name| reader.integer(node, name, 1, ACKS_MAX));
+            set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));
+        },
+        |spec| Some(spec.ack_thinning.to_string()),
     ),
     key(
         "slot",

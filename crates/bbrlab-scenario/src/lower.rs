@@ -12,7 +12,7 @@ use crate::route::{LinkHops, Router};
 use crate::slot::SlotSpec;
 use crate::spec::Spec;
 use crate::steps::STEPS_MAX;
-use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Reorder};
+use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
 /// Numbers of flows and links have 24 bits in an event's key.
@@ -164,7 +164,7 @@ fn lower_link<'s>(
     }
     let (plain, delay) = (&plain, plain.delay);
     // A constant delay before slots is that of the slots.
-    let mut direction = |link: Link, buffer: BufferSpec, slot: Option<SlotSpec>| {
+    let mut direction = |link: Link, buffer: BufferSpec, slot: Option<SlotSpec>, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()
             || link.jitter.is_some()
@@ -174,6 +174,12 @@ fn lower_link<'s>(
         let (own, of_slots) = if is_inside { (Span::ZERO, delay) } else { (delay, Span::ZERO) };
         let slots = slot.map(|slot| slot.link(format!("{}.slots", link.name), of_slots));
         let mut hops = Vec::new();
+        if acks > 1 {
+            let thinning = format!("{}.thinning", link.name);
+            let thinning = Link::new(thinning, Rate::Unlimited, Buffer::Unlimited);
+            hops.push(Hop::Link(number(links)));
+            links.push(Link { ack_thinning: Some(acks), ..thinning });
+        }
         if link.rate.is_limited() || alters {
             hops.push(Hop::Link(number(links)));
             buffers.push((number(links), buffer));
@@ -195,7 +201,7 @@ fn lower_link<'s>(
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };
-    let forward = direction(link, BufferSpec::of_link(spec), spec.slot);
+    let forward = direction(link, BufferSpec::of_link(spec), spec.slot, 1);
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let link = Link {
         queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
@@ -204,7 +210,8 @@ fn lower_link<'s>(
         delay_steps: plain.delay_steps.clone(),
         ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
-    let reverse = direction(link, BufferSpec::of_reverse(spec), spec.reverse_slot);
+    let reverse =
+        direction(link, BufferSpec::of_reverse(spec), spec.reverse_slot, spec.ack_thinning);
     LinkHops { name, forward, reverse, delay }
 }
 

@@ -112,6 +112,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "loss = [[\"0s\", 0], [\"2s\", \"25%\"]]",
             "trace = { rows = [\"time_s,delay_ms,loss\", \"0,5,0\", \"2.5,9.5,0.01\"] }",
             "trace = { model = \"leo\", rate = [\"5Mbit/s\", \"20Mbit/s\"], delay = [\"5ms\", \"9ms\"], every = \"4s\", outage = \"60ms\" }",
+            "ack_thinning = 1",
+            "ack_thinning = 4",
             "slot = \"4ms\"",
             "slot = { min_delay = \"4ms\" }",
             "slot = { min_delay = \"0ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }",

@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -521,6 +521,10 @@ fn queues_loss_and_reordering() {
             [bottleneck] + jitter = "0ms" | 7:10-14 | found "0ms", which is zero
         `bottleneck.reorder.by`: expected how long the other packets wait, such as "1ms"
             [bottleneck] + reorder = { ratio = 0.01 } | 7:11-26 | found nothing: the key is missing
+        `bottleneck.ack_thinning`: expected a whole number from 1 to 1000
+            [bottleneck] + ack_thinning = 0      | 7:16-16 | found the number 0
+            [bottleneck] + ack_thinning = 2.5    | 7:16-18 | found the number 2.5
+            [bottleneck] + ack_thinning = "4pkt" | 7:16-21 | found "4pkt"
         `bottleneck.slot`: expected a time above zero such as "30ms"
             [bottleneck] + slot = "0ms" | 7:8-12 | found "0ms", which is zero
             [bottleneck] + slot = 4     | 7:8-8 | found the number 4, which has no unit
@@ -646,7 +650,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -685,7 +689,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

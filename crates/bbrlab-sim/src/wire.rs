@@ -66,6 +66,10 @@ const HAS_TS: u8 = 1 << 7;
 
 impl Load for Payload {
     type Aside = [SackBlock; 4];
+
+    fn is_bare_ack(&self) -> bool {
+        self.flags & !flag::PSH == flag::ACK && self.len == 0 && self.sack_count() == 0
+    }
 }
 
 impl Payload {

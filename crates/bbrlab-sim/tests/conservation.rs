@@ -90,6 +90,8 @@ fn extra() -> impl Strategy<Value = String> {
         "delay = [[\"0s\", \"0ms\"], [\"1us\", \"1s\"], [\"700ms\", \"0ms\"], [\"900ms\", \"7ms\"]]",
         "delay = [[\"0s\", \"0ms\"], [\"1us\", \"1s\"], [\"700ms\", \"0ms\"]]\nkeep_order = false\nreverse_rate = \"1Mbit/s\"",
         "delay = [[\"0s\", \"0ms\"], [\"500ms\", \"90ms\"]]\nslot = \"4ms\"\nqueue = \"codel\"\njitter = \"1ms\"\nreorder = { ratio = 0.1, by = \"5ms\" }",
+        "ack_thinning = 1000\nreverse_slot = \"1ms\"",
+        "ack_thinning = 2\nreverse_rate = \"100kbit/s\"",
         "slot = \"4ms\"\nreverse_slot = \"1ns\"",
         "slot = { min_delay = \"0ms\", max_delay = \"1ns\", packets = 1, limit = 1 }",
         "slot = { min_delay = \"1ms\", max_delay = \"90ms\", bytes = \"1B\", limit = 7 }\njitter = \"1ms\"",

@@ -146,6 +146,20 @@ fn loss_comes_and_goes_as_its_schedule_says() {
 }
 
 #[test]
+fn one_of_four_acks_passes_while_nothing_is_lost() {
+    let acks = |of: u32| {
+        let link = format!("ack_thinning = {of}\nreverse_rate = \"10Mbit/s\"");
+        let result = one("", &link, "cc = \"bbr1\"\nrate = \"10Mbit/s\"");
+        let back = result.summary.links.iter().find(|link| link.name == "bottleneck.reverse");
+        let arrived = back.unwrap().arrivals.unwrap();
+        (arrived, goodput(&result), flow(&result).retransmitted_packets)
+    };
+    let (all, fourth) = (acks(1), acks(4));
+    assert!((all.0 / 4).abs_diff(fourth.0) * 20 < all.0 / 4, "{all:?} {fourth:?}");
+    assert!((all.1 / fourth.1 - 1.0).abs() < 0.02 && fourth.2 < 30, "{all:?} {fourth:?}");
+}
+
+#[test]
 fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     let rtt = |link: &str| {
         let flow = one("", link, "cc = \"bbr1\"\nrate = \"1Mbit/s\"").summary.flows[0].clone();

@@ -120,6 +120,11 @@ impl<P: Load> Network<P> {
             self.asides.forget(&packet);
             return;
         }
+        if link.thinning.as_mut().is_some_and(|thinning| thinning.drops(&packet)) {
+            link.stats.drops_thinned += 1;
+            self.asides.forget(&packet);
+            return;
+        }
         let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
         match &mut link.line {
             Line::Virtual { buffer, shadows } => {

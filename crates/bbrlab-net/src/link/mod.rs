@@ -14,6 +14,7 @@ pub(crate) mod queue_length;
 mod serialiser;
 pub(crate) mod server;
 pub(crate) mod stats;
+mod thinning;
 mod token_bucket;
 mod trace_clock;
 
@@ -32,6 +33,7 @@ use delay_clock::DelayClock;
 pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::LinkStats;
+use thinning::Thinning;
 
 /// How drop-tail links are computed. The results are the same; tests compare the two. A link with another queue
 /// discipline always has departure events.
@@ -55,6 +57,7 @@ pub(crate) struct Link {
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) loss_before: Option<Box<LossProcess>>,
     pub(crate) police: Option<Box<Police>>,
+    pub(crate) thinning: Option<Box<Thinning>>,
     pub(crate) impairments: Impairments,
     pub(crate) stats: LinkStats,
     pub(crate) name: String,
@@ -129,6 +132,7 @@ impl Link {
         let is_plain = is_quiet
             && loss_before.is_none()
             && link.police.is_none()
+            && link.ack_thinning.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
         let line = match (link.queue, mode) {
@@ -152,6 +156,7 @@ impl Link {
             delay: if delay.is_some() { Span::ZERO } else { link.delay },
             ecn_threshold: link.ecn_threshold,
             loss_before,
+            thinning: link.ack_thinning.map(|of| Box::new(Thinning::new(of))),
             police: link.police.as_ref().map(|policer| Box::new(Police::new(policer))),
             impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
             stats: LinkStats { drops_policer: link.police.map(|_| 0), ..LinkStats::default() },

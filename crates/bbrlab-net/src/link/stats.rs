@@ -18,6 +18,8 @@ pub struct LinkStats {
     pub drops_random: u64,
     /// Packets that the policer dropped; `None` without one.
     pub drops_policer: Option<u64>,
+    /// ACKs dropped so that one of several passes.
+    pub drops_thinned: u64,
     /// Packets marked `Ce` here, counted when they depart.
     pub marks: u64,
     /// Packets sent, including those lost at random after the queue.
@@ -38,7 +40,8 @@ impl LinkStats {
     /// All drops.
     #[must_use]
     pub fn drops(&self) -> u64 {
-        self.drops_full + self.drops_aqm + self.drops_random + self.drops_policer.unwrap_or(0)
+        let queue = self.drops_full + self.drops_aqm;
+        queue + self.drops_random + self.drops_thinned + self.drops_policer.unwrap_or(0)
     }
 
     /// Packets in the queue and in service now.
