@@ -103,28 +103,11 @@ impl<P: Load> Network<P> {
         if recorded {
             self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
-        if is_data && link.loss_before.as_mut().is_some_and(|loss| loss.loses(due)) {
-            link.stats.drops_random += 1;
-            self.accounts.losses(flow).random += 1;
-            if recorded {
-                self.accounts.digest.add(Record::DropRandom, id, packet.identity, due);
-            }
+        if self.stops_in_front(id, &packet, recorded) {
             self.asides.forget(&packet);
             return;
         }
-        if link.police.as_mut().is_some_and(|police| !police.admits(now, wire_bytes)) {
-            link.stats.drops_policer = link.stats.drops_policer.map(|drops| drops + 1);
-            if recorded {
-                self.accounts.digest.add(Record::DropPoliced, id, packet.identity, due);
-            }
-            self.asides.forget(&packet);
-            return;
-        }
-        if link.thinning.as_mut().is_some_and(|thinning| thinning.drops(&packet)) {
-            link.stats.drops_thinned += 1;
-            self.asides.forget(&packet);
-            return;
-        }
+        let link = &mut self.links[id.0 as usize];
         let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
         match &mut link.line {
             Line::Virtual { buffer, shadows } => {
@@ -187,6 +170,33 @@ impl<P: Load> Network<P> {
                 self.enqueue(id, queued);
             }
         }
+    }
+
+    /// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of
+    /// several ACKs.
+    #[inline]
+    fn stops_in_front(&mut self, id: LinkId, packet: &Packet<P>, recorded: bool) -> bool {
+        let (due, now) = (self.due, self.now);
+        let link = &mut self.links[id.0 as usize];
+        let record = if packet.ticket.is_data()
+            && link.loss_before.as_mut().is_some_and(|loss| loss.loses(due))
+        {
+            link.stats.drops_random += 1;
+            self.accounts.losses(packet.flow()).random += 1;
+            Record::DropRandom
+        } else if link.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes))
+        {
+            link.stats.drops_policer = link.stats.drops_policer.map(|drops| drops + 1);
+            Record::DropPoliced
+        } else {
+            let thins = link.thinning.as_mut().is_some_and(|thinning| thinning.drops(packet));
+            link.stats.drops_thinned += u64::from(thins);
+            return thins;
+        };
+        if recorded {
+            self.accounts.digest.add(record, id, packet.identity, due);
+        }
+        true
     }
 
     fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
