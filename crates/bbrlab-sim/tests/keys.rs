@@ -119,7 +119,7 @@ fn a_longer_path_lengthens_the_rtt_in_both_directions_and_a_shorter_one_lets_pac
     assert!((10.0..11.0).contains(&rtt(&in_order).0), "{:?}", rtt(&in_order));
     assert_eq!(flow(&in_order).lost_packets, Some(0));
     assert_ne!(in_order.summary.digest, overtaking.summary.digest);
-    assert_eq!(goodput(&in_order).round(), goodput(&overtaking).round());
+    assert!((goodput(&in_order) - goodput(&overtaking)).abs() < 0.1);
 }
 
 #[test]
