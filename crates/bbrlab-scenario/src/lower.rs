@@ -6,12 +6,12 @@ use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
 use crate::link::{LinkSpec, LossSpec};
 use crate::model::Path;
+use crate::path_trace::STEPS_MAX;
 use crate::quantity::show_span;
 use crate::reader::Reader;
 use crate::route::{LinkHops, Router};
 use crate::slot::SlotSpec;
 use crate::spec::Spec;
-use crate::steps::STEPS_MAX;
 use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 

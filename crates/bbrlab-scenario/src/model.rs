@@ -11,9 +11,9 @@ use bbrlab_units::{BitRate, Span, Time};
 use crate::canonical::toml_string;
 use crate::document::{Node, Table, Value};
 use crate::key::name_of;
+use crate::path_trace::STEPS_MAX;
 use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Reader};
-use crate::steps::STEPS_MAX;
 
 /// What changes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

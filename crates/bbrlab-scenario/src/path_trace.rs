@@ -9,7 +9,6 @@ use bbrlab_units::{BitRate, Span, Time};
 
 use crate::decimal::Decimal;
 use crate::quantity::{parse_rate, parse_span};
-use crate::steps::STEPS_MAX;
 
 /// What a trace says; a column that it does not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +19,9 @@ pub(crate) struct PathTrace {
     /// The text that it was read from, without comments and empty lines.
     pub(crate) lines: Vec<String>,
 }
+
+/// The longest schedule, and the longest trace.
+pub(crate) const STEPS_MAX: usize = 100_000;
 
 const TIME: &str = "time_s";
 const RATE: &str = "rate_mbps";

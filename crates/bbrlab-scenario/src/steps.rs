@@ -6,11 +6,9 @@ use bbrlab_units::{Span, Time};
 
 use crate::canonical::toml_string;
 use crate::document::{Node, Value};
+use crate::path_trace::STEPS_MAX;
 use crate::quantity::show_span;
 use crate::reader::{Reader, found};
-
-/// The longest schedule.
-pub(crate) const STEPS_MAX: usize = 100_000;
 
 /// What messages say about a schedule.
 pub(crate) struct Told {
