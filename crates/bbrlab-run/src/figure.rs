@@ -150,8 +150,8 @@ macro_rules! record {
         $($name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
             $(, = $formula:expr)?;)*
     }) => {
-        $(#[$attribute])*
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        $(#[$attribute])*
         pub struct $record {
             $(#[doc = $meaning] pub $name: $kind,)*
         }

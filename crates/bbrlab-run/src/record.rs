@@ -56,7 +56,8 @@ record! {
 }
 
 record! {
-    /// The figures of a link.
+    /// The figures of a link. Records of earlier versions have fewer.
+    #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
         rate_mbps: Option<f64>, Result, "Mbit/s", "mean rate of the link from the first flow's start on";
@@ -65,6 +66,8 @@ record! {
         departures: Option<u64>, Result, "packets", "packets whose last bit left a link's queue";
         queued_at_end: Option<u64>, Result, "packets", "packets at a link at the end, the one in service included";
         drops: Option<u64>, Result, "packets", "packets that a link's queue refused or dropped";
+        drops_enqueue: Option<u64>, Result, "packets", "those of the drops that happened when a packet arrived; null at a drop-tail link";
+        drops_dequeue: Option<u64>, Result, "packets", "those of the drops that happened when the link asked for the next packet; null at a drop-tail link";
         random_losses: Option<u64>, Result, "packets", "packets that a link's `loss` lost: among its departures, or before its queue where `loss_at` says so";
         policer_drops: Option<u64>, Result, "packets", "packets that a link's policer dropped";
         drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
@@ -72,6 +75,7 @@ record! {
         marks: Option<u64>, Result, "packets", "packets that the link marked CE";
         queue_packets: QueuePackets, Result, "packets", "over time, including the packet in service";
         queue_delay_ms: QueueDelay, Result, "ms", "over packets, from arrival to start of service";
+        sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in a queue discipline; null at a drop-tail link";
     }
 }
 
@@ -102,6 +106,16 @@ record! {
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";
         p99: Option<f64>, Result, "ms", "99th percentile";
+    }
+}
+
+record! {
+    /// How long packets were in a queue discipline.
+    #[derive(Copy)]
+    Sojourn {
+        mean: Option<f64>, Result, "ms", "mean";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        max: Option<f64>, Result, "ms", "maximum";
     }
 }
 

@@ -12,7 +12,7 @@ use bbrlab_net::{FlowLosses, LinkId, LinkStats, Network};
 use bbrlab_run::Run;
 use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
-    RunSummary, Srtt, jain,
+    RunSummary, Sojourn, Srtt, jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -141,7 +141,9 @@ fn link_summary(
         arrivals: Some(stats.arrivals),
         departures: Some(stats.sent_packets),
         queued_at_end: Some(stats.backlog_packets()),
-        drops: Some(stats.drops_full + stats.drops_aqm),
+        drops: Some(stats.drops_of_queue()),
+        drops_enqueue: stats.drops_dequeue.map(|drops| stats.drops_of_queue() - drops),
+        drops_dequeue: stats.drops_dequeue,
         random_losses: Some(stats.drops_random),
         policer_drops: stats.drops_policer,
         marks: Some(stats.marks),
@@ -157,7 +159,22 @@ fn link_summary(
             p95: ms(stats.delay.quantile(950)),
             p99: ms(stats.delay.quantile(990)),
         },
+        sojourn_ms: sojourn(stats),
         ..LinkSummary::default()
+    }
+}
+
+/// The times in a queue discipline; the longest is known within 1/128.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn sojourn(stats: &LinkStats) -> Sojourn {
+    if stats.drops_dequeue.is_none() {
+        return Sojourn::default();
+    }
+    let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
+    Sojourn {
+        mean: stats.delay.mean_ns().map(|ns| ns / NS_PER_MS),
+        p95: ms(stats.delay.quantile(950)),
+        max: ms(stats.delay.quantile(1000)),
     }
 }
 

@@ -372,8 +372,14 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Figures of sources that the random scenarios do not have, which came after the file of their digests.
-const OF_OTHER_SOURCES: [&str; 2] = ["turned_away: None, ", ", stalled_s: None"];
+/// Figures of sources and queue disciplines that the random scenarios do not have, which came after the file of their
+/// digests.
+const OF_OTHERS: [&str; 4] = [
+    "turned_away: None, ",
+    ", stalled_s: None",
+    "drops_enqueue: None, drops_dequeue: None, ",
+    ", sojourn_ms: Sojourn { mean: None, p95: None, max: None }",
+];
 
 /// A digest of what can be printed.
 fn digest_of(value: &impl std::fmt::Debug) -> u64 {
@@ -381,7 +387,7 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
         (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
     };
     let printed = format!("{value:?}");
-    OF_OTHER_SOURCES.iter().fold(printed, |text, none| text.replace(none, "")).bytes().fold(0, fold)
+    OF_OTHERS.iter().fold(printed, |text, none| text.replace(none, "")).bytes().fold(0, fold)
 }
 
 /// The file has a line for each scenario: data packets, events, and digests of figures and of series. No commit changes it

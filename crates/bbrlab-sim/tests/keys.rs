@@ -270,6 +270,20 @@ fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_rand
 }
 
 #[test]
+fn drops_are_told_by_whether_a_packet_arrived_or_left() {
+    let link = |queue: &str| one("", queue, CUBIC).summary.links[0].clone();
+    let codel = link("queue = \"codel\"");
+    assert_eq!((codel.drops_enqueue, codel.drops_dequeue), (Some(0), codel.drops));
+    assert!(codel.drops > Some(0), "{codel:?}");
+    let sojourn = codel.sojourn_ms;
+    assert!(sojourn.mean < sojourn.p95 && sojourn.p95 < sojourn.max, "{sojourn:?}");
+    let red = link("queue = \"red\"");
+    assert_eq!((red.drops_enqueue, red.drops_dequeue), (red.drops, Some(0)));
+    let tail = link("");
+    assert_eq!((tail.drops_enqueue, tail.drops_dequeue, tail.sojourn_ms.max), (None, None, None));
+}
+
+#[test]
 fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
     let at = |link: &str| {
         result(&format!(

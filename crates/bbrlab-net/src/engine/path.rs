@@ -303,6 +303,7 @@ impl<P: Load> Network<P> {
         let Line::Events { queue, chance, in_service, served } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
+        let dropped_before = link.stats.drops_of_queue();
         let mut drops = Drops {
             id,
             due,
@@ -314,6 +315,8 @@ impl<P: Load> Network<P> {
             asides: &mut self.asides,
         };
         let next = queue.dequeue(now, chance, &mut |packet, cause| drops.drop(&packet, cause));
+        let dropped = link.stats.drops_of_queue() - dropped_before;
+        link.stats.drops_dequeue = link.stats.drops_dequeue.map(|drops| drops + dropped);
         let Some(mut packet) = next else { return };
         let wait = now.since(packet.arrived_at);
         if marks_on_wait(link.ecn_threshold, wait, packet.ecn) {

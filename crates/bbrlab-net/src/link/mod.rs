@@ -159,7 +159,11 @@ impl Link {
             thinning: link.ack_thinning.map(|of| Box::new(Thinning::new(of))),
             police: link.police.as_ref().map(|policer| Box::new(Police::new(policer))),
             impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
-            stats: LinkStats { drops_policer: link.police.map(|_| 0), ..LinkStats::default() },
+            stats: LinkStats {
+                drops_policer: link.police.map(|_| 0),
+                drops_dequeue: (link.queue != Queue::DropTail).then_some(0),
+                ..LinkStats::default()
+            },
             name: link.name.clone(),
         }
     }

@@ -14,6 +14,9 @@ pub struct LinkStats {
     pub drops_full: u64,
     /// Packets that the queue discipline dropped for another reason.
     pub drops_aqm: u64,
+    /// Of both, packets dropped when the link asked for the next packet; the others were dropped when one arrived. `None`
+    /// at a drop-tail link.
+    pub drops_dequeue: Option<u64>,
     /// Packets lost at random; those lost after the queue count from their departure on.
     pub drops_random: u64,
     /// Packets that the policer dropped; `None` without one.
@@ -42,6 +45,12 @@ impl LinkStats {
     pub fn drops(&self) -> u64 {
         let queue = self.drops_full + self.drops_aqm;
         queue + self.drops_random + self.drops_thinned + self.drops_policer.unwrap_or(0)
+    }
+
+    /// Drops by the queue discipline, for whichever reason.
+    #[must_use]
+    pub fn drops_of_queue(&self) -> u64 {
+        self.drops_full + self.drops_aqm
     }
 
     /// Packets in the queue and in service now.

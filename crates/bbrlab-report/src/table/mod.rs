@@ -119,6 +119,7 @@ pub(crate) mod tests {
                     p95: Some(28.5),
                     p99: Some(41.0),
                 },
+                ..LinkSummary::default()
             }],
             flow_groups: vec![group("bbr1", 24.6), group("cubic", 21.9)],
             flows: vec![flow(0, "bbr1", 24.61), flow(1, "cubic", 21.97)],
