@@ -7,6 +7,7 @@ mod bench;
 mod builds_agree;
 mod circles;
 mod dependencies;
+mod disciplines;
 mod mutants;
 mod pages;
 mod replication;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|overheads|pgo|mutants|replication|explanations>
+    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines>
   check   format, room map, lints, all tests, documents, debug and release builds agree, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
@@ -29,7 +30,8 @@ const USAGE: &str =
   pgo     a release binary built with a profile of itself; nothing needs it
   mutants how many random changes of the code the tests notice; not part of `check`
   replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`
-  explanations FILE... the same of documents made with `--explain` or `--sensitivity`";
+  explanations FILE... the same of documents made with `--explain` or `--sensitivity`
+  disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         "explanations" => {
             replication::keep_explanations(&root(), &env::args().skip(2).collect::<Vec<_>>())
         }
+        "disciplines" => disciplines::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

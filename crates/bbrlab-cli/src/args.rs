@@ -65,6 +65,7 @@ pub(crate) enum Verb {
   bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
   bbrlab plot RUN --panels rtt,cwnd --from 5s --to 20s --size 84x60mm --format pdf
   bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
+  bbrlab plot SWEEP --metric share --against queue_delay_ms.mean --x bottleneck.rate
   bbrlab plot SWEEP --cdf fct
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
@@ -304,7 +305,10 @@ pub(crate) struct PlotArgs {
     /// Figures of a sweep, by their names in `list metrics`: `share`, `fct_ms.p95`
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
-    /// Swept key along the axis
+    /// Figure of a sweep along the axis, in place of a swept key: `queue_delay_ms.mean`
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) against: Option<String>,
+    /// Swept key along the axis; with --against, the one along which points are joined
     #[arg(long, value_name = "KEY")]
     pub(crate) x: Option<String>,
     /// Swept key that colours tell apart

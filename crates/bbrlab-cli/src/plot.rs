@@ -12,6 +12,7 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
     let choice = PlotChoice {
         panels: args.panels.clone(),
         metrics: args.metric.clone(),
+        against: args.against.clone(),
         x: args.x.clone(),
         by: args.by.clone(),
         from: args.from.clone(),

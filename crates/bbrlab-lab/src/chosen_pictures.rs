@@ -26,6 +26,8 @@ pub struct PlotChoice {
     pub panels: Vec<String>,
     /// Figures of a sweep's picture.
     pub metrics: Vec<String>,
+    /// The figure along the axis of a sweep's picture, in place of a swept key.
+    pub against: Option<String>,
     /// The swept key along the axis.
     pub x: Option<String>,
     /// The swept key that colours tell apart.
@@ -48,13 +50,18 @@ impl PlotChoice {
     }
 
     fn of_sweeps(&self) -> bool {
-        !self.metrics.is_empty() || self.x.is_some() || (self.by.is_some() && self.cdf.is_empty())
+        !self.metrics.is_empty()
+            || self.against.is_some()
+            || self.x.is_some()
+            || (self.by.is_some() && self.cdf.is_empty())
     }
 
     /// What the names of the pictures' files end in, so that chosen pictures do not replace the usual ones.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
-        parts.extend(self.panels.iter().chain(&self.metrics).cloned());
+        parts.extend(self.panels.iter().cloned());
+        // A picture of one figure against another has both in its name.
+        parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
         parts.extend(self.by.iter().map(|by| format!("by-{by}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
         parts.extend(self.to.iter().map(|to| format!("to-{to}")));
@@ -118,7 +125,7 @@ pub fn plot_overlay(
         )));
     };
     if choice.of_sweeps() || !choice.cdf.is_empty() || choice.by.is_some() {
-        let reason = "--overlay draws two runs over time; --metric, --x, --by and --cdf are for other pictures";
+        let reason = "--overlay draws two runs over time; --metric, --against, --x, --by and --cdf are for other pictures";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let Chosen { run, formats, .. } = Chosen::new(choice)?;
@@ -182,6 +189,7 @@ impl<'a> Chosen<'a> {
         let cdf = named("--cdf", &choice.cdf, Distribution::NAMED).map_err(usage)?;
         let sweep = SweepChoice {
             metrics: choice.metrics.clone(),
+            against: choice.against.clone(),
             x: choice.x.clone(),
             by: choice.by.clone(),
             shape,
@@ -195,7 +203,7 @@ impl<'a> Chosen<'a> {
         }
         match results.kind {
             Kind::Run if self.choice.of_sweeps() => {
-                Err("this is a single run, and --metric, --x and --by are for sweeps".to_owned().into())
+                Err("this is a single run, and --metric, --against, --x and --by are for sweeps".to_owned().into())
             }
             Kind::Run => {
                 let files = read_run_files(&results.path)?;

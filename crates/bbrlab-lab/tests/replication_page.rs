@@ -2,11 +2,14 @@
 //! `cargo xtask replication`, and `results/explanations.json`, by `cargo xtask explanations`) and the scenarios of today.
 //! `UPDATE_EXPECT=1` writes the tables anew.
 
+mod page_section;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use bbrlab_lab::{papers, scenario_hashes};
+use page_section::with_section;
 use serde_json::Value;
 
 const RESULTS: &str = "results/replication.json";
@@ -103,13 +106,6 @@ fn what_is_explained_is_a_claim_about_an_artifact() {
     for one in list(&explanations, "explanations") {
         assert!(is_artifact(text(one, "claim")), "{}", text(one, "claim"));
     }
-}
-
-/// The page with what stands between two marks replaced.
-fn with_section(page: &str, begin: &str, end: &str, section: &str) -> String {
-    let (head, rest) = page.split_once(begin).expect("the page has the marks");
-    let (_, tail) = rest.split_once(end).expect("the page has both marks");
-    format!("{head}{begin}\n\n{section}\n{end}{tail}")
 }
 
 /// The counts, and each paper's claims.

@@ -28,7 +28,13 @@ pub(crate) enum Metric<'a> {
     PerGroup(&'a str),
 }
 
-impl Metric<'_> {
+impl<'a> Metric<'a> {
+    /// Its name in records.
+    pub(crate) fn name(self) -> &'a str {
+        let (Self::Run(name) | Self::Bottleneck(name) | Self::PerGroup(name)) = self;
+        name
+    }
+
     pub(crate) fn is_per_group(self) -> bool {
         matches!(self, Self::PerGroup(_))
     }

@@ -81,6 +81,8 @@ builtins! {
     "ecn.bbr3": "ecn/bbr3.toml",
     "ecn.dctcp": "ecn/dctcp.toml",
     "ecn.cubic": "ecn/cubic.toml",
+    "queues.vs-cubic": "queues/vs-cubic.toml",
+    "queues.alone": "queues/alone.toml",
     "examples.dumbbell": "examples/dumbbell.toml",
     "examples.bbr3-vs-cubic": "examples/bbr3-vs-cubic.toml",
     "examples.completion-times": "examples/completion-times.toml",

@@ -95,6 +95,38 @@ impl Axis {
     }
 }
 
+/// Values over a wider range than this have a logarithmic axis.
+const LINEAR_RANGE: f64 = 12.0;
+
+/// An axis for values of any range: logarithmic for a wide one.
+#[derive(Clone, Debug)]
+pub(crate) struct Ratios {
+    pub(crate) axis: Axis,
+    is_log: bool,
+}
+
+impl Ratios {
+    /// From `least` to `greatest`, with about `wanted` ticks if it is linear.
+    pub(crate) fn new(least: f64, greatest: f64, wanted: usize) -> Self {
+        let is_log = least > 0.0 && greatest > LINEAR_RANGE * least;
+        let axis = if is_log {
+            Axis::logarithmic(least * 0.9, greatest * 1.1)
+        } else {
+            Axis::from_zero(greatest, wanted)
+        };
+        Self { axis, is_log }
+    }
+
+    /// The place of a value on the axis; what has no logarithm is at its low end.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        match self.is_log {
+            true if value > 0.0 => log2(value),
+            true => self.axis.low,
+            false => value,
+        }
+    }
+}
+
 fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
     if decimals == 0 && is_grouped {
         #[expect(

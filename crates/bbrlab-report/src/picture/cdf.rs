@@ -6,7 +6,7 @@
 use bbrlab_run::RunSummary;
 
 use super::Picture;
-use super::axis::{Axis, log2};
+use super::axis::{Axis, Ratios};
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
 use super::head::Head;
@@ -24,8 +24,6 @@ const GAP_Y: f64 = 72.0;
 const GAP_X: f64 = 46.0;
 /// More panels than this are too small.
 const PANELS_SHOWN: usize = 12;
-/// Values over a wider range than this have a logarithmic axis.
-const LINEAR_RANGE: f64 = 12.0;
 /// More curves than this cannot be told apart.
 const CURVES_SHOWN: usize = 16;
 
@@ -146,8 +144,7 @@ struct Sheet<'a> {
     left_out: usize,
     /// The names of all curves, in the order of their colours.
     names: Vec<String>,
-    x: Axis,
-    is_log: bool,
+    x: Ratios,
     columns: u32,
     panel_height: f64,
 }
@@ -161,13 +158,8 @@ impl<'a> Sheet<'a> {
         let values = || panels.iter().flat_map(|(_, curves)| curves).flat_map(|of| &of.values);
         let least = values().copied().fold(f64::INFINITY, f64::min);
         let greatest = values().copied().fold(0.0, f64::max);
-        let is_log = least > 0.0 && greatest > LINEAR_RANGE * least;
         let narrow = input.shape.is_narrow();
-        let x = if is_log {
-            Axis::logarithmic(least * 0.9, greatest * 1.1)
-        } else {
-            Axis::from_zero(greatest, if narrow || panels.len() > 1 { 5 } else { 8 })
-        };
+        let x = Ratios::new(least, greatest, if narrow || panels.len() > 1 { 5 } else { 8 });
         let mut names: Vec<String> = Vec::new();
         for curve in panels.iter().flat_map(|(_, curves)| curves) {
             if !names.contains(&curve.name) {
@@ -177,7 +169,7 @@ impl<'a> Sheet<'a> {
         let most = if narrow { 2 } else { 3 };
         let columns = u32::try_from(panels.len()).unwrap_or(most).min(most);
         let panel_height = PANEL_HEIGHT;
-        let mut sheet = Self { input, panels, left_out, names, x, is_log, columns, panel_height };
+        let mut sheet = Self { input, panels, left_out, names, x, columns, panel_height };
         let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
         sheet.panel_height = input.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
         if sheet.panel_height < LOWEST_PANEL {
@@ -263,7 +255,7 @@ impl<'a> Sheet<'a> {
                 right: left + width,
                 top,
                 bottom: top + self.panel_height,
-                x: self.x.clone(),
+                x: self.x.axis.clone(),
                 y: Axis::up_to(1.0, if self.panel_height < 120.0 { 2 } else { 5 }),
             };
             self.paint_panel(&panel, name, curves, column == 0);
@@ -276,7 +268,6 @@ impl<'a> Sheet<'a> {
         let title = if name.is_empty() { "Cumulative share" } else { name };
         let words = TextLook::new(12.0, palette::INK).bold();
         panel.canvas.text(&cut(title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
-        let place = |value: f64| if self.is_log { log2(value) } else { value };
         for curve in curves {
             #[expect(clippy::cast_precision_loss, reason = "numbers of values")]
             let (all, one) = (curve.values.len() as f64 + curve.without as f64, 1.0);
@@ -284,7 +275,7 @@ impl<'a> Sheet<'a> {
             let mut share = 0.0;
             let mut column = None;
             for &value in &curve.values {
-                let x = place(value);
+                let x = self.x.place(value);
                 // Steps within a column of the picture are one.
                 if column != Some(panel.column(x)) {
                     column = Some(panel.column(x));

@@ -21,6 +21,9 @@ pub(crate) const GRID: RGBColor = RGBColor(232, 232, 232);
 pub(crate) const REFERENCE: RGBColor = RGBColor(90, 90, 90);
 pub(crate) const DROP: RGBColor = RGBColor(190, 20, 40);
 
+/// How many colours can be told apart.
+pub(crate) const COLORS: usize = LINES.len();
+
 /// The colour of the line with this index.
 pub(crate) fn line(at: usize) -> RGBColor {
     LINES[at % LINES.len()]

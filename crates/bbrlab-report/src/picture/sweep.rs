@@ -3,6 +3,7 @@
 //! Quantities have a numeric axis, logarithmic where the values are geometric; points between which there is nothing,
 //! such as two algorithms, are not joined. Small dots are single seeds, bars the 95 % intervals of their mean.
 
+mod against;
 mod choice;
 mod plot;
 
@@ -54,6 +55,9 @@ pub fn chosen_sweep_pictures(
     runs: &[RunSummary],
     choice: &SweepChoice,
 ) -> Result<Vec<Picture>, String> {
+    if let Some(across) = &choice.against {
+        return against::against(title, runs, across, choice);
+    }
     let groups = groups(runs);
     let swept = varying_keys(&groups);
     let usual = answers(runs, &groups);
@@ -308,7 +312,7 @@ impl<'a> Sheet<'a> {
         curves: &[Curve],
         is_first: bool,
     ) {
-        let title = self.title_of(figure);
+        let title = title_of(figure, self.flow_groups.len() > 1);
         let room = panel.right - panel.left;
         if self.is_multiple() {
             if is_first {
@@ -338,33 +342,6 @@ impl<'a> Sheet<'a> {
         plot::plot(panel, curves, &self.swept);
         panel.border();
         panel.x_labels(&cut(&self.swept.title, room, SMALL, false));
-    }
-
-    /// The title of a figure's panel, with its unit.
-    fn title_of(&self, figure: &Answer<'_>) -> String {
-        let (Metric::Run(name) | Metric::Bottleneck(name) | Metric::PerGroup(name)) = figure.metric;
-        let title = match name {
-            "share" => "Share of the goodput",
-            "fct_ms.p50" => "Completion time, median",
-            "fct_ms.p95" => "Completion time, p95",
-            "fct_ms.p99" => "Completion time, p99",
-            "fct_ms.unfinished" => "Transfers not completed",
-            "goodput_mbps" if figure.metric == Metric::Run(name) && self.flow_groups.len() > 1 => {
-                "Goodput of all flows"
-            }
-            "goodput_mbps" => "Goodput",
-            "queue_delay_ms.mean" => "Mean queue delay",
-            "retransmitted_packets" => "Retransmissions",
-            "rtt_ms.mean" => "Mean RTT",
-            "utilization" => "Utilisation",
-            "drop_ratio" => "Dropped by the queue",
-            "random_losses" => "Lost at random",
-            "marks" => "Marked",
-            "jain" => "Jain's index",
-            _ => figure.title,
-        };
-        let unit = if figure.unit == "pkt" { "packets" } else { figure.unit };
-        if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") }
     }
 
     /// How points came about.
@@ -505,6 +482,33 @@ impl<'a> Sheet<'a> {
     }
 }
 
+/// The title of a figure's panel, with its unit; `has_groups` says whether several groups of flows are told apart.
+fn title_of(figure: &Answer<'_>, has_groups: bool) -> String {
+    let name = figure.metric.name();
+    let title = match name {
+        "share" => "Share of the goodput",
+        "fct_ms.p50" => "Completion time, median",
+        "fct_ms.p95" => "Completion time, p95",
+        "fct_ms.p99" => "Completion time, p99",
+        "fct_ms.unfinished" => "Transfers not completed",
+        "goodput_mbps" if figure.metric == Metric::Run(name) && has_groups => {
+            "Goodput of all flows"
+        }
+        "goodput_mbps" => "Goodput",
+        "queue_delay_ms.mean" => "Mean queue delay",
+        "retransmitted_packets" => "Retransmissions",
+        "rtt_ms.mean" => "Mean RTT",
+        "utilization" => "Utilisation",
+        "drop_ratio" => "Dropped by the queue",
+        "random_losses" => "Lost at random",
+        "marks" => "Marked",
+        "jain" => "Jain's index",
+        _ => figure.title,
+    };
+    let unit = if figure.unit == "pkt" { "packets" } else { figure.unit };
+    if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") }
+}
+
 /// The names of the groups of flows by place; those that differ from point to point side by side.
 fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
     let values = values_of(groups, axis);
@@ -533,13 +537,18 @@ fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
 
 /// Shares and indexes have their whole range; everything else begins at zero.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
+    let greatest =
+        curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
+    axis_of(figure, greatest, height)
+}
+
+/// The axis of a figure whose greatest value is this one.
+fn axis_of(figure: &Answer<'_>, greatest: f64, height: f64) -> Axis {
     let wanted = if height < 120.0 { 3 } else { 6 };
-    let (Metric::Run(name) | Metric::Bottleneck(name) | Metric::PerGroup(name)) = figure.metric;
+    let name = figure.metric.name();
     let is_whole = matches!(name, "share" | "utilization") || name.starts_with("limited_by");
     if is_whole || name.starts_with("jain") {
         return Axis::up_to(figure.scale, wanted);
     }
-    let greatest =
-        curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
     Axis::from_zero(greatest, wanted)
 }

@@ -437,6 +437,7 @@ fn a_sweep_is_drawn_as_somebody_chose() {
     let runs = swept(&[BUFFERS, ccs], 3);
     let choice = SweepChoice {
         metrics: vec!["share".to_owned()],
+        against: None,
         x: Some("buffer".to_owned()),
         by: Some("flows[0].cc".to_owned()),
         shape: Shape::paper(84.0, 60.0),
@@ -451,6 +452,35 @@ fn a_sweep_is_drawn_as_somebody_chose() {
     assert!(metric.contains("`fct_p95`") && metric.contains("fct_ms.p95"), "{metric}");
     let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
     assert_eq!(key, "`rate` is not swept here; swept are bottleneck.buffer, flows[0].cc");
+}
+
+#[test]
+fn a_figure_against_another_has_a_point_for_each_combination() {
+    let rates: (&str, &[&str]) = ("bottleneck.rate", &["10Mbit/s", "100Mbit/s", "1Gbit/s"]);
+    let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr2"]);
+    let runs = swept(&[BUFFERS, rates, ccs], 2);
+    let choice = SweepChoice {
+        metrics: vec!["share".to_owned()],
+        against: Some("queue_delay_ms.mean".to_owned()),
+        x: Some("buffer".to_owned()),
+        ..SweepChoice::default()
+    };
+    let pictures = chosen_sweep_pictures("Against", &runs, &choice).unwrap();
+    show("against", &pictures[0]);
+    assert_eq!(pictures[0].name, "share-against-queue_delay_ms-mean");
+    let shown = ["rate 10Mbit/s", "rate 1Gbit/s", "Mean queue delay, ms", "bbr2"];
+    assert_has(&pictures[0].svg, &shown);
+    assert_has(&pictures[0].svg, &["dashed: equal shares"]);
+    // The legend's two and, of two groups of flows, the share of the first: the second has what it leaves.
+    let points = pictures[0].svg.matches("<circle").count();
+    assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
+
+    let refused =
+        |choice: SweepChoice| chosen_sweep_pictures("Against", &runs, &choice).unwrap_err();
+    let figure = refused(SweepChoice { against: Some("delay".to_owned()), ..choice.clone() });
+    assert!(figure.contains("unknown metric `delay`"), "{figure}");
+    let twice = refused(SweepChoice { by: Some("buffer".to_owned()), ..choice });
+    assert!(twice.contains("colours need another swept key"), "{twice}");
 }
 
 /// Transfers of two algorithms at two rates of loss; one in ten never ends.

@@ -12,7 +12,9 @@ use crate::picture::swept::Swept;
 pub struct SweepChoice {
     /// Figures by their names: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
     pub metrics: Vec<String>,
-    /// The swept key along the axis.
+    /// The figure along the axis, in place of a swept key.
+    pub against: Option<String>,
+    /// The swept key along the axis; with `against`, the one along whose values points are joined.
     pub x: Option<String>,
     /// The swept key that colours tell apart.
     pub by: Option<String>,
@@ -22,7 +24,7 @@ pub struct SweepChoice {
 
 impl Default for SweepChoice {
     fn default() -> Self {
-        Self { metrics: Vec::new(), x: None, by: None, shape: Shape::SCREEN }
+        Self { metrics: Vec::new(), against: None, x: None, by: None, shape: Shape::SCREEN }
     }
 }
 
@@ -94,7 +96,7 @@ impl SweepChoice {
 }
 
 /// The swept key of that name, or whose last part it is.
-fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
+pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);
         ending.next().filter(|_| ending.next().is_none())
@@ -109,7 +111,7 @@ const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
 
 /// The figure of that name: of the run, else of each group of flows, else of the bottleneck.
-fn figure<'a>(
+pub(super) fn figure<'a>(
     wanted: &'a str,
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -138,7 +140,7 @@ fn figure<'a>(
     if let Some(usual) = usual.iter().find(|answer| answer.metric == metric) {
         return Ok(usual.clone());
     }
-    let (Metric::Run(name) | Metric::PerGroup(name) | Metric::Bottleneck(name)) = metric;
+    let name = metric.name();
     let known = known();
     let leaf =
         known.iter().find(|leaf| name == leaf.name || name.ends_with(&format!(".{}", leaf.name)));

@@ -1,0 +1,99 @@
+//! Holds together `docs/queues/comparison.md`, the results that it is made of (`results/disciplines.json`, written by
+//! `cargo xtask disciplines`) and the scenarios of today. `UPDATE_EXPECT=1` writes the tables anew.
+
+mod page_section;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use bbrlab_scenario::Scenario;
+use page_section::with_section;
+use serde_json::Value;
+
+const RESULTS: &str = "results/disciplines.json";
+const PAGE: &str = "docs/queues/comparison.md";
+const BEGIN: &str =
+    "<!-- Written from `results/disciplines.json`; `cargo xtask bless` writes it anew -->";
+const END: &str = "<!-- End of what is written from `results/disciplines.json`. -->";
+
+/// Title, scenario, figure, factor.
+const TABLES: [(&str, &str, &str, f64); 4] = [
+    ("Beside a CUBIC flow: share of the goodput, %", "queues.vs-cubic", "share", 100.0),
+    ("Beside a CUBIC flow: mean queue delay, ms", "queues.vs-cubic", "queue_delay_ms", 1.0),
+    ("Alone: utilisation, %", "queues.alone", "utilization", 100.0),
+    ("Alone: mean queue delay, ms", "queues.alone", "queue_delay_ms", 1.0),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sweeps() -> Vec<Value> {
+    let text = fs::read_to_string(root().join(RESULTS)).expect("the results are committed");
+    serde_json::from_str(&text).expect("they are a list")
+}
+
+#[test]
+fn the_results_are_of_the_scenarios_of_today() {
+    for sweep in sweeps() {
+        let id = sweep["scenario"].as_str().expect("a name");
+        let repeat = format!("repeat={}", sweep["seeds"]);
+        let scenario = Scenario::builtin(id, &[repeat]).expect("it is built in");
+        assert_eq!(
+            sweep["hash"],
+            scenario.hash(),
+            "{id} has changed: run it again, then `cargo xtask disciplines FOLDER...`"
+        );
+    }
+}
+
+#[test]
+fn the_page_says_what_the_results_say() {
+    let path = root().join(PAGE);
+    let page = fs::read_to_string(&path).expect("the page is there");
+    let sweeps = sweeps();
+    let tables: Vec<String> = TABLES.iter().map(|table| shown(&sweeps, *table)).collect();
+    let wanted = with_section(&page, BEGIN, END, &tables.join("\n"));
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, wanted).expect("the page can be written");
+    } else {
+        assert!(
+            page == wanted,
+            "{PAGE} differs from {RESULTS}; `cargo xtask bless` writes it anew"
+        );
+    }
+}
+
+/// A table of one figure: disciplines below one another, controls side by side, the three rates in a cell.
+fn shown(sweeps: &[Value], (title, id, figure, factor): (&str, &str, &str, f64)) -> String {
+    let sweep = sweeps.iter().find(|sweep| sweep["scenario"] == id).expect("the sweep is there");
+    let points = sweep["points"].as_array().expect("points");
+    let values = |key: &str| {
+        let mut values: Vec<&str> = Vec::new();
+        for value in points.iter().filter_map(|point| point[key].as_str()) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    };
+    let (queues, rates, ccs) = (values("queue"), values("rate"), values("cc"));
+    let mut out = format!("### {title}\n\n| discipline | {} |\n", ccs.join(" | "));
+    out.push_str(&format!("| --- |{}\n", " --- |".repeat(ccs.len())));
+    for queue in queues {
+        let cell = |cc: &&str| {
+            let at = |rate: &&str| {
+                let is_it = |point: &&Value| {
+                    point["queue"] == queue && point["rate"] == **rate && point["cc"] == **cc
+                };
+                let point = points.iter().find(is_it).expect("every combination was run");
+                let value = point[figure].as_f64().expect("every point has it") * factor;
+                if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+            };
+            rates.iter().map(at).collect::<Vec<_>>().join(" · ")
+        };
+        let cells: Vec<String> = ccs.iter().map(cell).collect();
+        out.push_str(&format!("| {queue} | {} |\n", cells.join(" | ")));
+    }
+    out
+}

@@ -1,0 +1,408 @@
+//! A figure of a sweep against another: what a share of the link costs in delay.
+//!
+//! A point for each combination of swept values. Colours tell one key apart; small multiples the others, except for one,
+//! along whose values points are joined: the larger the value, the larger the mark.
+
+use bbrlab_run::{Group, RunSummary};
+
+use super::choice::{SweepChoice, figure, swept_key};
+use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, stem, title_of, value_at, values_of};
+use crate::answers::{self, Answer, Metric, answers};
+use crate::groups::groups;
+use crate::picture::Picture;
+use crate::picture::axis::{Axis, Ratios};
+use crate::picture::canvas::{Canvas, Stroke, TextLook, draw};
+use crate::picture::font::cut;
+use crate::picture::head::Head;
+use crate::picture::legend::{self, Entry};
+use crate::picture::marks::{Form, Mark};
+use crate::picture::palette;
+use crate::picture::panel::{Panel, SMALL};
+use crate::picture::shape::LOWEST_PANEL;
+use crate::picture::swept::Swept;
+use crate::table::varying_keys;
+
+const PANEL_HEIGHT: f64 = 200.0;
+/// Below a panel, for its labels, and the next one's name.
+const GAP_Y: f64 = 74.0;
+const GAP_X: f64 = 26.0;
+/// Sizes of the marks of the least and the greatest value that points are joined along.
+const SIZES: (f64, f64) = (2.2, 4.6);
+
+/// The figures of a sweep against the one that was chosen, a picture for each.
+///
+/// # Errors
+/// If a figure or a key is unknown, there are more colours than can be told apart, or the panels do not fit the size.
+pub(super) fn against(
+    title: &str,
+    runs: &[RunSummary],
+    across: &str,
+    choice: &SweepChoice,
+) -> Result<Vec<Picture>, String> {
+    let groups = groups(runs);
+    let swept = varying_keys(&groups);
+    let usual = answers(runs, &groups);
+    let across = figure(across, &groups, &usual)?;
+    let chosen = choice.figures(&groups, &usual)?;
+    let figures = if chosen.is_empty() { &usual[..usual.len().min(1)] } else { &chosen[..] };
+    let parts = Parts::new(choice, &swept, &groups)?;
+    let draw = |figure: &Answer<'_>| {
+        let sheet = Sheet::new(title, &groups, &parts, choice, figure, &across)?;
+        let name = |answer: &Answer<'_>| answer.metric.name().replace(['.', '[', ']'], "-");
+        Ok(Picture {
+            name: format!("{}-against-{}", name(figure), name(&across)),
+            svg: sheet.draw(),
+        })
+    };
+    figures.iter().map(draw).collect()
+}
+
+/// The part that each swept key plays.
+struct Parts<'a> {
+    color: Option<&'a str>,
+    /// The key along which points are joined, with the places of its values.
+    joined: Option<(&'a str, Swept)>,
+    multiples: Vec<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(choice: &SweepChoice, swept: &'a [String], groups: &[Group]) -> Result<Self, String> {
+        let along = |key: &'a str| (key, Swept::new(key, &values_of(groups, key)));
+        let joined = if let Some(wanted) = &choice.x {
+            Some(along(swept_key(wanted, swept)?))
+        } else {
+            let is_free = |key: &&String| choice.by.as_deref() != Some(*key) && stem(key) != "cc";
+            let mut all = swept.iter().filter(is_free).map(|key| along(key));
+            all.find(|(_, swept)| swept.joins)
+        };
+        let joined_key = joined.as_ref().map(|&(key, _)| key);
+        let others = || swept.iter().map(String::as_str).filter(|key| Some(*key) != joined_key);
+        let color = match &choice.by {
+            Some(wanted) => Some(swept_key(wanted, swept)?),
+            None => others().find(|key| stem(key) == "cc").or_else(|| others().next()),
+        };
+        if color.is_some() && color == joined_key {
+            let key = color.unwrap_or_default();
+            return Err(format!("points are joined along `{key}`: colours need another swept key"));
+        }
+        let several = color.map_or(0, |key| values_of(groups, key).len());
+        if several > palette::COLORS {
+            let key = color.unwrap_or_default();
+            return Err(format!(
+                "`{key}` has {several} values, and {} colours can be told apart: choose another key with --by",
+                palette::COLORS
+            ));
+        }
+        let multiples = others().filter(|key| Some(*key) != color).collect();
+        Ok(Self { color, joined, multiples })
+    }
+}
+
+/// A combination of swept values.
+struct Dot {
+    x: f64,
+    y: f64,
+    /// Halves of the intervals.
+    half: (Option<f64>, Option<f64>),
+    size: f64,
+}
+
+/// The points of one colour and one group of flows in a panel, in the order in which they are joined.
+struct Trail {
+    color: usize,
+    group: usize,
+    dots: Vec<Dot>,
+}
+
+struct Sheet<'a> {
+    title: &'a str,
+    choice: &'a SweepChoice,
+    parts: &'a Parts<'a>,
+    figure: &'a Answer<'a>,
+    across: &'a Answer<'a>,
+    colors: Vec<String>,
+    flow_groups: Vec<String>,
+    panels: Vec<(String, Vec<Trail>)>,
+    left_out: usize,
+    seeds: usize,
+    x: Ratios,
+    y: Axis,
+    columns: u32,
+    panel_height: f64,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(
+        title: &'a str,
+        groups: &'a [Group],
+        parts: &'a Parts<'a>,
+        choice: &'a SweepChoice,
+        figure: &'a Answer<'a>,
+        across: &'a Answer<'a>,
+    ) -> Result<Self, String> {
+        let colors = parts.color.map_or_else(|| vec![String::new()], |key| values_of(groups, key));
+        let flow_groups = names_of_flow_groups(groups, parts.color.unwrap_or_default());
+        let mut panels: Vec<(String, Vec<Trail>)> = Vec::new();
+        for group in groups {
+            let names: Vec<String> =
+                parts.multiples.iter().map(|key| named(key, &value_at(group, key))).collect();
+            let name = names.join(", ");
+            let panel = panels.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+                panels.push((name, Vec::new()));
+                panels.len() - 1
+            });
+            let value = parts.color.map_or_else(String::new, |key| value_at(group, key));
+            let color = colors.iter().position(|known| *known == value).unwrap_or(0);
+            for place in shown_groups(figure, group) {
+                let Some(dot) = dot(parts, group, figure, across, place) else { continue };
+                let trails = &mut panels[panel].1;
+                let is_its = |trail: &&mut Trail| (trail.color, trail.group) == (color, place);
+                match trails.iter_mut().find(is_its) {
+                    Some(trail) => trail.dots.push(dot),
+                    None => trails.push(Trail { color, group: place, dots: vec![dot] }),
+                }
+            }
+        }
+        for trail in panels.iter_mut().flat_map(|(_, trails)| trails) {
+            trail.dots.sort_by(|one, other| one.size.total_cmp(&other.size));
+        }
+        let left_out = panels.len().saturating_sub(MULTIPLES_SHOWN);
+        panels.truncate(MULTIPLES_SHOWN);
+        let dots = || panels.iter().flat_map(|(_, trails)| trails).flat_map(|trail| &trail.dots);
+        if dots().next().is_none() {
+            let (figure, across) = (figure.metric.name(), across.metric.name());
+            return Err(format!("no point of this sweep has both `{figure}` and `{across}`"));
+        }
+        let least = dots().map(|dot| dot.x).fold(f64::INFINITY, f64::min);
+        let greatest = dots().map(|dot| dot.x).fold(0.0, f64::max);
+        let columns = columns(u32::try_from(panels.len()).expect("a dozen"), choice);
+        let x = Ratios::new(least, greatest, if columns > 1 { 4 } else { 8 });
+        let highest = dots().map(|dot| dot.y + dot.half.1.unwrap_or(0.0)).fold(0.0, f64::max);
+        let y = super::axis_of(figure, highest, PANEL_HEIGHT);
+        let seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
+        let panel_height = PANEL_HEIGHT;
+        let mut sheet = Self {
+            title,
+            choice,
+            parts,
+            figure,
+            across,
+            colors,
+            flow_groups,
+            panels,
+            left_out,
+            seeds,
+            x,
+            y,
+            columns,
+            panel_height,
+        };
+        let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
+        sheet.panel_height = choice.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
+        if sheet.panel_height < LOWEST_PANEL {
+            return Err(choice.shape.no_room("rows of panels", sheet.rows(), around));
+        }
+        Ok(sheet)
+    }
+
+    fn rows(&self) -> u32 {
+        u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns)
+    }
+
+    fn left(&self) -> f64 {
+        if self.choice.shape.is_narrow() { 46.0 } else { 66.0 }
+    }
+
+    fn right(&self) -> f64 {
+        self.choice.shape.width - if self.choice.shape.is_narrow() { 12.0 } else { 24.0 }
+    }
+
+    fn note_at(&self) -> f64 {
+        if self.choice.shape.is_narrow() { 10.0 } else { 44.0 }
+    }
+
+    fn head(&self) -> f64 {
+        self.note_at() + 32.0 + legend::height(&self.legend(), self.left(), self.right())
+    }
+
+    fn draw(&self) -> String {
+        let height =
+            self.choice.shape.height.unwrap_or_else(|| {
+                self.head() + f64::from(self.rows()) * (self.panel_height + GAP_Y)
+            });
+        draw(&self.choice.shape, height, |canvas| self.paint(canvas))
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>) {
+        let (left, right) = (self.left(), self.right());
+        let title = (!self.choice.shape.is_narrow()).then_some(self.title);
+        let (note, entries) = (self.note(), self.legend());
+        let head = Head { title, note: &note, note_at: self.note_at(), entries: &entries };
+        head.paint(canvas, left, right);
+        let words = TextLook::new(12.0, palette::INK).bold();
+        let mut what = title_of(self.figure, self.flow_groups.len() > 1);
+        if let (true, [only]) = (self.flow_groups.len() > 1, &self.shown()[..]) {
+            let whose = self.flow_groups.get(*only).map_or("", String::as_str);
+            if self.figure.metric.is_per_group() {
+                what.push_str(&format!(" ({whose})"));
+            }
+        }
+        canvas.text(&cut(&what, right - left, 12.0, true), (left, self.head() - 8.0), words);
+        let gaps = f64::from(self.columns - 1) * GAP_X;
+        let width = (right - left - gaps) / f64::from(self.columns);
+        for (place, (name, trails)) in (0u32..).zip(&self.panels) {
+            let column = place % self.columns;
+            let left = left + f64::from(column) * (width + GAP_X);
+            let row = f64::from(place / self.columns);
+            let top = self.head() + 28.0 + row * (self.panel_height + GAP_Y);
+            let panel = Panel {
+                canvas,
+                left,
+                right: left + width,
+                top,
+                bottom: top + self.panel_height,
+                x: self.x.axis.clone(),
+                y: self.y.clone(),
+            };
+            panel.grid(column == 0);
+            let words = TextLook::new(12.0, palette::INK);
+            canvas.text(&cut(name, width, 12.0, false), (left, top - 10.0), words);
+            self.paint_trails(&panel, trails);
+            panel.border();
+            let across = title_of(self.across, self.flow_groups.len() > 1);
+            panel.x_labels(&cut(&across, width, SMALL, false));
+        }
+    }
+
+    fn paint_trails(&self, panel: &Panel<'_, '_>, trails: &[Trail]) {
+        if let Some(equal) = self.equal_share() {
+            let (low, high) = (panel.x.low, panel.x.high);
+            let stroke = Stroke::new(palette::REFERENCE, 0.8).dashed(4.0, 3.0);
+            panel.line(&[(low, equal), (high, equal)], stroke);
+        }
+        for trail in trails {
+            let stroke = Stroke::new(palette::line(trail.color), 1.0).alpha(0.6);
+            let place = |dot: &Dot| (self.x.place(dot.x), dot.y);
+            if self.parts.joined.as_ref().is_some_and(|(_, along)| along.joins) {
+                panel.line(&trail.dots.iter().map(place).collect::<Vec<_>>(), stroke);
+            }
+            for dot in &trail.dots {
+                if let Some(half) = dot.half.0 {
+                    let ends = [dot.x - half, dot.x + half].map(|x| (self.x.place(x), dot.y));
+                    panel.line(&ends, stroke);
+                }
+                if let Some(half) = dot.half.1 {
+                    let x = self.x.place(dot.x);
+                    panel.line(&[(x, dot.y - half), (x, dot.y + half)], stroke);
+                }
+            }
+        }
+        for trail in trails {
+            let mark = Mark { color: palette::line(trail.color), form: Form::of(trail.group) };
+            for dot in &trail.dots {
+                let at = panel.at(self.x.place(dot.x), dot.y);
+                mark.paint(panel.canvas, at, dot.size);
+            }
+        }
+    }
+
+    /// The share of each of several groups if they share equally.
+    fn equal_share(&self) -> Option<f64> {
+        let n = u32::try_from(self.flow_groups.len()).ok().filter(|&n| n > 1)?;
+        (self.figure.metric == Metric::PerGroup("share")).then(|| self.figure.scale / f64::from(n))
+    }
+
+    fn note(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some((key, along)) = &self.parts.joined {
+            let values: Vec<&str> =
+                along.axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
+            let shown = if values.len() <= 6 {
+                values.join(", ")
+            } else {
+                format!("{} to {}", values[0], values[values.len() - 1])
+            };
+            let title = along.title.strip_prefix(key).unwrap_or_default();
+            let unit = title.trim_start_matches(", ");
+            parts.push(format!("larger marks: {} {shown} {unit}", stem(key)).trim_end().to_owned());
+        }
+        if self.equal_share().is_some() {
+            parts.push("dashed: equal shares".to_owned());
+        }
+        match self.seeds {
+            0 | 1 => parts.push("one run a point".to_owned()),
+            seeds => parts.push(format!("means over {seeds} seeds, bars: 95 % intervals")),
+        }
+        if self.left_out > 0 {
+            let shown = self.panels.len();
+            parts.push(format!("{shown} of {} panels shown", shown + self.left_out));
+        }
+        parts.join("; ")
+    }
+
+    /// The groups of flows with points.
+    fn shown(&self) -> Vec<usize> {
+        let trails = self.panels.iter().flat_map(|(_, trails)| trails);
+        let mut shown: Vec<usize> = trails.map(|trail| trail.group).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        shown
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        if let Some(key) = self.parts.color {
+            for (place, value) in self.colors.iter().enumerate() {
+                let mark = Mark { color: palette::line(place), form: Form::Disc };
+                entries.push(Entry { text: named(key, value), stroke: None, mark: Some(mark) });
+            }
+        }
+        let shown = self.shown();
+        if shown.len() > 1 {
+            for place in shown {
+                let mark = Mark { color: palette::FAINT_INK, form: Form::of(place) };
+                let text = self.flow_groups.get(place).cloned().unwrap_or_default();
+                entries.push(Entry { text, stroke: None, mark: Some(mark) });
+            }
+        }
+        entries
+    }
+}
+
+/// As many columns of panels as leave the fewest places empty.
+fn columns(panels: u32, choice: &SweepChoice) -> u32 {
+    let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
+    let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
+    let best = usual.iter().copied().min_by_key(|&columns| empty(columns));
+    best.unwrap_or(1).min(panels)
+}
+
+/// The groups of flows with points of their own. Of shares the last one's is what the others leave.
+fn shown_groups(figure: &Answer<'_>, group: &Group) -> std::ops::Range<usize> {
+    if !figure.metric.is_per_group() {
+        return 0..1;
+    }
+    let all = answers::flow_groups(group).count();
+    let is_share = figure.metric == Metric::PerGroup("share");
+    0..if is_share && all > 1 { all - 1 } else { all }
+}
+
+fn dot(
+    parts: &Parts<'_>,
+    group: &Group,
+    figure: &Answer<'_>,
+    across: &Answer<'_>,
+    place: usize,
+) -> Option<Dot> {
+    let value = |answer: &Answer<'_>| {
+        let (mean, half) = answers::value(group, answer.metric, place);
+        Some((mean? * answer.scale, half.map(|half| half * answer.scale)))
+    };
+    let ((x, x_half), (y, y_half)) = (value(across)?, value(figure)?);
+    let share = match &parts.joined {
+        Some((key, along)) => along.axis.share(along.place(&value_at(group, key))?),
+        None => 0.5,
+    };
+    let size = SIZES.0 + share * (SIZES.1 - SIZES.0);
+    Some(Dot { x, y, half: (x_half, y_half), size })
+}
