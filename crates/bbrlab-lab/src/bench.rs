@@ -30,6 +30,10 @@ enum Way {
     /// The same link with an event for each departure, as queue disciplines need it: `CoDel` that never acts, so that what
     /// becomes of each packet is the same.
     Departures,
+    /// `CoDel` at work.
+    Codel,
+    /// `FQ-CoDel` at work.
+    FqCodel,
     /// Each packet waits for up to 0.1 ms behind the queue; none overtakes another.
     Jitter,
     /// One packet in a hundred overtakes those of 1 ms.
@@ -45,6 +49,8 @@ impl Way {
         match self {
             Self::Plain => "",
             Self::Departures => ", departures as events",
+            Self::Codel => ", codel",
+            Self::FqCodel => ", fq_codel",
             Self::Jitter => ", jitter of 0.1ms",
             Self::Reorder => ", 1 % reordered by 1ms",
             Self::TwoLinks => ", two links",
@@ -182,6 +188,8 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "a-cubic", cc: "cubic", ..A },
     BenchCase { name: "b-cubic", cc: "cubic", ..B },
     BenchCase { name: "c-cubic", cc: "cubic", ..C },
+    BenchCase { name: "a-codel", way: Way::Codel, ..A },
+    BenchCase { name: "a-fq-codel", way: Way::FqCodel, ..A },
     BenchCase { name: "b-departures", way: Way::Departures, ..B },
     BenchCase { name: "b-jitter", way: Way::Jitter, ..B },
     BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
@@ -284,6 +292,8 @@ impl BenchCase {
             _ => format!("\"{rate}\""),
         };
         let (of_link, links) = match way {
+            Way::Codel => ("queue = \"codel\"\n", String::new()),
+            Way::FqCodel => ("queue = \"fq_codel\"\n", String::new()),
             Way::Jitter => ("jitter = \"100us\"\n", String::new()),
             Way::Reorder => ("reorder = { ratio = 0.01, by = \"1ms\" }\n", String::new()),
             Way::TwoLinks => (

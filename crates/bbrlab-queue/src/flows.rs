@@ -1,8 +1,6 @@
 //! What disciplines with a queue for each flow share: where a flow's packets go, the packets of all queues, and whose
 //! turn it is.
 
-use std::collections::VecDeque;
-
 use crate::lists::{List, Store};
 use crate::packet::Queued;
 
@@ -56,46 +54,92 @@ pub(crate) struct Turns {
     quantum: i32,
     queues: Vec<Turn>,
     /// Queues that were empty a moment ago.
-    new: VecDeque<u32>,
+    new: Ring,
     /// Queues that have had their first quantum.
-    old: VecDeque<u32>,
+    old: Ring,
 }
 
 /// Where a queue stands.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     deficit: i32,
+    /// The queue after it in its ring.
+    next: u32,
     /// Whether it is among the new or the old queues.
     is_listed: bool,
+}
+
+/// Queues in a ring through their turns: the one that is first becomes the last without being moved.
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    /// The last one, after which the first comes; `NONE` if there is none.
+    last: u32,
+}
+
+/// No queue.
+const NONE: u32 = u32::MAX;
+
+impl Ring {
+    const EMPTY: Self = Self { last: NONE };
+
+    fn is_empty(self) -> bool {
+        self.last == NONE
+    }
+
+    fn first(self, queues: &[Turn]) -> Option<u32> {
+        queues.get(self.last as usize).map(|last| last.next)
+    }
+
+    fn push_last(&mut self, queues: &mut [Turn], at: u32) {
+        let first = self.first(queues).unwrap_or(at);
+        queues[at as usize].next = first;
+        if !self.is_empty() {
+            queues[self.last as usize].next = at;
+        }
+        self.last = at;
+    }
+
+    fn pop_first(&mut self, queues: &mut [Turn]) {
+        let Some(first) = self.first(queues) else { return };
+        if first == self.last {
+            *self = Self::EMPTY;
+        } else {
+            queues[self.last as usize].next = queues[first as usize].next;
+        }
+    }
 }
 
 impl Turns {
     pub(crate) fn new(queues: u32, quantum: i32) -> Self {
         let queues = vec![Turn::default(); queues as usize];
-        Self { quantum, queues, new: VecDeque::new(), old: VecDeque::new() }
+        Self { quantum, queues, new: Ring::EMPTY, old: Ring::EMPTY }
     }
 
     /// The queue `at` has a packet.
     pub(crate) fn join(&mut self, at: u32) {
         let turn = &mut self.queues[at as usize];
         if !turn.is_listed {
-            *turn = Turn { deficit: self.quantum, is_listed: true };
-            self.new.push_back(at);
+            turn.deficit = self.quantum;
+            turn.is_listed = true;
+            self.new.push_last(&mut self.queues, at);
         }
     }
 
     /// The queue whose turn it is.
     pub(crate) fn next(&mut self) -> Option<u32> {
         loop {
-            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
-            let &at = list.front()?;
+            let (at, is_new) = self.head()?;
             let turn = &mut self.queues[at as usize];
             if turn.deficit > 0 {
                 return Some(at);
             }
             turn.deficit += self.quantum;
-            list.pop_front();
-            self.old.push_back(at);
+            if is_new {
+                self.new.pop_first(&mut self.queues);
+                self.old.push_last(&mut self.queues, at);
+            } else {
+                self.old.last = at;
+            }
         }
     }
 
@@ -108,13 +152,12 @@ impl Turns {
 
     /// The queue whose turn it is was empty.
     pub(crate) fn found_empty(&mut self, at: u32) {
-        let is_new = self.new.pop_front().is_some();
-        if !is_new {
-            self.old.pop_front();
-        }
+        let is_new = !self.new.is_empty();
+        let ring = if is_new { &mut self.new } else { &mut self.old };
+        ring.pop_first(&mut self.queues);
         // A new queue must pass through the old ones before it is new again, else it could starve them.
         if is_new && !self.old.is_empty() {
-            self.old.push_back(at);
+            self.old.push_last(&mut self.queues, at);
         } else {
             self.queues[at as usize].is_listed = false;
         }
@@ -122,8 +165,15 @@ impl Turns {
 
     /// The first queue, its deficit, and whether it is a new one.
     pub(crate) fn first(&self) -> Option<(u32, i32, bool)> {
-        let is_new = !self.new.is_empty();
-        let &at = if is_new { &self.new } else { &self.old }.front()?;
+        let (at, is_new) = self.head()?;
         Some((at, self.queues[at as usize].deficit, is_new))
+    }
+
+    /// The first queue, and whether it is a new one.
+    fn head(&self) -> Option<(u32, bool)> {
+        match self.new.first(&self.queues) {
+            Some(at) => Some((at, true)),
+            None => self.old.first(&self.queues).map(|at| (at, false)),
+        }
     }
 }

@@ -3,15 +3,21 @@
 
 use crate::packet::Queued;
 
-/// No place: the end of a list.
+/// No place: the end of a list. There are fewer packets.
 const NONE: u32 = u32::MAX;
 
 /// The packets of all lists of a discipline.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Store {
     slots: Vec<Slot>,
-    /// The first of the free slots, which are linked as the lists are; `NONE` past the last.
-    free: Option<u32>,
+    /// The first of the free slots, which are linked as the lists are.
+    free: u32,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: NONE }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +55,10 @@ impl Store {
     /// Adds a packet at the end of `list`.
     pub(crate) fn push(&mut self, list: &mut List, packet: Queued) {
         let slot = Slot { packet, next: NONE };
-        let at = if let Some(at) = self.free {
-            let next = self.slots[at as usize].next;
-            self.free = (next != NONE).then_some(next);
-            self.slots[at as usize] = slot;
+        let at = if let Some(free) = self.slots.get_mut(self.free as usize) {
+            let at = self.free;
+            self.free = free.next;
+            *free = slot;
             at
         } else {
             let at = u32::try_from(self.slots.len()).expect("fewer packets than 2^32");
@@ -74,11 +80,12 @@ impl Store {
             return None;
         }
         let at = list.head;
-        let Slot { packet, next } = self.slots[at as usize];
-        list.head = next;
+        let slot = &mut self.slots[at as usize];
+        let packet = slot.packet;
+        list.head = slot.next;
         list.bytes -= u64::from(packet.wire_bytes);
-        self.slots[at as usize].next = self.free.unwrap_or(NONE);
-        self.free = Some(at);
+        slot.next = self.free;
+        self.free = at;
         Some(packet)
     }
 
