@@ -74,13 +74,13 @@ impl Scoreboard {
         let mut place = first;
         while place != NIL {
             let skb = &self.queue[place];
-            if skb.tags != 0 || after(skb.end_seq, snd_una) || skb.flags & flag::SYN != 0 {
+            if skb.tags() != 0 || after(skb.end_seq(), snd_una) || skb.carries(flag::SYN) {
                 break;
             }
             count += 1;
             pcount += u32::from(skb.pcount);
             place = self.queue.next_plain(place);
-            if only_one || skb.end_seq == snd_una {
+            if only_one || skb.end_seq() == snd_una {
                 break;
             }
         }
@@ -96,21 +96,21 @@ impl Scoreboard {
         let first = self.queue.plain_place()?;
         let oldest = &self.queue[first];
         // No other skb can be the SYN.
-        if oldest.seq != snd_una || oldest.flags & flag::SYN != 0 {
+        if oldest.seq != snd_una || oldest.carries(flag::SYN) {
             return None;
         }
         let (mut place, mut newest) = (first, oldest);
         let (mut count, mut pcount, mut cut) = (0, 0, 0);
-        while newest.tags == 0 && before(newest.end_seq, ack) {
+        while newest.tags() == 0 && before(newest.end_seq(), ack) {
             count += 1;
             pcount += u32::from(newest.pcount);
             place = self.queue.plain_place_after(place)?;
             newest = &self.queue[place];
         }
-        if newest.tags != 0 || newest.tx.is_used_up() {
+        if newest.tags() != 0 || newest.tx.is_used_up() {
             return None;
         }
-        if newest.end_seq == ack {
+        if newest.end_seq() == ack {
             count += 1;
             pcount += u32::from(newest.pcount);
         } else {
@@ -195,7 +195,7 @@ impl Scoreboard {
             return None;
         }
         let skb = &self.queue[id];
-        if after(skb.end_seq, snd_una) && (skb.pcount == 1 || !after(snd_una, skb.seq)) {
+        if after(skb.end_seq(), snd_una) && (skb.pcount == 1 || !after(snd_una, skb.seq)) {
             return None;
         }
         self.pop_touched(id, snd_una)
@@ -205,15 +205,15 @@ impl Scoreboard {
         let skb = &self.queue[id];
         let mut acked = Acked {
             seq: skb.seq,
-            end_seq: skb.end_seq,
+            end_seq: skb.end_seq(),
             pcount: u32::from(skb.pcount),
             tstamp_ns: skb.tstamp_ns,
             tx: skb.tx,
-            tags: skb.tags,
-            is_syn: skb.flags & flag::SYN != 0,
+            tags: skb.tags(),
+            is_syn: skb.carries(flag::SYN),
             is_whole: true,
         };
-        if after(skb.end_seq, snd_una) {
+        if after(skb.end_seq(), snd_una) {
             acked.pcount = self.trim_acked_head(id, snd_una);
             if acked.pcount == 0 {
                 return None;
@@ -262,7 +262,7 @@ impl Scoreboard {
         let skb = &mut self.queue[id];
         let before = u32::from(skb.pcount);
         let cut = snd_una.wrapping_sub(skb.seq);
-        skb.seq = snd_una;
+        skb.drop_front(cut);
         skb.count_segments(u32::from(skb.gso_size));
         let acked = before - u32::from(skb.pcount);
         self.wmem_queued -= cut;

@@ -43,13 +43,13 @@ impl Sent {
     const fn of(skb: &Skb) -> Self {
         Self {
             seq: skb.seq,
-            end_seq: skb.end_seq,
+            end_seq: skb.end_seq(),
             len: skb.len(),
             pcount: skb.pcount as u32,
             gso_size: skb.gso_size as u32,
             tstamp_ns: skb.tstamp_ns,
-            tags: skb.tags,
-            flags: skb.flags,
+            tags: skb.tags(),
+            flags: skb.flags(),
             retransmission: skb.retransmission,
         }
     }
@@ -134,7 +134,7 @@ impl Scoreboard {
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
         let skb = &mut self.queue[at.0];
         skb.tstamp_ns = wstamp_ns;
-        skb.tags &= !tag::UNSORTED_BY_RTO;
+        skb.remove_tags(tag::UNSORTED_BY_RTO);
         Sent::of(skb)
     }
 
@@ -189,12 +189,12 @@ impl Scoreboard {
 
     /// Sets PSH on an skb that is not yet in flight.
     pub(crate) fn push_now(&mut self, at: Cursor) {
-        self.queue[at.0].flags |= flag::PSH;
+        self.queue[at.0].add_flags(flag::PSH);
     }
 
     /// The latest copy of an skb waits in the host's queue.
     pub(crate) fn enter_host_queue(&mut self, at: Cursor) {
-        self.queue[at.0].tags |= tag::IN_HOST_QUEUE;
+        self.queue[at.0].add_tags(tag::IN_HOST_QUEUE);
     }
 
     /// The copy with the departure time `departs_ns` has left the host's queue. In the meantime the skb may have been
@@ -202,7 +202,7 @@ impl Scoreboard {
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
-            skb.tags &= !tag::IN_HOST_QUEUE;
+            skb.remove_tags(tag::IN_HOST_QUEUE);
         }
     }
 
@@ -222,7 +222,7 @@ impl Scoreboard {
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
         let Cursor(mut id) = at;
         loop {
-            let tags = self.queue[id].tags;
+            let tags = self.queue[id].tags();
             if tags & tag::ALL == tag::LOST {
                 self.retransmit_hint = id;
                 return Some(Cursor(id));
@@ -247,8 +247,8 @@ impl Scoreboard {
     /// An skb was retransmitted: the retransmission counts as in flight.
     pub(crate) fn retransmitted(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
-        let (tags, pcount) = (skb.tags, u32::from(skb.pcount));
-        skb.tags |= tag::ANY_RETRANS;
+        let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
+        skb.add_tags(tag::ANY_RETRANS);
         if tags & tag::RETRANS == 0 {
             self.retrans_out += pcount;
             if is_spare(tags | tag::RETRANS) {
@@ -261,11 +261,11 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn lost_segment(&self, at: Cursor, mss: u32) -> Option<u32> {
         let skb = &self.queue[at.0];
-        debug_assert!(skb.tags & tag::ALL == tag::LOST);
+        debug_assert!(skb.tags() & tag::ALL == tag::LOST);
         let is_segment = skb.pcount == 1
             && skb.gso_size == 0
-            && skb.flags & (flag::SYN | flag::FIN) == 0
-            && skb.end_seq.wrapping_sub(skb.seq) == mss;
+            && !skb.carries(flag::SYN | flag::FIN)
+            && skb.end_seq().wrapping_sub(skb.seq) == mss;
         is_segment.then_some(skb.seq)
     }
 
@@ -276,7 +276,7 @@ impl Scoreboard {
         self.retrans_out += 1;
         let skb = &mut self.queue[at.0];
         skb.tstamp_ns = wstamp_ns;
-        skb.tags = (skb.tags & !tag::UNSORTED_BY_RTO) | tag::ANY_RETRANS;
+        skb.set_tags((skb.tags() & !tag::UNSORTED_BY_RTO) | tag::ANY_RETRANS);
         skb.retransmission = skb.retransmission.wrapping_add(1);
         skb.tx = tx;
         let sent = Sent::of(skb);
@@ -292,7 +292,7 @@ impl Scoreboard {
     /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         let skb = &mut self.queue[at.0];
-        skb.tags |= tag::EVER_RETRANS;
+        skb.add_tags(tag::EVER_RETRANS);
         skb.retransmission = skb.retransmission.wrapping_add(1);
         u32::from(skb.pcount)
     }
@@ -309,7 +309,7 @@ impl Scoreboard {
         let rest = self.queue.split_sent(id, len, mss);
         self.wmem_queued += OVERHEAD;
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
-        self.adjust_pcount(self.queue[id].tags, before.cast_signed() - after.cast_signed());
+        self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
             // As if the two had been sent one after the other (v2 and v3 trees).
             let front = u32::from(self.queue[id].pcount);
@@ -324,12 +324,12 @@ impl Scoreboard {
     /// Linux: `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
-        if !before(skb.seq, snd_una) || skb.flags & flag::SYN != 0 {
+        if !before(skb.seq, snd_una) || skb.carries(flag::SYN) {
             return;
         }
         debug_assert_eq!(skb.pcount, 1, "an ACK removes what it covers of several segments");
         let cut = snd_una.wrapping_sub(skb.seq);
-        skb.seq = snd_una;
+        skb.drop_front(cut);
         self.wmem_queued -= cut;
         if self.highest_sack == at.0 {
             self.above_sacked = snd_una;
@@ -352,7 +352,7 @@ impl Scoreboard {
         let skb = &mut self.queue[at.0];
         let before = u32::from(skb.pcount);
         skb.count_segments(mss);
-        let (tags, after) = (skb.tags, u32::from(skb.pcount));
+        let (tags, after) = (skb.tags(), u32::from(skb.pcount));
         self.adjust_pcount(tags, before.cast_signed() - after.cast_signed());
     }
 
@@ -373,12 +373,12 @@ impl Scoreboard {
             if skb.pcount > 1
                 || skb.has(tag::SACKED)
                 || skb.len() > left
-                || after(skb.end_seq, window_end)
+                || after(skb.end_seq(), window_end)
             {
                 return;
             }
             left -= skb.len();
-            let (len, tags) = (skb.len(), skb.tags);
+            let (len, tags) = (skb.len(), skb.tags());
             if self.highest_sack == next {
                 self.set_highest_sack(id);
             }
@@ -386,7 +386,7 @@ impl Scoreboard {
                 self.retransmit_hint = id;
             }
             self.search.restart();
-            self.queue[id].tags |= tags & tag::EVER_RETRANS;
+            self.queue[id].add_tags(tags & tag::EVER_RETRANS);
             self.queue.shift(id, next, len, 0);
             self.wmem_queued -= OVERHEAD;
             self.adjust_pcount(tags, 1);

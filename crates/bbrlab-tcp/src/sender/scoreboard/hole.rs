@@ -43,11 +43,11 @@ impl Scoreboard {
         hear: &mut impl Hear,
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
-        let (start, end, tags, into) = (skb.seq, skb.end_seq, skb.tags, skb.prev);
+        let (start, end, tags, into) = (skb.seq, skb.end_seq(), skb.tags(), skb.prev);
         // A retransmission that is not lost is believed to be still in flight.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
-            && skb.flags & (flag::SYN | flag::FIN) == 0
+            && !skb.carries(flag::SYN | flag::FIN)
             && into != NIL
             && !after(block.start, start)
             && !before(block.end, end)
@@ -59,7 +59,7 @@ impl Scoreboard {
         }
         let mss = skb.seg_len();
         let is_like =
-            |sacked: &Skb| sacked.tags & tag::ALL == tag::SACKED && sacked.seg_len() == mss;
+            |sacked: &Skb| sacked.tags() & tag::ALL == tag::SACKED && sacked.seg_len() == mss;
         let sacked = &self.queue[into];
         if !is_like(sacked) {
             return None;

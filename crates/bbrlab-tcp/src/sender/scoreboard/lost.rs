@@ -39,7 +39,7 @@ impl Scoreboard {
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
         let Cursor(id) = at;
         let skb = &self.queue[id];
-        let (tags, seq, pcount) = (skb.tags, skb.seq, u32::from(skb.pcount));
+        let (tags, seq, pcount) = (skb.tags(), skb.seq, u32::from(skb.pcount));
         if tags & tag::SACKED != 0 {
             return None;
         }
@@ -53,12 +53,12 @@ impl Scoreboard {
         }
         if tags & tag::LOST == 0 {
             self.lost_out += pcount;
-            self.queue[id].tags |= tag::LOST;
+            self.queue[id].add_tags(tag::LOST);
             if is_spare(tags) {
                 *self.spare() -= pcount;
             }
         } else if tags & tag::RETRANS != 0 {
-            self.queue[id].tags &= !tag::RETRANS;
+            self.queue[id].remove_tags(tag::RETRANS);
             self.retrans_out -= pcount;
         } else {
             return None;
@@ -72,7 +72,7 @@ impl Scoreboard {
         let tx = skb.tx.unpack(skb.sent_us());
         LostSkb {
             seq: skb.seq,
-            end_seq: skb.end_seq,
+            end_seq: skb.end_seq(),
             pcount: u32::from(skb.pcount),
             in_flight: tx.in_flight,
             lost: tx.lost,
@@ -111,13 +111,13 @@ impl Scoreboard {
     pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
             self.queue.unlink_sorted(at.0);
-            self.queue[at.0].tags |= tag::UNSORTED_BY_RTO;
+            self.queue[at.0].add_tags(tag::UNSORTED_BY_RTO);
         }
     }
 
     /// Removes the SACKed tag of an skb after the receiver has reneged.
     pub(crate) fn unsack(&mut self, at: Cursor) {
-        self.queue[at.0].tags &= !tag::SACKED;
+        self.queue[at.0].remove_tags(tag::SACKED);
     }
 
     /// Resets the hints for retransmission and search.
@@ -133,7 +133,7 @@ impl Scoreboard {
         while id != NIL {
             let skb = &mut self.queue[id];
             let is_unsorted = skb.has(tag::UNSORTED_BY_RTO);
-            skb.tags &= !(tag::LOST | tag::UNSORTED_BY_RTO);
+            skb.remove_tags(tag::LOST | tag::UNSORTED_BY_RTO);
             if is_unsorted {
                 self.queue.put_back(id, &mut from);
             }
@@ -147,9 +147,9 @@ impl Scoreboard {
     /// Forgets that a retransmission of an skb is in flight. ns-3: `TcpTxBuffer::SetSentListLost`, `MarkHeadAsLost`.
     pub(crate) fn forget_retransmission(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
-        let (tags, pcount) = (skb.tags, u32::from(skb.pcount));
+        let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
         if tags & tag::RETRANS != 0 {
-            skb.tags &= !tag::RETRANS;
+            skb.remove_tags(tag::RETRANS);
             self.retrans_out -= pcount;
             if is_spare(tags) {
                 *self.spare() -= pcount;

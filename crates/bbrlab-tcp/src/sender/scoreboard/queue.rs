@@ -286,10 +286,7 @@ impl Queue {
     ) -> SkbId {
         let id = self.next_place();
         let skb = &mut self[id];
-        skb.seq = written.seq;
-        skb.end_seq = written.end_seq;
-        skb.tags = 0;
-        skb.flags = written.flags;
+        skb.begin(written.seq, written.end_seq, written.flags);
         skb.retransmission = 0;
         stamp(skb);
         id
@@ -373,12 +370,12 @@ impl Queue {
         self.plain = following(id);
         let (prev, next, older) = (self.linked.tail, self.plain, self.sorted.tail);
         let skb = &mut self[id];
-        skb.tags |= tag::LINKED;
+        skb.add_tags(tag::LINKED);
         skb.prev = prev;
         skb.next = next;
         skb.sorted_prev = older;
         skb.sorted_next = NIL;
-        let (seq, end_seq) = (skb.seq, skb.end_seq);
+        let (seq, end_seq) = (skb.seq, skb.end_seq());
         // The skb before it links to this place already.
         if prev == NIL {
             self.linked.head = id;
@@ -396,7 +393,7 @@ impl Queue {
     /// Frees the place of a linked skb.
     #[inline]
     fn release(&mut self, id: SkbId) {
-        self[id].tags = tag::FREED;
+        self[id].set_tags(tag::FREED);
         self.free_first_places();
     }
 
@@ -429,15 +426,19 @@ impl Queue {
         if self.is_sorted(hole) {
             self.cut_from_order(hole);
         }
-        let Skb { seq, prev: into, tags, flags, .. } = self[hole];
-        self[hole].tags = tag::FREED;
-        let Skb { end_seq, next, tags: last_tags, flags: last_flags, .. } = self[last];
-        self[last].tags = tag::FREED;
+        let skb = &mut self[hole];
+        let (seq, into, tags, flags) = (skb.seq, skb.prev, skb.tags(), skb.flags());
+        skb.set_tags(tag::FREED);
+        let skb = &mut self[last];
+        // Of `hole`, if that is the last, the tags are taken already.
+        let (end_seq, next, tags, flags) =
+            (skb.end_seq(), skb.next, tags | skb.tags(), flags | skb.flags());
+        skb.set_tags(tag::FREED);
         let skb = &mut self[into];
         skb.next = next;
-        skb.end_seq = end_seq;
-        skb.tags |= (tags | last_tags) & tag::EVER_RETRANS;
-        skb.flags |= flags | last_flags;
+        skb.end_at(end_seq);
+        skb.add_tags(tags & tag::EVER_RETRANS);
+        skb.add_flags(flags);
         skb.set_full_segments(pcount, mss);
         if last == self.linked.tail {
             self.linked.tail = into;
@@ -464,15 +465,15 @@ impl Queue {
         self.end = following(rest_id);
         let mut rest = self[id];
         let cut = rest.seq.wrapping_add(len);
-        rest.seq = cut;
-        rest.tags &= !tag::IN_HOST_QUEUE;
+        rest.drop_front(len);
+        rest.remove_tags(tag::IN_HOST_QUEUE);
         rest.count_segments(mss);
         rest.prev = id;
         let next = rest.next;
         self[rest_id] = rest;
         let front = &mut self[id];
-        front.end_seq = cut;
-        front.flags = 0;
+        front.end_at(cut);
+        front.clear_flags();
         front.next = rest_id;
         front.count_segments(mss);
         if id == self.linked.tail {
@@ -483,7 +484,7 @@ impl Queue {
         self.plain = self.end;
         let last = self.linked.tail;
         self[last].next = self.plain;
-        let end_seq = self[rest_id].end_seq;
+        let end_seq = self[rest_id].end_seq();
         self.set_milestones(cut, end_seq, rest_id);
         let is_sorted = self.is_sorted(id);
         self[rest_id].sorted_prev = NIL;
@@ -507,14 +508,14 @@ impl Queue {
         let is_eaten = skb.len() == len;
         let (mut end, mut flags) = (start.wrapping_add(len), 0);
         if is_eaten {
-            (end, flags) = (skb.end_seq, skb.flags);
+            (end, flags) = (skb.end_seq(), skb.flags());
         } else {
-            skb.seq = end;
+            skb.drop_front(len);
             skb.pcount -= pcount;
         }
         let skb = &mut self[to];
-        skb.flags |= flags;
-        skb.end_seq = end;
+        skb.add_flags(flags);
+        skb.end_at(end);
         skb.pcount += pcount;
         self.set_milestones(start, end, to);
         if is_eaten && is_first_plain {
@@ -537,18 +538,18 @@ impl Queue {
         let (mut pcount, mut flags, mut place) = (0, 0, from);
         while place != self.end {
             let skb = &mut self[place];
-            let span = skb.end_seq.wrapping_sub(start);
+            let span = skb.end_seq().wrapping_sub(start);
             let segments = pcount + u32::from(skb.pcount);
-            if skb.tags != 0
-                || skb.flags & (flag::SYN | flag::FIN) != 0
+            if skb.tags() != 0
+                || skb.carries(flag::SYN | flag::FIN)
                 || skb.seg_len() != limits.mss
                 || span > limits.span
                 || pcount_before + segments > limits.pcount
             {
                 break;
             }
-            (pcount, flags) = (segments, flags | skb.flags);
-            skb.tags = tag::FREED;
+            (pcount, flags) = (segments, flags | skb.flags());
+            skb.set_tags(tag::FREED);
             place = following(place);
             if span == limits.span {
                 break;
@@ -562,15 +563,15 @@ impl Queue {
         let counts = Counts { first: from, count, pcount, cut: 0 };
         let run = Run::new(&self[from], &self[last], counts);
         if is_new {
-            self[from].tags = 0;
+            self[from].set_tags(0);
             self.link_unsorted(from);
         }
         self.plain = place;
         let skb = &mut self[into];
         skb.next = place;
-        skb.tags |= tag::SACKED;
-        skb.flags |= flags;
-        skb.end_seq = run.end_seq;
+        skb.add_tags(tag::SACKED);
+        skb.add_flags(flags);
+        skb.end_at(run.end_seq);
         skb.set_full_segments(pcount_before + pcount, limits.mss);
         skb.tx.use_up();
         self.set_milestones(run.seq, run.end_seq, into);
@@ -589,10 +590,10 @@ impl Queue {
         let (skb, sacked) = (&self[id], &self[into]);
         let pcount = u32::from(sacked.pcount) + u32::from(skb.pcount);
         let mss = skb.seg_len();
-        if skb.end_seq != end
-            || skb.tags != 0
-            || skb.flags & (flag::SYN | flag::FIN) != 0
-            || sacked.tags & tag::ALL != tag::SACKED
+        if skb.end_seq() != end
+            || skb.tags() != 0
+            || skb.carries(flag::SYN | flag::FIN)
+            || sacked.tags() & tag::ALL != tag::SACKED
             || sacked.seg_len() != mss
             || end.wrapping_sub(sacked.seq) > max_span
             || pcount > max_pcount
@@ -600,14 +601,14 @@ impl Queue {
             return None;
         }
         let counts = Counts { first: id, count: 1, pcount: u32::from(skb.pcount), cut: 0 };
-        let (run, flags) = (Run::new(skb, skb, counts), skb.flags);
-        self[id].tags = tag::FREED;
+        let (run, flags) = (Run::new(skb, skb, counts), skb.flags());
+        self[id].set_tags(tag::FREED);
         self.plain = following(id);
         let next = self.plain;
         let skb = &mut self[into];
         skb.next = next;
-        skb.flags |= flags;
-        skb.end_seq = end;
+        skb.add_flags(flags);
+        skb.end_at(end);
         skb.set_full_segments(pcount, mss);
         self.set_milestones(run.seq, end, into);
         Some(run)
@@ -622,7 +623,7 @@ impl Queue {
         self.plain = following(id);
         let prev = self.linked.tail;
         let skb = &mut self[id];
-        skb.tags |= tag::LINKED;
+        skb.add_tags(tag::LINKED);
         skb.prev = prev;
         skb.sorted_prev = NIL;
         skb.sorted_next = NIL;
@@ -786,7 +787,7 @@ impl Queue {
     /// The skb in flight that holds byte `seq`, `NIL` if none does. Linux: `tcp_sacktag_bsearch`.
     pub(super) fn find_sent(&self, seq: u32) -> SkbId {
         let head = self.head();
-        if head == NIL || before(seq, self[head].seq) || !before(seq, self[self.tail()].end_seq) {
+        if head == NIL || before(seq, self[head].seq) || !before(seq, self[self.tail()].end_seq()) {
             return NIL;
         }
         if self.plain != self.end && !before(seq, self[self.plain].seq) {
@@ -797,7 +798,7 @@ impl Queue {
         if after(stone, self[id].seq) {
             id = self.milestones[self.milestone_index(stone)];
         }
-        while !before(seq, self[id].end_seq) {
+        while !before(seq, self[id].end_seq()) {
             id = self[id].next;
         }
         id
@@ -856,7 +857,8 @@ impl Queue {
         self.milestones = vec![NIL; needed.next_power_of_two().max(4) * 2];
         let mut id = self.linked.head;
         while id != self.plain {
-            let Skb { seq, end_seq, next, .. } = self[id];
+            let skb = &self[id];
+            let (seq, end_seq, next) = (skb.seq, skb.end_seq(), skb.next);
             self.record_milestones(seq, end_seq, id);
             id = next;
         }

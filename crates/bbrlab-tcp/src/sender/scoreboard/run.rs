@@ -48,14 +48,17 @@ impl Run {
     pub(super) fn new(oldest: &Skb, newest: &Skb, counts: Counts) -> Self {
         let Counts { first, count, pcount, cut } = counts;
         // All but the last end where the next one begins, and only the last can carry the FIN.
-        let fin = u32::from(newest.flags & flag::FIN != 0);
-        let end =
-            if cut == 0 { newest.end_seq.wrapping_sub(fin) } else { newest.seq.wrapping_add(cut) };
+        let fin = u32::from(newest.carries(flag::FIN));
+        let end = if cut == 0 {
+            newest.end_seq().wrapping_sub(fin)
+        } else {
+            newest.seq.wrapping_add(cut)
+        };
         Self {
             seq: oldest.seq,
-            first_end_seq: oldest.end_seq,
+            first_end_seq: oldest.end_seq(),
             first_us: oldest.sent_us(),
-            end_seq: newest.end_seq,
+            end_seq: newest.end_seq(),
             last_us: newest.sent_us(),
             tx: newest.tx,
             pcount,

@@ -223,7 +223,7 @@ impl Scoreboard {
                     if self.queue[id].has(tag::LINKED)
                         && let Some(into) = self.fill_hole(id, conn, block, hear)
                     {
-                        let is_all = self.queue[into].end_seq == block.end;
+                        let is_all = self.queue[into].end_seq() == block.end;
                         next = if is_all { NIL } else { self.queue.next(into) };
                     }
                     if next != NIL {
@@ -308,12 +308,12 @@ impl Scoreboard {
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
         if id != NIL {
             let skb = &self.queue[id];
-            if after(skb.seq, seq) || before(seq, skb.end_seq) {
+            if after(skb.seq, seq) || before(seq, skb.end_seq()) {
                 return id;
             }
             // Most holes are one skb.
             let next = self.queue.next(id);
-            if next != NIL && before(seq, self.queue[next].end_seq) {
+            if next != NIL && before(seq, self.queue[next].end_seq()) {
                 return next;
             }
         }
@@ -356,7 +356,7 @@ impl Scoreboard {
             if !before(skb.seq, wanted.block.end) {
                 break;
             }
-            if skb.tags == 0 && self.tag_run(id, wanted, hear) {
+            if skb.tags() == 0 && self.tag_run(id, wanted, hear) {
                 id = self.queue.plain_head();
                 continue;
             }
@@ -422,7 +422,7 @@ impl Scoreboard {
         if id == self.queue.plain_head() {
             let last = self.queue.linked_tail();
             if last != NIL
-                && self.queue[last].tags & tag::ALL == tag::SACKED
+                && self.queue[last].tags() & tag::ALL == tag::SACKED
                 && self.queue[last].seg_len() == mss
             {
                 into = last;
@@ -478,7 +478,7 @@ impl Scoreboard {
     fn sacktag_skb(&mut self, id: SkbId, conn: &Conn, is_dup: bool, hear: &mut impl Hear) {
         let tags = self.sacktag_one(id, conn, None, is_dup, hear);
         let skb = &mut self.queue[id];
-        skb.tags = tags;
+        skb.set_tags(tags);
         if tags & tag::SACKED != 0 {
             skb.tx.use_up();
             self.queue.unlink_sorted(id);
@@ -493,8 +493,8 @@ impl Scoreboard {
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
         let starts_before = !after(block.start, skb.seq);
-        let in_sack = starts_before && !before(block.end, skb.end_seq);
-        if skb.pcount <= 1 || in_sack || !after(skb.end_seq, block.start) {
+        let in_sack = starts_before && !before(block.end, skb.end_seq());
+        if skb.pcount <= 1 || in_sack || !after(skb.end_seq(), block.start) {
             return Some(in_sack);
         }
         let mss = u32::from(skb.gso_size);
@@ -529,13 +529,13 @@ impl Scoreboard {
         hear: &mut impl Hear,
     ) -> u8 {
         let skb = &self.queue[id];
-        let (mut end, mut pcount) = (skb.end_seq, u32::from(skb.pcount));
+        let (mut end, mut pcount) = (skb.end_seq(), u32::from(skb.pcount));
         if let Some(piece) = piece {
             (end, pcount) = (skb.seq.wrapping_add(piece.len), piece.pcount);
         }
         let is_below_highest = before(skb.seq, self.highest_sack_seq(conn));
-        let (start, old_tags, tx) = (skb.seq, skb.tags, skb.tx);
-        let (end_seq, tx_mstamp) = (skb.end_seq, skb.sent_us());
+        let (start, old_tags, tx) = (skb.seq, skb.tags(), skb.tx);
+        let (end_seq, tx_mstamp) = (skb.end_seq(), skb.sent_us());
         let mut tags = old_tags;
         if after(end, conn.snd_una) {
             if tags & tag::SACKED == 0 {
@@ -602,18 +602,18 @@ impl Scoreboard {
         let prev = self.queue.prev(id);
         let kept =
             if self.count == Counting::SpareKept { tag::RETRANS } else { tag::LOST | tag::RETRANS };
-        let is_retrans_only = skb.tags & kept == tag::RETRANS;
+        let is_retrans_only = skb.tags() & kept == tag::RETRANS;
         if (!is_dup && is_retrans_only)
             || skb.len() == 0
-            || !after(skb.end_seq, conn.snd_una)
+            || !after(skb.end_seq(), conn.snd_una)
             || prev == NIL
-            || self.queue[prev].tags & tag::ALL != tag::SACKED
+            || self.queue[prev].tags() & tag::ALL != tag::SACKED
         {
             return Shift::Fallback;
         }
         let starts_before = !after(block.start, skb.seq);
         let (len, pcount, mss);
-        if starts_before && !before(block.end, skb.end_seq) {
+        if starts_before && !before(block.end, skb.end_seq()) {
             len = skb.len();
             pcount = u32::from(skb.pcount);
             mss = skb.seg_len();
@@ -621,7 +621,7 @@ impl Scoreboard {
                 return Shift::Fallback;
             }
         } else {
-            if !after(skb.end_seq, block.start) || skb.pcount <= 1 {
+            if !after(skb.end_seq(), block.start) || skb.pcount <= 1 {
                 return Shift::Nothing;
             }
             if !starts_before {
@@ -649,7 +649,7 @@ impl Scoreboard {
             let skb = &self.queue[next];
             let (len, pcount) = (skb.len(), u32::from(skb.pcount));
             if len > 0
-                && skb.tags & tag::ALL == tag::SACKED
+                && skb.tags() & tag::ALL == tag::SACKED
                 && skb.seg_len() == mss
                 && self.may_merge(prev, len, pcount)
             {
@@ -681,13 +681,13 @@ impl Scoreboard {
         if skb.has(tag::SACKED) {
             skb.tx.use_up();
         }
-        let ever_retrans = skb.tags & tag::EVER_RETRANS;
+        let ever_retrans = skb.tags() & tag::EVER_RETRANS;
         let next = if self.highest_sack == id { self.queue.next(id) } else { NIL };
         let into = &mut self.queue[prev];
         if into.gso_size == 0 {
             into.gso_size = u16::try_from(piece.mss).expect("a full segment is below 64 KiB");
         }
-        into.tags |= ever_retrans;
+        into.add_tags(ever_retrans);
         let pcount = u16::try_from(piece.pcount).expect("counted in 16 bits");
         if !self.queue.shift(prev, id, piece.len, pcount) {
             let skb = &mut self.queue[id];

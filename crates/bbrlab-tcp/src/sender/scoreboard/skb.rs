@@ -49,7 +49,7 @@ pub(super) struct Skb {
     /// First sequence number.
     pub(super) seq: u32,
     /// One past the last sequence number, FIN included.
-    pub(super) end_seq: u32,
+    end_seq: u32,
     /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
     /// Delivery counters at its latest transmission.
@@ -65,9 +65,9 @@ pub(super) struct Skb {
     /// Payload bytes of every segment but the last, 0 if there is only one. Linux: `tcp_gso_size`.
     pub(super) gso_size: u16,
     /// Bits of [`tag`].
-    pub(super) tags: u8,
+    tags: u8,
     /// Header flags besides ACK: SYN, FIN, PSH.
-    pub(super) flags: u8,
+    flags: u8,
     /// Number of transmissions before the latest one.
     pub(super) retransmission: u16,
 }
@@ -90,11 +90,81 @@ impl Skb {
         retransmission: 0,
     };
 
+    /// Makes it the skb from `seq` to `end_seq` with header `flags` and no tags.
+    #[inline]
+    pub(super) const fn begin(&mut self, seq: u32, end_seq: u32, flags: u8) {
+        self.seq = seq;
+        self.end_seq = end_seq;
+        self.tags = 0;
+        self.flags = flags;
+    }
+
+    /// One past the last sequence number, FIN included.
+    #[inline]
+    pub(super) const fn end_seq(&self) -> u32 {
+        self.end_seq
+    }
+
+    /// Moves its end.
+    #[inline]
+    pub(super) const fn end_at(&mut self, end_seq: u32) {
+        self.end_seq = end_seq;
+    }
+
+    /// Moves its beginning, `len` bytes on.
+    #[inline]
+    pub(super) const fn drop_front(&mut self, len: u32) {
+        self.seq = self.seq.wrapping_add(len);
+    }
+
+    /// Bits of [`tag`].
+    #[inline]
+    pub(super) const fn tags(&self) -> u8 {
+        self.tags
+    }
+
+    #[inline]
+    pub(super) const fn set_tags(&mut self, tags: u8) {
+        self.tags = tags;
+    }
+
+    #[inline]
+    pub(super) const fn add_tags(&mut self, tags: u8) {
+        self.tags |= tags;
+    }
+
+    #[inline]
+    pub(super) const fn remove_tags(&mut self, tags: u8) {
+        self.tags &= !tags;
+    }
+
+    /// Header flags besides ACK: SYN, FIN, PSH.
+    #[inline]
+    pub(super) const fn flags(&self) -> u8 {
+        self.flags
+    }
+
+    /// Whether any bit of `flags` is set.
+    #[inline]
+    pub(super) const fn carries(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
+    #[inline]
+    pub(super) const fn add_flags(&mut self, flags: u8) {
+        self.flags |= flags;
+    }
+
+    #[inline]
+    pub(super) const fn clear_flags(&mut self) {
+        self.flags = 0;
+    }
+
     /// Payload bytes.
     #[inline]
     pub(super) const fn len(&self) -> u32 {
-        let control = (self.flags & (flag::SYN | flag::FIN)) != 0;
-        self.end_seq.wrapping_sub(self.seq).wrapping_sub(control as u32)
+        let control = self.carries(flag::SYN | flag::FIN);
+        self.end_seq().wrapping_sub(self.seq).wrapping_sub(control as u32)
     }
 
     /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
@@ -122,7 +192,7 @@ impl Skb {
     /// Removes its first `len` bytes: whole segments, not all.
     #[inline]
     pub(super) fn drop_segments(&mut self, len: u32) {
-        self.seq = self.seq.wrapping_add(len);
+        self.drop_front(len);
         // What is at most 512 KiB long has less than 2^16 segments.
         #[expect(clippy::cast_possible_truncation, reason = "fewer than `pcount`")]
         let segments = (len / u32::from(self.gso_size)) as u16;
@@ -135,7 +205,7 @@ impl Skb {
     /// Whether any bit of `tags` is set.
     #[inline]
     pub(super) const fn has(&self, tags: u8) -> bool {
-        self.tags & tags != 0
+        self.tags() & tags != 0
     }
 
     /// Recounts its segments. Linux: `tcp_set_skb_tso_segs`.

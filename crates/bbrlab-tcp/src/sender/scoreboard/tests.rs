@@ -26,7 +26,7 @@ impl Scoreboard {
         while id != NIL {
             let skb = &queue[id];
             assert!(expected_seq.is_none_or(|seq| seq == skb.seq), "the queue has no gaps");
-            expected_seq = Some(skb.end_seq);
+            expected_seq = Some(skb.end_seq());
             let pcount = u32::from(skb.pcount);
             out += pcount;
             sacked += if skb.has(tag::SACKED) { pcount } else { 0 };
@@ -40,7 +40,7 @@ impl Scoreboard {
                 "SACKed and in the list by time"
             );
             assert_eq!(queue.find_sent(skb.seq), id, "each skb is found by its sequence number");
-            assert_eq!(queue.find_sent(skb.end_seq.wrapping_sub(1)), id);
+            assert_eq!(queue.find_sent(skb.end_seq().wrapping_sub(1)), id);
             assert_eq!(queue.prev(id), before, "each skb knows the one before it");
             before = id;
             assert!(!is_plain || !skb.has(tag::LINKED), "linked skbs come first");
