@@ -77,63 +77,50 @@ pub struct SkbStamps {
     pub delivered_mstamp: u64,
     /// Packets delivered when the packet was sent.
     pub delivered: u32,
+    /// Whether the sender was application-limited when it was sent.
+    pub is_app_limited: bool,
+    /// What else is recorded.
+    pub notes: Notes,
+}
+
+/// The part of [`SkbStamps`] that is 0 in most connections: without marks of CE, and outside of v3.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
     /// Packets marked lost when the packet was sent (v3; else 0).
     pub lost: u32,
     /// Packets in flight just after the packet was sent, including it (v3; else 0). 20 bits.
     pub in_flight: u32,
-    /// 20 bits of `delivered_ce`, and the application-limited mark.
-    ce_and_mark: u32,
-}
-
-impl SkbStamps {
-    const MARK: u32 = 1 << 31;
-
-    /// Whether the sender was application-limited when it was sent.
-    #[inline]
-    #[must_use]
-    pub const fn is_app_limited(&self) -> bool {
-        self.ce_and_mark & Self::MARK != 0
-    }
-
     /// Packets delivered with a CE mark when the packet was sent, 20 bits.
-    #[inline]
-    #[must_use]
-    pub const fn delivered_ce(&self) -> u32 {
-        self.ce_and_mark & DELIVERED_CE_MASK
-    }
+    pub delivered_ce: u32,
 }
 
-/// [`SkbStamps`] in 24 bytes, with times relative to the packet's departure, so that the sender's record of an
-/// skb fits into one cache line.
+impl Notes {
+    /// Those of a connection without marks of CE, outside of v3.
+    pub const NONE: Self = Self { lost: 0, in_flight: 0, delivered_ce: 0 };
+}
+
+/// [`SkbStamps`] without the notes, with times relative to the packet's departure: in the sender's record of an skb
+/// they take 12 bytes and a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
-    first_tx_ago_us: u32,
-    /// [`Self::USED_UP`] where the kernel's stamp is 0.
-    delivered_ago_us: u32,
-    delivered: u32,
-    lost: u32,
-    /// Packets in flight just after the packet was sent, including it.
-    pub in_flight: u32,
-    ce_and_mark: u32,
+    /// Microseconds from the start of the send phase to the departure.
+    pub(crate) first_tx_ago_us: u32,
+    /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] where the kernel's stamp is 0.
+    pub(crate) delivered_ago_us: u32,
+    /// Packets delivered when the packet was sent.
+    pub(crate) delivered: u32,
+    /// Whether the sender was application-limited when it was sent.
+    pub(crate) is_app_limited: bool,
 }
 
 impl PackedStamps {
-    const USED_UP: u32 = u32::MAX;
+    /// In place of the time since the latest delivery: the packet was sampled.
+    pub(crate) const USED_UP: u32 = u32::MAX;
 
-    /// Those of a packet that was not sent yet.
-    pub const NONE: Self = Self {
-        first_tx_ago_us: 0,
-        delivered_ago_us: 0,
-        delivered: 0,
-        lost: 0,
-        in_flight: 0,
-        ce_and_mark: 0,
-    };
-
-    /// Packs the result of [`RateSampler::skb_sent`] for a packet that departed at `tx_mstamp`.
+    /// Packs the result of [`RateSampler::skb_sent`], but for the notes, for a packet that departed at `tx_mstamp`.
     #[inline]
     #[must_use]
-    pub const fn pack(stamps: SkbStamps, tx_mstamp: u64) -> Self {
+    pub const fn pack(stamps: &SkbStamps, tx_mstamp: u64) -> Self {
         Self {
             first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(stamps.first_tx_mstamp)),
             delivered_ago_us: if stamps.delivered_mstamp == 0 {
@@ -142,9 +129,7 @@ impl PackedStamps {
                 trunc_u32(tx_mstamp.wrapping_sub(stamps.delivered_mstamp))
             },
             delivered: stamps.delivered,
-            lost: stamps.lost,
-            in_flight: stamps.in_flight,
-            ce_and_mark: stamps.ce_and_mark,
+            is_app_limited: stamps.is_app_limited,
         }
     }
 
@@ -152,7 +137,7 @@ impl PackedStamps {
     /// departure is unpacked wrongly, as a later time.
     #[inline]
     #[must_use]
-    pub const fn unpack(self, tx_mstamp: u64) -> SkbStamps {
+    pub const fn unpack(self, notes: Notes, tx_mstamp: u64) -> SkbStamps {
         SkbStamps {
             first_tx_mstamp: tx_mstamp.wrapping_sub(self.first_tx_ago_us as u64),
             delivered_mstamp: if self.is_used_up() {
@@ -161,9 +146,8 @@ impl PackedStamps {
                 tx_mstamp.wrapping_sub(self.delivered_ago_us as u64)
             },
             delivered: self.delivered,
-            lost: self.lost,
-            in_flight: self.in_flight,
-            ce_and_mark: self.ce_and_mark,
+            is_app_limited: self.is_app_limited,
+            notes,
         }
     }
 
@@ -172,25 +156,6 @@ impl PackedStamps {
     #[must_use]
     pub const fn is_used_up(&self) -> bool {
         self.delivered_ago_us == Self::USED_UP
-    }
-
-    /// Excludes the packet from further samples.
-    #[inline]
-    pub const fn use_up(&mut self) {
-        self.delivered_ago_us = Self::USED_UP;
-    }
-
-    /// Whether the sender was application-limited when it was sent.
-    #[inline]
-    #[must_use]
-    pub const fn is_app_limited(&self) -> bool {
-        self.ce_and_mark & SkbStamps::MARK != 0
-    }
-
-    /// Once in 71 minutes a stamp of v3's kernel is 0.
-    #[cold]
-    const fn used_up() -> u32 {
-        Self::USED_UP
     }
 }
 
@@ -282,49 +247,46 @@ impl RateSampler {
             self.first_tx_mstamp = tx_mstamp;
             conn.delivered_mstamp = tx_mstamp;
         }
-        let mark = if conn.ctl.app_limited == 0 { 0 } else { SkbStamps::MARK };
+        SkbStamps {
+            first_tx_mstamp: self.version.stamp(self.first_tx_mstamp),
+            delivered_mstamp: self.version.stamp(conn.delivered_mstamp),
+            delivered: conn.delivered,
+            is_app_limited: conn.ctl.app_limited != 0,
+            notes: self.notes(conn, pcount),
+        }
+    }
+
+    /// The notes of a packet of `pcount` segments that is sent now.
+    #[inline]
+    pub(crate) fn notes(&self, conn: &Conn, pcount: u32) -> Notes {
         let (lost, in_flight) = match self.version {
             SamplerVersion::V1 => (0, 0),
             SamplerVersion::V3 => {
                 (conn.lost, conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX))
             }
         };
-        SkbStamps {
-            first_tx_mstamp: self.version.stamp(self.first_tx_mstamp),
-            delivered_mstamp: self.version.stamp(conn.delivered_mstamp),
-            delivered: conn.delivered,
-            lost,
-            in_flight,
-            ce_and_mark: (conn.delivered_ce & DELIVERED_CE_MASK) | mark,
-        }
+        Notes { lost, in_flight, delivered_ce: conn.delivered_ce & DELIVERED_CE_MASK }
     }
 
-    /// [`Self::skb_sent`], packed, of a packet that departs while others are out, so that both phases have begun.
+    /// [`Self::skb_sent`], packed, of a packet that departs while others are out, so that both phases have begun; but for
+    /// what [`Self::notes_behind_others`] says.
     #[inline]
-    pub(crate) fn skb_sent_behind_others(
-        &self,
-        conn: &Conn,
-        pcount: u32,
-        tx_mstamp: u64,
-    ) -> PackedStamps {
+    pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
-        let mark = if conn.ctl.app_limited == 0 { 0 } else { SkbStamps::MARK };
-        let mut stamps = PackedStamps {
+        PackedStamps {
             first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(self.first_tx_mstamp)),
             delivered_ago_us: trunc_u32(tx_mstamp.wrapping_sub(conn.delivered_mstamp)),
             delivered: conn.delivered,
-            lost: 0,
-            in_flight: 0,
-            ce_and_mark: (conn.delivered_ce & DELIVERED_CE_MASK) | mark,
-        };
-        if self.version == SamplerVersion::V3 {
-            stamps.lost = conn.lost;
-            stamps.in_flight = conn.inflight.wrapping_add(pcount).min(IN_FLIGHT_MAX);
-            if trunc_u32(conn.delivered_mstamp) == 0 {
-                stamps.delivered_ago_us = PackedStamps::used_up();
-            }
+            is_app_limited: conn.ctl.app_limited != 0,
         }
-        stamps
+    }
+
+    /// The notes of such a packet, and whether it counts as sampled: once in 71 minutes a stamp of v3's kernel is 0.
+    #[inline]
+    pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
+        let is_stamp_0 =
+            self.version == SamplerVersion::V3 && trunc_u32(conn.delivered_mstamp) == 0;
+        (self.notes(conn, pcount), is_stamp_0)
     }
 
     /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux: `tcp_rate_skb_delivered`.
@@ -358,13 +320,13 @@ impl RateSampler {
     /// Makes a packet the one that the sample is of.
     #[inline]
     fn take(&mut self, ack: &mut AckRate, stamps: &SkbStamps, skb: DeliveredSkb) {
-        ack.prior_delivered_ce = stamps.delivered_ce();
+        ack.prior_delivered_ce = stamps.notes.delivered_ce;
         ack.rs.prior_delivered = stamps.delivered;
         ack.prior_mstamp = stamps.delivered_mstamp;
-        ack.prior_lost = stamps.lost;
-        ack.rs.is_app_limited = stamps.is_app_limited();
+        ack.prior_lost = stamps.notes.lost;
+        ack.rs.is_app_limited = stamps.is_app_limited;
         ack.is_retrans = skb.is_retrans;
-        ack.rs.tx_in_flight = stamps.in_flight;
+        ack.rs.tx_in_flight = stamps.notes.in_flight;
         ack.last_end_seq = skb.end_seq;
         self.first_tx_mstamp = skb.tx_mstamp;
         ack.rs.interval_us = i64::from(self.version.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
@@ -405,32 +367,33 @@ impl RateSampler {
     }
 
     /// The sample of an ACK that delivers packets of which the newest, never retransmitted, departed at `tx_mstamp` with
-    /// `tx`, for a sampler without switches: [`Self::skb_delivered`] of all of them, and what [`Self::generate`]
+    /// `tx` and `notes`, for a sampler without switches: [`Self::skb_delivered`] of all of them, and what [`Self::generate`]
     /// computes, but for what [`Self::complete_newest`] does in its place. `conn` has counted them as delivered.
     #[inline]
     pub(crate) fn sample_newest(
         &mut self,
         conn: &Conn,
         tx: &PackedStamps,
+        notes: Notes,
         tx_mstamp: u64,
         now: u64,
     ) -> RateSample {
         debug_assert!(!self.is_switched && !tx.is_used_up());
         self.first_tx_mstamp = tx_mstamp;
-        let delivered_ce = conn.delivered_ce.wrapping_sub(tx.ce_and_mark) & DELIVERED_CE_MASK;
+        let delivered_ce = conn.delivered_ce.wrapping_sub(notes.delivered_ce) & DELIVERED_CE_MASK;
         let mut rs = RateSample {
             delivered: conn.delivered.wrapping_sub(tx.delivered).cast_signed(),
             delivered_ce: delivered_ce.cast_signed(),
             prior_delivered: tx.delivered,
-            tx_in_flight: tx.in_flight,
-            is_app_limited: tx.is_app_limited(),
+            tx_in_flight: notes.in_flight,
+            is_app_limited: tx.is_app_limited,
             ..RateSample::default()
         };
         let delivered_mstamp = tx_mstamp.wrapping_sub(u64::from(tx.delivered_ago_us));
         let (snd_us, ack_us) = if self.version == SamplerVersion::V1 {
             (tx.first_tx_ago_us, stamp_us_delta(now, delivered_mstamp))
         } else {
-            rs.lost = conn.lost.wrapping_sub(tx.lost).cast_signed();
+            rs.lost = conn.lost.wrapping_sub(notes.lost).cast_signed();
             let first_tx_mstamp = tx_mstamp.wrapping_sub(u64::from(tx.first_tx_ago_us));
             (
                 self.version.delta(tx_mstamp, first_tx_mstamp),
@@ -583,22 +546,20 @@ mod tests {
             let mut conn = Conn { inflight: 0xf_fffe, lost: 7, ..conn(1_000, 1) };
             conn.delivered_ce = 0x1f_ffff;
             let stamps = sampler.skb_sent(&mut conn, 1, 2, 1_000);
-            assert_eq!((stamps.in_flight, stamps.lost), (in_flight, lost), "20 bits of them");
-            assert_eq!((stamps.delivered_ce(), stamps.is_app_limited()), (0xf_ffff, false));
+            let notes = Notes { lost, in_flight, delivered_ce: 0xf_ffff };
+            assert_eq!((stamps.notes, stamps.is_app_limited), (notes, false), "20 bits of them");
             conn.ctl.app_limited = 5;
-            assert!(sampler.skb_sent(&mut conn, 1, 2, 1_000).is_app_limited());
+            assert!(sampler.skb_sent(&mut conn, 1, 2, 1_000).is_app_limited);
         }
     }
 
     #[test]
     fn packed_stamps_keep_the_application_limited_mark() {
-        for limited in [false, true] {
-            let ce_and_mark = if limited { SkbStamps::MARK | 5 } else { 5 };
-            let stamps = SkbStamps { delivered_mstamp: 900, ce_and_mark, ..SkbStamps::default() };
-            let packed = PackedStamps::pack(stamps, 1_000);
-            assert_eq!(packed.is_app_limited(), limited);
-            assert_eq!(packed.unpack(1_000).is_app_limited(), limited);
-            assert_eq!(packed.unpack(1_000).delivered_ce(), 5);
+        let notes = Notes { delivered_ce: 5, ..Notes::NONE };
+        for is_app_limited in [false, true] {
+            let stamps =
+                SkbStamps { delivered_mstamp: 900, is_app_limited, notes, ..SkbStamps::default() };
+            assert_eq!(PackedStamps::pack(&stamps, 1_000).unpack(notes, 1_000), stamps);
         }
     }
 
@@ -619,9 +580,14 @@ mod tests {
                 };
                 conn.ctl.app_limited = app_limited;
                 let tx_mstamp = conn.delivered_mstamp + step * 1_000;
-                let quick = sampler.skb_sent_behind_others(&conn, 3, tx_mstamp);
+                let mut quick = sampler.skb_sent_behind_others(&conn, tx_mstamp);
+                let (notes, is_used_up) = sampler.notes_behind_others(&conn, 3);
+                if is_used_up {
+                    quick.delivered_ago_us = PackedStamps::USED_UP;
+                }
                 let stamps = sampler.skb_sent(&mut conn, 1, 3, tx_mstamp);
-                assert_eq!(quick, PackedStamps::pack(stamps, tx_mstamp));
+                assert_eq!(quick, PackedStamps::pack(&stamps, tx_mstamp));
+                assert_eq!(notes, stamps.notes);
             }
         }
     }

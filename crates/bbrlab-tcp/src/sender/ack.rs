@@ -279,6 +279,7 @@ impl Sender {
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         if flag & flags::ECE != 0 {
             self.conn.delivered_ce = self.conn.delivered_ce.wrapping_add(delivered);
+            self.board.keep_notes();
         }
     }
 
@@ -367,7 +368,7 @@ impl Sender {
                 dropped.note_originals(&run, high_seq);
                 dropped.flag |= flags::DATA_ACKED;
                 dropped.pkts_acked += run.pcount;
-                run.sample(&mut self.sampler, &mut state.rate);
+                run.sample(self.board.notes_of(&run), &mut self.sampler, &mut state.rate);
                 if self.board.is_sack() {
                     self.count_delivered(run.pcount, ack_flag);
                     self.rack.advance(0, run.end_seq, run.last_us, now);
@@ -396,7 +397,7 @@ impl Sender {
             is_sacked: skb.has(tag::SACKED),
             is_retrans: skb.has(tag::ANY_RETRANS),
         };
-        let mut stamps = skb.tx.unpack(delivered.tx_mstamp);
+        let mut stamps = skb.tx.unpack(skb.notes, delivered.tx_mstamp);
         self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
     }
 

@@ -15,7 +15,7 @@ use super::mechanisms::Sending;
 use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
-use crate::rate::{PackedStamps, RateSampler};
+use crate::rate::{Notes, PackedStamps, RateSampler};
 use crate::segment::{Segment, flag};
 use crate::{Host, TimerId};
 
@@ -92,10 +92,10 @@ fn delivery_stamps(
     packets_out: u32,
     pcount: u32,
     wstamp_ns: u64,
-) -> PackedStamps {
+) -> (PackedStamps, Notes) {
     let tx_mstamp = wstamp_ns / 1000;
     let stamps = sampler.skb_sent(conn, packets_out, pcount, tx_mstamp);
-    PackedStamps::pack(stamps, tx_mstamp)
+    (PackedStamps::pack(&stamps, tx_mstamp), stamps.notes)
 }
 
 impl Sender {
@@ -371,9 +371,13 @@ impl Sender {
         let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         self.conn.wstamp_ns = wstamp_ns;
         let Self { board, conn, sampler, .. } = self;
-        let (seq, end_seq) = board.send_front(segs, mss, wstamp_ns, || {
-            sampler.skb_sent_behind_others(conn, segs, wstamp_ns / 1000)
-        });
+        let (seq, end_seq) = board.send_front(
+            segs,
+            mss,
+            wstamp_ns,
+            || sampler.skb_sent_behind_others(conn, wstamp_ns / 1000),
+            || sampler.notes_behind_others(conn, segs),
+        );
         debug_assert_eq!(seq, self.conn.snd_nxt);
         self.conn.snd_nxt = end_seq;
         self.note_sent(segs);
@@ -405,8 +409,9 @@ impl Sender {
         if self.conn.ctl.pacing_status != PacingStatus::None {
             self.pace_next(mss, wstamp_ns - prior_wstamp_ns);
         }
-        let tx = self.sampler.skb_sent_behind_others(&self.conn, 1, wstamp_ns / 1000);
-        let skb = self.board.send_again(at, wstamp_ns, tx);
+        let Self { board, conn, sampler, .. } = self;
+        let tx = sampler.skb_sent_behind_others(conn, wstamp_ns / 1000);
+        let skb = board.send_again(at, wstamp_ns, tx, || sampler.notes_behind_others(conn, 1));
         let mut segment = self.segment_at(skb.seq, wstamp_ns);
         segment.len = mss;
         segment.retransmission = skb.retransmission;
@@ -593,6 +598,7 @@ impl Sender {
     pub(super) fn transmit_skb(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.depart(at, self.board.in_flight(), host);
         let mut segment = self.segment_of(&skb, !before(skb.seq, self.conn.snd_nxt));
+        segment.retransmission = self.board.retransmission(at);
         if skb.is_syn() {
             self.write_syn_header(&mut segment);
             host.transmit(segment);
@@ -627,8 +633,8 @@ impl Sender {
         self.conn.inflight = in_flight;
         let packets_out = self.board.packets_out();
         let (sampler, conn) = (&mut self.sampler, &mut self.conn);
-        let tx = delivery_stamps(sampler, conn, packets_out, skb.pcount, wstamp_ns);
-        self.board.departed(at, tx);
+        let (tx, notes) = delivery_stamps(sampler, conn, packets_out, skb.pcount, wstamp_ns);
+        self.board.departed(at, tx, notes);
         skb
     }
 
@@ -693,7 +699,6 @@ impl Sender {
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.len = skb.len;
-        segment.retransmission = skb.retransmission;
         if skb.is_syn() {
             return segment;
         }

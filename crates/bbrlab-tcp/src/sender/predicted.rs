@@ -70,8 +70,9 @@ impl Sender {
         self.update_snd_una(ack);
         self.conn.delivered = self.conn.delivered.wrapping_add(run.pcount);
         self.rack.advance(0, run.end_seq, run.last_us, now);
+        let notes = self.board.notes_of(run);
         let (conn, sampler) = (&self.conn, &mut self.sampler);
-        let mut rs = sampler.sample_newest(conn, &run.tx, run.last_us, now.mstamp_us);
+        let mut rs = sampler.sample_newest(conn, &run.tx, notes, run.last_us, now.mstamp_us);
         rs.prior_in_flight = prior_in_flight;
         rs.acked_sacked = run.pcount;
         rs.rtt_us = i64::from(self.rack.rtt_us());

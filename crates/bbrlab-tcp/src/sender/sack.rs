@@ -13,7 +13,7 @@ use super::ack_state::{AckState, flags};
 use super::rack::{Rack, RackNow};
 use super::scoreboard::{Blocks, Covered, Hear, Reported, Run, tag};
 use super::undo::Undo;
-use crate::rate::RateSampler;
+use crate::rate::{Notes, RateSampler};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
@@ -207,17 +207,17 @@ impl Hear for Hearing<'_> {
             self.state.note_sacked(skb, self.high_seq);
         }
         if !skb.tx.is_used_up() {
-            let mut stamps = skb.tx.unpack(skb.sent_us());
+            let mut stamps = skb.tx.unpack(skb.notes, skb.sent_us());
             self.sampler.skb_delivered(&mut self.state.rate, &mut stamps, skb.delivered);
         }
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
-    fn run(&mut self, run: &Run) {
+    fn run(&mut self, run: &Run, notes: Notes) {
         self.rack.advance(0, run.end_seq, run.last_us, self.now);
         self.state.note_sacked_run(run, self.high_seq);
-        run.sample(self.sampler, &mut self.state.rate);
+        run.sample(notes, self.sampler, &mut self.state.rate);
     }
 }
 

@@ -118,7 +118,7 @@ impl Sender {
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };
         let sent_us = head.sent_us();
-        if head.retransmission == 0 {
+        if !head.has(tag::EVER_RETRANS) {
             self.tlp.oldest_us = sent_us;
         }
         let delta_us = trunc_u32(self.rto_delta_after_us(sent_us).cast_unsigned());

@@ -169,10 +169,10 @@ fn put_stamps(stamps: &SkbStamps, output: &mut impl FnMut(&'static str, i64)) {
     output("k_first_tx_mstamp", stamps.first_tx_mstamp.cast_signed());
     output("k_delivered_mstamp", stamps.delivered_mstamp.cast_signed());
     output("k_delivered", i64::from(stamps.delivered));
-    output("k_delivered_ce", i64::from(stamps.delivered_ce()));
-    output("k_is_app_limited", i64::from(stamps.is_app_limited()));
-    output("k_in_flight", i64::from(stamps.in_flight));
-    output("k_lost", i64::from(stamps.lost));
+    output("k_delivered_ce", i64::from(stamps.notes.delivered_ce));
+    output("k_is_app_limited", i64::from(stamps.is_app_limited));
+    output("k_in_flight", i64::from(stamps.notes.in_flight));
+    output("k_lost", i64::from(stamps.notes.lost));
 }
 
 fn put_sample(ack: &AckRate, output: &mut impl FnMut(&'static str, i64)) {

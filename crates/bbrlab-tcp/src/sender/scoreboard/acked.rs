@@ -4,13 +4,13 @@
 //! `net/ipv4/tcp_output.c`: `tcp_trim_head`.
 //! Deviations: none.
 
-use bbrlab_cc::linux_int::{after, before};
+use bbrlab_cc::linux_int::after;
 
 use super::queue::{is_place_among, places_on};
 use super::run::{Counts, Run};
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::{Scoreboard, is_spare};
-use crate::rate::PackedStamps;
+use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
 /// A copy of an skb, or of the part of it, that an ACK removed.
@@ -26,6 +26,7 @@ pub(crate) struct Acked {
     pub(crate) tstamp_ns: u64,
     /// Delivery counters at its latest transmission.
     pub(crate) tx: PackedStamps,
+    pub(crate) notes: Notes,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
     /// Whether it is the SYN.
@@ -100,24 +101,49 @@ impl Scoreboard {
             return None;
         }
         let (mut place, mut newest) = (first, oldest);
-        let (mut count, mut pcount, mut cut) = (0, 0, 0);
-        while newest.tags() == 0 && before(newest.end_seq(), ack) {
-            count += 1;
+        let (mut pcount, mut cut, mut fin) = (0, 0, 0);
+        let advance = ack.wrapping_sub(snd_una);
+        // From the end of `newest` to `ack`.
+        let mut left = advance.wrapping_sub(newest.span());
+        loop {
+            if newest.tags() != 0 {
+                return None;
+            }
+            if left.cast_signed() <= 0 {
+                break;
+            }
             pcount += u32::from(newest.pcount);
             place = self.queue.plain_place_after(place)?;
             newest = &self.queue[place];
+            left = left.wrapping_sub(newest.span());
         }
-        if newest.tags() != 0 || newest.tx.is_used_up() {
+        if newest.is_used_up() {
             return None;
         }
-        if newest.end_seq() == ack {
+        let mut count = places_on(place, first.wrapping_neg());
+        if left == 0 {
             count += 1;
             pcount += u32::from(newest.pcount);
+            fin = u32::from(newest.carries(flag::FIN));
         } else {
             pcount += newest.segments_to(ack)?;
             cut = ack.wrapping_sub(newest.seq);
         }
-        Some(Run::new(oldest, newest, Counts { first, count, pcount, cut }))
+        let run = Run {
+            seq: snd_una,
+            first_end_seq: oldest.end_seq(),
+            first_us: oldest.sent_us(),
+            end_seq: ack.wrapping_sub(left),
+            last_us: newest.sent_us(),
+            tx: newest.tx(),
+            pcount,
+            first,
+            count,
+            cut,
+            memory: advance - fin + count * OVERHEAD,
+        };
+        debug_assert_eq!(run, Run::new(oldest, newest, Counts { first, count, pcount, cut }));
+        Some(run)
     }
 
     /// The run of `count` plain skbs from `first` on, of `pcount` segments.
@@ -208,7 +234,8 @@ impl Scoreboard {
             end_seq: skb.end_seq(),
             pcount: u32::from(skb.pcount),
             tstamp_ns: skb.tstamp_ns,
-            tx: skb.tx,
+            tx: skb.tx(),
+            notes: self.notes(id),
             tags: skb.tags(),
             is_syn: skb.carries(flag::SYN),
             is_whole: true,
@@ -220,7 +247,7 @@ impl Scoreboard {
             }
             acked.is_whole = false;
             if acked.has(tag::SACKED) {
-                self.queue[id].tx.use_up();
+                self.queue[id].use_up();
             }
         }
         if acked.has(tag::RETRANS) {

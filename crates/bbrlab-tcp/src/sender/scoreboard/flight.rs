@@ -9,10 +9,10 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::skb::{NIL, OVERHEAD, Skb, tag};
+use super::skb::{NIL, OVERHEAD, Skb, SkbId, tag};
 use super::unsent::Written;
 use super::{Cursor, Scoreboard, is_spare};
-use crate::rate::PackedStamps;
+use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
 /// A copy of an skb in flight.
@@ -34,7 +34,16 @@ pub(crate) struct Sent {
     pub(crate) tags: u8,
     /// Header flags besides ACK: SYN, FIN, PSH.
     pub(crate) flags: u8,
-    /// Number of transmissions before the latest one.
+}
+
+/// What departs again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentAgain {
+    /// First sequence number.
+    pub(crate) seq: u32,
+    /// Header flags besides ACK: PSH.
+    pub(crate) flags: u8,
+    /// Number of transmissions before this one.
     pub(crate) retransmission: u16,
 }
 
@@ -50,7 +59,6 @@ impl Sent {
             tstamp_ns: skb.tstamp_ns,
             tags: skb.tags(),
             flags: skb.flags(),
-            retransmission: skb.retransmission,
         }
     }
 
@@ -138,11 +146,26 @@ impl Scoreboard {
         Sent::of(skb)
     }
 
-    /// Stores the delivery counters `tx` of an skb that has departed, and moves it to the end of the order by time.
+    /// Stores the delivery counters of an skb that has departed, and moves it to the end of the order by time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
-    pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps) {
-        self.queue.make_youngest(at.0).tx = tx;
+    pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps, notes: Notes) {
+        self.queue.make_youngest(at.0).set_tx(tx);
+        if self.keeps_notes {
+            self.queue.note(at.0, notes);
+        }
+    }
+
+    /// From now on there is something to note of packets.
+    #[cold]
+    pub(crate) fn keep_notes(&mut self) {
+        self.keeps_notes = true;
+    }
+
+    /// Number of transmissions of an skb before the latest one.
+    #[inline]
+    pub(crate) fn retransmission(&self, at: Cursor) -> u16 {
+        self.queue.retransmission(at.0)
     }
 
     /// Adds new data that has departed, of which `sent` is a copy, to the skbs in flight.
@@ -160,8 +183,8 @@ impl Scoreboard {
     }
 
     /// Sends the first `segs` full segments of the first unsent skb, which is longer: the skb that [`Self::cut_unsent`] would
-    /// make departs at `wstamp_ns` with the delivery counters that `stamp` takes, and is in flight. Returns where it begins
-    /// and ends.
+    /// make departs at `wstamp_ns` with the delivery counters that `stamp` and `note` take, and is in flight. Returns where it
+    /// begins and ends.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(
@@ -170,14 +193,16 @@ impl Scoreboard {
         mss: u32,
         wstamp_ns: u64,
         stamp: impl FnOnce() -> PackedStamps,
+        note: impl FnOnce() -> (Notes, bool),
     ) -> (u32, u32) {
         self.wmem_queued += OVERHEAD;
         let cut = self.unsent.cut(segs * mss);
         let id = self.queue.place_and_stamp(cut, |skb| {
             skb.set_full_segments(segs, mss);
             skb.tstamp_ns = wstamp_ns;
-            skb.tx = stamp();
+            skb.set_tx(stamp());
         });
+        self.note_sent(id, note);
         self.queue.push_sent(id);
         self.packets_out += segs;
         if self.highest_sack == NIL {
@@ -185,6 +210,19 @@ impl Scoreboard {
             self.above_sacked = cut.seq;
         }
         (cut.seq, cut.end_seq)
+    }
+
+    /// Notes what `note` says of an skb that was sent behind others, and whether it counts as sampled.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
+    fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
+        if self.keeps_notes {
+            let (notes, is_used_up) = note();
+            self.queue.note(id, notes);
+            if is_used_up {
+                self.queue[id].use_up();
+            }
+        }
     }
 
     /// Sets PSH on an skb that is not yet in flight.
@@ -220,22 +258,13 @@ impl Scoreboard {
     /// time: it would find no other before, and if one before is marked lost, [`Self::mark_lost`] goes back to that.
     /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
-        let Cursor(mut id) = at;
-        loop {
-            let tags = self.queue[id].tags();
-            if tags & tag::ALL == tag::LOST {
-                self.retransmit_hint = id;
-                return Some(Cursor(id));
-            }
-            // No plain skb is lost.
-            if tags & tag::LINKED == 0 {
-                return None;
-            }
-            id = self.queue.next_linked(id);
-            if id == NIL {
-                return None;
-            }
+        // No plain skb is lost.
+        let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
+        if id == NIL {
+            return None;
         }
+        self.retransmit_hint = id;
+        Some(Cursor(id))
     }
 
     /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.
@@ -269,37 +298,42 @@ impl Scoreboard {
         is_segment.then_some(skb.seq)
     }
 
-    /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx`: what [`Self::depart`],
-    /// [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] do.
+    /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx` and those that `note` takes: what
+    /// [`Self::depart`], [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] do.
     #[inline]
-    pub(crate) fn send_again(&mut self, at: Cursor, wstamp_ns: u64, tx: PackedStamps) -> Sent {
+    pub(crate) fn send_again(
+        &mut self,
+        at: Cursor,
+        wstamp_ns: u64,
+        tx: PackedStamps,
+        note: impl FnOnce() -> (Notes, bool),
+    ) -> SentAgain {
         self.retrans_out += 1;
+        let retransmission = self.queue.count_repair(at.0);
         let skb = &mut self.queue[at.0];
         skb.tstamp_ns = wstamp_ns;
         skb.set_tags((skb.tags() & !tag::UNSORTED_BY_RTO) | tag::ANY_RETRANS);
-        skb.retransmission = skb.retransmission.wrapping_add(1);
-        skb.tx = tx;
-        let sent = Sent::of(skb);
+        skb.set_tx(tx);
+        let (seq, flags) = (skb.seq, skb.flags());
+        self.note_sent(at.0, note);
         // RACK has taken it out of the order by time.
         if self.queue.is_sorted(at.0) {
             self.queue.move_to_end(at.0);
         } else {
             self.queue.append_again(at.0);
         }
-        sent
+        SentAgain { seq, flags, retransmission }
     }
 
     /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
-        let skb = &mut self.queue[at.0];
-        skb.add_tags(tag::EVER_RETRANS);
-        skb.retransmission = skb.retransmission.wrapping_add(1);
-        u32::from(skb.pcount)
+        self.queue.count_transmission(at.0);
+        u32::from(self.queue[at.0].pcount)
     }
 
     /// Whether the sender was application-limited when it sent an skb.
     pub(crate) fn is_app_limited(&self, at: Cursor) -> bool {
-        self.queue[at.0].tx.is_app_limited()
+        self.queue[at.0].is_app_limited()
     }
 
     /// Splits an skb in flight after `len` bytes; returns the rest. Linux: `tcp_fragment`.
@@ -313,9 +347,10 @@ impl Scoreboard {
         if self.notes_in_flight {
             // As if the two had been sent one after the other (v2 and v3 trees).
             let front = u32::from(self.queue[id].pcount);
-            let base = self.queue[id].tx.in_flight.saturating_sub(before);
-            self.queue[id].tx.in_flight = base + front;
-            self.queue[rest].tx.in_flight = base + after;
+            let notes = self.queue.notes(id);
+            let base = notes.in_flight.saturating_sub(before);
+            self.queue.note(id, Notes { in_flight: base + front, ..notes });
+            self.queue.note(rest, Notes { in_flight: base + after, ..notes });
         }
         Cursor(rest)
     }
@@ -386,8 +421,8 @@ impl Scoreboard {
                 self.retransmit_hint = id;
             }
             self.search.restart();
-            self.queue[id].add_tags(tags & tag::EVER_RETRANS);
             self.queue.shift(id, next, len, 0);
+            self.queue[id].add_tags(tags & tag::EVER_RETRANS);
             self.wmem_queued -= OVERHEAD;
             self.adjust_pcount(tags, 1);
         }

@@ -43,18 +43,21 @@ impl Scoreboard {
         hear: &mut impl Hear,
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
-        let (start, end, tags, into) = (skb.seq, skb.end_seq(), skb.tags(), skb.prev);
+        let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
         // A retransmission that is not lost is believed to be still in flight.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
             && !skb.carries(flag::SYN | flag::FIN)
-            && into != NIL
             && !after(block.start, start)
             && !before(block.end, end)
             && after(end, conn.snd_una)
             && self.search.next == NIL
             && self.count != Counting::SpareKept;
         if !is_hole {
+            return None;
+        }
+        let into = self.queue.prev_linked(id);
+        if into == NIL {
             return None;
         }
         let mss = skb.seg_len();
@@ -70,7 +73,7 @@ impl Scoreboard {
         let behind = self.queue.next_linked(id);
         if behind != NIL && is_like(&self.queue[behind]) {
             // The rate sampler hears nothing of it again.
-            debug_assert!(self.queue[behind].tx.is_used_up());
+            debug_assert!(self.queue[behind].is_used_up());
             if let Some(all) = merged.with(&self.queue[behind]) {
                 (merged, last) = (all, behind);
             }
@@ -83,9 +86,17 @@ impl Scoreboard {
             is_sacked: false,
             is_retrans: tags & tag::ANY_RETRANS != 0,
         };
-        let is_dup = false;
-        let tx = skb.tx;
-        hear.piece(&Covered { start, end, pcount, tags, is_dup, is_below_highest, tx, delivered });
+        hear.piece(&Covered {
+            start,
+            end,
+            pcount,
+            tags,
+            is_dup: false,
+            is_below_highest,
+            tx: skb.tx(),
+            notes: self.notes(id),
+            delivered,
+        });
         if tags & tag::LOST != 0 {
             self.lost_out -= pcount;
             if tags & tag::RETRANS != 0 {

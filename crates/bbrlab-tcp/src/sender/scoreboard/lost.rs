@@ -69,14 +69,14 @@ impl Scoreboard {
     /// An skb that was marked lost, as the congestion control is told of it.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
-        let tx = skb.tx.unpack(skb.sent_us());
+        let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());
         LostSkb {
             seq: skb.seq,
             end_seq: skb.end_seq(),
             pcount: u32::from(skb.pcount),
-            in_flight: tx.in_flight,
-            lost: tx.lost,
-            is_app_limited: tx.is_app_limited(),
+            in_flight: tx.notes.in_flight,
+            lost: tx.notes.lost,
+            is_app_limited: tx.is_app_limited,
             delivered_mstamp: tx.delivered_mstamp,
         }
     }

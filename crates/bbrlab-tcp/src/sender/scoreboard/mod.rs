@@ -13,12 +13,13 @@
 //! | `lost.rs` | marking skbs lost, and unmarking them |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
 //! | `run.rs` | skbs that are delivered together |
-//! | `queue.rs`, `skb.rs` | the skbs in flight and their order |
+//! | `queue.rs`, `skb.rs`, `aside.rs` | the skbs in flight and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of `struct tcp_sock`.
 //! Deviations: those numbered in the files.
 
 mod acked;
+mod aside;
 mod flight;
 mod hole;
 mod lost;
@@ -48,6 +49,8 @@ use lost::Search;
 use queue::Queue;
 use skb::{NIL, SkbId};
 use unsent::{FirstUnsent, Written};
+
+use crate::rate::Notes;
 
 /// A reference to an skb in the scoreboard that is in flight or about to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,9 @@ pub(super) struct Scoreboard {
     count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
+    /// Whether there is more to record of a packet than its stamps: always with `notes_in_flight`, and once packets were
+    /// marked CE.
+    keeps_notes: bool,
     /// The first skb above everything SACKed, `NIL` if there is none. With SACK, while nothing is
     /// SACKed, it may be one that is gone.
     highest_sack: SkbId,
@@ -133,6 +139,7 @@ impl Scoreboard {
             wmem_queued: 0,
             is_sack,
             notes_in_flight,
+            keeps_notes: notes_in_flight,
             queue: Queue::new(),
             unsent: FirstUnsent::default(),
             behind: VecDeque::new(),
@@ -202,6 +209,12 @@ impl Scoreboard {
         } else {
             self.above_sacked
         }
+    }
+
+    /// What was noted of an skb at its latest transmission.
+    #[inline]
+    fn notes(&self, id: SkbId) -> Notes {
+        if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
     }
 
     /// Sets the first skb above everything SACKed, or takes note that its first sequence number has changed.

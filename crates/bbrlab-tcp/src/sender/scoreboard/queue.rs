@@ -20,9 +20,11 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
+use super::aside::Aside;
 use super::run::{Counts, Run};
-use super::skb::{NIL, Skb, SkbId, tag};
+use super::skb::{NIL, OVERHEAD, SPAN_MAX, Skb, SkbId, tag};
 use super::unsent::Written;
+use crate::rate::Notes;
 use crate::segment::flag;
 
 /// log2 of the distance between milestones in bytes.
@@ -51,6 +53,17 @@ pub(super) const fn is_place_among(id: SkbId, first: SkbId, count: u32) -> bool 
 #[inline]
 const fn following(id: SkbId) -> SkbId {
     places_on(id, 1)
+}
+
+/// What a ring has in the place of `id`.
+#[inline]
+const fn at<T>(ring: &[T], id: SkbId) -> &T {
+    &ring[id as usize & ring.len().wrapping_sub(1)]
+}
+
+#[inline]
+const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
+    &mut ring[id as usize & ring.len().wrapping_sub(1)]
 }
 
 /// A list of skbs.
@@ -87,7 +100,7 @@ pub(super) struct Limits {
 #[repr(C)]
 pub(super) struct Queue {
     /// Its length is a power of two.
-    ring: Vec<Skb>,
+    ring: Box<[Skb]>,
     /// The first plain skb, if there is one; else the same as `end`.
     plain: SkbId,
     /// Where the next new skb goes.
@@ -101,22 +114,23 @@ pub(super) struct Queue {
     sorted: Chain,
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
-    milestones: Vec<SkbId>,
+    milestones: Box<[SkbId]>,
+    /// As long as `ring`, once something is kept there.
+    asides: Box<[Aside]>,
 }
 
 impl std::ops::Index<SkbId> for Queue {
     type Output = Skb;
     #[inline]
     fn index(&self, id: SkbId) -> &Skb {
-        &self.ring[id as usize & self.ring.len().wrapping_sub(1)]
+        at(&self.ring, id)
     }
 }
 
 impl std::ops::IndexMut<SkbId> for Queue {
     #[inline]
     fn index_mut(&mut self, id: SkbId) -> &mut Skb {
-        let mask = self.ring.len().wrapping_sub(1);
-        &mut self.ring[id as usize & mask]
+        at_mut(&mut self.ring, id)
     }
 }
 
@@ -127,15 +141,91 @@ impl Queue {
 
     pub(super) fn new() -> Self {
         Self {
-            ring: Vec::new(),
+            ring: Box::default(),
             plain: 0,
             end: 0,
             first: 0,
             linked: Chain::EMPTY,
             sorted: Chain::EMPTY,
             again: Chain::EMPTY,
-            milestones: Vec::new(),
+            milestones: Box::default(),
+            asides: Box::default(),
         }
+    }
+
+    /// What is kept beside an skb that is linked.
+    #[inline]
+    fn aside(&self, id: SkbId) -> &Aside {
+        at(&self.asides, id)
+    }
+
+    #[inline]
+    fn aside_mut(&mut self, id: SkbId) -> &mut Aside {
+        at_mut(&mut self.asides, id)
+    }
+
+    /// A linked skb, and what is kept beside it.
+    #[inline]
+    fn with_aside(&self, id: SkbId) -> (&Skb, &Aside) {
+        let place = id as usize & self.ring.len().wrapping_sub(1);
+        (&self.ring[place], &self.asides[place])
+    }
+
+    /// [`Self::aside_mut`] of an skb that may be the first of which something is kept.
+    #[inline]
+    fn new_aside(&mut self, id: SkbId) -> &mut Aside {
+        if self.asides.is_empty() {
+            self.open_asides();
+        }
+        self.aside_mut(id)
+    }
+
+    #[cold]
+    fn open_asides(&mut self) {
+        self.asides = vec![Aside::EMPTY; self.ring.len()].into_boxed_slice();
+    }
+
+    /// What was noted at the latest transmission of an skb, if anything ever was.
+    #[inline]
+    pub(super) fn notes(&self, id: SkbId) -> Notes {
+        if self.asides.is_empty() { Notes::NONE } else { self.aside(id).notes }
+    }
+
+    /// Notes something at the latest transmission of an skb.
+    #[inline]
+    pub(super) fn note(&mut self, id: SkbId, notes: Notes) {
+        self.new_aside(id).notes = notes;
+    }
+
+    /// Number of transmissions of an skb before the latest one.
+    #[inline]
+    pub(super) fn retransmission(&self, id: SkbId) -> u16 {
+        if self[id].has(tag::EVER_RETRANS) { self.aside(id).retransmission } else { 0 }
+    }
+
+    /// Counts a transmission of an skb that was sent before.
+    pub(super) fn count_transmission(&mut self, id: SkbId) {
+        let retransmission = self.retransmission(id).wrapping_add(1);
+        self[id].add_tags(tag::EVER_RETRANS);
+        self.new_aside(id).retransmission = retransmission;
+    }
+
+    /// The same for one that is lost; returns how many transmissions there were before this one.
+    #[inline]
+    pub(super) fn count_repair(&mut self, id: SkbId) -> u16 {
+        if !self[id].has(tag::LINKED) {
+            return self.count_plain_repair(id);
+        }
+        let aside = self.aside_mut(id);
+        aside.retransmission = aside.retransmission.wrapping_add(1);
+        aside.retransmission
+    }
+
+    /// What a timeout or duplicate ACKs have marked lost may still be plain.
+    #[cold]
+    fn count_plain_repair(&mut self, id: SkbId) -> u16 {
+        self.count_transmission(id);
+        self.retransmission(id)
     }
 
     /// First skb in flight, `NIL` if nothing is. Linux: `tcp_rtx_queue_head`.
@@ -196,8 +286,9 @@ impl Queue {
     /// The next skb in order of sequence number, `NIL` after the last.
     #[inline]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
-        let skb = &self[id];
-        let next = if skb.has(tag::LINKED) { skb.next } else { following(id) };
+        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let is_linked = self.ring[place].has(tag::LINKED);
+        let next = if is_linked { self.asides[place].next } else { following(id) };
         if next == self.end { NIL } else { next }
     }
 
@@ -205,20 +296,46 @@ impl Queue {
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
-        let next = self[id].next;
+        let next = self.aside(id).next;
         if next == self.end { NIL } else { next }
+    }
+
+    /// Of an skb and the linked ones behind it, the first that has `tags` and of `mask` no others; `NIL` if there is none.
+    #[inline]
+    pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
+        let (ring, asides) = (&*self.ring, &*self.asides);
+        loop {
+            let place = id as usize & ring.len().wrapping_sub(1);
+            let skb = &ring[place];
+            if skb.tags() & mask == tags {
+                return id;
+            }
+            if !skb.has(tag::LINKED) {
+                return NIL;
+            }
+            id = asides[place].next;
+            if id == self.end || id == NIL {
+                return NIL;
+            }
+        }
     }
 
     /// The skb before one in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {
         if self[id].has(tag::LINKED) {
-            self[id].prev
+            self.prev_linked(id)
         } else if id == self.plain {
             self.linked.tail
         } else {
             places_on(id, u32::MAX)
         }
+    }
+
+    /// The skb before a linked one in order of sequence number, `NIL` before the first.
+    #[inline]
+    pub(super) fn prev_linked(&self, id: SkbId) -> SkbId {
+        self.aside(id).prev
     }
 
     /// Starts a walk through the skbs in flight in order of time, the one sent longest ago first.
@@ -251,7 +368,7 @@ impl Queue {
         let id = self.older(*walk);
         if id == again {
             if id != NIL {
-                walk.again = self[again].sorted_next;
+                walk.again = self.aside(again).sorted_next;
             }
         } else {
             walk.once = self.next_sent_once(once);
@@ -261,19 +378,19 @@ impl Queue {
 
     #[inline]
     fn next_sent_once(&self, id: SkbId) -> SkbId {
-        let skb = &self[id];
-        if !skb.has(tag::LINKED) {
-            self.next_plain(id)
-        } else if skb.sorted_next == NIL {
-            self.plain_head()
-        } else {
-            skb.sorted_next
+        let place = id as usize & self.ring.len().wrapping_sub(1);
+        if !self.ring[place].has(tag::LINKED) {
+            return self.next_plain(id);
         }
+        let next = self.asides[place].sorted_next;
+        if next == NIL { self.plain_head() } else { next }
     }
 
     /// Puts an skb into the place of the next new one, to be sent and then passed to [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
+        let span = written.end_seq.wrapping_sub(written.seq);
+        assert!(span <= SPAN_MAX, "a burst, of which the largest sizes are bounded");
         self.place_and_stamp(written, |skb| skb.count_segments(mss))
     }
 
@@ -286,8 +403,7 @@ impl Queue {
     ) -> SkbId {
         let id = self.next_place();
         let skb = &mut self[id];
-        skb.begin(written.seq, written.end_seq, written.flags);
-        skb.retransmission = 0;
+        skb.begin(written.seq, written.end_seq.wrapping_sub(written.seq), written.flags);
         stamp(skb);
         id
     }
@@ -304,15 +420,14 @@ impl Queue {
     /// Doubles the ring. Every id stays valid.
     #[cold]
     fn grow(&mut self) {
-        let places = (2 * self.ring.len()).max(FIRST_PLACES);
-        assert!(places <= ID_MASK as usize / 2, "fewer than 2^30 skbs");
-        let mut ring = vec![Skb::EMPTY; places];
-        let mut id = self.first;
-        while id != self.end {
-            ring[id as usize & (places - 1)] = self[id];
-            id = following(id);
+        assert!(self.ring.len() <= ID_MASK as usize / 4, "fewer than 2^30 skbs");
+        if self.ring.is_empty() {
+            self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
+            return;
         }
-        self.ring = ring;
+        // Of the two places that have what was in one, its id leads to one; the other is free.
+        self.ring = self.ring.repeat(2).into_boxed_slice();
+        self.asides = self.asides.repeat(2).into_boxed_slice();
     }
 
     /// Appends the skb that was [placed](Self::place) to those in flight.
@@ -343,9 +458,10 @@ impl Queue {
             self.first = self.plain;
             return;
         }
-        let next = self[id].next;
+        let asides = &mut *self.asides;
+        let next = at(asides, id).next;
+        at_mut(asides, next).prev = NIL;
         self.linked.head = next;
-        self[next].prev = NIL;
         self.release(id);
     }
 
@@ -369,25 +485,42 @@ impl Queue {
         let id = self.plain;
         self.plain = following(id);
         let (prev, next, older) = (self.linked.tail, self.plain, self.sorted.tail);
-        let skb = &mut self[id];
-        skb.add_tags(tag::LINKED);
-        skb.prev = prev;
-        skb.next = next;
-        skb.sorted_prev = older;
-        skb.sorted_next = NIL;
-        let (seq, end_seq) = (skb.seq, skb.end_seq());
-        // The skb before it links to this place already.
-        if prev == NIL {
-            self.linked.head = id;
-        }
-        self.linked.tail = id;
+        self.link(id, prev, next, older);
+        self.sorted.tail = id;
         if older == NIL {
             self.sorted.head = id;
         } else {
-            self[older].sorted_next = id;
+            self.aside_mut(older).sorted_next = id;
         }
-        self.sorted.tail = id;
-        self.set_milestones(seq, end_seq, id);
+        let skb = &self[id];
+        self.set_milestones(skb.seq, skb.end_seq(), id);
+    }
+
+    /// Makes a plain skb the last linked one.
+    #[inline]
+    fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
+        if self.asides.is_empty() {
+            self.open_asides();
+        }
+        // The skb before it links to this place already.
+        self.linked.tail = id;
+        if prev == NIL {
+            self.linked.head = id;
+        }
+        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let (skb, aside) = (&mut self.ring[place], &mut self.asides[place]);
+        // From now on the tag may also come from an skb that is merged into it.
+        let is_sent_again = skb.has(tag::EVER_RETRANS);
+        let retransmission = if is_sent_again { aside.retransmission } else { 0 };
+        skb.add_tags(tag::LINKED);
+        *aside = Aside {
+            prev,
+            next,
+            sorted_prev: older,
+            sorted_next: NIL,
+            retransmission,
+            notes: aside.notes,
+        };
     }
 
     /// Frees the place of a linked skb.
@@ -408,12 +541,13 @@ impl Queue {
     /// Frees a linked skb whose bytes were merged into the one before it.
     fn remove_merged(&mut self, id: SkbId) {
         self.unlink_sorted(id);
-        let Skb { prev, next, .. } = self[id];
-        self[prev].next = next;
+        let asides = &mut *self.asides;
+        let Aside { prev, next, .. } = *at(asides, id);
+        at_mut(asides, prev).next = next;
         if id == self.linked.tail {
             self.linked.tail = prev;
         } else {
-            self[next].prev = prev;
+            at_mut(asides, next).prev = prev;
         }
         self.release(id);
     }
@@ -423,28 +557,29 @@ impl Queue {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
-        if self.is_sorted(hole) {
+        if self.is_in_order(hole) {
             self.cut_from_order(hole);
         }
-        let skb = &mut self[hole];
-        let (seq, into, tags, flags) = (skb.seq, skb.prev, skb.tags(), skb.flags());
+        let (ring, asides) = (&mut *self.ring, &mut *self.asides);
+        let (into, next) = (at(asides, hole).prev, at(asides, last).next);
+        at_mut(asides, into).next = next;
+        if last == self.linked.tail {
+            self.linked.tail = into;
+        } else {
+            at_mut(asides, next).prev = into;
+        }
+        let skb = at_mut(ring, hole);
+        let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
         skb.set_tags(tag::FREED);
-        let skb = &mut self[last];
+        let skb = at_mut(ring, last);
         // Of `hole`, if that is the last, the tags are taken already.
-        let (end_seq, next, tags, flags) =
-            (skb.end_seq(), skb.next, tags | skb.tags(), flags | skb.flags());
+        let (end_seq, tags, flags) = (skb.end_seq(), tags | skb.tags(), flags | skb.flags());
         skb.set_tags(tag::FREED);
-        let skb = &mut self[into];
-        skb.next = next;
+        let skb = at_mut(ring, into);
         skb.end_at(end_seq);
         skb.add_tags(tags & tag::EVER_RETRANS);
         skb.add_flags(flags);
         skb.set_full_segments(pcount, mss);
-        if last == self.linked.tail {
-            self.linked.tail = into;
-        } else {
-            self[next].prev = into;
-        }
         self.set_milestones(seq, end_seq, into);
         self.free_first_places();
     }
@@ -453,7 +588,7 @@ impl Queue {
     fn remove_first_plain(&mut self) {
         let (id, last) = (self.plain, self.linked.tail);
         self.plain = following(id);
-        self[last].next = self.plain;
+        self.aside_mut(last).next = self.plain;
         self.release(id);
     }
 
@@ -468,28 +603,28 @@ impl Queue {
         rest.drop_front(len);
         rest.remove_tags(tag::IN_HOST_QUEUE);
         rest.count_segments(mss);
-        rest.prev = id;
-        let next = rest.next;
         self[rest_id] = rest;
+        let mut aside = *self.aside(id);
+        let next = aside.next;
+        aside.prev = id;
+        (aside.sorted_prev, aside.sorted_next) = (NIL, NIL);
+        *self.aside_mut(rest_id) = aside;
+        self.aside_mut(id).next = rest_id;
         let front = &mut self[id];
         front.end_at(cut);
         front.clear_flags();
-        front.next = rest_id;
         front.count_segments(mss);
         if id == self.linked.tail {
             self.linked.tail = rest_id;
         } else {
-            self[next].prev = rest_id;
+            self.aside_mut(next).prev = rest_id;
         }
         self.plain = self.end;
         let last = self.linked.tail;
-        self[last].next = self.plain;
+        self.aside_mut(last).next = self.plain;
         let end_seq = self[rest_id].end_seq();
         self.set_milestones(cut, end_seq, rest_id);
-        let is_sorted = self.is_sorted(id);
-        self[rest_id].sorted_prev = NIL;
-        self[rest_id].sorted_next = NIL;
-        if is_sorted {
+        if self.is_sorted(id) {
             self.insert_after(id, rest_id);
         }
         rest_id
@@ -567,13 +702,13 @@ impl Queue {
             self.link_unsorted(from);
         }
         self.plain = place;
+        self.aside_mut(into).next = place;
         let skb = &mut self[into];
-        skb.next = place;
         skb.add_tags(tag::SACKED);
         skb.add_flags(flags);
         skb.end_at(run.end_seq);
         skb.set_full_segments(pcount_before + pcount, limits.mss);
-        skb.tx.use_up();
+        skb.use_up();
         self.set_milestones(run.seq, run.end_seq, into);
         Some(run)
     }
@@ -600,13 +735,24 @@ impl Queue {
         {
             return None;
         }
-        let counts = Counts { first: id, count: 1, pcount: u32::from(skb.pcount), cut: 0 };
-        let (run, flags) = (Run::new(skb, skb, counts), skb.flags());
+        let run = Run {
+            seq: skb.seq,
+            first_end_seq: end,
+            first_us: skb.sent_us(),
+            end_seq: end,
+            last_us: skb.sent_us(),
+            tx: skb.tx(),
+            pcount: u32::from(skb.pcount),
+            first: id,
+            count: 1,
+            cut: 0,
+            memory: skb.span() + OVERHEAD,
+        };
+        let flags = skb.flags();
         self[id].set_tags(tag::FREED);
         self.plain = following(id);
-        let next = self.plain;
+        self.aside_mut(into).next = self.plain;
         let skb = &mut self[into];
-        skb.next = next;
         skb.add_flags(flags);
         skb.end_at(end);
         skb.set_full_segments(pcount, mss);
@@ -622,31 +768,26 @@ impl Queue {
         }
         self.plain = following(id);
         let prev = self.linked.tail;
-        let skb = &mut self[id];
-        skb.add_tags(tag::LINKED);
-        skb.prev = prev;
-        skb.sorted_prev = NIL;
-        skb.sorted_next = NIL;
-        if prev == NIL {
-            self.linked.head = id;
-        }
-        self.linked.tail = id;
+        self.link(id, prev, self.plain, NIL);
     }
 
     /// Whether an skb is in the order by time.
     #[inline]
     pub(super) fn is_sorted(&self, id: SkbId) -> bool {
-        !self[id].has(tag::LINKED)
-            || self[id].sorted_prev != NIL
-            || self.sorted.head == id
-            || self.again.head == id
+        !self[id].has(tag::LINKED) || self.is_in_order(id)
+    }
+
+    /// Whether a linked skb is in the order by time.
+    #[inline]
+    fn is_in_order(&self, id: SkbId) -> bool {
+        self.aside(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
     }
 
     /// Removes an skb from the order by time, if it is in it.
     #[inline]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
-        if self.is_sorted(id) {
+        if self.is_in_order(id) {
             self.cut_from_order(id);
         }
     }
@@ -655,26 +796,26 @@ impl Queue {
     #[inline]
     pub(super) fn unlink_from_order(&mut self, id: SkbId) {
         self.link_through(id);
-        debug_assert!(self.is_sorted(id));
+        debug_assert!(self.is_in_order(id));
         self.cut_from_order(id);
     }
 
     /// Removes a linked skb from the order by time, in which it is.
     #[inline]
     fn cut_from_order(&mut self, id: SkbId) {
-        let skb = &mut self[id];
-        let (prev, next) = (skb.sorted_prev, skb.sorted_next);
-        skb.sorted_prev = NIL;
-        skb.sorted_next = NIL;
+        let asides = &mut *self.asides;
+        let aside = at_mut(asides, id);
+        let (prev, next) = (aside.sorted_prev, aside.sorted_next);
+        (aside.sorted_prev, aside.sorted_next) = (NIL, NIL);
         if prev != NIL {
-            self[prev].sorted_next = next;
+            at_mut(asides, prev).sorted_next = next;
         } else if self.sorted.head == id {
             self.sorted.head = next;
         } else {
             self.again.head = next;
         }
         if next != NIL {
-            self[next].sorted_prev = prev;
+            at_mut(asides, next).sorted_prev = prev;
         } else if self.sorted.tail == id {
             self.sorted.tail = prev;
         } else {
@@ -706,40 +847,39 @@ impl Queue {
     /// Appends a linked skb that is not in the order by time, and was sent just now, to its end.
     #[inline]
     pub(super) fn append_again(&mut self, id: SkbId) {
-        debug_assert!(self[id].has(tag::LINKED) && !self.is_sorted(id));
+        debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));
         let youngest =
             if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) };
         if youngest == NIL || self[youngest].tstamp_ns < self[id].tstamp_ns {
-            Self::append(&mut self.ring, &mut self.again, id);
+            Self::append(&mut self.asides, &mut self.again, id);
         } else {
             self.link_all();
-            Self::append(&mut self.ring, &mut self.sorted, id);
+            Self::append(&mut self.asides, &mut self.sorted, id);
         }
     }
 
     /// Appends an skb to a part of the order by time.
     #[inline]
-    fn append(ring: &mut [Skb], chain: &mut Chain, id: SkbId) {
-        let mask = ring.len() - 1;
+    fn append(asides: &mut [Aside], chain: &mut Chain, id: SkbId) {
         let tail = chain.tail;
-        ring[id as usize & mask].sorted_prev = tail;
+        at_mut(asides, id).sorted_prev = tail;
         if tail == NIL {
             chain.head = id;
         } else {
-            ring[tail as usize & mask].sorted_next = id;
+            at_mut(asides, tail).sorted_next = id;
         }
         chain.tail = id;
     }
 
     /// Inserts an skb that is not in the order by time behind another that is.
-    fn insert_after(&mut self, at: SkbId, id: SkbId) {
-        let next = self[at].sorted_next;
-        self[at].sorted_next = id;
-        self[id].sorted_prev = at;
-        self[id].sorted_next = next;
+    fn insert_after(&mut self, older: SkbId, id: SkbId) {
+        let asides = &mut *self.asides;
+        let next = std::mem::replace(&mut at_mut(asides, older).sorted_next, id);
+        let aside = at_mut(asides, id);
+        (aside.sorted_prev, aside.sorted_next) = (older, next);
         if next != NIL {
-            self[next].sorted_prev = id;
-        } else if self.sorted.tail == at {
+            at_mut(asides, next).sorted_prev = id;
+        } else if self.sorted.tail == older {
             self.sorted.tail = id;
         } else {
             self.again.tail = id;
@@ -752,35 +892,34 @@ impl Queue {
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
-        let mut at = from[usize::from(is_again)];
-        if at != NIL && self[at].tstamp_ns > tstamp_ns {
-            at = NIL;
+        let mut older = from[usize::from(is_again)];
+        if older != NIL && self[older].tstamp_ns > tstamp_ns {
+            older = NIL;
         }
         let chain = if is_again { &mut self.again } else { &mut self.sorted };
-        if at == NIL {
-            let mask = self.ring.len() - 1;
+        if older == NIL {
             let head = chain.head;
-            if head == NIL || self.ring[head as usize & mask].tstamp_ns >= tstamp_ns {
+            if head == NIL || at(&self.ring, head).tstamp_ns >= tstamp_ns {
                 chain.head = id;
                 if head == NIL {
                     chain.tail = id;
                 } else {
-                    self[head].sorted_prev = id;
+                    self.aside_mut(head).sorted_prev = id;
                 }
-                self[id].sorted_next = head;
+                self.aside_mut(id).sorted_next = head;
                 from[usize::from(is_again)] = id;
                 return;
             }
-            at = head;
+            older = head;
         }
         loop {
-            let next = self[at].sorted_next;
+            let next = self.aside(older).sorted_next;
             if next == NIL || self[next].tstamp_ns >= tstamp_ns {
                 break;
             }
-            at = next;
+            older = next;
         }
-        self.insert_after(at, id);
+        self.insert_after(older, id);
         from[usize::from(is_again)] = id;
     }
 
@@ -798,10 +937,13 @@ impl Queue {
         if after(stone, self[id].seq) {
             id = self.milestones[self.milestone_index(stone)];
         }
-        while !before(seq, self[id].end_seq()) {
-            id = self[id].next;
+        loop {
+            let (skb, aside) = self.with_aside(id);
+            if before(seq, skb.end_seq()) {
+                return id;
+            }
+            id = aside.next;
         }
-        id
     }
 
     /// The plain skb that holds byte `seq`; one does.
@@ -854,13 +996,14 @@ impl Queue {
         if needed <= self.milestones.len() {
             return;
         }
-        self.milestones = vec![NIL; needed.next_power_of_two().max(4) * 2];
+        let places = needed.next_power_of_two().max(4) * 2;
+        self.milestones = vec![NIL; places].into_boxed_slice();
         let mut id = self.linked.head;
         while id != self.plain {
             let skb = &self[id];
-            let (seq, end_seq, next) = (skb.seq, skb.end_seq(), skb.next);
+            let (seq, end_seq) = (skb.seq, skb.end_seq());
             self.record_milestones(seq, end_seq, id);
-            id = next;
+            id = self.aside(id).next;
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Runs: neighbouring skbs that are delivered together.
 
+use super::Scoreboard;
+use super::queue::places_on;
 use super::skb::{OVERHEAD, Skb, SkbId};
-use crate::rate::{AckRate, DeliveredSkb, PackedStamps, RateSampler};
+use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
 
 /// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or marked. They departed in
 /// their order, so the last of them is the newest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
     pub(crate) seq: u32,
@@ -60,7 +62,7 @@ impl Run {
             first_us: oldest.sent_us(),
             end_seq: newest.end_seq(),
             last_us: newest.sent_us(),
-            tx: newest.tx,
+            tx: newest.tx(),
             pcount,
             first,
             count,
@@ -75,16 +77,29 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb to the rate sampler, which would choose it from all of them.
+    /// Passes the newest skb, of which `notes` are kept, to the rate sampler, which would choose it from all of them.
     #[inline]
-    pub(crate) fn sample(&self, sampler: &mut RateSampler, rate: &mut AckRate) {
+    pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
             tx_mstamp: self.last_us,
             end_seq: self.end_seq,
             is_sacked: false,
             is_retrans: false,
         };
-        let mut stamps = self.tx.unpack(self.last_us);
+        let mut stamps = self.tx.unpack(notes, self.last_us);
         sampler.skb_delivered(rate, &mut stamps, delivered);
+    }
+}
+
+impl Scoreboard {
+    /// What was noted of the last skb of a run at its transmission, while its place is not used again.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly there are none")]
+    pub(crate) fn notes_of(&self, run: &Run) -> Notes {
+        if !self.keeps_notes {
+            return Notes::NONE;
+        }
+        let places = if run.cut == 0 { run.count - 1 } else { run.count };
+        self.queue.notes(places_on(run.first, places))
     }
 }

@@ -16,7 +16,7 @@ use super::queue::{Limits, is_place_among};
 use super::run::Run;
 use super::skb::{NIL, OVERHEAD, SkbId, tag};
 use super::{Counting, Cursor, Scoreboard, is_spare};
-use crate::rate::{DeliveredSkb, PackedStamps};
+use crate::rate::{DeliveredSkb, Notes, PackedStamps};
 use crate::segment::SackBlock;
 
 /// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
@@ -90,6 +90,7 @@ pub(crate) struct Covered {
     pub(crate) is_below_highest: bool,
     /// Delivery counters at its latest transmission.
     pub(crate) tx: PackedStamps,
+    pub(crate) notes: Notes,
     /// The whole skb, as passed to the rate sampler.
     pub(crate) delivered: DeliveredSkb,
 }
@@ -124,8 +125,8 @@ pub(crate) trait Hear {
     /// An skb, or a part of one.
     fn piece(&mut self, covered: &Covered);
 
-    /// Whole skbs above everything SACKed before.
-    fn run(&mut self, run: &Run);
+    /// Whole skbs above everything SACKed before, and what was noted of the last.
+    fn run(&mut self, run: &Run, notes: Notes);
 }
 
 /// The target of a walk: a block, and the DSACK block if that is the next one.
@@ -435,7 +436,7 @@ impl Scoreboard {
         };
         let Some(run) = self.queue.gather(into, id, limits) else { return false };
         self.note_run(&run, into);
-        hear.run(&run);
+        hear.run(&run, self.notes_of(&run));
         true
     }
 
@@ -455,7 +456,7 @@ impl Scoreboard {
             return false;
         };
         self.note_run(&run, into);
-        hear.run(&run);
+        hear.run(&run, self.notes_of(&run));
         true
     }
 
@@ -480,7 +481,7 @@ impl Scoreboard {
         let skb = &mut self.queue[id];
         skb.set_tags(tags);
         if tags & tag::SACKED != 0 {
-            skb.tx.use_up();
+            skb.use_up();
             self.queue.unlink_sorted(id);
         }
         if !before(self.queue[id].seq, self.highest_sack_seq(conn)) {
@@ -534,8 +535,9 @@ impl Scoreboard {
             (end, pcount) = (skb.seq.wrapping_add(piece.len), piece.pcount);
         }
         let is_below_highest = before(skb.seq, self.highest_sack_seq(conn));
-        let (start, old_tags, tx) = (skb.seq, skb.tags(), skb.tx);
+        let (start, old_tags, tx) = (skb.seq, skb.tags(), skb.tx());
         let (end_seq, tx_mstamp) = (skb.end_seq(), skb.sent_us());
+        let notes = self.notes(id);
         let mut tags = old_tags;
         if after(end, conn.snd_una) {
             if tags & tag::SACKED == 0 {
@@ -584,6 +586,7 @@ impl Scoreboard {
             is_dup,
             is_below_highest,
             tx,
+            notes,
             delivered,
         });
         tags
@@ -679,7 +682,7 @@ impl Scoreboard {
         self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
         let skb = &mut self.queue[id];
         if skb.has(tag::SACKED) {
-            skb.tx.use_up();
+            skb.use_up();
         }
         let ever_retrans = skb.tags() & tag::EVER_RETRANS;
         let next = if self.highest_sack == id { self.queue.next(id) } else { NIL };
@@ -708,7 +711,7 @@ impl Scoreboard {
         if self.search.next == id {
             self.search.restart();
         }
-        self.queue[prev].tx.use_up();
+        self.queue[prev].use_up();
         self.wmem_queued -= OVERHEAD;
         true
     }

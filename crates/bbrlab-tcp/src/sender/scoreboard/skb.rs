@@ -42,129 +42,178 @@ pub(super) type SkbId = u32;
 /// No skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// One skb in its queue; fills one cache line.
+/// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, above them header flags, and there in the place of RST,
+/// which no skb carries, the application-limited mark.
+const FLAGS_SHIFT: u32 = 8;
+const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
+const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
+
+/// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers. A burst has at most 524,280 bytes, the
+/// largest `gso_max_size` of an algorithm, or two segments; SACKed skbs are merged up to 524,280 bytes, and one byte more may
+/// be the FIN.
+const SPAN_SHIFT: u32 = 12;
+pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
+
+/// One skb in its queue: half a cache line, because every packet needs one. What only few senders need is
+/// [aside](super::aside).
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C, align(32))]
 pub(super) struct Skb {
     /// First sequence number.
     pub(super) seq: u32,
-    /// One past the last sequence number, FIN included.
-    end_seq: u32,
+    /// How many sequence numbers it covers, FIN included; header flags; bits of [`tag`].
+    span_flags_tags: u32,
     /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
-    /// Delivery counters at its latest transmission.
-    pub(super) tx: PackedStamps,
-    /// Neighbours in order of sequence number, if it is linked.
-    pub(super) prev: SkbId,
-    pub(super) next: SkbId,
-    /// Neighbours in the order by time, if it is linked; both `NIL` if it is alone in that order or not in it.
-    pub(super) sorted_prev: SkbId,
-    pub(super) sorted_next: SkbId,
+    /// [`PackedStamps`] of its latest transmission.
+    first_tx_ago_us: u32,
+    delivered_ago_us: u32,
+    delivered: u32,
     /// Number of segments. Linux: `tcp_gso_segs`.
     pub(super) pcount: u16,
     /// Payload bytes of every segment but the last, 0 if there is only one. Linux: `tcp_gso_size`.
     pub(super) gso_size: u16,
-    /// Bits of [`tag`].
-    tags: u8,
-    /// Header flags besides ACK: SYN, FIN, PSH.
-    flags: u8,
-    /// Number of transmissions before the latest one.
-    pub(super) retransmission: u16,
 }
+
+const _: () = assert!(size_of::<Skb>() == 32, "two in a cache line");
 
 impl Skb {
     /// What is in a place that was never used.
     pub(super) const EMPTY: Self = Self {
         seq: 0,
-        end_seq: 0,
+        span_flags_tags: 0,
         tstamp_ns: 0,
-        tx: PackedStamps::NONE,
-        prev: NIL,
-        next: NIL,
-        sorted_prev: NIL,
-        sorted_next: NIL,
+        first_tx_ago_us: 0,
+        delivered_ago_us: 0,
+        delivered: 0,
         pcount: 0,
         gso_size: 0,
-        tags: 0,
-        flags: 0,
-        retransmission: 0,
     };
 
-    /// Makes it the skb from `seq` to `end_seq` with header `flags` and no tags.
+    /// Makes it the skb of `span` sequence numbers, at most [`SPAN_MAX`], from `seq` on, with header `flags` and no tags.
     #[inline]
-    pub(super) const fn begin(&mut self, seq: u32, end_seq: u32, flags: u8) {
+    pub(super) const fn begin(&mut self, seq: u32, span: u32, flags: u8) {
+        debug_assert!(span <= SPAN_MAX && flags & !FLAGS == 0);
         self.seq = seq;
-        self.end_seq = end_seq;
-        self.tags = 0;
-        self.flags = flags;
+        self.span_flags_tags = span << SPAN_SHIFT | (flags as u32) << FLAGS_SHIFT;
+    }
+
+    /// How many sequence numbers it covers, FIN included.
+    #[inline]
+    pub(super) const fn span(&self) -> u32 {
+        self.span_flags_tags >> SPAN_SHIFT
     }
 
     /// One past the last sequence number, FIN included.
     #[inline]
     pub(super) const fn end_seq(&self) -> u32 {
-        self.end_seq
+        self.seq.wrapping_add(self.span())
     }
 
     /// Moves its end.
     #[inline]
     pub(super) const fn end_at(&mut self, end_seq: u32) {
-        self.end_seq = end_seq;
+        let span = end_seq.wrapping_sub(self.seq);
+        debug_assert!(span <= SPAN_MAX);
+        self.span_flags_tags = span << SPAN_SHIFT | self.span_flags_tags & ((1 << SPAN_SHIFT) - 1);
     }
 
     /// Moves its beginning, `len` bytes on.
     #[inline]
     pub(super) const fn drop_front(&mut self, len: u32) {
+        debug_assert!(len <= self.span());
         self.seq = self.seq.wrapping_add(len);
+        self.span_flags_tags -= len << SPAN_SHIFT;
     }
 
     /// Bits of [`tag`].
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest 8 bits")]
     pub(super) const fn tags(&self) -> u8 {
-        self.tags
+        self.span_flags_tags as u8
     }
 
     #[inline]
     pub(super) const fn set_tags(&mut self, tags: u8) {
-        self.tags = tags;
+        self.span_flags_tags = self.span_flags_tags & !(u8::MAX as u32) | tags as u32;
     }
 
     #[inline]
     pub(super) const fn add_tags(&mut self, tags: u8) {
-        self.tags |= tags;
+        self.span_flags_tags |= tags as u32;
     }
 
     #[inline]
     pub(super) const fn remove_tags(&mut self, tags: u8) {
-        self.tags &= !tags;
+        self.span_flags_tags &= !(tags as u32);
     }
 
     /// Header flags besides ACK: SYN, FIN, PSH.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the rest is not of the flags")]
     pub(super) const fn flags(&self) -> u8 {
-        self.flags
+        (self.span_flags_tags >> FLAGS_SHIFT) as u8 & FLAGS
     }
 
     /// Whether any bit of `flags` is set.
     #[inline]
     pub(super) const fn carries(&self, flags: u8) -> bool {
-        self.flags & flags != 0
+        self.flags() & flags != 0
     }
 
     #[inline]
     pub(super) const fn add_flags(&mut self, flags: u8) {
-        self.flags |= flags;
+        self.span_flags_tags |= (flags as u32) << FLAGS_SHIFT;
     }
 
     #[inline]
     pub(super) const fn clear_flags(&mut self) {
-        self.flags = 0;
+        self.span_flags_tags &= !((FLAGS as u32) << FLAGS_SHIFT);
+    }
+
+    /// Delivery counters at its latest transmission.
+    #[inline]
+    pub(super) const fn tx(&self) -> PackedStamps {
+        PackedStamps {
+            first_tx_ago_us: self.first_tx_ago_us,
+            delivered_ago_us: self.delivered_ago_us,
+            delivered: self.delivered,
+            is_app_limited: self.is_app_limited(),
+        }
+    }
+
+    #[inline]
+    pub(super) const fn set_tx(&mut self, tx: PackedStamps) {
+        self.first_tx_ago_us = tx.first_tx_ago_us;
+        self.delivered_ago_us = tx.delivered_ago_us;
+        self.delivered = tx.delivered;
+        let mark = (tx.is_app_limited as u32) << APP_LIMITED.trailing_zeros();
+        self.span_flags_tags = self.span_flags_tags & !APP_LIMITED | mark;
+    }
+
+    /// Whether the sender was application-limited at its latest transmission.
+    #[inline]
+    pub(super) const fn is_app_limited(&self) -> bool {
+        self.span_flags_tags & APP_LIMITED != 0
+    }
+
+    /// Whether it was sampled.
+    #[inline]
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.delivered_ago_us == PackedStamps::USED_UP
+    }
+
+    /// Excludes it from further samples.
+    #[inline]
+    pub(super) const fn use_up(&mut self) {
+        self.delivered_ago_us = PackedStamps::USED_UP;
     }
 
     /// Payload bytes.
     #[inline]
     pub(super) const fn len(&self) -> u32 {
         let control = self.carries(flag::SYN | flag::FIN);
-        self.end_seq().wrapping_sub(self.seq).wrapping_sub(control as u32)
+        self.span().wrapping_sub(control as u32)
     }
 
     /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.

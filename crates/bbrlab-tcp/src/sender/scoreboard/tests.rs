@@ -1,7 +1,35 @@
 //! A check of the scoreboard's counts against a walk over its skbs.
 
-use super::skb::{NIL, OVERHEAD, tag};
+use super::sacked::MERGE_LIMIT;
+use super::skb::{NIL, OVERHEAD, SPAN_MAX, Skb, tag};
 use super::{Counting, Scoreboard};
+use crate::rate::PackedStamps;
+use crate::segment::flag;
+
+/// The end, the flags, the tags and the application-limited mark of an skb share a word.
+#[test]
+fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
+    let (seq, span) = (u32::MAX - 9, MERGE_LIMIT + 1);
+    const { assert!(MERGE_LIMIT < SPAN_MAX, "and two segments of 64 KiB are less") };
+    let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
+    let mut skb = Skb::EMPTY;
+    skb.begin(seq, span, flag::FIN | flag::PSH);
+    skb.set_tags(u8::MAX);
+    skb.set_tx(limited);
+    assert_eq!((skb.end_seq(), skb.len()), (seq.wrapping_add(span), MERGE_LIMIT));
+    assert_eq!((skb.flags(), skb.tags(), skb.tx()), (flag::FIN | flag::PSH, u8::MAX, limited));
+    skb.drop_front(20);
+    assert_eq!((skb.seq, skb.end_seq()), (10, seq.wrapping_add(span)));
+    skb.end_at(seq.wrapping_add(30));
+    skb.clear_flags();
+    skb.remove_tags(tag::LOST);
+    assert_eq!((skb.len(), skb.flags(), skb.tags()), (10, 0, !tag::LOST));
+    assert!(skb.is_app_limited() && !skb.carries(flag::SYN));
+    skb.set_tx(PackedStamps::default());
+    skb.add_flags(flag::SYN);
+    assert!(!skb.is_app_limited() && skb.carries(flag::SYN));
+    assert_eq!((skb.len(), skb.tags()), (9, !tag::LOST));
+}
 
 /// A packet touches the first unsent skb, the counts and the front of the queue.
 #[test]

@@ -1,0 +1,40 @@
+//! What is kept of an skb beside its record: links, and what is noted of it in recovery, with CE marks, and for v3.
+//!
+//! Most senders lose nothing for a long time and need none of this. So it has a ring of its own, with as many places as
+//! that of the skbs, which is made when the first of them is needed.
+//!
+//! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx` of `struct tcp_skb_cb`.
+//! Deviations: none.
+
+use super::skb::{NIL, SkbId};
+use crate::rate::Notes;
+
+/// What is kept of one skb.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Aside {
+    /// Neighbours in order of sequence number, if the skb is linked.
+    pub(super) prev: SkbId,
+    pub(super) next: SkbId,
+    /// Neighbours in the order by time, if it is linked; both `NIL` if it is alone in that order or not in it.
+    pub(super) sorted_prev: SkbId,
+    pub(super) sorted_next: SkbId,
+    /// Delivery counters at its latest transmission, if the scoreboard keeps them.
+    pub(super) notes: Notes,
+    /// Number of transmissions before the latest one, if it is linked or was retransmitted.
+    pub(super) retransmission: u16,
+}
+
+const _: () = assert!(size_of::<Aside>() == 32, "two in a cache line");
+
+impl Aside {
+    /// That of a place that was never used.
+    pub(super) const EMPTY: Self = Self {
+        prev: NIL,
+        next: NIL,
+        sorted_prev: NIL,
+        sorted_next: NIL,
+        notes: Notes::NONE,
+        retransmission: 0,
+    };
+}
