@@ -369,14 +369,14 @@ impl<'a> Sheet<'a> {
     fn flow_name(&self, flow: u32) -> String {
         let name = self.input.summary.flows.get(flow as usize).and_then(|flow| flow.name.clone());
         name.unwrap_or_else(|| {
-            let cc = self.input.run.class(flow).cc.name();
+            let cc = self.input.run.class(flow).cc_name();
             if self.rows.len() == 1 { cc.to_owned() } else { format!("{flow} {cc}") }
         })
     }
 
     /// The same for a legend, where there is room for the congestion control beside the name.
     fn flow_title(&self, flow: u32) -> String {
-        let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc.name());
+        let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
         if name.contains(cc) { name } else { format!("{name} ({cc})") }
     }
 
