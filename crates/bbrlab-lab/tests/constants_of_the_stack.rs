@@ -26,7 +26,7 @@ fn listed() -> Constants {
             panic!("four cells: {line}");
         };
         assert!(!symbol.is_empty(), "{line} names no kernel symbol");
-        let plain = |cell: &str| cell.trim_matches('`').to_owned();
+        let plain = |cell: &str| cell.trim_matches('`').replace("\\|", "|");
         let before = constants.insert((plain(file), plain(name)), plain(value));
         assert!(before.is_none(), "listed twice: {line}");
     }
