@@ -6,9 +6,9 @@
 
 use bbrlab_cc::linux_int::after;
 
-use super::queue::{is_place_among, places_on};
+use super::place::{NIL, SkbId, is_place_among, places_on};
 use super::run::{Counts, Run};
-use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::skb::{OVERHEAD, tag};
 use super::{Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;

@@ -6,7 +6,7 @@
 //! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx` of `struct tcp_skb_cb`.
 //! Deviations: none.
 
-use super::skb::{NIL, SkbId};
+use super::place::{NIL, SkbId};
 use crate::rate::Notes;
 
 /// What is kept of one skb.

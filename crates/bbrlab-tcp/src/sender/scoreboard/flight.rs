@@ -9,7 +9,8 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::skb::{NIL, OVERHEAD, Skb, SkbId, tag};
+use super::place::{NIL, SkbId};
+use super::skb::{OVERHEAD, Skb, tag};
 use super::unsent::Written;
 use super::{Cursor, Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};

@@ -9,8 +9,9 @@
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
+use super::place::{NIL, SkbId};
 use super::sacked::{Covered, Hear, MERGE_LIMIT, PCOUNT_LIMIT};
-use super::skb::{NIL, OVERHEAD, Skb, SkbId, tag};
+use super::skb::{OVERHEAD, Skb, tag};
 use super::{Counting, Scoreboard};
 use crate::rate::DeliveredSkb;
 use crate::segment::{SackBlock, flag};

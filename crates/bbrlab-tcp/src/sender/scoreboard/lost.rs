@@ -10,8 +10,9 @@
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
 
+use super::place::{NIL, SkbId};
 use super::queue::ByTime;
-use super::skb::{NIL, SkbId, tag};
+use super::skb::tag;
 use super::{Cursor, Scoreboard, is_spare};
 
 /// The position of a search that counts SACKed packets from the head on.

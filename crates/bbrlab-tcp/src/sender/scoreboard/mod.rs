@@ -23,6 +23,7 @@ mod aside;
 mod flight;
 mod hole;
 mod lost;
+mod place;
 mod queue;
 mod reno;
 mod run;
@@ -46,8 +47,8 @@ use std::collections::VecDeque;
 use bbrlab_cc::Conn;
 
 use lost::Search;
+use place::{NIL, SkbId};
 use queue::Queue;
-use skb::{NIL, SkbId};
 use unsent::{FirstUnsent, Written};
 
 use crate::rate::Notes;

@@ -21,8 +21,9 @@
 use bbrlab_cc::linux_int::{after, before};
 
 use super::aside::Aside;
+use super::place::{ID_MASK, NIL, SkbId, following, places_on};
 use super::run::{Counts, Run};
-use super::skb::{NIL, OVERHEAD, SPAN_MAX, Skb, SkbId, tag};
+use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
 use super::unsent::Written;
 use crate::rate::Notes;
 use crate::segment::flag;
@@ -33,27 +34,6 @@ const MILESTONE_SHIFT: u32 = 14;
 /// Places in a ring at first: more than the initial cwnd asks for, since most flows outgrow that, and the small rings that
 /// they leave behind are of use to nobody.
 const FIRST_PLACES: usize = 32;
-
-/// Ids of places count on when the ring turns or grows, up to this.
-const ID_MASK: SkbId = u32::MAX >> 1;
-
-/// The id of the place that comes `count` after that of `id`.
-#[inline]
-pub(super) const fn places_on(id: SkbId, count: u32) -> SkbId {
-    id.wrapping_add(count) & ID_MASK
-}
-
-/// Whether an id is that of one of `count` places from `first` on.
-#[inline]
-pub(super) const fn is_place_among(id: SkbId, first: SkbId, count: u32) -> bool {
-    id != NIL && places_on(id, first.wrapping_neg()) < count
-}
-
-/// The id of the place after that of `id`.
-#[inline]
-const fn following(id: SkbId) -> SkbId {
-    places_on(id, 1)
-}
 
 /// What a ring has in the place of `id`.
 #[inline]

@@ -1,8 +1,8 @@
 //! Runs: neighbouring skbs that are delivered together.
 
 use super::Scoreboard;
-use super::queue::places_on;
-use super::skb::{OVERHEAD, Skb, SkbId};
+use super::place::{SkbId, places_on};
+use super::skb::{OVERHEAD, Skb};
 use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
 

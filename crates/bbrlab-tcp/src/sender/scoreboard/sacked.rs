@@ -12,9 +12,10 @@
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
-use super::queue::{Limits, is_place_among};
+use super::place::{NIL, SkbId, is_place_among};
+use super::queue::Limits;
 use super::run::Run;
-use super::skb::{NIL, OVERHEAD, SkbId, tag};
+use super::skb::{OVERHEAD, tag};
 use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, Notes, PackedStamps};
 use crate::segment::SackBlock;

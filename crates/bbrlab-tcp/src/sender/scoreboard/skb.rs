@@ -36,12 +36,6 @@ pub(crate) mod tag {
     pub(crate) const FREED: u8 = 0x40;
 }
 
-/// The place of an skb in its queue; [`NIL`] for none.
-pub(super) type SkbId = u32;
-
-/// No skb.
-pub(super) const NIL: SkbId = u32::MAX;
-
 /// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, above them header flags, and there in the place of RST,
 /// which no skb carries, the application-limited mark.
 const FLAGS_SHIFT: u32 = 8;

@@ -1,7 +1,8 @@
 //! A check of the scoreboard's counts against a walk over its skbs.
 
+use super::place::NIL;
 use super::sacked::MERGE_LIMIT;
-use super::skb::{NIL, OVERHEAD, SPAN_MAX, Skb, tag};
+use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
 use super::{Counting, Scoreboard};
 use crate::rate::PackedStamps;
 use crate::segment::flag;
