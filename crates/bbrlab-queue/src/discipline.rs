@@ -120,6 +120,28 @@ impl Discipline {
         }
     }
 
+    /// Whether [`Rule::timer`] may ever be set.
+    #[inline]
+    #[must_use]
+    pub fn has_timer(&self) -> bool {
+        match self {
+            Self::DropTail(_)
+            | Self::Codel(_)
+            | Self::FqCodel(_)
+            | Self::Fq(_)
+            | Self::Cake(_)
+            | Self::Prio(_) => false,
+            Self::Pie(_)
+            | Self::FqPie(_)
+            | Self::Red(_)
+            | Self::DualPi2(_)
+            | Self::Sfq(_)
+            | Self::Slots(_) => true,
+            #[cfg(feature = "ticking")]
+            Self::Ticking(_) => true,
+        }
+    }
+
     /// The inner state of those disciplines whose state a kernel's log shows.
     #[must_use]
     pub fn info(&self) -> Option<Info> {

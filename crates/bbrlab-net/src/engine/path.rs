@@ -273,6 +273,7 @@ impl<P: Load> Network<P> {
             id,
             due,
             rated: link.rated,
+            at_dequeue: false,
             entering: Some(queued.handle),
             stats: &mut link.stats,
             accounts: &mut self.accounts,
@@ -303,11 +304,11 @@ impl<P: Load> Network<P> {
         let Line::Events { queue, chance, in_service, served } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
-        let dropped_before = link.stats.drops_of_queue();
         let mut drops = Drops {
             id,
             due,
             rated: link.rated,
+            at_dequeue: true,
             entering: None,
             stats: &mut link.stats,
             accounts: &mut self.accounts,
@@ -315,8 +316,6 @@ impl<P: Load> Network<P> {
             asides: &mut self.asides,
         };
         let next = queue.dequeue(now, chance, &mut |packet, cause| drops.drop(&packet, cause));
-        let dropped = link.stats.drops_of_queue() - dropped_before;
-        link.stats.drops_dequeue = link.stats.drops_dequeue.map(|drops| drops + dropped);
         let Some(mut packet) = next else { return };
         let wait = now.since(packet.arrived_at);
         if marks_on_wait(link.ecn_threshold, wait, packet.ecn) {
@@ -387,6 +386,7 @@ impl<P: Load> Network<P> {
             id,
             due,
             rated: link.rated,
+            at_dequeue: false,
             entering: None,
             stats: &mut link.stats,
             accounts: &mut self.accounts,
@@ -404,6 +404,15 @@ impl<P: Load> Network<P> {
     /// Arms a link's timer for the time that its queue discipline asks for.
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
+        if let Line::Events { queue, .. } = &self.links[id.0 as usize].line
+            && queue.has_timer()
+        {
+            self.arm_timer_of_discipline(id);
+        }
+    }
+
+    #[inline(never)]
+    fn arm_timer_of_discipline(&mut self, id: LinkId) {
         let Line::Events { queue, in_service, .. } = &self.links[id.0 as usize].line else {
             return;
         };
@@ -425,6 +434,8 @@ struct Drops<'a, P: Load> {
     id: LinkId,
     due: Time,
     rated: bool,
+    /// Whether the link asked for its next packet.
+    at_dequeue: bool,
     /// The packet that is being passed to the discipline; it does not yet count as queued.
     entering: Option<Handle>,
     stats: &'a mut LinkStats,
@@ -450,6 +461,9 @@ impl<P: Load> Drops<'_, P> {
                 Record::DropAqm
             }
         };
+        if self.at_dequeue {
+            self.stats.drops_dequeue = self.stats.drops_dequeue.map(|drops| drops + 1);
+        }
         let kept = self.packets.remove(packet.handle);
         if kept.ticket.is_data() {
             self.accounts.losses(kept.flow()).drops += 1;
