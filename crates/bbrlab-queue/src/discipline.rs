@@ -125,17 +125,15 @@ impl Discipline {
     #[must_use]
     pub fn has_timer(&self) -> bool {
         match self {
-            Self::DropTail(_)
-            | Self::Codel(_)
-            | Self::FqCodel(_)
-            | Self::Fq(_)
-            | Self::Cake(_)
-            | Self::Prio(_) => false,
+            Self::DropTail(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Fq(_) | Self::Prio(_) => {
+                false
+            }
             Self::Pie(_)
             | Self::FqPie(_)
             | Self::Red(_)
             | Self::DualPi2(_)
             | Self::Sfq(_)
+            | Self::Cake(_)
             | Self::Slots(_) => true,
             #[cfg(feature = "ticking")]
             Self::Ticking(_) => true,

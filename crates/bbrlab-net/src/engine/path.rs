@@ -404,10 +404,11 @@ impl<P: Load> Network<P> {
     /// Arms a link's timer for the time that its queue discipline asks for.
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
-        if let Line::Events { queue, .. } = &self.links[id.0 as usize].line
-            && queue.has_timer()
-        {
-            self.arm_timer_of_discipline(id);
+        if let Line::Events { queue, .. } = &self.links[id.0 as usize].line {
+            debug_assert!(queue.has_timer() || queue.timer() == Time::NEVER, "{queue:?}");
+            if queue.has_timer() {
+                self.arm_timer_of_discipline(id);
+            }
         }
     }
 
