@@ -259,8 +259,9 @@ impl Scoreboard {
     /// time: it would find no other before, and if one before is marked lost, [`Self::mark_lost`] goes back to that.
     /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
-        // No plain skb is lost.
+        // What is lost is linked, or is the one at which the search begins.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
+        debug_assert_eq!(id, self.queue.find_among_all(at.0, tag::ALL, tag::LOST));
         if id == NIL {
             return None;
         }

@@ -300,6 +300,14 @@ impl Queue {
         }
     }
 
+    /// The same among all skbs behind it.
+    pub(super) fn find_among_all(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
+        while id != NIL && self[id].tags() & mask != tags {
+            id = self.next(id);
+        }
+        id
+    }
+
     /// The skb before one in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {
