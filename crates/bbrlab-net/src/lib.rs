@@ -30,6 +30,7 @@
 //! | `link/chance.rs` | hashes and draws of a link's queue discipline, which is one of `bbrlab_queue` |
 //! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | the statistics of a link |
 //! | `loss.rs` | the random loss process |
+//! | `steps.rs` | where a schedule stands |
 //! | `rng.rs` | random numbers, one generator per consumer |
 //! | `digest.rs` | the digest of a run |
 //! | `accounts.rs` | what is counted across links: the digest, and of each flow what left and what was lost |
@@ -51,6 +52,7 @@ mod packet;
 mod port;
 mod rng;
 mod route;
+mod steps;
 mod timers;
 mod tournament;
 

@@ -1,39 +1,48 @@
 //! The random loss process: a loss model with its state and its generator.
 
-use bbrlab_link::Loss;
+use bbrlab_link::{Loss, Probability};
 use bbrlab_units::Time;
 
 use crate::rng::Rng;
+use crate::steps::Steps;
 
 /// A loss model with its state and its generator.
 #[derive(Clone, Debug)]
 pub(crate) struct LossProcess {
-    model: Loss,
-    bad: bool,
-    /// The step of the schedule that holds, if there is one.
-    step: usize,
+    state: State,
     rng: Rng,
 }
 
+/// Of a model, what the fate of the next packet depends on.
+#[derive(Clone, Debug)]
+enum State {
+    Bernoulli(Probability),
+    Steps(Steps<Probability>),
+    GilbertElliott { is_bad: bool, moves: [Probability; 2], loses: [Probability; 2] },
+}
+
 impl LossProcess {
-    pub(crate) fn new(model: Loss, rng: Rng) -> Self {
-        Self { model, bad: false, step: 0, rng }
+    pub(crate) fn new(model: &Loss, rng: Rng) -> Self {
+        let state = match model {
+            Loss::Bernoulli(probability) => State::Bernoulli(*probability),
+            Loss::Steps(steps) => State::Steps(Steps::new(steps)),
+            &Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
+                let (moves, loses) = ([to_bad, to_good], [loss_good, loss_bad]);
+                State::GilbertElliott { is_bad: false, moves, loses }
+            }
+        };
+        Self { state, rng }
     }
 
     /// Whether the next packet is lost, which passes at `at`: not before the one before it.
     pub(crate) fn loses(&mut self, at: Time) -> bool {
-        match self.model {
-            Loss::Bernoulli(probability) => self.rng.happens(probability),
-            Loss::Steps(ref steps) => {
-                while steps.get(self.step + 1).is_some_and(|next| next.0 <= at) {
-                    self.step += 1;
-                }
-                steps.get(self.step).is_some_and(|&(_, probability)| self.rng.happens(probability))
-            }
-            Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-                let lost = self.rng.happens(if self.bad { loss_bad } else { loss_good });
-                let moves = self.rng.happens(if self.bad { to_good } else { to_bad });
-                self.bad ^= moves;
+        match &mut self.state {
+            State::Bernoulli(probability) => self.rng.happens(*probability),
+            State::Steps(steps) => self.rng.happens(steps.value(at)),
+            State::GilbertElliott { is_bad, moves, loses } => {
+                let state = usize::from(*is_bad);
+                let lost = self.rng.happens(loses[state]);
+                *is_bad ^= self.rng.happens(moves[state]);
                 lost
             }
         }
@@ -55,7 +64,7 @@ mod tests {
             loss_good: Probability::ZERO,
             loss_bad: Probability::ONE,
         };
-        let mut process = LossProcess::new(model, Rng::new(1, "test"));
+        let mut process = LossProcess::new(&model, Rng::new(1, "test"));
         let fates: Vec<bool> = (0..200_000).map(|_| process.loses(Time::ZERO)).collect();
         let lost = fates.iter().filter(|&&lost| lost).count();
         let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count();
@@ -71,7 +80,7 @@ mod tests {
             (Time(10), Probability::ONE),
             (Time(12), Probability::ZERO),
         ];
-        let mut process = LossProcess::new(Loss::Steps(steps.into()), Rng::new(1, "test"));
+        let mut process = LossProcess::new(&Loss::Steps(steps.into()), Rng::new(1, "test"));
         let fates: Vec<bool> = [0, 9, 10, 11, 12, 99].map(|at| process.loses(Time(at))).into();
         assert_eq!(fates, [false, false, true, true, false, false]);
     }

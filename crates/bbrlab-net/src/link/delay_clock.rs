@@ -1,33 +1,29 @@
 //! When a packet reaches the end of a link whose propagation delay changes.
 
 use bbrlab_link::DelaySteps;
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
+
+use crate::steps::Steps;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DelayClock {
-    changes: DelaySteps,
-    /// The step that held at the last departure.
-    step: usize,
+    delays: Steps<Span>,
+    keep_order: bool,
     /// The latest arrival so far.
     last: Time,
 }
 
 impl DelayClock {
     pub(crate) fn new(changes: &DelaySteps) -> Self {
-        assert!(!changes.steps.is_empty(), "a schedule has at least one delay");
-        assert!(changes.steps.is_sorted_by_key(|step| step.0), "a schedule's times ascend");
-        Self { changes: changes.clone(), step: 0, last: Time::ZERO }
+        let DelaySteps { steps, keep_order } = changes;
+        Self { delays: Steps::new(steps), keep_order: *keep_order, last: Time::ZERO }
     }
 
     /// The arrival of a packet that departs at `departs`: not before the one before it.
     pub(crate) fn arrival(&mut self, departs: Time) -> Time {
-        let steps = &self.changes.steps;
-        while steps.get(self.step + 1).is_some_and(|next| next.0 <= departs) {
-            self.step += 1;
-        }
-        let arrives = departs + steps[self.step].1;
+        let arrives = departs + self.delays.value(departs);
         self.last = self.last.max(arrives);
-        if self.changes.keep_order { self.last } else { arrives }
+        if self.keep_order { self.last } else { arrives }
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) struct InService {
 impl Link {
     pub(crate) fn new(link: &bbrlab_link::Link, mode: LinkMode, seed: u64) -> Self {
         let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", link.name));
-        let loss = link.loss.clone().map(|model| Box::new(LossProcess::new(model, rng("loss"))));
+        let loss = link.loss.as_ref().map(|model| Box::new(LossProcess::new(model, rng("loss"))));
         let (loss_before, loss) = match link.loss_at {
             LossAt::Before => (loss, None),
             LossAt::After => (None, loss),
