@@ -5,7 +5,7 @@
 
 use bbrlab_net::{Outgoing, Port, Side};
 use bbrlab_run::{Bursts, FlowClass, Source};
-use bbrlab_units::{BitRate, Ecn, Span};
+use bbrlab_units::{BitRate, Ecn};
 
 use crate::app::Token;
 use crate::flow::Flow;
@@ -35,28 +35,18 @@ impl Flow {
         if token == Token::Connect {
             self.begin_datagrams(now);
         }
-        let (rate, period) = match class.source {
-            Source::Cbr(rate) => (rate, None),
-            Source::OnOff { on, off, rate: Some(rate) } => (rate, Some((on, off))),
-            // The lengths are drawn.
-            Source::Bursts(Bursts { rate: Some(rate), .. }) => {
-                (rate, Some((Span::ZERO, Span::ZERO)))
-            }
-            _ => unreachable!("datagrams have a rate"),
-        };
-        if token == Token::Toggle {
-            self.is_on = !self.is_on;
-        }
-        if let Some((on, off)) = period
-            && token != Token::Write
-        {
-            let drawn = self.client.as_deref_mut().map(|client| client.period(self.is_on));
-            let length = drawn.unwrap_or(if self.is_on { on } else { off });
-            port.schedule(self.id(), now + length, Token::Toggle as u32);
-        }
         if token != Token::Write {
+            if let Some(length) = self.begin_period(token, &class.source) {
+                port.schedule(self.id(), now + length, Token::Toggle as u32);
+            }
             self.pieces.start(now);
         }
+        let (Source::Cbr(rate)
+        | Source::OnOff { rate: Some(rate), .. }
+        | Source::Bursts(Bursts { rate: Some(rate), .. })) = class.source
+        else {
+            unreachable!("datagrams have a rate")
+        };
         if self.is_on {
             self.send_datagram(port, class.mss, rate);
         }

@@ -628,24 +628,13 @@ impl Flow {
                 port.schedule(self.sender_end.endpoint.flow, next, Token::Write as u32);
             }
             Source::OnOff { rate, .. } | Source::Bursts(Bursts { rate, .. }) => {
-                if token == Token::Toggle {
-                    self.is_on = !self.is_on;
-                }
                 if token != Token::Write {
-                    let length = match (&class.source, self.client.as_deref_mut()) {
-                        (&Source::OnOff { on, off, .. }, _) => {
-                            if self.is_on {
-                                on
-                            } else {
-                                off
-                            }
-                        }
-                        (_, Some(client)) => client.period(self.is_on),
-                        (_, None) => unreachable!("random bursts are drawn"),
-                    };
-                    end.port.schedule(flow, now + length, Token::Toggle as u32);
+                    if let Some(length) = self.begin_period(token, &class.source) {
+                        port.schedule(flow, now + length, Token::Toggle as u32);
+                    }
                     self.pieces.start(now);
                 }
+                let mut end = self.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, _) => self.sender.stop_writing(),
                     (true, None) => self.sender.write_unlimited(end.now(), &mut end),
@@ -659,6 +648,18 @@ impl Flow {
         }
         self.note(now, None);
         false
+    }
+
+    /// The application begins, or goes from sending to not sending or back: how long it stays so, if its source changes.
+    pub(crate) fn begin_period(&mut self, token: Token, source: &Source) -> Option<Span> {
+        if token == Token::Toggle {
+            self.is_on = !self.is_on;
+        }
+        match (source, self.client.as_deref_mut()) {
+            (&Source::OnOff { on, off, .. }, _) => Some(if self.is_on { on } else { off }),
+            (Source::Bursts(_), Some(client)) => Some(client.period(self.is_on)),
+            _ => None,
+        }
     }
 
     /// Creates a new pair of sockets; the counts of the former pair are kept.
