@@ -9,11 +9,12 @@ use super::Picture;
 use super::axis::{Axis, Ratios};
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
+use super::grid::Grid;
 use super::head::Head;
 use super::legend::{self, Entry};
 use super::palette;
 use super::panel::{Panel, SMALL};
-use super::shape::{LOWEST_PANEL, Shape};
+use super::shape::Shape;
 use crate::groups::groups;
 use crate::number::count;
 use crate::table::{value_text, varying_keys};
@@ -171,10 +172,8 @@ impl<'a> Sheet<'a> {
         let panel_height = PANEL_HEIGHT;
         let mut sheet = Self { input, panels, left_out, names, x, columns, panel_height };
         let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
-        sheet.panel_height = input.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
-        if sheet.panel_height < LOWEST_PANEL {
-            return Err(input.shape.no_room("rows of panels", sheet.rows(), around));
-        }
+        sheet.panel_height =
+            input.shape.fitting("rows of panels", sheet.rows(), around, PANEL_HEIGHT)?;
         Ok(sheet)
     }
 
@@ -182,20 +181,13 @@ impl<'a> Sheet<'a> {
         u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns)
     }
 
-    fn left(&self) -> f64 {
-        if self.input.shape.is_narrow() { 46.0 } else { 66.0 }
-    }
-
     fn right(&self) -> f64 {
         self.input.shape.width - if self.input.shape.is_narrow() { 18.0 } else { 24.0 }
     }
 
-    fn note_at(&self) -> f64 {
-        if self.input.shape.is_narrow() { 10.0 } else { 44.0 }
-    }
-
     fn head(&self) -> f64 {
-        self.note_at() + 14.0 + legend::height(&self.legend(), self.left(), self.right())
+        let shape = &self.input.shape;
+        shape.note_at() + 14.0 + legend::height(&self.legend(), shape.left(), self.right())
     }
 
     fn stroke(&self, name: &str) -> Stroke {
@@ -237,28 +229,23 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
-        let (left, right) = (self.left(), self.right());
-        let title = (!self.input.shape.is_narrow()).then_some(self.input.title);
+        let shape = &self.input.shape;
+        let (left, right) = (shape.left(), self.right());
+        let title = (!shape.is_narrow()).then_some(self.input.title);
         let (note, entries) = (self.note(), self.legend());
-        let head = Head { title, note: &note, note_at: self.note_at(), entries: &entries };
+        let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
-        let gaps = f64::from(self.columns - 1) * GAP_X;
-        let width = (right - left - gaps) / f64::from(self.columns);
+        let grid = Grid {
+            edges: (left, right),
+            top: self.head() + 22.0,
+            columns: self.columns,
+            gaps: (GAP_X, GAP_Y),
+            panel_height: self.panel_height,
+        };
         for (place, (name, curves)) in (0u32..).zip(&self.panels) {
-            let column = place % self.columns;
-            let left = left + f64::from(column) * (width + GAP_X);
-            let row = f64::from(place / self.columns);
-            let top = self.head() + 22.0 + row * (self.panel_height + GAP_Y);
-            let panel = Panel {
-                canvas,
-                left,
-                right: left + width,
-                top,
-                bottom: top + self.panel_height,
-                x: self.x.axis.clone(),
-                y: Axis::up_to(1.0, if self.panel_height < 120.0 { 2 } else { 5 }),
-            };
-            self.paint_panel(&panel, name, curves, column == 0);
+            let y = Axis::up_to(1.0, if self.panel_height < 120.0 { 2 } else { 5 });
+            let panel = grid.panel(canvas, place, (self.x.axis.clone(), y));
+            self.paint_panel(&panel, name, curves, place % self.columns == 0);
         }
     }
 

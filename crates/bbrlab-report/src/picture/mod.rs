@@ -9,6 +9,7 @@ mod canvas;
 mod cdf;
 mod decimate;
 mod font;
+mod grid;
 mod head;
 mod indexed_png;
 mod legend;

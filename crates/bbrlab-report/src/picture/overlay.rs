@@ -11,7 +11,7 @@ use super::font::cut;
 use super::head::Head;
 use super::legend::{self, Entry};
 use super::panel::Panel;
-use super::shape::{LOWEST_PANEL, Shape};
+use super::shape::Shape;
 use super::{Picture, decimate, palette};
 
 const PANEL_HEIGHT: f64 = 150.0;
@@ -100,23 +100,16 @@ impl<'a> Sheet<'a> {
             flows.clear();
         }
         let mut sheet = Self { overlay, flows, first_top: 0.0, panel_height: 0.0 };
-        let legend = legend::height(&sheet.legend(), sheet.left(), sheet.right());
+        let legend = legend::height(&sheet.legend(), overlay.shape.left(), sheet.right());
         sheet.first_top = sheet.note_at() + 36.0 + legend;
         let rows = sheet.rows();
         let around = sheet.first_top + f64::from(rows) * PANEL_GAP + BELOW;
-        sheet.panel_height = overlay.shape.panel_height(rows, around, PANEL_HEIGHT);
-        if sheet.panel_height < LOWEST_PANEL {
-            return Err(overlay.shape.no_room("panels", rows, around));
-        }
+        sheet.panel_height = overlay.shape.fitting("panels", rows, around, PANEL_HEIGHT)?;
         Ok(sheet)
     }
 
     fn rows(&self) -> u32 {
         u32::try_from(self.overlay.panels.len()).expect("a handful")
-    }
-
-    fn left(&self) -> f64 {
-        if self.overlay.shape.is_narrow() { 46.0 } else { 66.0 }
     }
 
     fn right(&self) -> f64 {
@@ -166,7 +159,7 @@ impl<'a> Sheet<'a> {
         let title = (!is_narrow).then_some(&*self.overlay.title);
         let (note, entries) = (&*self.overlay.facts, self.legend());
         let head = Head { title, note, note_at: self.note_at(), entries: &entries };
-        head.paint(canvas, self.left(), self.right());
+        head.paint(canvas, self.overlay.shape.left(), self.right());
         let mut top = self.first_top;
         for (place, panel) in self.overlay.panels.iter().enumerate() {
             self.paint_panel(canvas, panel, top, place + 1 == self.overlay.panels.len());
@@ -184,7 +177,7 @@ impl<'a> Sheet<'a> {
         let greatest = values().fold(0.0, f64::max);
         let panel = Panel {
             canvas,
-            left: self.left(),
+            left: self.overlay.shape.left(),
             right: self.right(),
             top,
             bottom: top + self.panel_height,

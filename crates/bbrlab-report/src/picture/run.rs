@@ -170,8 +170,9 @@ impl<'a> Sheet<'a> {
         // The names of flows beside their states need more room than numbers.
         let named =
             self.states.iter().map(|&(flow, _)| width_of(&self.flow_name(flow), SMALL - 1.0));
-        let least: f64 = if self.shape.is_narrow() { 46.0 } else { 66.0 };
-        named.fold(least, |left, name| left.max(name + 14.0)).min(0.25 * self.shape.width)
+        named
+            .fold(self.shape.left(), |left, name| left.max(name + 14.0))
+            .min(0.25 * self.shape.width)
     }
 
     fn right(&self) -> f64 {

@@ -61,6 +61,31 @@ impl Shape {
         self.width < 700.0
     }
 
+    /// Where panels begin, beside the labels of their y axis.
+    pub(crate) fn left(&self) -> f64 {
+        if self.is_narrow() { 46.0 } else { 66.0 }
+    }
+
+    /// Where the note of a sheet is, below its heading.
+    pub(crate) fn note_at(&self) -> f64 {
+        if self.is_narrow() { 10.0 } else { 44.0 }
+    }
+
+    /// The height of each of `rows` panels, as [`Self::panel_height`].
+    ///
+    /// # Errors
+    /// If that is less than the least.
+    pub(crate) fn fitting(
+        &self,
+        what: &str,
+        rows: u32,
+        around: f64,
+        usual: f64,
+    ) -> Result<f64, String> {
+        let height = self.panel_height(rows, around, usual);
+        if height < LOWEST_PANEL { Err(self.no_room(what, rows, around)) } else { Ok(height) }
+    }
+
     /// That there is no room for `rows` panels of the least height, where `around` is taken by everything else.
     pub(crate) fn no_room(&self, what: &str, rows: u32, around: f64) -> String {
         let points = around + f64::from(rows) * LOWEST_PANEL;

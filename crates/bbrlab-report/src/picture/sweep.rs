@@ -16,6 +16,7 @@ use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
+use super::grid::Grid;
 use super::head::Head;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
@@ -233,21 +234,15 @@ impl<'a> Sheet<'a> {
         if self.is_multiple() { GAP_Y + 14.0 } else { GAP_Y }
     }
 
-    fn left(&self) -> f64 {
-        if self.shape.is_narrow() { 46.0 } else { 66.0 }
-    }
-
     fn right(&self) -> f64 {
         self.shape.width - if self.shape.is_narrow() { 12.0 } else { 24.0 }
     }
 
-    fn note_at(&self) -> f64 {
-        if self.shape.is_narrow() { 10.0 } else { 44.0 }
-    }
-
     /// Where the first panel's title begins.
     fn head(&self) -> f64 {
-        self.note_at() + 14.0 + legend::height(&self.legend(), self.left(), self.right())
+        self.shape.note_at()
+            + 14.0
+            + legend::height(&self.legend(), self.shape.left(), self.right())
     }
 
     fn draw(&self) -> String {
@@ -258,10 +253,10 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
-        let (left, right) = (self.left(), self.right());
+        let (left, right) = (self.shape.left(), self.right());
         let title = (!self.shape.is_narrow()).then_some(self.title);
         let (note, entries) = (self.note(), self.legend());
-        let head = Head { title, note: &note, note_at: self.note_at(), entries: &entries };
+        let head = Head { title, note: &note, note_at: self.shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
         let mut place = 0;
         for figure in &self.figures {
@@ -282,26 +277,19 @@ impl<'a> Sheet<'a> {
     }
 
     fn panel<'c, 's>(&self, canvas: &'c Canvas<'s>, place: usize, y: Axis) -> Panel<'c, 's> {
-        let number = |n: usize| f64::from(u32::try_from(n).expect("a handful"));
-        let columns = number(self.columns);
+        let number = |n: usize| u32::try_from(n).expect("a handful");
         let gap = match (self.is_multiple(), self.shape.is_narrow()) {
             (true, _) => GAP_BETWEEN_MULTIPLES,
             (false, _) => 74.0,
         };
-        let width = (self.right() - self.left() - (columns - 1.0) * gap) / columns;
-        let left = self.left() + number(place % self.columns) * (width + gap);
-        let top = self.head()
-            + (self.gap_y() - 48.0)
-            + number(place / self.columns) * (self.panel_height + self.gap_y());
-        Panel {
-            canvas,
-            left,
-            right: left + width,
-            top,
-            bottom: top + self.panel_height,
-            x: self.swept.axis.clone(),
-            y,
-        }
+        let grid = Grid {
+            edges: (self.shape.left(), self.right()),
+            top: self.head() + (self.gap_y() - 48.0),
+            columns: number(self.columns),
+            gaps: (gap, self.gap_y()),
+            panel_height: self.panel_height,
+        };
+        grid.panel(canvas, number(place), (self.swept.axis.clone(), y))
     }
 
     fn paint_panel(
@@ -317,7 +305,7 @@ impl<'a> Sheet<'a> {
         if self.is_multiple() {
             if is_first {
                 let words = TextLook::new(12.0, palette::INK).bold();
-                let title = cut(&title, self.right() - self.left(), 12.0, true);
+                let title = cut(&title, self.right() - self.shape.left(), 12.0, true);
                 panel.canvas.text(&title, (panel.left, panel.top - 26.0), words);
             }
             panel.grid(is_first);

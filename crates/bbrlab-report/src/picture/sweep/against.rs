@@ -13,12 +13,12 @@ use crate::picture::Picture;
 use crate::picture::axis::{Axis, Ratios};
 use crate::picture::canvas::{Canvas, Stroke, TextLook, draw};
 use crate::picture::font::cut;
+use crate::picture::grid::Grid;
 use crate::picture::head::Head;
 use crate::picture::legend::{self, Entry};
 use crate::picture::marks::{Form, Mark};
 use crate::picture::palette;
 use crate::picture::panel::{Panel, SMALL};
-use crate::picture::shape::LOWEST_PANEL;
 use crate::picture::swept::Swept;
 use crate::table::varying_keys;
 
@@ -198,10 +198,8 @@ impl<'a> Sheet<'a> {
             panel_height,
         };
         let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
-        sheet.panel_height = choice.shape.panel_height(sheet.rows(), around, PANEL_HEIGHT);
-        if sheet.panel_height < LOWEST_PANEL {
-            return Err(choice.shape.no_room("rows of panels", sheet.rows(), around));
-        }
+        sheet.panel_height =
+            choice.shape.fitting("rows of panels", sheet.rows(), around, PANEL_HEIGHT)?;
         Ok(sheet)
     }
 
@@ -209,20 +207,13 @@ impl<'a> Sheet<'a> {
         u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns)
     }
 
-    fn left(&self) -> f64 {
-        if self.choice.shape.is_narrow() { 46.0 } else { 66.0 }
-    }
-
     fn right(&self) -> f64 {
         self.choice.shape.width - if self.choice.shape.is_narrow() { 12.0 } else { 24.0 }
     }
 
-    fn note_at(&self) -> f64 {
-        if self.choice.shape.is_narrow() { 10.0 } else { 44.0 }
-    }
-
     fn head(&self) -> f64 {
-        self.note_at() + 32.0 + legend::height(&self.legend(), self.left(), self.right())
+        let shape = &self.choice.shape;
+        shape.note_at() + 32.0 + legend::height(&self.legend(), shape.left(), self.right())
     }
 
     fn draw(&self) -> String {
@@ -234,10 +225,11 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
-        let (left, right) = (self.left(), self.right());
-        let title = (!self.choice.shape.is_narrow()).then_some(self.title);
+        let shape = &self.choice.shape;
+        let (left, right) = (shape.left(), self.right());
+        let title = (!shape.is_narrow()).then_some(self.title);
         let (note, entries) = (self.note(), self.legend());
-        let head = Head { title, note: &note, note_at: self.note_at(), entries: &entries };
+        let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
         let words = TextLook::new(12.0, palette::INK).bold();
         let mut what = title_of(self.figure, self.flow_groups.len() > 1);
@@ -248,29 +240,24 @@ impl<'a> Sheet<'a> {
             }
         }
         canvas.text(&cut(&what, right - left, 12.0, true), (left, self.head() - 8.0), words);
-        let gaps = f64::from(self.columns - 1) * GAP_X;
-        let width = (right - left - gaps) / f64::from(self.columns);
+        let across = title_of(self.across, self.flow_groups.len() > 1);
+        let grid = Grid {
+            edges: (left, right),
+            top: self.head() + 28.0,
+            columns: self.columns,
+            gaps: (GAP_X, GAP_Y),
+            panel_height: self.panel_height,
+        };
         for (place, (name, trails)) in (0u32..).zip(&self.panels) {
-            let column = place % self.columns;
-            let left = left + f64::from(column) * (width + GAP_X);
-            let row = f64::from(place / self.columns);
-            let top = self.head() + 28.0 + row * (self.panel_height + GAP_Y);
-            let panel = Panel {
-                canvas,
-                left,
-                right: left + width,
-                top,
-                bottom: top + self.panel_height,
-                x: self.x.axis.clone(),
-                y: self.y.clone(),
-            };
-            panel.grid(column == 0);
+            let panel = grid.panel(canvas, place, (self.x.axis.clone(), self.y.clone()));
+            let room = panel.right - panel.left;
+            panel.grid(place % self.columns == 0);
             let words = TextLook::new(12.0, palette::INK);
-            canvas.text(&cut(name, width, 12.0, false), (left, top - 10.0), words);
+            let at = (panel.left, panel.top - 10.0);
+            canvas.text(&cut(name, room, 12.0, false), at, words);
             self.paint_trails(&panel, trails);
             panel.border();
-            let across = title_of(self.across, self.flow_groups.len() > 1);
-            panel.x_labels(&cut(&across, width, SMALL, false));
+            panel.x_labels(&cut(&across, room, SMALL, false));
         }
     }
 
