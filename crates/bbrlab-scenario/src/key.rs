@@ -1,6 +1,6 @@
 //! The definition of a scenario's key, in one row: how it is read, how it is written and what it means.
 //!
-//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link.rs`, `flow.rs`, `spec.rs`), in
+//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link/keys.rs`, `flow.rs`, `spec.rs`), in
 //! the order in which they are read. The reader, the canonical text, "did you mean", the tables of
 //! `docs/scenario-files.md` and the JSON Schema are made from the rows. The default of a key is the one of its field,
 //! written as the row writes it.

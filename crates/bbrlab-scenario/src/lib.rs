@@ -30,7 +30,6 @@ mod reader;
 mod reference;
 mod route;
 mod scenario;
-mod slot;
 mod spec;
 mod stack;
 mod steps;

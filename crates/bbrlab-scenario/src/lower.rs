@@ -4,13 +4,12 @@ use bbrlab_units::{Span, Time};
 
 use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
-use crate::link::{LinkSpec, LossSpec};
+use crate::link::{LinkSpec, LossSpec, SlotSpec};
 use crate::model::Path;
 use crate::path_trace::STEPS_MAX;
 use crate::quantity::show_span;
 use crate::reader::Reader;
 use crate::route::{LinkHops, Router};
-use crate::slot::SlotSpec;
 use crate::spec::Spec;
 use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};

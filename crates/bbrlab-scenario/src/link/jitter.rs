@@ -1,0 +1,63 @@
+//! Delays by which packets differ: jitter and reordering.
+
+use bbrlab_link::Jitter;
+use bbrlab_units::Span;
+
+use crate::canonical::toml_string;
+use crate::decimal::Decimal;
+use crate::document::{Node, Value};
+use crate::quantity::show_span;
+use crate::reader::{Keys, Reader};
+
+/// Reordering with its ratio as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReorderSpec {
+    pub(crate) ratio: Decimal,
+    pub(crate) by: Span,
+}
+
+pub(super) fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitter> {
+    let Value::Table(table) = &node.value else {
+        return reader.positive_span(node, name).map(|up_to| Jitter { up_to, keep_order: true });
+    };
+    let mut keys = Keys::new(table, name, node.at);
+    let up_to = reader.needed(
+        &mut keys,
+        "up_to",
+        "the longest additional delay, such as \"2ms\"",
+        Reader::positive_span,
+    );
+    let keep_order = keys.take("keep_order");
+    let keep_order =
+        keep_order.map_or(Some(true), |node| reader.boolean(node, &format!("{name}.keep_order")));
+    keys.finish(reader);
+    Some(Jitter { up_to: up_to?, keep_order: keep_order? })
+}
+
+pub(super) fn read_reorder(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+) -> Option<ReorderSpec> {
+    let table = reader.table(node, name, "a table such as { ratio = 0.01, by = \"1ms\" }")?;
+    let mut keys = Keys::new(table, name, node.at);
+    let ratio = reader.needed(
+        &mut keys,
+        "ratio",
+        "the share of packets that skip the wait, from 0 to 1",
+        Reader::ratio,
+    );
+    let by = reader.needed(
+        &mut keys,
+        "by",
+        "how long the other packets wait, such as \"1ms\"",
+        Reader::positive_span,
+    );
+    keys.finish(reader);
+    Some(ReorderSpec { ratio: ratio?, by: by? })
+}
+
+pub(super) fn show_jitter(jitter: Jitter) -> String {
+    let up_to = toml_string(&show_span(jitter.up_to));
+    if jitter.keep_order { up_to } else { format!("{{ up_to = {up_to}, keep_order = false }}") }
+}

@@ -1,0 +1,295 @@
+//! The keys of `[bottleneck]` and `[[links]]`.
+
+use bbrlab_link::{LossAt, Policer, RateChange};
+
+use super::LinkSpec;
+use super::jitter::{ReorderSpec, read_jitter, read_reorder, show_jitter};
+use super::loss::{LOSS_MODELS, read_loss, show_loss, toml_number};
+use super::path::{read_delay, show_delay};
+use super::queue::{QUEUE, UNITS, read_device_queue, read_ecn_threshold, show_ecn_threshold};
+use super::rate::{
+    MISREAD, RATE, REVERSE_RATE, read_framing, read_rate, read_reverse_rate, show_rates,
+    show_reverse_rate,
+};
+use super::shaper::read_police;
+use super::slot::{self, SlotSpec};
+use crate::canonical::{show_bytes, show_text};
+use crate::key::{Form, Key, key, name_of, names, needed, optional, set};
+use crate::model::{self, ModelSpec};
+use crate::quantity::{show_queue_size, show_rate, show_span};
+use crate::queue::QueueSpec;
+use crate::reader::{Placed, Reader};
+
+const LOSS_ATS: [(&str, LossAt); 2] = [("after", LossAt::After), ("before", LossAt::Before)];
+const CHANGES: [(&str, RateChange); 2] =
+    [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
+
+/// The most ACKs of which one passes.
+const ACKS_MAX: u64 = 1000;
+
+const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
+
+/// The keys of `[bottleneck]`, which `[[links]]` have, too.
+pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
+    key(
+        "rate",
+        "0.1.0",
+        RATE,
+        "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
+         text the path of a Mahimahi trace, relative to the scenario's folder",
+        |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
+        |spec| {
+            let is_elsewhere = spec.model.is_some() || spec.queue.shaper().is_some();
+            if is_elsewhere { None } else { show_rates(&spec.link.rate) }
+        },
+    )
+    .without("none: a pure delay without a queue; with `cake`'s `bandwidth` that"),
+    key(
+        "delay",
+        "0.1.0",
+        Form::Any(&[Form::Time, Form::List(&Form::Pair(&Form::Time, &Form::Time))]),
+        "propagation, one way and the other; a list is a schedule such as `[[\"0s\", \"20ms\"], [\"15s\", \"45ms\"]]`, whose first \
+         delay is that of `rtt` and `bdp`",
+        |spec: &mut LinkSpec, given| {
+            if let Some((delay, changes)) = given.value(read_delay) {
+                (spec.link.delay, spec.link.delay_steps) = (delay, changes);
+            }
+        },
+        show_delay,
+    ),
+    key(
+        "keep_order",
+        "0.2.0",
+        Form::Bool,
+        "whether packets stay in order when the delay falls; otherwise those that leave later may arrive earlier",
+        |spec, given| set(&mut spec.keep_order, given.value(Reader::boolean)),
+        |spec| Some(spec.keep_order.to_string()),
+    ),
+    key(
+        "buffer",
+        "0.1.0",
+        Form::QueueSize,
+        "limit of the waiting packets; the one in service does not count",
+        |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
+        |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
+    )
+    .without("`\"1bdp\"`"),
+    key(
+        "buffer_unit",
+        "0.1.0",
+        Form::Choice(|| names(&UNITS)),
+        "the unit to which the buffer is converted",
+        |spec: &mut LinkSpec, given| spec.buffer_unit = given.choice(&UNITS),
+        |spec| spec.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
+    )
+    .without("bytes if it is given in bytes, otherwise packets"),
+    key(
+        "bdp_rtt",
+        "0.1.0",
+        Form::Time,
+        "the RTT of a `bdp`",
+        |spec: &mut LinkSpec, given| spec.bdp_rtt = given.value(Reader::positive_span),
+        |spec| spec.bdp_rtt.and_then(|rtt| show_text(&show_span(rtt))),
+    )
+    .without("base RTT of the first flow"),
+    key(
+        "device_queue",
+        "0.1.0",
+        Form::Any(&[Form::Choice(|| vec!["none"]), Form::QueueSize]),
+        "ns-3's device queue in packets, which is added to the buffer",
+        |spec: &mut LinkSpec, given| {
+            spec.device_queue = given.placed(read_device_queue).and_then(|placed| {
+                placed.value.map(|packets| Placed { value: packets, at: placed.at })
+            });
+        },
+        |spec| match spec.device_queue {
+            None => show_text("none"),
+            Some(packets) => show_text(&format!("{}pkt", packets.value)),
+        },
+    ),
+    key(
+        "queue",
+        "0.1.0",
+        QUEUE,
+        "queue discipline, by its name in `tc`, or a table with its parameters: `{ discipline = \"fq_codel\", target = \
+         \"5ms\" }`",
+        |spec: &mut LinkSpec, given| set(&mut spec.queue, QueueSpec::read(given)),
+        |spec| Some(spec.queue.show()),
+    ),
+    key(
+        "reverse_queue",
+        "0.2.0",
+        QUEUE,
+        "queue discipline in the reverse direction",
+        |spec: &mut LinkSpec, given| spec.reverse_queue = QueueSpec::read(given),
+        |spec| spec.reverse_queue.map(|queue| queue.show()),
+    )
+    .without("`queue`"),
+    key(
+        "loss",
+        "0.1.0",
+        Form::Any(&[
+            Form::Ratio,
+            Form::List(&Form::Pair(&Form::Time, &Form::Ratio)),
+            Form::Table(&[
+                needed("model", Form::Choice(|| names(&LOSS_MODELS))),
+                optional("ratio", Form::Ratio),
+                optional("p", Form::Ratio),
+                optional("r", Form::Ratio),
+                optional("loss_bad", Form::Ratio),
+                optional("loss_good", Form::Ratio),
+            ]),
+        ]),
+        "random loss of data packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
+         \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
+         packet is lost according to the state before its transition)",
+        |spec, given| set(&mut spec.loss, given.value(read_loss)),
+        |spec| Some(show_loss(&spec.loss)),
+    ),
+    key(
+        "trace",
+        "0.2.0",
+        Form::Any(&[
+            Form::Text,
+            Form::Table(&[
+                optional("trace", Form::Text),
+                optional("rows", Form::List(&Form::Text)),
+                optional("model", Form::Choice(model::names)),
+                optional("rate", Form::List(&Form::Rate)),
+                optional("delay", Form::List(&Form::Time)),
+                optional("every", Form::Time),
+                optional("outage", Form::Time),
+            ]),
+        ]),
+        "how the path changes, in place of `rate`, `delay` and `loss`: the path of a CSV file with the columns `time_s` and some of \
+         `rate_mbps`, `delay_ms`, `loss`, or a model that is drawn from the seed such as `{ model = \"leo\", rate = [\"50Mbit/s\", \
+         \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \"60ms\" }`: see [networks](networks.md)",
+        LinkSpec::read_trace,
+        |spec| spec.model.map(ModelSpec::show),
+    ),
+    key(
+        "loss_at",
+        "0.1.0",
+        Form::Choice(|| names(&LOSS_ATS)),
+        "where packets are lost at random: after or before the queue",
+        |spec, given| set(&mut spec.link.loss_at, given.choice(&LOSS_ATS)),
+        |spec| show_text(name_of(&LOSS_ATS, spec.link.loss_at)),
+    ),
+    key(
+        "rate_change",
+        "0.1.0",
+        Form::Choice(|| names(&CHANGES)),
+        "what packets in the queue do when the rate changes: leave at the new rate or keep their departure times",
+        |spec, given| set(&mut spec.link.rate_change, given.choice(&CHANGES)),
+        |spec| show_text(name_of(&CHANGES, spec.link.rate_change)),
+    ),
+    key(
+        "reverse_rate",
+        "0.1.0",
+        REVERSE_RATE,
+        "rate of the link in the reverse direction; `\"forward\"`: as in the forward direction",
+        |spec: &mut LinkSpec, given| spec.reverse_rate = read_reverse_rate(given),
+        |spec| {
+            let has_shaper = spec.reverse_queue.is_some_and(|queue| queue.shaper().is_some());
+            show_reverse_rate(&spec.reverse_rate).filter(|_| !has_shaper)
+        },
+    ),
+    key(
+        "reverse_buffer",
+        "0.1.0",
+        Form::QueueSize,
+        "buffer of the link in the reverse direction",
+        |spec: &mut LinkSpec, given| spec.reverse_buffer = given.placed(Reader::queue_size),
+        |spec| spec.reverse_buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
+    )
+    .without("`buffer`"),
+    key(
+        "framing",
+        "0.1.0",
+        Form::Bytes,
+        "link-layer bytes around an IP packet; at most `\"1000B\"`",
+        |spec, given| set(&mut spec.link.framing, given.value(read_framing)),
+        |spec| show_bytes(spec.link.framing.0),
+    ),
+    key(
+        "burst",
+        "0.1.0",
+        Form::Bytes,
+        "depth of a token bucket, which replaces the exact serialiser",
+        |spec, given| spec.link.burst = given.value(Reader::positive_bytes),
+        |spec| spec.link.burst.and_then(|bytes| show_bytes(bytes.0)),
+    ),
+    key(
+        "police",
+        "0.2.0",
+        Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]),
+        "a policer in front of the queue, as `tc`'s: `{ rate = \"10Mbit/s\", burst = \"32KiB\" }` drops what exceeds the rate \
+         and a bucket of `burst`",
+        |spec, given| spec.link.police = given.value(read_police),
+        |spec| {
+            let Policer { rate, burst } = spec.link.police?;
+            Some(format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0))
+        },
+    ),
+    key(
+        "ecn_threshold",
+        "0.1.0",
+        Form::QueueSize,
+        "marks ECN-capable packets CE if they find a larger backlog on arrival (`pkt`, `B`), or if they wait longer until \
+        they are next to leave (`ms`)",
+        |spec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
+        |spec| spec.link.ecn_threshold.and_then(show_ecn_threshold),
+    ),
+    key(
+        "jitter",
+        "0.1.0",
+        Form::Any(&[
+            Form::Time,
+            Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
+        ]),
+        "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`",
+        |spec, given| spec.link.jitter = given.value(read_jitter),
+        |spec| spec.link.jitter.map(show_jitter),
+    ),
+    key(
+        "reorder",
+        "0.1.0",
+        Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]),
+        "`{ ratio = 0.01, by = \"1ms\" }`: data packets wait `by`, except for this share, which skips the wait",
+        |spec, given| spec.reorder = given.value(read_reorder),
+        |spec| {
+            let ReorderSpec { ratio, by } = spec.reorder?;
+            Some(format!("{{ ratio = {}, by = \"{}\" }}", toml_number(ratio), show_span(by)))
+        },
+    ),
+    key(
+        "ack_thinning",
+        "0.2.0",
+        Form::Whole(1, ACKS_MAX),
+        "of so many ACKs of a flow in a row that say nothing but how far data arrived (no SACK blocks, no ECN echo, no SYN or FIN) only \
+         the first passes in the reverse direction",
+        |spec: &mut LinkSpec, given| {
+            let of = given.value(|reader, node, name| reader.integer(node, name, 1, ACKS_MAX));
+            set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));
+        },
+        |spec| Some(spec.ack_thinning.to_string()),
+    ),
+    key(
+        "slot",
+        "0.2.0",
+        SLOT,
+        "packets that have waited for `delay` leave in slots, as in `netem` with `delay` and `slot`: `\"4ms\"` from one to the \
+         next, or `{ min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, uniform between the \
+         two, with so many packets and bytes a slot and so many packets that wait at most",
+        |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
+        |spec| spec.slot.map(SlotSpec::show),
+    ),
+    key(
+        "reverse_slot",
+        "0.2.0",
+        SLOT,
+        "the same in the reverse direction: ACKs in slots",
+        |spec: &mut LinkSpec, given| spec.reverse_slot = given.value(SlotSpec::read),
+        |spec| spec.reverse_slot.map(SlotSpec::show),
+    ),
+];

@@ -1,0 +1,117 @@
+//! `[bottleneck]`, `[[links]]` and `[access]`: links as they are written in a scenario.
+
+mod access;
+mod checks;
+mod jitter;
+mod keys;
+mod loss;
+mod path;
+mod queue;
+mod rate;
+mod shaper;
+mod slot;
+
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_units::Span;
+
+use crate::canonical::Writer;
+use crate::decimal::Decimal;
+use crate::document::At;
+use crate::key::{read_keys, write_keys_unlike};
+use crate::model::ModelSpec;
+use crate::quantity::QueueSize;
+use crate::queue::QueueSpec;
+use crate::reader::{Keys, Placed, Reader};
+
+pub(crate) use access::{ACCESS_KEYS, AccessSpec};
+use checks::check_buffer;
+use jitter::ReorderSpec;
+pub(crate) use keys::LINK_KEYS;
+pub(crate) use loss::LossSpec;
+pub(crate) use queue::BufferUnit;
+use rate::Reverse;
+pub(crate) use slot::SlotSpec;
+
+/// Headers of a data packet: IP, TCP and timestamps.
+pub(crate) const HEADERS: u64 = 52;
+
+/// A link with the defaults filled in.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkSpec {
+    pub(crate) at: At,
+    /// The link as the engine uses it, except for its name, queue, buffer, loss and reordering, which are set from the fields below.
+    pub(crate) link: Link,
+    pub(crate) queue: QueueSpec,
+    pub(crate) reverse_queue: Option<QueueSpec>,
+    pub(crate) buffer: Option<Placed<QueueSize>>,
+    pub(crate) buffer_unit: Option<BufferUnit>,
+    pub(crate) bdp_rtt: Option<Span>,
+    pub(crate) device_queue: Option<Placed<u64>>,
+    pub(crate) keep_order: bool,
+    pub(crate) loss: LossSpec,
+    /// What rate and delay are drawn from; those of `link` are then the ones at the start.
+    pub(crate) model: Option<ModelSpec>,
+    pub(crate) reorder: Option<ReorderSpec>,
+    /// One of so many ACKs passes; at least 1.
+    pub(crate) ack_thinning: u32,
+    pub(crate) slot: Option<SlotSpec>,
+    pub(crate) reverse_rate: Reverse,
+    pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
+    pub(crate) reverse_slot: Option<SlotSpec>,
+}
+
+impl Default for LinkSpec {
+    fn default() -> Self {
+        Self {
+            at: At::NOWHERE,
+            link: Link::new(String::new(), Rate::Unlimited, Buffer::Unlimited),
+            queue: QueueSpec::default(),
+            reverse_queue: None,
+            buffer: None,
+            buffer_unit: None,
+            bdp_rtt: None,
+            device_queue: None,
+            keep_order: true,
+            loss: LossSpec::Bernoulli(Decimal::ZERO),
+            model: None,
+            reorder: None,
+            ack_thinning: 1,
+            slot: None,
+            reverse_rate: Reverse::UNLIMITED,
+            reverse_buffer: None,
+            reverse_slot: None,
+        }
+    }
+}
+
+impl LinkSpec {
+    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it; `of_profile` has the values of the
+    /// keys that are not given. The caller finishes the keys.
+    pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>, of_profile: &Self) -> Self {
+        let mut link = of_profile.clone();
+        link.at = keys.at;
+        for buffer in [&mut link.buffer, &mut link.reverse_buffer].into_iter().flatten() {
+            buffer.at = keys.at;
+        }
+        if let Some(device_queue) = &mut link.device_queue {
+            device_queue.at = keys.at;
+        }
+        read_keys(LINK_KEYS, &mut link, reader, keys);
+        link.take_shapers(reader, keys);
+        link.check_changes(reader, keys);
+        link.check_queues(reader, keys);
+        let rate = &link.link.rate;
+        check_buffer(reader, keys, ["buffer", "rate"], rate);
+        check_buffer(
+            reader,
+            keys,
+            ["reverse_buffer", "reverse_rate"],
+            link.reverse_rate.rate(rate),
+        );
+        link
+    }
+
+    pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
+        write_keys_unlike(LINK_KEYS, self, of_profile, out);
+    }
+}

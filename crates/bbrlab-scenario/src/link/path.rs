@@ -1,0 +1,139 @@
+//! Paths that change: delays, and the traces of `trace`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bbrlab_link::{DelaySteps, Rate};
+use bbrlab_units::{Span, Time};
+
+use super::LinkSpec;
+use super::loss::LossSpec;
+use super::rate::MISREAD;
+use crate::canonical::{show_text, toml_string};
+use crate::document::{Node, Value};
+use crate::key::Given;
+use crate::model::ModelSpec;
+use crate::path_trace::PathTrace;
+use crate::quantity::show_span;
+use crate::reader::{Keys, Reader, found};
+use crate::steps::{Told, read_steps, show_steps};
+
+impl LinkSpec {
+    /// Reads `trace`: a file whose columns become schedules, or a model.
+    pub(super) fn read_trace(&mut self, given: &mut Given<'_, '_>) {
+        let (node, name) = (given.node, given.name);
+        let keys = given.keys;
+        let reader = &mut *given.reader;
+        let refuse = |reader: &mut Reader<'_>, key: &str| {
+            if let Some(at) = keys.key_at(key) {
+                let title = format!("`{}`: expected no `{key}` beside `trace`", keys.name(key));
+                reader.problem(at, title, "found both, and the trace has it", Vec::new());
+            }
+        };
+        // A wrong trace is not reported as a missing rate, too.
+        if !self.link.rate.is_limited() {
+            self.link.rate = MISREAD;
+        }
+        if let Value::Table(table) = &node.value
+            && table.get("model").is_some()
+        {
+            let Some(model) = ModelSpec::read(reader, table, node, name) else { return };
+            refuse(reader, "rate");
+            refuse(reader, "delay");
+            self.link.rate = Rate::Constant(model.first_rate());
+            self.link.delay = model.first_delay();
+            self.model = Some(model);
+            return;
+        }
+        let Some(trace) = read_path_trace(reader, node, name) else { return };
+        match &trace.rate {
+            Some(rate) => {
+                refuse(reader, "rate");
+                self.link.rate = Rate::Schedule(rate.clone());
+            }
+            None if !keys.has("rate") => self.link.rate = Rate::Unlimited,
+            None => {}
+        }
+        if let Some(delay) = &trace.delay {
+            refuse(reader, "delay");
+            (self.link.delay, self.link.delay_steps) = delay_of(delay);
+        }
+        if let Some(loss) = &trace.loss {
+            refuse(reader, "loss");
+            self.loss = LossSpec::Steps(loss.clone());
+        }
+    }
+}
+
+/// A delay: constant, or a schedule with its first delay.
+pub(super) fn read_delay(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+) -> Option<(Span, Option<DelaySteps>)> {
+    if !matches!(node.value, Value::Array(_)) {
+        return reader.span(node, name).map(|delay| (delay, None));
+    }
+    let example = "[[\"0s\", \"20ms\"], [\"15s\", \"45ms\"]]";
+    let told = Told { example, value: "a delay" };
+    read_steps(reader, node, name, &told, Reader::span).map(|steps| delay_of(&steps))
+}
+
+pub(super) fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>) {
+    let first = steps.first().map_or(Span::ZERO, |step| step.1);
+    (first, Some(DelaySteps { steps: steps.clone(), keep_order: true }))
+}
+
+pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
+    match &spec.link.delay_steps {
+        _ if spec.model.is_some() => None,
+        None => show_text(&show_span(spec.link.delay)),
+        Some(DelaySteps { steps, .. }) => {
+            Some(show_steps(steps, |&delay| toml_string(&show_span(delay))))
+        }
+    }
+}
+
+/// A trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the folder of a sweep stores it.
+pub(super) fn read_path_trace(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+) -> Option<Arc<PathTrace>> {
+    let expected = "the path of a CSV file, or a table with a `model`";
+    let (file, rows) = match &node.value {
+        Value::Text(_) => (Some(node), None),
+        Value::Table(table) => {
+            let mut keys = Keys::new(table, name, node.at);
+            let (file, rows) = (keys.take("trace"), keys.take("rows"));
+            keys.finish(reader);
+            (file, rows)
+        }
+        _ => (None, None),
+    };
+    let read = match (file, rows) {
+        (_, Some(Node { value: Value::Array(rows), at })) => {
+            let mut lines = Vec::with_capacity(rows.len());
+            for row in rows {
+                lines.push(reader.text(row, &format!("{name}.rows"))?);
+            }
+            reader.traces.inline_path(*at, &lines)
+        }
+        (Some(Node { value: Value::Text(file), .. }), None) => {
+            let path = reader.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
+            reader.traces.read_path(&path)
+        }
+        _ => {
+            reader.wrong(node, name, expected);
+            return None;
+        }
+    };
+    match read {
+        Ok(trace) => Some(trace),
+        Err(reason) => {
+            let found = format!("found {}; as a trace it {reason}", found(&node.value));
+            reader.problem(node.at, format!("`{name}`: expected {expected}"), found, Vec::new());
+            None
+        }
+    }
+}
