@@ -203,16 +203,18 @@ impl AsideId {
     const NONE: Self = Self(u32::MAX);
 }
 
-/// What few packets carry beside their payload: slots with a free list.
+/// What few packets carry beside their payload: slots, of which the free ones form a list.
 #[derive(Debug)]
 pub(crate) struct Asides<P: Load> {
     slots: Vec<P::Aside>,
-    free: Vec<u32>,
+    /// The free slot after each that is free, `NONE` after the last.
+    next_free: Vec<AsideId>,
+    first_free: AsideId,
 }
 
 impl<P: Load> Asides<P> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self { slots: Vec::new(), next_free: Vec::new(), first_free: AsideId::NONE }
     }
 
     /// The packet that a host sends, to go on `leg`.
@@ -230,7 +232,7 @@ impl<P: Load> Asides<P> {
     ) -> Packet<P> {
         let aside = match packet.aside {
             None => AsideId::NONE,
-            Some(&aside) => self.keep(aside),
+            Some(aside) => self.keep(aside),
         };
         Packet {
             tie,
@@ -256,27 +258,36 @@ impl<P: Load> Asides<P> {
         }
     }
 
-    #[cold]
-    fn keep(&mut self, aside: P::Aside) -> AsideId {
-        if let Some(place) = self.free.pop() {
-            self.slots[place as usize] = aside;
-            return AsideId(place);
-        }
-        let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
-        assert!(AsideId(place) != AsideId::NONE, "fewer than 2^32 packets in flight");
-        self.slots.push(aside);
-        AsideId(place)
+    #[inline]
+    fn keep(&mut self, aside: &P::Aside) -> AsideId {
+        let id = self.first_free;
+        let Some(next) = self.next_free.get(id.0 as usize) else { return self.keep_in_new(aside) };
+        self.first_free = *next;
+        self.slots[id.0 as usize] = *aside;
+        id
     }
 
     #[cold]
-    fn take(&mut self, AsideId(place): AsideId) -> P::Aside {
-        self.free.push(place);
-        self.slots[place as usize]
+    fn keep_in_new(&mut self, aside: &P::Aside) -> AsideId {
+        let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
+        assert!(AsideId(place) != AsideId::NONE, "fewer than 2^32 packets in flight");
+        self.slots.push(*aside);
+        self.next_free.push(AsideId::NONE);
+        AsideId(place)
+    }
+
+    #[inline]
+    fn take(&mut self, id: AsideId) -> P::Aside {
+        self.next_free[id.0 as usize] = self.first_free;
+        self.first_free = id;
+        self.slots[id.0 as usize]
     }
 
     /// How many packets have something kept here.
     pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        let next = |id: &AsideId| self.next_free.get(id.0 as usize).copied();
+        let free = std::iter::successors(Some(self.first_free), next).count() - 1;
+        self.slots.len() - free
     }
 }
 
