@@ -345,6 +345,22 @@ impl<E: FlowEnd> End<'_, '_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
+    /// As [`Self::transmit_control`], for such an ACK with SACK blocks.
+    #[inline(never)]
+    fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
+        let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
+        let segment = Segment { sack_count, ..ack.segment() };
+        let packet = Outgoing {
+            wire_bytes: ip_bytes(&segment, tcp_options) + framing,
+            ecn: Ecn::NotEct,
+            is_data: false,
+            seq: u64::from(ack.ack),
+            retransmission: 0,
+            aside: (sack_count > 0).then_some(sack),
+        };
+        self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
+    }
+
     /// A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
     #[inline(never)]
     fn arm_pacing(&mut self, at: Time) {
@@ -393,6 +409,11 @@ impl<E: FlowEnd> Host for End<'_, '_, E> {
     #[inline]
     fn transmit_ack(&mut self, ack: &PureAck) {
         self.transmit_pure_ack(ack);
+    }
+
+    #[inline]
+    fn transmit_sack(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
+        self.transmit_ack_with_blocks(ack, sack, sack_count);
     }
 
     #[inline]

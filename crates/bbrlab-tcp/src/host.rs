@@ -4,7 +4,7 @@ use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use crate::Segment;
-use crate::segment::PureAck;
+use crate::segment::{PureAck, SackBlock};
 
 /// The timers of one end of a connection. Each has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,12 @@ pub trait Host: Draw {
     #[inline]
     fn transmit_ack(&mut self, ack: &PureAck) {
         self.transmit(ack.segment());
+    }
+
+    /// Transmits an ACK that would be a pure one without its `sack_count` SACK blocks, as [`Self::transmit`] would.
+    #[inline]
+    fn transmit_sack(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
+        self.transmit(Segment { sack: *sack, sack_count, ..ack.segment() });
     }
 
     /// Arms `timer` for `at`; replaces an earlier deadline.

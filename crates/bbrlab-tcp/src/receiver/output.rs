@@ -235,11 +235,43 @@ impl Receiver {
     }
 
     /// Linux: `tcp_send_ack`.
+    #[inline(never)]
     pub(super) fn send_ack(&mut self, host: &mut impl Host) {
-        self.send_ack_for(self.window.rcv_nxt, host);
+        if self.ecn.is_ok || self.ack.has(NOMEM) || self.sacks.has_duplicate() {
+            self.send_ack_for(self.window.rcv_nxt, host);
+            return;
+        }
+        self.acks_sent += 1;
+        let (wnd, crowded) = self.window.advertise(self.ack.rcv_mss);
+        if crowded {
+            self.ack.quick = 0;
+        }
+        self.on_ack_sent(self.window.rcv_nxt);
+        let ack = self.pure_ack(wnd);
+        if self.sacks.has_blocks() {
+            let (blocks, count) = self.sacks.reported(self.has_ts);
+            host.transmit_sack(&ack, blocks, count);
+        } else {
+            host.transmit_ack(&ack);
+        }
     }
 
-    /// Sends an ACK for `rcv_nxt`; DCTCP passes an earlier one. Linux: `__tcp_send_ack`.
+    /// An ACK for all that has arrived, without SACK blocks.
+    #[inline]
+    fn pure_ack(&self, wnd: u32) -> PureAck {
+        let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
+        PureAck {
+            seq: self.send_side.snd_nxt,
+            ack: self.window.rcv_nxt,
+            wnd,
+            tsval,
+            tsecr,
+            has_ts: self.has_ts,
+        }
+    }
+
+    /// Sends an ACK for `rcv_nxt`, whatever it carries; DCTCP passes an earlier one. Linux: `__tcp_send_ack`.
+    #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment = self.bare_ack();
         self.stamp_for(&mut segment, rcv_nxt);
@@ -259,16 +291,9 @@ impl Receiver {
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
         self.acks_sent += 1;
-        let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
+        let ack = self.pure_ack(wnd);
         self.ack.on_ack_sent();
-        host.transmit_ack(&PureAck {
-            seq: self.send_side.snd_nxt,
-            ack: self.window.rcv_nxt,
-            wnd,
-            tsval,
-            tsecr,
-            has_ts: self.has_ts,
-        });
+        host.transmit_ack(&ack);
         true
     }
 
@@ -298,7 +323,11 @@ impl Receiver {
             self.sacks.write(segment);
         }
         segment.ack = rcv_nxt;
-        let (wnd, crowded) = self.window.advertise(self.ack.rcv_mss, self.ack.has(NOMEM));
+        let (wnd, crowded) = if self.ack.has(NOMEM) {
+            self.window.close()
+        } else {
+            self.window.advertise(self.ack.rcv_mss)
+        };
         segment.wnd = wnd;
         if crowded {
             self.ack.quick = 0;

@@ -67,6 +67,10 @@ impl SackList {
         self.count == 0 && self.dsack.is_none()
     }
 
+    pub(super) const fn has_duplicate(&self) -> bool {
+        self.dsack.is_some()
+    }
+
     pub(super) const fn has_blocks(&self) -> bool {
         self.count != 0
     }
@@ -175,10 +179,17 @@ impl SackList {
         }
     }
 
+    /// What [`Self::write`] writes while there is no duplicate: the blocks, and how many of them.
+    #[inline]
+    pub(super) fn reported(&self, has_ts: bool) -> (&[SackBlock; NUM_SACKS], u8) {
+        debug_assert!(self.dsack.is_none());
+        (&self.blocks, self.count.min(room_for_blocks(has_ts)))
+    }
+
     /// Writes the option: a duplicate first, then the blocks, as many as fit beside the timestamps.
     /// The duplicate is reported once.
     pub(super) fn write(&mut self, segment: &mut Segment) {
-        let room = if segment.has_ts { 3 } else { 4 };
+        let room = room_for_blocks(segment.has_ts);
         segment.sack = self.blocks;
         segment.sack_count = self.count.min(room);
         if let Some(block) = self.dsack.take() {
@@ -187,6 +198,11 @@ impl SackList {
             segment.sack_count = (self.count + 1).min(room);
         }
     }
+}
+
+/// How many blocks fit into a header.
+const fn room_for_blocks(has_ts: bool) -> u8 {
+    if has_ts { 3 } else { 4 }
 }
 
 #[cfg(test)]

@@ -364,6 +364,7 @@ impl Window {
 
     /// The window that could be advertised now, and whether the buffer is more than half full (which
     /// ends quick ACKs). Linux: `__tcp_select_window`.
+    #[inline]
     pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
         if let Buffer::Payload(PayloadBuffer { size, is_read_at_once }) = self.buffer {
             let unread = if is_read_at_once { 0 } else { self.available() };
@@ -403,14 +404,18 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// Chooses the window of a segment that is sent now; `no_memory` closes it. Returns the bytes to
-    /// advertise and whether the buffer is more than half full. Linux: `tcp_select_window`.
-    pub(super) fn advertise(&mut self, rcv_mss: u32, no_memory: bool) -> (u32, bool) {
-        if no_memory {
-            self.rcv_wnd = 0;
-            self.rcv_wup = self.rcv_nxt;
-            return (0, false);
-        }
+    /// The window of a segment that is sent while there is no memory. Linux: in `tcp_select_window`.
+    #[cold]
+    pub(super) fn close(&mut self) -> (u32, bool) {
+        self.rcv_wnd = 0;
+        self.rcv_wup = self.rcv_nxt;
+        (0, false)
+    }
+
+    /// Chooses the window of a segment that is sent now. Returns the bytes to advertise and whether the buffer is more than
+    /// half full. Linux: `tcp_select_window`.
+    #[inline]
+    pub(super) fn advertise(&mut self, rcv_mss: u32) -> (u32, bool) {
         let current = self.receive_window();
         let (mut new, crowded) = self.select(rcv_mss);
         if new < current {
