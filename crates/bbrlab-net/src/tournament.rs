@@ -124,9 +124,17 @@ impl Tournament {
     #[inline]
     fn enter(&mut self, flow: u32, entry: u64) {
         if self.is_open && self.next.1 != flow {
-            self.clear();
+            self.clear_and_enter(flow, entry);
+            return;
         }
         self.is_open = false;
+        self.set(flow, entry);
+    }
+
+    /// The place that is open is another flow's. On its own, so that the usual way needs no registers to be saved.
+    #[inline(never)]
+    fn clear_and_enter(&mut self, flow: u32, entry: u64) {
+        self.clear();
         self.set(flow, entry);
     }
 
