@@ -459,13 +459,19 @@ impl Sender {
     }
 
     /// A timer expires.
+    #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        self.refresh_clock(now);
-        // A match would become a jump table, and one of the four comes before almost every packet.
+        // One of the four comes before almost every packet, and has a function of its own.
         if timer == TimerId::Pacing {
             self.on_pacing_timer(now, host);
-            return;
+        } else {
+            self.on_other_timer(now, timer, host);
         }
+    }
+
+    #[inline(never)]
+    fn on_other_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
+        self.refresh_clock(now);
         if timer == TimerId::Retransmit {
             self.on_retransmit_timer(host);
         }

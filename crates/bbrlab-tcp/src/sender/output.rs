@@ -141,9 +141,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it is known that cwnd is not full")]
     fn is_held_by_pacing_while(&mut self, is_cwnd_full: bool, host: &mut impl Host) -> bool {
-        if self.conn.ctl.pacing_status != PacingStatus::Needed
-            || self.conn.wstamp_ns <= self.conn.clock_ns
-        {
+        if self.may_depart() {
             return false;
         }
         if !self.is_pacing_armed {
@@ -156,6 +154,13 @@ impl Sender {
             }
         }
         true
+    }
+
+    /// Whether pacing does not delay the next skb.
+    #[inline]
+    fn may_depart(&self) -> bool {
+        self.conn.ctl.pacing_status != PacingStatus::Needed
+            || self.conn.wstamp_ns <= self.conn.clock_ns
     }
 
     /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find nothing to do because cwnd is
@@ -180,29 +185,39 @@ impl Sender {
         self.account_limit(at);
     }
 
-    /// The pacing timer fired. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
-    #[inline]
+    /// The pacing timer fired: mostly new data waits, which may be sent now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
+    #[inline(never)]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
+        self.refresh_clock(now);
         self.is_pacing_armed = false;
-        if self.sending == Sending::Otherwise || self.board.is_repair_due() {
-            self.send_all_that_waits(host);
-            self.account_limit(now);
+        let is_usual = self.sending != Sending::Otherwise
+            && !self.board.is_repair_due()
+            && self.board.has_unsent()
+            && self.may_depart();
+        if !is_usual {
+            self.send_all_that_waits(now, host);
             return;
         }
-        let stop = self.send_new(self.nonagle, Push::All, host);
+        let stop = self.send_new_now(self.nonagle, Push::All, host);
         if stop == Stop::Limited(Limit::Pacing) {
             self.limits.set(now, Limit::Pacing);
         } else {
-            self.account_limit(now);
+            self.account_limit_after_timer(now);
         }
     }
 
-    /// The time has come to send while a switch makes sending different, or something lost waits to be retransmitted.
     #[inline(never)]
-    fn send_all_that_waits(&mut self, host: &mut impl Host) {
+    fn account_limit_after_timer(&mut self, now: Time) {
+        self.account_limit(now);
+    }
+
+    /// The time has come to send, and perhaps a switch makes sending different, or something lost waits to be retransmitted.
+    #[inline(never)]
+    fn send_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
             self.send_what_waits(host);
         }
+        self.account_limit(now);
     }
 
     /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
