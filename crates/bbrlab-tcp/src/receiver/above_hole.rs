@@ -1,38 +1,37 @@
-//! The fast path above a hole: the segment that follows the newest out-of-order data.
+//! The fast path above a hole: a full segment of a bulk transfer beyond the next byte.
 //!
-//! While a hole waits for its retransmission, nearly every segment extends the last buffer and with it the SACK block that
-//! is reported first. No buffer has to be found and no block has to move then. It has the same effects as
+//! While a hole waits for its retransmission, nearly every segment is like this. Most continue the newest out-of-order data:
+//! they extend the last buffer and with it the SACK block that is reported first, so that no buffer has to be found and no
+//! block has to move. The others begin a buffer behind one more hole, or are retransmissions. It has the same effects as
 //! [`Receiver::on_segment`]; a property test compares the two.
 //!
-//! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`: the segment that goes to `ooo_last_skb`).
+//! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
 //! Deviations: none visible in the results.
 
+use bbrlab_cc::linux_int::after;
 use bbrlab_units::Time;
 
 use super::Receiver;
-use super::delayed_ack::PUSHED;
+use super::delayed_ack::{PUSHED, SCHED};
 use super::fast_path::Glance;
 use super::skb::Skb;
 use crate::Host;
 use crate::segment::flag;
 
 impl Receiver {
-    /// Processes a segment above a hole if it is the expected one; returns false, and does nothing, if it is not.
+    /// Processes a segment above a hole if it is an expected one; returns false, and does nothing, if it is not.
     #[inline(never)]
     pub(super) fn take_above_hole(
         &mut self,
         now: Time,
-        segment: Glance,
+        segment: &Glance,
         host: &mut impl Host,
     ) -> bool {
-        let len = segment.len;
-        let is_expected = self.is_next(segment, self.sacks.newest_end())
+        let &Glance { seq, len, .. } = segment;
+        let is_expected = after(seq, self.window.rcv_nxt)
+            && self.is_next(*segment, seq)
             && self.window.rmem_alloc <= self.window.rcvbuf();
         if !is_expected {
-            return false;
-        }
-        let skb = Skb::of_segment(segment.seq, len, false, self.stream_start);
-        if !self.out_of_order.extend_last(&skb) {
             return false;
         }
         self.clock.now = now;
@@ -44,12 +43,21 @@ impl Receiver {
             self.ack.pending |= PUSHED;
         }
         self.ack.schedule();
-        self.new_packets += 1;
-        self.out_of_order_packets += 1;
-        self.window.rmem_alloc += len.cast_signed();
-        self.ack.quick |= u8::from(self.window.grow(len, len, len));
         self.sacks.forget_duplicate();
-        self.sacks.extend_newest(skb.end_seq);
+        let skb = Skb::of_segment(seq, len, false, self.stream_start);
+        if seq == self.sacks.newest_end() && self.out_of_order.extend_last(&skb) {
+            self.new_packets += 1;
+            self.out_of_order_packets += 1;
+            self.window.rmem_alloc += len.cast_signed();
+            self.ack.quick |= u8::from(self.window.grow(len, len, len));
+            self.sacks.extend_newest(skb.end_seq);
+        } else {
+            self.queue_out_of_order(skb, len, 1, host);
+            // Compressed ACKs that were sent because a block has moved may have been this one's, too.
+            if !self.ack.has(SCHED) {
+                return true;
+            }
+        }
         self.check_ack_above_hole(host);
         true
     }

@@ -79,7 +79,11 @@ impl Receiver {
         if self.expected == Expected::InOrder && self.is_next(glance, self.window.rcv_nxt) {
             return self.deliver_predicted(now, glance, host);
         }
-        if self.expected == Expected::AboveHole && self.take_above_hole(now, glance, host) {
+        // A copy of its own, so that the glance is in memory here alone.
+        let Glance { seq, len, flags, has_ts, tsval, tsecr } = glance;
+        if self.expected == Expected::AboveHole
+            && self.take_above_hole(now, &Glance { seq, len, flags, has_ts, tsval, tsecr }, host)
+        {
             return Read { bytes: 0, until: now };
         }
         self.deliver_any(now, &segment(), host)

@@ -318,9 +318,22 @@ impl Receiver {
         }
         self.measure_rcv_mss(segment);
         self.ack.schedule();
-        let is_first = self.out_of_order.is_empty();
         let fin = segment.has(flag::FIN);
         let skb = Skb::of_segment(segment.seq, segment.len, fin, self.stream_start);
+        self.queue_out_of_order(skb, segment.len, packets, host);
+    }
+
+    /// Queues `skb`, `packets` with `len` bytes of payload, for which there is memory. Linux: the rest of
+    /// `tcp_data_queue_ofo`.
+    #[inline]
+    pub(super) fn queue_out_of_order(
+        &mut self,
+        skb: Skb,
+        len: u32,
+        packets: u64,
+        host: &mut impl Host,
+    ) {
+        let is_first = self.out_of_order.is_empty();
         let (inserted, memory) = self.out_of_order.insert(skb, &mut self.sacks);
         match inserted {
             Inserted::Duplicate => self.duplicate_packets += packets,
@@ -335,7 +348,7 @@ impl Receiver {
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
-                    self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
+                    self.window.grow(len, len, self.ack.rcv_mss)
                 }
                 Inserted::Own | Inserted::Duplicate => false,
             };
@@ -349,9 +362,7 @@ impl Receiver {
                 }
                 self.sacks.bring_to_front(touched, skb.seq, skb.end_seq);
             }
-            if inserted == Inserted::Own
-                && self.window.grow(segment.len, skb.truesize, self.ack.rcv_mss)
-            {
+            if inserted == Inserted::Own && self.window.grow(len, skb.truesize, self.ack.rcv_mss) {
                 self.ack.quick |= 1;
             }
             if inserted != Inserted::Coalesced {

@@ -54,6 +54,7 @@ impl OutOfOrder {
     }
 
     /// Queues `skb` and records duplicates in `sacks`. Also returns the change of memory in bytes.
+    #[inline]
     pub(super) fn insert(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let Some(last) = self.queue.back_mut() else {
             self.queue.push_back(skb);

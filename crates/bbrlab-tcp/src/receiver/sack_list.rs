@@ -94,6 +94,7 @@ impl SackList {
 
     /// Records out-of-order data: extends the first block that `seq..end_seq` touches, where it stands.
     /// [`Self::bring_to_front`] has to follow. Linux: the first half of `tcp_sack_new_ofo_skb`.
+    #[inline]
     pub(super) fn touch(&mut self, seq: u32, end_seq: u32) -> Touched {
         let blocks = &mut self.blocks[..usize::from(self.count)];
         let at = blocks.iter_mut().position(|block| extend(block, seq, end_seq));
@@ -102,9 +103,14 @@ impl SackList {
 
     /// The block just extended becomes the first; if there was none, `seq..end_seq` does. Linux: the second
     /// half of `tcp_sack_new_ofo_skb`.
+    #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
-            self.blocks[..=at].rotate_right(1);
+            let block = self.blocks[at];
+            for place in (0..at).rev() {
+                self.blocks[place + 1] = self.blocks[place];
+            }
+            self.blocks[0] = block;
             if self.count > 1 {
                 self.merge_into_first();
             }
