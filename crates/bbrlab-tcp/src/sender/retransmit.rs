@@ -53,20 +53,18 @@ impl Sender {
             let Some(at) = self.board.seek_unrepaired(at) else {
                 break Stop::Done;
             };
-            let skb = self.board.sent(at);
-            if self.waits_above_high_sack(skb.seq) {
+            if self.waits_above_high_sack(self.board.sent(at).seq) {
                 break Stop::Done;
             }
-            if self.is_small_queue_full(skb.len, 1) {
+            if self.mechanisms.has_fq && self.is_small_queue_full(self.board.sent(at).len, 1) {
                 break Stop::Limited(Limit::Pacing);
             }
-            let is_sent = self.retransmit_whole_segment(at, host)
-                || self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host);
-            if !is_sent {
+            let is_segment = self.retransmit_whole_segment(at, host);
+            if !is_segment && !self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host) {
                 break Stop::Limited(Limit::Rwnd);
             }
             if self.is_in_cwnd_reduction() {
-                self.episode.note_sent(self.board.sent(at).pcount);
+                self.episode.note_sent(if is_segment { 1 } else { self.board.sent(at).pcount });
             }
             is_head_sent |= Some(at) == head && self.timer.pending() != TimerPurpose::Reordering;
             next = self.board.next(at);

@@ -311,20 +311,9 @@ impl Scoreboard {
         note: impl FnOnce() -> (Notes, bool),
     ) -> SentAgain {
         self.retrans_out += 1;
-        let retransmission = self.queue.count_repair(at.0);
-        let skb = &mut self.queue[at.0];
-        skb.tstamp_ns = wstamp_ns;
-        skb.set_tags((skb.tags() & !tag::UNSORTED_BY_RTO) | tag::ANY_RETRANS);
-        skb.set_tx(tx);
-        let (seq, flags) = (skb.seq, skb.flags());
+        let again = self.queue.repair(at.0, wstamp_ns, tx);
         self.note_sent(at.0, note);
-        // RACK has taken it out of the order by time.
-        if self.queue.is_sorted(at.0) {
-            self.queue.move_to_end(at.0);
-        } else {
-            self.queue.append_again(at.0);
-        }
-        SentAgain { seq, flags, retransmission }
+        again
     }
 
     /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its number of segments.

@@ -21,11 +21,12 @@
 use bbrlab_cc::linux_int::{after, before};
 
 use super::aside::Aside;
+use super::flight::SentAgain;
 use super::place::{ID_MASK, NIL, SkbId, following, places_on};
 use super::run::{Counts, Run};
 use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
 use super::unsent::Written;
-use crate::rate::Notes;
+use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
 /// log2 of the distance between milestones in bytes.
@@ -190,22 +191,52 @@ impl Queue {
         self.new_aside(id).retransmission = retransmission;
     }
 
-    /// The same for one that is lost; returns how many transmissions there were before this one.
-    #[inline]
-    pub(super) fn count_repair(&mut self, id: SkbId) -> u16 {
-        if !self[id].has(tag::LINKED) {
-            return self.count_plain_repair(id);
-        }
-        let aside = self.aside_mut(id);
-        aside.retransmission = aside.retransmission.wrapping_add(1);
+    /// The same for an skb with these `tags` that is lost, and not linked: what a timeout or duplicate ACKs have marked may
+    /// still be plain. Returns how many transmissions there were before this one.
+    #[cold]
+    fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
+        let aside = self.new_aside(id);
+        let before = if tags & tag::EVER_RETRANS == 0 { 0 } else { aside.retransmission };
+        aside.retransmission = before.wrapping_add(1);
         aside.retransmission
     }
 
-    /// What a timeout or duplicate ACKs have marked lost may still be plain.
-    #[cold]
-    fn count_plain_repair(&mut self, id: SkbId) -> u16 {
-        self.count_transmission(id);
-        self.retransmission(id)
+    /// A lost skb departs again at `wstamp_ns` with the delivery counters `tx`; returns what departs. It is
+    /// [counted](Self::count_repair), stamped, and the youngest then.
+    #[inline]
+    pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
+        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let skb = &mut self.ring[place];
+        skb.set_tx(tx);
+        skb.tstamp_ns = wstamp_ns;
+        let tags = skb.tags();
+        skb.set_tags((tags & !tag::UNSORTED_BY_RTO) | tag::ANY_RETRANS);
+        let (seq, flags) = (skb.seq, skb.flags());
+        let Chain { head: again_head, tail } = self.again;
+        if tags & tag::LINKED != 0 {
+            let youngest = self.youngest_once();
+            let is_last = youngest == NIL || at(&self.ring, youngest).tstamp_ns < wstamp_ns;
+            let aside = &mut self.asides[place];
+            aside.retransmission = aside.retransmission.wrapping_add(1);
+            let retransmission = aside.retransmission;
+            let is_out = aside.sorted_prev == NIL && self.sorted.head != id && again_head != id;
+            // Mostly RACK has taken it out of the order by time.
+            if is_out && is_last {
+                aside.sorted_prev = tail;
+                if tail == NIL {
+                    self.again.head = id;
+                } else {
+                    at_mut(&mut self.asides, tail).sorted_next = id;
+                }
+                self.again.tail = id;
+            } else {
+                self.move_to_end(id);
+            }
+            return SentAgain { seq, flags, retransmission };
+        }
+        let retransmission = self.count_plain_repair(id, tags);
+        self.move_to_end(id);
+        SentAgain { seq, flags, retransmission }
     }
 
     /// First skb in flight, `NIL` if nothing is. Linux: `tcp_rtx_queue_head`.
@@ -294,7 +325,11 @@ impl Queue {
                 return NIL;
             }
             id = asides[place].next;
-            if id == self.end || id == NIL {
+            debug_assert_ne!(
+                id, NIL,
+                "behind the last linked skb is the place of the next new one"
+            );
+            if id == self.end {
                 return NIL;
             }
         }
@@ -832,12 +867,17 @@ impl Queue {
         self.append_again(id);
     }
 
+    /// The youngest skb of those that were sent once, `NIL` if there is none.
+    #[inline]
+    fn youngest_once(&self) -> SkbId {
+        if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
+    }
+
     /// Appends a linked skb that is not in the order by time, and was sent just now, to its end.
     #[inline]
     pub(super) fn append_again(&mut self, id: SkbId) {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));
-        let youngest =
-            if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) };
+        let youngest = self.youngest_once();
         if youngest == NIL || self[youngest].tstamp_ns < self[id].tstamp_ns {
             Self::append(&mut self.asides, &mut self.again, id);
         } else {

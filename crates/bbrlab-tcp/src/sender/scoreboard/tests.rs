@@ -3,8 +3,9 @@
 use super::place::NIL;
 use super::sacked::MERGE_LIMIT;
 use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
+use super::unsent::Written;
 use super::{Counting, Scoreboard};
-use crate::rate::PackedStamps;
+use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
 /// The end, the flags, the tags and the application-limited mark of an skb share a word.
@@ -38,6 +39,36 @@ fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
     assert_eq!(offset_of!(Scoreboard, is_sack), 40, "what tells whether something may be sent");
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
+}
+
+/// What a timeout has marked lost need not be linked: nothing was SACKed, and nothing left its place in the orders.
+#[test]
+fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
+    const MSS: u32 = 1000;
+    let mut board = Scoreboard::new(true, false, Counting::Linux);
+    for sent in 0..4 {
+        let (seq, end_seq) = (sent * MSS, (sent + 1) * MSS);
+        let id = board.queue.place(Written { seq, end_seq, flags: 0 }, MSS);
+        board.queue[id].tstamp_ns = u64::from(sent);
+        board.queue.push_sent(id);
+        board.packets_out += 1;
+        board.wmem_queued += MSS + OVERHEAD;
+    }
+    let (first, last) = (board.head().unwrap(), board.tail().unwrap());
+    let between = board.next(first).unwrap();
+    for (at, began_ns) in [(first, 100), (last, 200)] {
+        for transmissions in 1..4 {
+            assert_eq!(board.mark_lost(at), Some(1));
+            let now_ns = began_ns + u64::from(transmissions);
+            let nothing = || (Notes::NONE, false);
+            let again = board.send_again(at, now_ns, PackedStamps::default(), nothing);
+            assert_eq!(again.retransmission, transmissions);
+            assert_eq!(board.retransmission(at), transmissions);
+            assert!(board.sent(at).has(tag::RETRANS) && board.queue[at.0].tstamp_ns == now_ns);
+            board.check(4 * MSS);
+        }
+        assert_eq!(board.retransmission(between), 0, "it was sent once");
+    }
 }
 
 impl Scoreboard {
