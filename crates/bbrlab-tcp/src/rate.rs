@@ -300,7 +300,8 @@ impl RateSampler {
         }
         // As in the kernel, zero means "no packet yet", even when the count has wrapped to zero.
         if self.is_switched {
-            self.take_switched(ack, stamps, skb);
+            // By value, so that no others have to be in memory.
+            self.take_switched(ack, *stamps, skb);
         } else if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, stamps, skb);
         }

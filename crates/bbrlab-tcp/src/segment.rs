@@ -6,12 +6,21 @@ use bbrlab_cc::linux_int::{after, before};
 use bbrlab_units::Ecn;
 
 /// A range of sequence numbers, `start..end`, both modulo 2^32.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct SackBlock {
     /// First byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
+}
+
+/// In one comparison: an ACK compares its blocks with those of the ACK before.
+impl PartialEq for SackBlock {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let both = |block: &Self| u64::from(block.start) | u64::from(block.end) << 32;
+        both(self) == both(other)
+    }
 }
 
 impl SackBlock {

@@ -148,10 +148,10 @@ impl RateSampler {
     pub(super) fn take_switched(
         &mut self,
         ack: &mut AckRate,
-        stamps: &SkbStamps,
+        stamps: SkbStamps,
         skb: DeliveredSkb,
     ) {
-        self.with_switched(|switched, sampler| switched.take(sampler, ack, stamps, skb));
+        self.with_switched(|switched, sampler| switched.take(sampler, ack, &stamps, skb));
     }
 
     /// Completes the sample of an ACK; the counts of [`Self::generate`] are done.

@@ -13,7 +13,7 @@ use bbrlab_cc::linux_int::stamp_us_delta;
 use bbrlab_units::Time;
 
 use super::ack_state::{AckCounts, AckState, flags};
-use super::scoreboard::{Blocks, NewFrom, Reported};
+use super::scoreboard::{Blocks, NewFrom};
 use super::{Sender, State};
 use crate::Host;
 use crate::segment::{PureAck, SackBlock};
@@ -71,7 +71,7 @@ impl Sender {
             flag |= flags::WIN_UPDATE;
             self.set_window(ack.seq, ack.wnd, host);
         }
-        self.tag_sacked(Reported::First(blocks, from), &mut state);
+        self.tag_first(blocks, from, &mut state);
         self.check_sack_reordering(state.reord);
         flag |= state.sack_flag;
         self.count_delivered(state.sack_delivered, flag);

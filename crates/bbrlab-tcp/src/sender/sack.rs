@@ -11,7 +11,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::Sender;
 use super::ack_state::{AckState, flags};
 use super::rack::{Rack, RackNow};
-use super::scoreboard::{Blocks, Covered, Hear, Reported, Run, tag};
+use super::scoreboard::{Blocks, Covered, Hear, NewFrom, Reported, Run, tag};
 use super::undo::Undo;
 use crate::rate::{Notes, RateSampler};
 use crate::segment::{SackBlock, Segment};
@@ -63,7 +63,7 @@ impl Sender {
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
         if let Some(from) = self.news_of_first(&blocks) {
-            self.tag_sacked(Reported::First(&blocks, from), state);
+            self.tag_first(&blocks, from, state);
         } else {
             self.tag_several(&blocks, state);
         }
@@ -99,6 +99,22 @@ impl Sender {
             }
         }
         self.tag_sacked(Reported::Any(&blocks, dsack_index), state);
+    }
+
+    /// Tags what the first block alone reports, from `from` on. Mostly that is one skb, which has just arrived above a hole and
+    /// continues what was SACKed last.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
+        if !self.sampler.is_switched()
+            && let Some(run) = self.board.tag_next(from, blocks)
+        {
+            let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
+            let notes = self.board.notes_of(&run);
+            hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+        } else {
+            self.tag_sacked(Reported::First(blocks, from), state);
+        }
     }
 
     /// Tags what the blocks cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state and the
@@ -215,10 +231,25 @@ impl Hear for Hearing<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn run(&mut self, run: &Run, notes: Notes) {
-        self.rack.advance(0, run.end_seq, run.last_us, self.now);
-        self.state.note_sacked_run(run, self.high_seq);
-        run.sample(notes, self.sampler, &mut self.state.rate);
+        hear_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
     }
+}
+
+/// Whole skbs above everything SACKed before are covered, and of the last `notes` were kept.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+fn hear_run(
+    run: &Run,
+    notes: Notes,
+    now: RackNow,
+    high_seq: u32,
+    rack: &mut Rack,
+    sampler: &mut RateSampler,
+    state: &mut AckState,
+) {
+    rack.advance(0, run.end_seq, run.last_us, now);
+    state.note_sacked_run(run, high_seq);
+    run.sample(notes, sampler, &mut state.rate);
 }
 
 /// Which sequence numbers a SACK block may cover.

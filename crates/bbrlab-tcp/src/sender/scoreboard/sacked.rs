@@ -219,7 +219,7 @@ impl Scoreboard {
         match reported {
             Reported::First(blocks, NewFrom(id)) => {
                 let block = blocks[0];
-                if id != NIL && (is_each_heard || !self.tag_next(id, block, hear)) {
+                if id != NIL {
                     let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
                     let mut next = id;
                     if self.queue[id].has(tag::LINKED)
@@ -441,24 +441,24 @@ impl Scoreboard {
         true
     }
 
-    /// [`Self::tag_run`] of `id` if that is one skb which continues the last SACKed one and ends where the block does: the
-    /// packet that has just arrived above a hole.
+    /// [`Self::tag_sacked`] of [`Reported::First`] if it reports one skb, which continues the last SACKed one and ends where the
+    /// block does: the packet that has just arrived above a hole. Returns what it was; `None`, and nothing has changed, if it
+    /// is otherwise.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
-    fn tag_next(&mut self, id: SkbId, block: SackBlock, hear: &mut impl Hear) -> bool {
+    pub(crate) fn tag_next(&mut self, NewFrom(id): NewFrom, blocks: &Blocks) -> Option<Run> {
+        let block = blocks[0];
         if Some(id) != self.queue.plain_place()
             || after(block.start, self.queue[id].seq)
             || self.search.next != NIL
         {
-            return false;
+            return None;
         }
         let into = self.queue.linked_tail();
-        let Some(run) = self.queue.gather_next(block.end, MERGE_LIMIT - 1, PCOUNT_LIMIT) else {
-            return false;
-        };
+        let run = self.queue.gather_next(block.end, MERGE_LIMIT - 1, PCOUNT_LIMIT)?;
         self.note_run(&run, into);
-        hear.run(&run, self.notes_of(&run));
-        true
+        self.sack_cache = *blocks;
+        Some(run)
     }
 
     /// The plain skbs of a run were SACKed and are now in `into`.
