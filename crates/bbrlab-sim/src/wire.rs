@@ -303,10 +303,24 @@ impl<E: FlowEnd> End<'_, '_, E> {
         self.send(segment, true, segment.seq);
     }
 
-    /// A segment with payload of which it is known what it does not have. Its fields are read where they are written.
+    /// A segment with payload of which it is known what it does not have.
     #[inline(never)]
     fn transmit_new_data(&mut self, segment: &Segment) {
-        debug_assert_eq!((segment.retransmission, segment.sack_count), (0, 0));
+        debug_assert_eq!(segment.retransmission, 0);
+        self.send_data(segment, 0);
+    }
+
+    /// The same again.
+    #[inline(never)]
+    fn transmit_data_again(&mut self, segment: &Segment) {
+        self.send_data(segment, segment.retransmission);
+    }
+
+    /// Such a segment. Its fields are read where they are written.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
+    fn send_data(&mut self, segment: &Segment, retransmission: u16) {
+        debug_assert_eq!(segment.sack_count, 0);
         debug_assert!(!segment.has(flag::SYN));
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
@@ -314,11 +328,11 @@ impl<E: FlowEnd> End<'_, '_, E> {
             ecn: segment.ecn,
             is_data: true,
             seq: u64::from(segment.seq),
-            retransmission: 0,
+            retransmission,
             aside: None,
         };
         self.port.send(flow, E::SIDE, packet, || Payload {
-            retransmission: 0,
+            retransmission,
             options: if segment.has_ts { HAS_TS } else { 0 },
             ..Payload::of(segment)
         });
@@ -404,6 +418,11 @@ impl<E: FlowEnd> Host for End<'_, '_, E> {
     #[inline]
     fn transmit_new(&mut self, segment: &Segment) {
         self.transmit_new_data(segment);
+    }
+
+    #[inline]
+    fn transmit_again(&mut self, segment: &Segment) {
+        self.transmit_data_again(segment);
     }
 
     #[inline]

@@ -38,6 +38,12 @@ pub trait Host: Draw {
         self.transmit(*segment);
     }
 
+    /// Transmits such a segment again, or for the first time. The same as [`Self::transmit`], too.
+    #[inline]
+    fn transmit_again(&mut self, segment: &Segment) {
+        self.transmit(*segment);
+    }
+
     /// Transmits a pure ACK without SACK blocks, as [`Self::transmit`] would.
     #[inline]
     fn transmit_ack(&mut self, ack: &PureAck) {

@@ -431,7 +431,7 @@ impl Sender {
         segment.len = mss;
         segment.retransmission = skb.retransmission;
         segment.flags |= skb.flags | self.dress_with_ecn(&mut segment, false);
-        host.transmit(segment);
+        host.transmit_again(&segment);
         wstamp_ns
     }
 
