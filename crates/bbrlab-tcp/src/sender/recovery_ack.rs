@@ -1,4 +1,4 @@
-//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, of which the first alone reports something.
+//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, none of which reports a duplicate.
 //!
 //! While a recovery lasts, nearly every ACK is like this. Most of the questions of `ack.rs` are answered then: nothing
 //! leaves the queue, no retransmission can prove spurious, the recovery goes on, and the timer is that of the timeout. What
@@ -9,7 +9,7 @@
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
 
 use bbrlab_cc::CaState;
-use bbrlab_cc::linux_int::stamp_us_delta;
+use bbrlab_cc::linux_int::{before, stamp_us_delta};
 use bbrlab_units::Time;
 
 use super::ack_state::{AckCounts, AckState, flags};
@@ -43,7 +43,11 @@ impl Sender {
             return false;
         }
         let blocks = Blocks::new(sack, sack_count);
-        let Some(from) = self.news_of_first(&blocks) else { return false };
+        // Mostly the first block alone reports something.
+        let from = self.news_of_first(&blocks);
+        if from.is_none() && may_report_duplicate(ack.ack, &blocks) {
+            return false;
+        }
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
@@ -57,10 +61,16 @@ impl Sender {
         true
     }
 
-    /// What is to be done for such an ACK, whose first block reports what is new from `from` on.
+    /// What is to be done for such an ACK, whose first block alone reports what is new, from `from` on if that is known.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
-    fn take_sacked(&mut self, ack: &PureAck, blocks: &Blocks, from: NewFrom, host: &mut impl Host) {
+    fn take_sacked(
+        &mut self,
+        ack: &PureAck,
+        blocks: &Blocks,
+        from: Option<NewFrom>,
+        host: &mut impl Host,
+    ) {
         let (prior_delivered, prior_lost) = (self.conn.delivered, self.conn.lost);
         let is_sack_reneg = self.is_sack_reneg;
         let mut state = AckState::default();
@@ -71,7 +81,10 @@ impl Sender {
             flag |= flags::WIN_UPDATE;
             self.set_window(ack.seq, ack.wnd, host);
         }
-        self.tag_first(blocks, from, &mut state);
+        match from {
+            Some(from) => self.tag_first(blocks, from, &mut state),
+            None => self.tag_several(blocks, &mut state),
+        }
         self.check_sack_reordering(state.reord);
         flag |= state.sack_flag;
         self.count_delivered(state.sack_delivered, flag);
@@ -99,7 +112,7 @@ impl Sender {
         self.in_ack_event(flag);
         restarts_timer &= !self.rack_mark_lost(host);
         if restarts_timer {
-            self.rearm_rto(host);
+            self.restart_rto(host);
         }
         let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
         let lost = self.conn.lost.wrapping_sub(prior_lost);
@@ -119,4 +132,11 @@ impl Sender {
         }
         self.board.news_of_first(&self.conn, blocks)
     }
+}
+
+/// Whether the first of `blocks` may report a duplicate. Linux: in `tcp_check_dsack`.
+#[inline]
+fn may_report_duplicate(ack: u32, blocks: &Blocks) -> bool {
+    let &[first, ref others @ ..] = &**blocks else { return true };
+    before(first.start, ack) || others.first().is_some_and(|second| second.holds(&first))
 }

@@ -71,7 +71,7 @@ impl Sender {
 
     /// The same where more than the first block may report something new.
     #[inline(never)]
-    fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
+    pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
         let mut blocks = Blocks::default();
         for &block in wire.iter().filter(|&&block| window.allows_new(block)) {

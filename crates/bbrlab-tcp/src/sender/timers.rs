@@ -388,12 +388,25 @@ impl Sender {
             self.timer.clear();
             return;
         }
-        let mut rto = self.timer.rto;
-        if matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe) {
-            let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
-            rto = self.us_to_jiffies(delta_us);
-        }
+        self.restart_rto(host);
+    }
+
+    /// The same while something is in flight.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most ACKs of a recovery do this")]
+    pub(super) fn restart_rto(&mut self, host: &mut impl Host) {
+        let rto = match self.timer.pending {
+            TimerPurpose::Reordering | TimerPurpose::LossProbe => self.rest_of_rto(),
+            _ => self.timer.rto,
+        };
         self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
+    }
+
+    /// What is left of the timeout of the first packet in flight, in jiffies.
+    #[inline(never)]
+    fn rest_of_rto(&self) -> u32 {
+        let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
+        self.us_to_jiffies(delta_us)
     }
 
     /// Sets the timer for a loss probe if allowed, else for the retransmission timeout. Linux: `tcp_set_xmit_timer`.
