@@ -486,7 +486,7 @@ impl Flow {
         let mut end = self.sender_end.end(port);
         self.sender.connect(end.now(), &mut end);
         self.sender.write(end.now(), bytes, &mut end);
-        self.note(now, None);
+        self.note_without_rtt(now);
         self.arm_pacing_unless_idle(port);
     }
 
@@ -543,7 +543,7 @@ impl Flow {
         // A timer leaves the RTT as it is, and mostly cwnd.
         debug_assert_eq!(self.sender.conn().srtt_us, srtt_us);
         if self.sender.conn().ctl.cwnd != cwnd {
-            self.note(now, None);
+            self.note_without_rtt(now);
         }
     }
 
@@ -646,7 +646,7 @@ impl Flow {
                 }
             }
         }
-        self.note(now, None);
+        self.note_without_rtt(now);
         false
     }
 
@@ -747,8 +747,15 @@ impl Flow {
         }
     }
 
+    /// Updates the meter after an event of the sender that is no segment.
+    #[inline(never)]
+    fn note_without_rtt(&mut self, now: Time) {
+        self.note(now, None);
+    }
+
     /// Updates the meter after an event of the sender; only a segment may bring an RTT sample.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK ends here")]
     fn note(&mut self, now: Time, rtt_us: Option<u32>) {
         let conn = self.sender.conn();
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);

@@ -60,6 +60,7 @@ impl Receiver {
         }
     }
 
+    #[inline]
     fn is_ack_due_now(&mut self) -> bool {
         self.is_two_segments_due() || self.ack.is_due_at_once()
     }

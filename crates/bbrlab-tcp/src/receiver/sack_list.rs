@@ -9,14 +9,14 @@ use bbrlab_cc::linux_int::{after, before};
 use crate::{SackBlock, Segment};
 
 /// Number of blocks kept. Linux: `TCP_NUM_SACKS`.
-const NUM_SACKS: usize = 4;
+const NUM_SACKS: u8 = 4;
 /// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// Linux: `selective_acks`, `duplicate_sack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SackList {
-    blocks: [SackBlock; NUM_SACKS],
+    blocks: [SackBlock; NUM_SACKS as usize],
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
@@ -106,20 +106,21 @@ impl SackList {
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
-            let block = self.blocks[at];
-            for place in (0..at).rev() {
-                self.blocks[place + 1] = self.blocks[place];
-            }
-            self.blocks[0] = block;
+            let [a, b, c, d] = self.blocks;
+            self.blocks = match at {
+                0 => [a, b, c, d],
+                1 => [b, a, c, d],
+                2 => [c, a, b, d],
+                _ => [d, a, b, c],
+            };
             if self.count > 1 {
                 self.merge_into_first();
             }
             return;
         }
-        let kept = usize::from(self.count).min(NUM_SACKS - 1);
-        self.blocks.copy_within(..kept, 1);
-        self.blocks[0] = SackBlock { start: seq, end: end_seq };
-        self.count = u8::try_from(kept + 1).expect("at most four blocks");
+        let [a, b, c, _] = self.blocks;
+        self.blocks = [SackBlock { start: seq, end: end_seq }, a, b, c];
+        self.count = (self.count + 1).min(NUM_SACKS);
     }
 
     /// Linux: `tcp_sack_maybe_coalesce`.
@@ -187,7 +188,7 @@ impl SackList {
 
     /// What [`Self::write`] writes while there is no duplicate: the blocks, and how many of them.
     #[inline]
-    pub(super) fn reported(&self, has_ts: bool) -> (&[SackBlock; NUM_SACKS], u8) {
+    pub(super) fn reported(&self, has_ts: bool) -> (&[SackBlock; NUM_SACKS as usize], u8) {
         debug_assert!(self.dsack.is_none());
         (&self.blocks, self.count.min(room_for_blocks(has_ts)))
     }

@@ -190,15 +190,16 @@ impl Sender {
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         self.is_pacing_armed = false;
-        let is_usual = self.sending != Sending::Otherwise
-            && !self.board.is_repair_due()
-            && self.board.has_unsent()
-            && self.may_depart();
-        if !is_usual {
-            self.send_all_that_waits(now, host);
-            return;
-        }
-        let stop = self.send_new_now(self.nonagle, Push::All, host);
+        let is_usual = !self.board.is_repair_due() && self.board.has_unsent() && self.may_depart();
+        let stop = match self.sending {
+            Sending::Segments if is_usual => self.send_full_bursts::<true>(self.nonagle, host),
+            Sending::Bursts if is_usual => self.send_without_timer::<false>(self.nonagle, host),
+            _ => {
+                self.send_all_that_waits(now, host);
+                return;
+            }
+        };
+        self.limits.note_stop(stop);
         if stop == Stop::Limited(Limit::Pacing) {
             self.limits.set(now, Limit::Pacing);
         } else {
@@ -267,8 +268,10 @@ impl Sender {
         host: &mut impl Host,
     ) -> Stop {
         let stop = match self.sending {
-            Sending::Segments if push == Push::All => self.send_full_bursts::<true>(nonagle, host),
-            Sending::Bursts if push == Push::All => self.send_full_bursts::<false>(nonagle, host),
+            Sending::Segments if push == Push::All => {
+                self.send_without_timer::<true>(nonagle, host)
+            }
+            Sending::Bursts if push == Push::All => self.send_without_timer::<false>(nonagle, host),
             _ => self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host),
         };
         self.limits.note_stop(stop);
@@ -294,7 +297,8 @@ impl Sender {
     /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts can be sent of an skb that is
     /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so. `SINGLE` is for
     /// [`Sending::Segments`].
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for a timer of segments, once for all else")]
     fn send_full_bursts<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
@@ -338,6 +342,15 @@ impl Sender {
         };
         self.finish_full_bursts(is_cwnd_full, host);
         Stop::Limited(limit)
+    }
+
+    #[inline(never)]
+    fn send_without_timer<const SINGLE: bool>(
+        &mut self,
+        nonagle: Nonagle,
+        host: &mut impl Host,
+    ) -> Stop {
+        self.send_full_bursts::<SINGLE>(nonagle, host)
     }
 
     /// The end of [`Self::send_full_bursts`].
