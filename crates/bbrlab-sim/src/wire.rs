@@ -163,12 +163,16 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>) -> Segment {
 /// Bytes of the IP packet that carries `segment`.
 #[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
+    let (is_syn, has_ts) = (segment.has(flag::SYN), segment.has_ts);
     let blocks = u32::from(segment.sack_count);
-    if segment.has(flag::SYN) || (blocks > 0 && tcp_options == TcpOptions::Packed) {
-        return unusual_ip_bytes(segment, tcp_options);
-    }
-    let sack = if blocks > 0 { SACK_OPTION + SACK_BLOCK * blocks } else { 0 };
-    segment.len + usual_headers(segment.has_ts) + sack
+    let headers = if is_syn || (blocks > 0 && tcp_options == TcpOptions::Packed) {
+        unusual_headers(is_syn, has_ts, blocks, tcp_options)
+    } else if blocks > 0 {
+        usual_headers(has_ts) + SACK_OPTION + SACK_BLOCK * blocks
+    } else {
+        usual_headers(has_ts)
+    };
+    segment.len + headers
 }
 
 /// Headers of a segment that has no options but, perhaps, timestamps.
@@ -179,18 +183,17 @@ fn usual_headers(has_ts: bool) -> u32 {
 
 /// The same for a SYN, or with options that follow each other.
 #[inline(never)]
-fn unusual_ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
-    let is_packed = || tcp_options == TcpOptions::Packed;
-    let options = if segment.has(flag::SYN) {
-        if is_packed() { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }
+fn unusual_headers(is_syn: bool, has_ts: bool, blocks: u32, tcp_options: TcpOptions) -> u32 {
+    let is_packed = tcp_options == TcpOptions::Packed;
+    let options = if is_syn {
+        if is_packed { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }
     } else {
-        let timestamps = if segment.has_ts { TIMESTAMP_OPTION } else { 0 };
-        let blocks = u32::from(segment.sack_count);
+        let timestamps = if has_ts { TIMESTAMP_OPTION } else { 0 };
         // Of the bytes beside the blocks, the padding of the timestamps has room for those that are not padding.
-        let head = || if is_packed() && segment.has_ts { 0 } else { SACK_OPTION };
-        timestamps + if blocks > 0 { head() + SACK_BLOCK * blocks } else { 0 }
+        let head = if is_packed && has_ts { 0 } else { SACK_OPTION };
+        timestamps + if blocks > 0 { head + SACK_BLOCK * blocks } else { 0 }
     };
-    segment.len + HEADERS + options
+    HEADERS + options
 }
 
 /// One end of a flow's connection, as the host of its TCP.
@@ -363,6 +366,7 @@ impl<E: FlowEnd> End<'_, '_, E> {
     #[inline(never)]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
+        debug_assert!(sack_count > 0);
         let segment = Segment { sack_count, ..ack.segment() };
         let packet = Outgoing {
             wire_bytes: ip_bytes(&segment, tcp_options) + framing,
@@ -370,7 +374,7 @@ impl<E: FlowEnd> End<'_, '_, E> {
             is_data: false,
             seq: u64::from(ack.ack),
             retransmission: 0,
-            aside: (sack_count > 0).then_some(sack),
+            aside: Some(sack),
         };
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
