@@ -70,7 +70,15 @@ impl Rack {
     /// Whether a packet that was sent after `skb` was delivered.
     #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
-        sent_after(self.mstamp_us, skb.sent_us(), self.end_seq, skb.end_seq)
+        // Of `sent_after`, with the other time in nanoseconds.
+        let past_ns = skb.tstamp_ns.wrapping_sub(self.mstamp_us * 1000);
+        let is_overtaken =
+            past_ns.cast_signed() < 0 || (past_ns < 1000 && after(self.end_seq, skb.end_seq));
+        debug_assert_eq!(
+            is_overtaken,
+            sent_after(self.mstamp_us, skb.sent_us(), self.end_seq, skb.end_seq)
+        );
+        is_overtaken
     }
 
     /// Microseconds until a packet counts as lost; 0 or negative if it is lost. Linux: `tcp_rack_skb_timeout`.
@@ -160,10 +168,9 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
-        self.board.oldest().is_some_and(|at| {
-            let skb = self.board.sent(at);
-            skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST || self.rack.is_overtaken(&skb)
-        })
+        let Some(at) = self.board.oldest() else { return false };
+        let skb = self.board.sent(at);
+        skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST || self.rack.is_overtaken(&skb)
     }
 
     /// Marks lost packets; returns the longest time, in microseconds, until one of the others counts as lost.
