@@ -193,7 +193,7 @@ impl Sender {
         let is_usual = !self.board.is_repair_due() && self.board.has_unsent() && self.may_depart();
         let stop = match self.sending {
             Sending::Segments if is_usual => self.send_full_bursts::<true>(self.nonagle, host),
-            Sending::Bursts if is_usual => self.send_without_timer::<false>(self.nonagle, host),
+            Sending::Bursts if is_usual => self.send_full_bursts::<false>(self.nonagle, host),
             _ => {
                 self.send_all_that_waits(now, host);
                 return;
@@ -298,7 +298,7 @@ impl Sender {
     /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so. `SINGLE` is for
     /// [`Sending::Segments`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for a timer of segments, once for all else")]
+    #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn send_full_bursts<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
