@@ -12,7 +12,7 @@ mod rate;
 pub use delay::{DelaySteps, Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
-pub use policer::Policer;
+pub use policer::{PeakRate, Policer};
 pub use queue::{
     Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, EcnThreshold,
     FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Queue, RedParams, SfqParams,

@@ -4,7 +4,7 @@ use bbrlab_units::{Bytes, Span};
 
 use crate::delay::{DelaySteps, Jitter, Reorder};
 use crate::loss::{Loss, LossAt};
-use crate::policer::Policer;
+use crate::policer::{PeakRate, Policer};
 use crate::queue::{Buffer, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
@@ -22,6 +22,8 @@ pub struct Link {
     /// A packet leaves as soon as there are tokens for all of it; until then it counts as the one in service.
     /// A packet larger than the bucket is dropped on arrival. The bucket is full at the start.
     pub burst: Option<Bytes>,
+    /// A second bucket beside that of `burst`: a packet leaves as soon as both have tokens for all of it.
+    pub peak_rate: Option<PeakRate>,
     /// Propagation delay; of one that changes, the delay at the start.
     pub delay: Span,
     /// How the propagation delay changes.
@@ -60,6 +62,7 @@ impl Link {
             rate,
             rate_change: RateChange::Follow,
             burst: None,
+            peak_rate: None,
             delay: Span::ZERO,
             delay_steps: None,
             buffer,

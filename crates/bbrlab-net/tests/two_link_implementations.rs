@@ -6,8 +6,8 @@ mod fixed_window;
 use std::fmt::Write as _;
 
 use bbrlab_link::{
-    Buffer, DelaySteps, EcnThreshold, Jitter, Link, Loss, LossAt, Policer, Probability, Rate,
-    RateChange, Reorder, Trace,
+    Buffer, DelaySteps, EcnThreshold, Jitter, Link, Loss, LossAt, PeakRate, Policer, Probability,
+    Rate, RateChange, Reorder, Trace,
 };
 use bbrlab_net::{Digest, FlowId, FlowLosses, LinkId, LinkMode, Network, RouteStep, Side};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
@@ -264,6 +264,19 @@ proptest! {
         prop_assert_eq!(&by_clock.links, &by_events.links);
         prop_assert_eq!(&by_clock.flow_bytes, &by_events.flow_bytes);
         prop_assert_eq!(&by_clock.flow_losses, &by_events.flow_losses);
+    }
+
+    #[test]
+    fn links_with_two_buckets_come_out_equal(
+        mut plan in plan(),
+        (bps, mtu) in (1u64..1_000_000_000, 0u64..5000),
+    ) {
+        for link in plan.links.iter_mut().filter(|link| !matches!(link.rate, Rate::Trace(_))) {
+            link.burst = link.burst.or(Some(Bytes(4000)));
+            link.peak_rate = Some(PeakRate { rate: BitRate(bps), mtu: Bytes(mtu) });
+        }
+        let (by_clock, by_events) = (plan.run(false), plan.run(true));
+        prop_assert_eq!(by_clock, by_events);
     }
 
     #[test]

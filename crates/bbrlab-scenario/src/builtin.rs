@@ -107,6 +107,7 @@ builtins! {
     "networks.cable": "networks/cable.toml",
     "networks.dsl": "networks/dsl.toml",
     "networks.route-change": "networks/route-change.toml",
+    "networks.carrier-policer": "networks/carrier-policer.toml",
 }
 
 /// The built-in scenario with this id.

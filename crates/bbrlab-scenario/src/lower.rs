@@ -197,6 +197,7 @@ fn lower_link<'s>(
         name: name.to_owned(),
         queue: spec.queue.queue,
         loss: lower_loss(&spec.loss),
+        peak_rate: spec.peak_rate.map(|peak| peak.of(plain)),
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };

@@ -124,6 +124,11 @@ impl ModelSpec {
         if self.kind == Kind::Blockage { high } else { BitRate(low.0.midpoint(high.0)) }
     }
 
+    /// No rate of the path is above it.
+    pub(crate) fn highest_rate(&self) -> BitRate {
+        self.rate[1]
+    }
+
     /// The delay at the start, likewise.
     pub(crate) fn first_delay(&self) -> Span {
         let [low, high] = self.delay;

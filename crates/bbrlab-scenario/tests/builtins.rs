@@ -138,6 +138,7 @@ fn every_built_in_scenario_can_be_run() {
         networks.cable: 3 runs, 1 flows, 983973 packets
         networks.dsl: 3 runs, 2 flows, 370125 packets
         networks.route-change: 3 runs, 1 flows, 555255 packets
+        networks.carrier-policer: 4 runs, 1 flows, 392784 packets
     "#]]
     .assert_eq(&lines);
 }

@@ -102,7 +102,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 25] = [
+const VALUES: [(&str, &str, &str); 26] = [
     ("bottleneck", "trace", "{ rows = [\"time_s,loss\", \"0,0\"], no = 1 }"),
     (
         "bottleneck",
@@ -111,6 +111,7 @@ const VALUES: [(&str, &str, &str); 25] = [
     ),
     ("bottleneck", "slot", "{ min_delay = \"1ms\", no = 1 }"),
     ("bottleneck", "reverse_slot", "{ min_delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "peak_rate", "{ rate = \"1Mbit/s\", no = 1 }"),
     ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),
     ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
     ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),

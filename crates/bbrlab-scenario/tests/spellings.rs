@@ -99,6 +99,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "reverse_rate = \"1Mbit/s\"\nreverse_buffer = \"7pkt\"",
             "framing = \"2B\"",
             "burst = \"1600B\"",
+            "burst = \"64KiB\"\npeak_rate = \"100Mbit/s\"",
+            "burst = \"64KiB\"\npeak_rate = { rate = \"100Mbit/s\", mtu = \"9KB\" }",
             "ecn_threshold = \"20pkt\"",
             "ecn_threshold = \"30000B\"",
             "ecn_threshold = \"5ms\"",

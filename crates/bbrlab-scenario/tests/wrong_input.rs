@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -453,6 +453,25 @@ fn the_bandwidth_of_cake() {
 }
 
 #[test]
+fn peak_rates() {
+    check(&expect![[r#"
+        `bottleneck.peak_rate`: expected a `burst` as well
+            [bottleneck] + peak_rate = "90Mbit/s" | 7:1-9 | found no bucket to empty
+        `bottleneck.peak_rate`: expected more than the `rate` of the link
+            [bottleneck] + burst = "64KiB"; peak_rate = "50Mbit/s" | 8:1-9 | found 50Mbit/s, and 50Mbit/s
+        `bottleneck.peak_rate.rate`: expected how fast the bucket is emptied, such as "100Mbit/s"
+            [bottleneck] + burst = "64KiB"; peak_rate = { mtu = "9KB" } | 8:13-27 | found nothing: the key is missing
+        `bottleneck.peak_rate.mtu`: expected a number of bytes above zero such as "131072B"
+            [bottleneck] + burst = "64KiB"; peak_rate = { rate = "90Mbit/s", mtu = 1500 } | 8:40-43 | found the number 1500, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `bottleneck.peak_rate`: expected a `rate` or a schedule of rates
+            rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 5:1-9 | found a link without tokens
+        `bottleneck.buffer`: expected a `rate` as well
+            also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
+    "#]]);
+}
+
+#[test]
 fn queues_loss_and_reordering() {
     check(&expect![[r#"
         `bottleneck.queue.divisor`: expected a power of two
@@ -650,7 +669,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -689,7 +708,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

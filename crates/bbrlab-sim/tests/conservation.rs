@@ -86,6 +86,7 @@ fn extra() -> impl Strategy<Value = String> {
         "reverse_rate = \"100kbit/s\"",
         "reorder = { ratio = 0.1, by = \"5ms\" }",
         "police = { rate = \"200kbit/s\", burst = \"4KB\" }",
+        "burst = \"3KB\"\npeak_rate = { rate = \"20Mbit/s\", mtu = \"1600B\" }",
         "loss = [[\"0s\", 0], [\"100ms\", 1], [\"300ms\", 0.01]]",
         "delay = [[\"0s\", \"0ms\"], [\"1us\", \"1s\"], [\"700ms\", \"0ms\"], [\"900ms\", \"7ms\"]]",
         "delay = [[\"0s\", \"0ms\"], [\"1us\", \"1s\"], [\"700ms\", \"0ms\"]]\nkeep_order = false\nreverse_rate = \"1Mbit/s\"",

@@ -259,6 +259,20 @@ fn loss_before_the_queue_leaves_it_shorter() {
     );
 }
 
+/// The bucket has room for ten packets and the FIN of 66 B. With a peak rate of 50 Mbit/s each waits for its own bytes at that
+/// rate, but for the first.
+#[test]
+fn a_bucket_is_emptied_at_the_peak_rate() {
+    let fct = |peak: &str| {
+        let link = format!("burst = \"16000B\"\n{peak}");
+        let result = one("initial_cwnd = 20", &link, "cc = \"cubic\"\nbytes = \"14480B\"");
+        flow(&result).fct_ms.mean.unwrap()
+    };
+    let (all_at_once, spread) = (fct(""), fct("peak_rate = \"50Mbit/s\""));
+    let expected = (9.0 * 1514.0 + 66.0) * 8.0 / 50e3;
+    assert!((spread - all_at_once - expected).abs() < 0.001, "{all_at_once} {spread} {expected}");
+}
+
 #[test]
 fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_random() {
     let policed = one("", "police = { rate = \"5Mbit/s\", burst = \"32KiB\" }", BBR);

@@ -41,6 +41,14 @@ fn each_network_leaves_its_mark() {
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }
 
+/// 5 Mbit/s and a bucket of 1.5 s in 30 s are 5.25 Mbit/s on the wire, of which 1,448 of 1,514 bytes are data.
+#[test]
+fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
+    let policed = first_flows("networks.carrier-policer");
+    let most = 5.25 * 1448.0 / 1514.0;
+    assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
+}
+
 #[test]
 fn bbr_takes_a_longer_route_for_a_queue_until_its_minimum_rtt_expires() {
     let route = first_flows("networks.route-change");

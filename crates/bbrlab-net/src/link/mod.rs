@@ -125,7 +125,7 @@ impl Link {
             (Queue::Cake(CakeParams { bandwidth: Some(_), .. }), Rate::Constant(rate)) => {
                 Server::shaped(*rate)
             }
-            _ => Server::new(&link.rate, link.rate_change, link.burst),
+            _ => Server::new(&link.rate, link.rate_change, link.burst, link.peak_rate),
         };
         let delay = link.delay_steps.as_ref().map(|changes| Box::new(DelayClock::new(changes)));
         let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none() && delay.is_none();

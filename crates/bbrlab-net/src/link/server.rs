@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use bbrlab_link::{Rate, RateChange};
+use bbrlab_link::{PeakRate, Rate, RateChange};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Time};
 
 use super::serialiser::{Schedule, Serialiser};
@@ -30,7 +30,12 @@ pub(crate) enum Server {
 }
 
 impl Server {
-    pub(crate) fn new(rate: &Rate, change: RateChange, burst: Option<Bytes>) -> Self {
+    pub(crate) fn new(
+        rate: &Rate,
+        change: RateChange,
+        burst: Option<Bytes>,
+        peak: Option<PeakRate>,
+    ) -> Self {
         match (rate, burst) {
             (Rate::Unlimited, _) => Self::Unlimited { free_at: Time::ZERO },
             (Rate::Constant(rate), None) => Self::Constant(Serialiser::new(*rate)),
@@ -43,10 +48,10 @@ impl Server {
                 }
             }
             (Rate::Constant(rate), Some(burst)) => {
-                Self::Bucket(TokenBucket::new(Schedule::new(&[(Time::ZERO, *rate)]), burst))
+                Self::Bucket(TokenBucket::new(Schedule::new(&[(Time::ZERO, *rate)]), burst, peak))
             }
             (Rate::Schedule(steps), Some(burst)) => {
-                Self::Bucket(TokenBucket::new(Schedule::new(steps), burst))
+                Self::Bucket(TokenBucket::new(Schedule::new(steps), burst, peak))
             }
             (Rate::Trace(trace), _) => Self::Trace(TraceClock::new(Arc::clone(trace))),
         }
@@ -142,7 +147,7 @@ mod tests {
             steps.sort_by_key(|step| step.0);
             steps.push((Time(3_000_000), BitRate(1_000_000)));
             let schedule = Schedule::new(&steps);
-            let mut server = Server::new(&Rate::Schedule(steps.into()), RateChange::Follow, None);
+            let mut server = Server::new(&Rate::Schedule(steps.into()), RateChange::Follow, None, None);
             let (mut now, mut begun, mut work) = (0, Time(0), 0u128);
             for (gap, wire_bytes) in packets {
                 now += gap;

@@ -5,6 +5,7 @@ use bbrlab_units::BitRate;
 
 use super::LinkSpec;
 use super::rate::Reverse;
+use crate::quantity::show_rate;
 use crate::queue::QueueSpec;
 use crate::reader::{Keys, Reader};
 
@@ -40,6 +41,33 @@ impl LinkSpec {
         {
             let found = "found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given";
             refuse("queue", "reverse_rate", found);
+        }
+    }
+
+    /// Refuses a peak rate that bounds nothing. Linux: `tbf_change`.
+    pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
+        let name = keys.name("peak_rate");
+        if self.link.burst.is_none() {
+            let title = format!("`{name}`: expected a `burst` as well");
+            reader.problem(at, title, "found no bucket to empty", Vec::new());
+            return;
+        }
+        let rate = match (&self.model, &self.link.rate) {
+            (Some(model), _) => Some(model.highest_rate()),
+            (None, Rate::Constant(rate)) => Some(*rate),
+            (None, Rate::Schedule(steps)) => steps.iter().map(|step| step.1).max(),
+            (None, Rate::Unlimited | Rate::Trace(_)) => None,
+        };
+        let Some(rate) = rate else {
+            let title = format!("`{name}`: expected a `rate` or a schedule of rates");
+            reader.problem(at, title, "found a link without tokens", Vec::new());
+            return;
+        };
+        if peak.rate <= rate {
+            let title = format!("`{name}`: expected more than the `rate` of the link");
+            let [peak, rate] = [peak.rate, rate].map(show_rate);
+            reader.problem(at, title, format!("found {peak}, and {rate}"), Vec::new());
         }
     }
 

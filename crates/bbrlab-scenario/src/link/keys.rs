@@ -11,7 +11,7 @@ use super::rate::{
     MISREAD, RATE, REVERSE_RATE, read_framing, read_rate, read_reverse_rate, show_rates,
     show_reverse_rate,
 };
-use super::shaper::read_police;
+use super::shaper::{PEAK, PeakSpec, read_police};
 use super::slot::{self, SlotSpec};
 use crate::canonical::{show_bytes, show_text};
 use crate::key::{Form, Key, key, name_of, names, needed, optional, set};
@@ -219,6 +219,16 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec, given| spec.link.burst = given.value(Reader::positive_bytes),
         |spec| spec.link.burst.and_then(|bytes| show_bytes(bytes.0)),
     ),
+    key(
+        "peak_rate",
+        "0.2.0",
+        Form::Any(&[Form::Rate, Form::Table(PEAK)]),
+        "how fast a link with a `burst` empties its bucket, as `tbf`'s `peakrate` and `mtu`: `\"100Mbit/s\"`, with packets of 1,500 B \
+         and the framing at most, or `{ rate = \"100Mbit/s\", mtu = \"9KB\" }`",
+        |spec: &mut LinkSpec, given| spec.peak_rate = given.value(PeakSpec::read),
+        |spec| spec.peak_rate.map(PeakSpec::show),
+    )
+    .without("no limit"),
     key(
         "police",
         "0.2.0",

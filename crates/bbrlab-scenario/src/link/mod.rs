@@ -30,6 +30,7 @@ pub(crate) use keys::LINK_KEYS;
 pub(crate) use loss::LossSpec;
 pub(crate) use queue::BufferUnit;
 use rate::Reverse;
+use shaper::PeakSpec;
 pub(crate) use slot::SlotSpec;
 
 /// Headers of a data packet: IP, TCP and timestamps.
@@ -48,6 +49,7 @@ pub(crate) struct LinkSpec {
     pub(crate) bdp_rtt: Option<Span>,
     pub(crate) device_queue: Option<Placed<u64>>,
     pub(crate) keep_order: bool,
+    pub(crate) peak_rate: Option<PeakSpec>,
     pub(crate) loss: LossSpec,
     /// What rate and delay are drawn from; those of `link` are then the ones at the start.
     pub(crate) model: Option<ModelSpec>,
@@ -72,6 +74,7 @@ impl Default for LinkSpec {
             bdp_rtt: None,
             device_queue: None,
             keep_order: true,
+            peak_rate: None,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             model: None,
             reorder: None,
@@ -98,6 +101,7 @@ impl LinkSpec {
         }
         read_keys(LINK_KEYS, &mut link, reader, keys);
         link.take_shapers(reader, keys);
+        link.check_peak_rate(reader, keys);
         link.check_changes(reader, keys);
         link.check_queues(reader, keys);
         let rate = &link.link.rate;
