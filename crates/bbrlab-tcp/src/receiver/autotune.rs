@@ -120,6 +120,7 @@ impl Autotune {
 
     /// A segment with a timestamp echo arrived; `full` says whether it is a full segment.
     /// Linux: `tcp_rcv_rtt_measure_ts`.
+    #[inline]
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
         if self.last_tsecr == Some(tsecr) {
             return;

@@ -42,7 +42,8 @@ impl Receiver {
     }
 
     /// [`Self::check_ack`] with out-of-order data.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
     pub(super) fn check_ack_above_hole(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -85,7 +86,8 @@ impl Receiver {
     }
 
     /// Linux: `tcp_send_delayed_ack`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every second segment ends here")]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
         let now = self.clock.jiffies();
         let ato = self.ack.delay(self.send_side.srtt_us, self.clock.hz());
