@@ -14,8 +14,8 @@ pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use policer::{PeakRate, Policer};
 pub use queue::{
-    Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, EcnThreshold,
-    FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Queue, RedParams, SfqParams,
-    SlotParams, StepThreshold,
+    Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
+    EcnThreshold, FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Queue, RedParams,
+    SfqParams, SlotParams, StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

@@ -36,7 +36,8 @@
 //! | `accounts.rs` | what is counted across links: the digest, and of each flow what left and what was lost |
 //!
 //! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation (beyond the growth of
-//! buffers), hashing or dynamic dispatch in the path of a packet; the engine never reads a payload.
+//! buffers), hashing or dynamic dispatch in the path of a packet; the engine never reads a payload, which tells filters of ACKs
+//! itself what they ask for.
 
 mod accounts;
 mod calendar;
@@ -57,6 +58,7 @@ mod timers;
 mod tournament;
 
 pub use accounts::FlowLosses;
+pub use bbrlab_queue::TcpHeader;
 pub use digest::Digest;
 pub use engine::{Activity, Conservation, Network, TIMERS_MAX};
 pub use link::LinkMode;

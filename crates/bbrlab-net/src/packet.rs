@@ -1,5 +1,6 @@
 //! Packets as the engine sees them: size, flow, ECN field, identity. The payload is opaque.
 
+use bbrlab_queue::TcpHeader;
 use bbrlab_units::Ecn;
 
 use crate::event::{ID_TIE, id_of, sequence_of};
@@ -32,6 +33,11 @@ pub trait Load: Copy + Default + std::fmt::Debug {
     /// carry beside is news.
     fn is_bare_ack(&self) -> bool {
         false
+    }
+
+    /// What a filter of ACKs reads; `None` if the load is not TCP's.
+    fn tcp_header(&self, _aside: Option<&Self::Aside>) -> Option<TcpHeader> {
+        None
     }
 }
 
@@ -248,6 +254,11 @@ impl<P: Load> Asides<P> {
     #[inline]
     pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> Option<P::Aside> {
         if packet.aside == AsideId::NONE { None } else { Some(self.take(packet.aside)) }
+    }
+
+    /// What a packet that stays in the network carries beside its payload.
+    pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Aside> {
+        (packet.aside != AsideId::NONE).then(|| &self.slots[packet.aside.0 as usize])
     }
 
     /// Forgets what a packet carries beside: the packet was dropped.

@@ -21,6 +21,7 @@ use crate::red::Red;
 use crate::rule::{Cause, Rule};
 use crate::sfq::Sfq;
 use crate::slots::Slots;
+use crate::tcp_header::TcpHeader;
 
 /// Defines the enum of all rules, whose methods are a `match` on the rule.
 macro_rules! disciplines {
@@ -117,6 +118,20 @@ impl Discipline {
             Queue::Cake(params) => Self::Cake(Box::new(Cake::new(params, limit))),
             Queue::Prio(params) => Self::Prio(Prio::new(params, limit)),
             Queue::Slots(params) => Self::Slots(Slots::new(params, limit)),
+        }
+    }
+
+    /// Whether [`Self::read`] is to be called before each [`Rule::enqueue`].
+    #[inline]
+    #[must_use]
+    pub fn filters_acks(&self) -> bool {
+        matches!(self, Self::Cake(cake) if cake.filters_acks())
+    }
+
+    /// The header of the packet that is enqueued next; `None` if it is not TCP's.
+    pub fn read(&mut self, header: Option<TcpHeader>) {
+        if let Self::Cake(cake) = self {
+            cake.read(header);
         }
     }
 

@@ -34,6 +34,7 @@ mod red;
 mod rule;
 mod sfq;
 mod slots;
+mod tcp_header;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "ticking")]
@@ -45,5 +46,6 @@ pub use info::{CodelInfo, Info, PieInfo};
 pub use packet::Queued;
 pub use police::Police;
 pub use rule::{Cause, Rule};
+pub use tcp_header::TcpHeader;
 #[cfg(feature = "ticking")]
 pub use ticking::Ticking;

@@ -52,8 +52,8 @@ impl List {
 }
 
 impl Store {
-    /// Adds a packet at the end of `list`.
-    pub(crate) fn push(&mut self, list: &mut List, packet: Queued) {
+    /// Adds a packet at the end of `list`; returns its place.
+    pub(crate) fn push(&mut self, list: &mut List, packet: Queued) -> u32 {
         let slot = Slot { packet, next: NONE };
         let at = if let Some(free) = self.slots.get_mut(self.free as usize) {
             let at = self.free;
@@ -72,6 +72,28 @@ impl Store {
         }
         list.tail = at;
         list.bytes += u64::from(packet.wire_bytes);
+        at
+    }
+
+    /// The places of the packets of `list`, in order.
+    pub(crate) fn places(&self, list: &List) -> impl Iterator<Item = u32> {
+        let next = |&at: &u32| self.slots.get(at as usize).map(|slot| slot.next);
+        std::iter::successors(Some(list.head), next).take_while(|&at| at != NONE)
+    }
+
+    /// The packet at a place.
+    pub(crate) fn packet(&self, place: u32) -> &Queued {
+        &self.slots[place as usize].packet
+    }
+
+    /// Removes the packet behind the one at `before`, or the first; it is not the last.
+    pub(crate) fn remove_behind(&mut self, list: &mut List, before: Option<u32>) -> Option<Queued> {
+        let Some(before) = before else { return self.pop(list) };
+        let mut rest = List { head: self.slots[before as usize].next, ..*list };
+        let packet = self.pop(&mut rest)?;
+        self.slots[before as usize].next = rest.head;
+        list.bytes = rest.bytes;
+        Some(packet)
     }
 
     /// Removes the packet that has been in `list` longest.

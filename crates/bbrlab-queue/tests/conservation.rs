@@ -2,10 +2,11 @@
 //! arrivals, sizes, hashes and draws.
 
 use bbrlab_link::{
-    Buffer, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params, FqCodelParams, FqParams,
-    FqPieParams, PieParams, PrioParams, Probability, Queue, RedParams, SfqParams, StepThreshold,
+    Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
+    FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Probability, Queue, RedParams,
+    SfqParams, StepThreshold,
 };
-use bbrlab_queue::{Discipline, Entropy, HostHashes, Queued, Rule as _};
+use bbrlab_queue::{Discipline, Entropy, HostHashes, Queued, Rule as _, TcpHeader};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use proptest::prelude::*;
 
@@ -90,6 +91,12 @@ impl Link {
             seen[packet.handle as usize] += 1;
             *bytes_out += u64::from(packet.wire_bytes);
         };
+        if self.discipline.filters_acks() {
+            let [flags, acked, _, _] = wire_bytes.to_le_bytes();
+            let ack =
+                TcpHeader { flags: 16 | flags & 64, ack: acked.into(), ..TcpHeader::default() };
+            self.discipline.read((dscp < 60).then_some(ack));
+        }
         self.discipline.enqueue(self.now, packet, !self.is_busy, &mut self.draws, drop);
         if !self.is_busy {
             self.serve();
@@ -284,8 +291,9 @@ prop_compose! {
         (_, flows) in proptest::sample::select(CakeFlows::NAMED),
         rtt in span(),
         memlimit in proptest::option::of(bytes()),
+        (_, ack_filter) in proptest::sample::select(CakeAckFilter::NAMED),
     ) -> CakeParams {
-        CakeParams { bandwidth: bandwidth.map(BitRate), tins, flows, rtt, memlimit }
+        CakeParams { bandwidth: bandwidth.map(BitRate), tins, flows, rtt, memlimit, ack_filter }
     }
 }
 

@@ -108,6 +108,7 @@ builtins! {
     "networks.dsl": "networks/dsl.toml",
     "networks.route-change": "networks/route-change.toml",
     "networks.carrier-policer": "networks/carrier-policer.toml",
+    "networks.ack-filter": "networks/ack-filter.toml",
 }
 
 /// The built-in scenario with this id.

@@ -139,6 +139,7 @@ fn every_built_in_scenario_can_be_run() {
         networks.dsl: 3 runs, 2 flows, 370125 packets
         networks.route-change: 3 runs, 1 flows, 555255 packets
         networks.carrier-policer: 4 runs, 1 flows, 392784 packets
+        networks.ack-filter: 3 runs, 1 flows, 491847 packets
     "#]]
     .assert_eq(&lines);
 }

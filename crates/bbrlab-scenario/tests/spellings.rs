@@ -136,6 +136,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "queue = { discipline = \"fq\", flow_limit = 1000, initial_quantum = \"3028B\", ce_threshold = \"5ms\" }",
             "queue = { discipline = \"sfq\", depth = 50, divisor = 512, perturb = \"10s\", limit = \"40pkt\" }",
             "queue = { discipline = \"cake\", tins = \"besteffort\", isolation = \"flows\", rtt = \"30ms\", memlimit = \"4MiB\" }",
+            "queue = { discipline = \"cake\", ack_filter = true }",
+            "queue = { discipline = \"cake\", ack_filter = \"aggressive\" }",
             "reverse_queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }",
             "queue = { discipline = \"prio\", bands = 2, priomap = [1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1] }",
             "queue = \"codel\"\nbuffer = \"1bdp\"",

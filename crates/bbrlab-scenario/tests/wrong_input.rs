@@ -483,6 +483,10 @@ fn queues_loss_and_reordering() {
         `bottleneck.queue.tins`: expected "besteffort" or "precedence" or "diffserv3" or "diffserv4" or "diffserv8"
             [bottleneck] + queue = { discipline = "cake", tins = "diffserv" } | 7:39-48 | found "diffserv"
                 help: did you mean "diffserv3"?
+        `bottleneck.queue.ack_filter`: expected true, false or "aggressive"
+            [bottleneck] + queue = { discipline = "cake", ack_filter = "yes" }        | 7:45-49 | found "yes"
+            [bottleneck] + queue = { discipline = "cake", ack_filter = 4 }            | 7:45-45 | found the number 4
+            [bottleneck] + queue = { discipline = "cake", ack_filter = "ack-filter" } | 7:45-56 | found "ack-filter"
         `bottleneck.police`: expected a table such as { rate = "10Mbit/s", burst = "32KiB" }
             [bottleneck] + police = "10Mbit/s" | 7:10-19 | found "10Mbit/s"
         `bottleneck.police.rate`: expected a rate above zero such as "50Mbit/s"

@@ -5,7 +5,7 @@
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
 
 use bbrlab_cc::Draw;
-use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side};
+use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::Glance;
 use bbrlab_tcp::segment::flag;
@@ -69,6 +69,20 @@ impl Load for Payload {
 
     fn is_bare_ack(&self) -> bool {
         self.flags & !flag::PSH == flag::ACK && self.len == 0 && self.sack_count() == 0
+    }
+
+    /// Datagrams have no flags.
+    fn tcp_header(&self, aside: Option<&Self::Aside>) -> Option<TcpHeader> {
+        let &Self { flags, len, ack, tsval, tsecr, .. } = self;
+        let sack = aside.map(|blocks| blocks.map(|block| (block.start, block.end)));
+        (flags != 0).then(|| TcpHeader {
+            flags,
+            len,
+            ack,
+            timestamps: self.has_ts().then_some((tsval, tsecr)),
+            sack: sack.unwrap_or_default(),
+            sack_count: self.sack_count(),
+        })
     }
 }
 

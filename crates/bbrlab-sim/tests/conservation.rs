@@ -115,6 +115,8 @@ fn extra() -> impl Strategy<Value = String> {
         "{ discipline = \"sfq\", depth = 1, divisor = 1, perturb = \"1ms\" }",
         "\"cake\"",
         "{ discipline = \"cake\", tins = \"diffserv8\", rtt = \"1us\", memlimit = \"1B\" }",
+        "{ discipline = \"cake\", ack_filter = true }\nreverse_rate = \"100kbit/s\"",
+        "{ discipline = \"cake\", isolation = \"flowblind\", ack_filter = \"aggressive\" }\nreverse_rate = \"20kbit/s\"",
         "\"prio\"",
     ]);
     prop_oneof![plain.prop_map(str::to_owned), queue.prop_map(|queue| format!("queue = {queue}"))]

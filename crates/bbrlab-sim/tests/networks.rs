@@ -1,6 +1,6 @@
 //! The built-in scenarios of `docs/networks.md`: what each network does to flows.
 
-use bbrlab_run::RunResult;
+use bbrlab_run::{LinkSummary, RunResult};
 use bbrlab_scenario::Scenario;
 
 fn results(id: &str, sets: &[&str]) -> Vec<RunResult> {
@@ -47,6 +47,28 @@ fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     let policed = first_flows("networks.carrier-policer");
     let most = 5.25 * 1448.0 / 1514.0;
     assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
+}
+
+/// ACKs come every 0.225 ms and leave every 0.528 ms. The filter keeps the two newest, so the one that leaves has waited one and
+/// a half times as long as ACKs are apart; the aggressive one keeps the newest, which has waited half of that time.
+#[test]
+fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
+    let back = |result: &RunResult| {
+        let is_back = |link: &&LinkSummary| link.name == "bottleneck.reverse";
+        result.summary.links.iter().find(is_back).unwrap().clone()
+    };
+    let results = results("networks.ack-filter", &[]);
+    for (result, waits) in results.iter().skip(1).zip([1.5, 0.5]) {
+        let link = back(result);
+        let every_ms = 20e3 / f64::from(u32::try_from(link.arrivals.unwrap()).unwrap());
+        let waited = link.sojourn_ms.mean.unwrap() / every_ms;
+        assert!((waited / waits - 1.0).abs() < 0.05, "{waited} {link:?}");
+        assert!(link.drops > Some(50_000) && link.drops_dequeue == Some(0), "{link:?}");
+        assert!(result.summary.flows[0].goodput_mbps > Some(94.0));
+    }
+    // Without a filter the law drops them, which looks at their wait and not at what they say.
+    let plain = back(&results[0]);
+    assert!(plain.drops_dequeue > Some(40_000), "{plain:?}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub struct CakeParams {
     pub rtt: Span,
     /// Memory that packets may take; by default it follows from rate and RTT.
     pub memlimit: Option<Bytes>,
+    /// Whether an ACK is dropped for a newer one of its flow that waits behind it.
+    pub ack_filter: CakeAckFilter,
 }
 
 impl CakeParams {
@@ -25,7 +27,28 @@ impl CakeParams {
         flows: CakeFlows::TripleIsolate,
         rtt: Span::from_millis(100),
         memlimit: None,
+        ack_filter: CakeAckFilter::Off,
     };
+}
+
+/// Which ACKs are dropped for newer ones of their flow that wait behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CakeAckFilter {
+    /// None.
+    Off,
+    /// All but the last two.
+    Conservative,
+    /// All but the last one.
+    Aggressive,
+}
+
+impl CakeAckFilter {
+    /// All, with their names in `tc`.
+    pub const NAMED: &[(&str, Self)] = &[
+        ("no-ack-filter", Self::Off),
+        ("ack-filter", Self::Conservative),
+        ("ack-filter-aggressive", Self::Aggressive),
+    ];
 }
 
 /// How packets are sorted into tins by their DSCP.

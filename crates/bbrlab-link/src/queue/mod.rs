@@ -12,7 +12,7 @@ mod slots;
 
 use bbrlab_units::{Bytes, Packets, Span};
 
-pub use cake::{CakeFlows, CakeParams, CakeTins};
+pub use cake::{CakeAckFilter, CakeFlows, CakeParams, CakeTins};
 pub use codel::{CodelParams, FqCodelParams};
 pub use dualpi2::{DualPi2Params, StepThreshold};
 pub use fq::FqParams;

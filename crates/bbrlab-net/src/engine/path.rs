@@ -154,9 +154,12 @@ impl<P: Load> Network<P> {
                 }
             }
             Line::Plain(_) => unreachable!("it has its own way"),
-            Line::Events { .. } => {
+            Line::Events { queue, .. } => {
                 if marked {
                     packet.ticket = ticket.marked();
+                }
+                if queue.filters_acks() {
+                    queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
                 }
                 let queued = Queued {
                     handle: self.packets.insert(packet),

@@ -20,7 +20,9 @@
 //!    no space.
 //! 3. Wake-ups that find nothing to do, because nothing waits, are left out.
 //! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends only because its draws vary.
+//! 5. The filter of ACKs has one of its own: see `ack_filter.rs`.
 
+mod ack_filter;
 mod chains;
 mod cobalt;
 mod hosts;
@@ -36,6 +38,8 @@ use crate::entropy::Entropy;
 use crate::lists::Store;
 use crate::packet::{PSCHED_MTU, Queued};
 use crate::rule::{Cause, Rule};
+use crate::tcp_header::TcpHeader;
+use ack_filter::AckFilter;
 use chains::Chain;
 use cobalt::Ktime;
 use longest::Longest;
@@ -68,6 +72,7 @@ pub struct Cake {
     bytes: u64,
     longest: Longest,
     store: Store,
+    ack_filter: Option<Box<AckFilter>>,
 }
 
 /// When packets may leave.
@@ -121,7 +126,39 @@ impl Cake {
             bytes: 0,
             longest: Longest::default(),
             store: Store::default(),
+            ack_filter: AckFilter::new(params.ack_filter).map(Box::new),
         }
+    }
+
+    /// Whether [`Self::read`] is to be called for each packet that arrives.
+    #[inline]
+    pub(crate) fn filters_acks(&self) -> bool {
+        self.ack_filter.is_some()
+    }
+
+    /// The header of the packet that is enqueued next.
+    pub(crate) fn read(&mut self, header: Option<TcpHeader>) {
+        if let Some(filter) = &mut self.ack_filter {
+            filter.read(header);
+        }
+    }
+
+    /// Drops an ACK for a newer one that has joined its queue at `place`.
+    fn filter_acks(
+        &mut self,
+        (tin, at): (usize, u16),
+        place: u32,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        let Some(filter) = &mut self.ack_filter else { return };
+        let tin = &mut self.tins[tin];
+        let queue = &mut tin.flows[usize::from(at)].queue;
+        let Some(packet) = filter.filter(&mut self.store, queue, place) else { return };
+        tin.packets -= 1;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.wire_bytes);
+        self.memory -= u64::from(packet.wire_bytes) + MEMORY_OVERHEAD;
+        drop(packet, Cause::Early);
     }
 
     /// Takes the packet at the head of a queue.
@@ -350,7 +387,8 @@ impl Rule for Cake {
         self.packets += 1;
         self.bytes += u64::from(packet.wire_bytes);
         self.memory += u64::from(packet.wire_bytes) + MEMORY_OVERHEAD;
-        self.store.push(&mut self.tins[tin].flow(at).queue, packet);
+        let place = self.store.push(&mut self.tins[tin].flow(at).queue, packet);
+        self.filter_acks((tin, at), place, drop);
         self.longest.grew(key(tin, at), &|queue| backlog(&self.tins, queue));
 
         let tin = &mut self.tins[tin];

@@ -1,7 +1,7 @@
 //! How a parameter of a queue discipline is reached, read and written: one function per parameter gives its place, and
 //! the kind of the value gives the rest.
 
-use bbrlab_link::{CakeFlows, CakeTins, Probability, Queue, StepThreshold};
+use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
 use crate::canonical::{show_bytes, show_text};
@@ -17,6 +17,9 @@ pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 /// The greatest weights: `tc`'s of `pie`, and the kernel's of `dualpi2`.
 const PIE_WEIGHT_MAX: u32 = 32;
 const WEIGHT_MAX: u32 = 255 << 8;
+
+/// The filter of ACKs that keeps one.
+const AGGRESSIVE: &str = "aggressive";
 
 /// A parameter's kind and place.
 #[derive(Clone, Copy)]
@@ -51,6 +54,8 @@ pub(super) enum Access {
     Tins(Place<CakeTins>),
     /// Between whom `cake` shares.
     Isolation(Place<CakeFlows>),
+    /// Which ACKs `cake` drops.
+    AckFilter(Place<CakeAckFilter>),
     /// The band of each priority.
     Bands(Place<[u8; 16]>),
 }
@@ -75,6 +80,7 @@ impl Access {
             Self::Step(place) => place(queue).is_some(),
             Self::Tins(place) => place(queue).is_some(),
             Self::Isolation(place) => place(queue).is_some(),
+            Self::AckFilter(place) => place(queue).is_some(),
             Self::Bands(place) => place(queue).is_some(),
         }
     }
@@ -95,6 +101,7 @@ impl Access {
             Self::PowerOfTwo(most, _) => Form::Whole(1, most.into()),
             Self::Tins(_) => Form::Choice(|| names(CakeTins::NAMED)),
             Self::Isolation(_) => Form::Choice(|| names(CakeFlows::NAMED)),
+            Self::AckFilter(_) => Form::Any(&[Form::Bool, Form::Choice(|| vec![AGGRESSIVE])]),
             Self::Bands(_) => Form::List(&Form::Whole(0, 15)),
         }
     }
@@ -149,6 +156,7 @@ impl Access {
             Self::Isolation(place) => {
                 set(place(queue)?, reader.choice(node, name, CakeFlows::NAMED, ""));
             }
+            Self::AckFilter(place) => set(place(queue)?, ack_filter(reader, node, name)),
             Self::Bands(place) => set(place(queue)?, bands(reader, node, name)),
         }
         Some(())
@@ -177,6 +185,11 @@ impl Access {
             },
             Self::Tins(place) => show_text(name_of(CakeTins::NAMED, *place(queue)?)),
             Self::Isolation(place) => show_text(name_of(CakeFlows::NAMED, *place(queue)?)),
+            Self::AckFilter(place) => match *place(queue)? {
+                CakeAckFilter::Off => Some("false".to_owned()),
+                CakeAckFilter::Conservative => Some("true".to_owned()),
+                CakeAckFilter::Aggressive => show_text(AGGRESSIVE),
+            },
             Self::Bands(place) => Some(format!("{:?}", place(queue)?)),
         }
     }
@@ -189,6 +202,18 @@ fn power_of_two(reader: &mut Reader<'_>, node: &Node, name: &str, most: u32) -> 
         return None;
     }
     Some(number)
+}
+
+fn ack_filter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<CakeAckFilter> {
+    match &node.value {
+        Value::Bool(true) => Some(CakeAckFilter::Conservative),
+        Value::Bool(false) => Some(CakeAckFilter::Off),
+        Value::Text(text) if text == AGGRESSIVE => Some(CakeAckFilter::Aggressive),
+        _ => {
+            reader.wrong(node, name, "true, false or \"aggressive\"");
+            None
+        }
+    }
 }
 
 fn bands(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<[u8; 16]> {

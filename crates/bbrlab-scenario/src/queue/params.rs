@@ -272,6 +272,11 @@ pub(super) const PARAMS: &[Param] = &[
         Access::OptionalBytes(1, u32::MAX as u64, |queue| Some(&mut cake(queue)?.memlimit)),
     ),
     param(
+        "ack_filter",
+        "whether an ACK is dropped for newer ones of its flow that wait behind it: two stay, or one if `\"aggressive\"`",
+        Access::AckFilter(|queue| Some(&mut cake(queue)?.ack_filter)),
+    ),
+    param(
         "bands",
         "bands, of which the first is served first",
         Access::Small(2, 16, |queue| Some(&mut prio(queue)?.bands)),

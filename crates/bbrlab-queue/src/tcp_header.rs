@@ -1,0 +1,26 @@
+//! What a filter of ACKs reads of a TCP segment.
+
+/// A segment's flags, numbers and options, without its payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpHeader {
+    /// The flags: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128.
+    pub flags: u8,
+    /// Bytes of payload.
+    pub len: u32,
+    /// The acknowledgement number.
+    pub ack: u32,
+    /// `TSval` and `TSecr` of the timestamps option, if it is there.
+    pub timestamps: Option<(u32, u32)>,
+    /// First byte of each SACK block, and one past its last.
+    pub sack: [(u32, u32); 4],
+    /// How many of them there are.
+    pub sack_count: u8,
+}
+
+impl TcpHeader {
+    /// The blocks that are there.
+    #[must_use]
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.sack[..usize::from(self.sack_count).min(self.sack.len())]
+    }
+}
