@@ -2,7 +2,9 @@
 
 use bbrlab_lab::Paper;
 use bbrlab_report::{Align, Table};
-use bbrlab_run::{Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary};
+use bbrlab_run::{
+    Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary, TinSummary,
+};
 use bbrlab_scenario::{BUILTINS, Scenario};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -209,6 +211,7 @@ fn metric_entries() -> Vec<MetricEntry> {
     };
     of(RunSummary::FIGURES, "")
         .chain(of(LinkSummary::FIGURES, "links."))
+        .chain(of(TinSummary::FIGURES, "links.tins."))
         .chain(of(FlowGroup::FIGURES, "flow_groups."))
         .chain(of(FlowSummary::FIGURES, "flows."))
         .collect()

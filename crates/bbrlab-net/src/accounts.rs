@@ -1,5 +1,7 @@
 //! Counts across all links: the digest, and for each flow the bytes that departed from its last link and its losses.
 
+use std::ops::AddAssign;
+
 use crate::digest::Digest;
 use crate::packet::FlowId;
 
@@ -10,6 +12,16 @@ pub struct FlowLosses {
     pub drops: u64,
     /// Lost at random; those lost after a queue count from their departure on.
     pub random: u64,
+    /// Dropped by a policer.
+    pub policer: u64,
+}
+
+impl AddAssign for FlowLosses {
+    fn add_assign(&mut self, other: Self) {
+        self.drops += other.drops;
+        self.random += other.random;
+        self.policer += other.policer;
+    }
 }
 
 /// The counts that every link adds to.

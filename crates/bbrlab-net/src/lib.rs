@@ -64,7 +64,7 @@ pub use engine::{Activity, Conservation, Network, TIMERS_MAX};
 pub use link::LinkMode;
 pub use link::delay_histogram::DelayHistogram;
 pub use link::queue_length::QueueLength;
-pub use link::stats::LinkStats;
+pub use link::stats::{LinkStats, TinStats};
 pub use packet::{Arrival, FlowId, LinkId, Load, Outgoing, Side};
 pub use port::{Handler, Port};
 pub use rng::Rng;

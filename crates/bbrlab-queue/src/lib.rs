@@ -39,6 +39,7 @@ mod tcp_header;
 mod testing;
 #[cfg(feature = "ticking")]
 mod ticking;
+mod tins;
 
 pub use discipline::Discipline;
 pub use entropy::{Entropy, HostHashes};
@@ -49,3 +50,4 @@ pub use rule::{Cause, Rule};
 pub use tcp_header::TcpHeader;
 #[cfg(feature = "ticking")]
 pub use ticking::Ticking;
+pub use tins::Tins;

@@ -18,6 +18,8 @@ pub struct Queued {
     pub ecn: Ecn,
     /// The DSCP of the IP header, six bits.
     pub dscp: u8,
+    /// Its tin among those of [`crate::Tins`], if the caller asks which. No discipline reads it.
+    pub tin: u8,
     /// Whether this link has marked it.
     pub marked: bool,
     /// When it reached the link.

@@ -32,9 +32,14 @@ struct Band {
     packets: u64,
 }
 
+/// How many bands there are.
+pub(crate) fn bands(params: &PrioParams) -> u8 {
+    params.bands.clamp(1, BANDS_MAX)
+}
+
 impl Prio {
     pub(crate) fn new(params: &PrioParams, limit: Buffer) -> Self {
-        let bands = params.bands.clamp(1, BANDS_MAX);
+        let bands = bands(params);
         Self {
             limit,
             priomap: params.priomap.map(|band| band.min(bands - 1)),

@@ -83,6 +83,7 @@ pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
                         wire_bytes: 1514,
                         ecn: Ecn::NotEct,
                         dscp: if name.as_bytes()[0] < b'a' { 4 } else { 0 },
+                        tin: 0,
                         marked: false,
                         arrived_at: now,
                     };

@@ -83,7 +83,7 @@ impl Link {
     fn arrive(&mut self, flow: u32, wire_bytes: u32, ecn: Ecn, dscp: u8) {
         let handle = u32::try_from(self.seen.len()).unwrap();
         let (marked, arrived_at) = (false, self.now);
-        let packet = Queued { handle, flow, wire_bytes, ecn, dscp, marked, arrived_at };
+        let packet = Queued { handle, flow, wire_bytes, ecn, dscp, tin: 0, marked, arrived_at };
         self.seen.push(0);
         self.bytes_in += u64::from(wire_bytes);
         let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bbrlab_run::{
     Field, FlowGroup, Group, GroupMetric, Kind, Leaf, LinkSummary, Metrics, Role, RunSummary,
-    leaves,
+    TinSummary, leaves,
 };
 
 use crate::student_t::interval;
@@ -76,8 +76,9 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
 }
 
 /// The names of a run's metrics, those of the JSON document: of the run itself (`jain`), of links that flows share
-/// (`links.bottleneck.utilization`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their
-/// private links have none, so that their number does not depend on that of flows.
+/// (`links.bottleneck.utilization`) and of their tins (`links.bottleneck.tins.voice.sojourn_ms.p95`), of groups of flows
+/// (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their private links have none, so that their number does not depend
+/// on that of flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
     let mut of = |parts, prefix: &str| {
@@ -87,6 +88,9 @@ fn metric_names(run: &RunSummary) -> Vec<String> {
     of(RunSummary::PARTS, "");
     for link in shared_links(run) {
         of(LinkSummary::PARTS, &format!("links.{}.", link.name));
+        for tin in &link.tins {
+            of(TinSummary::PARTS, &format!("links.{}.tins.{}.", link.name, tin.name));
+        }
     }
     for group in &run.flow_groups {
         of(FlowGroup::PARTS, &format!("flow_groups.{}.", group.group));
@@ -97,7 +101,10 @@ fn metric_names(run: &RunSummary) -> Vec<String> {
 /// The values of the same metrics.
 fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
     let mut values = numbers_of(run);
-    values.extend(shared_links(run).flat_map(numbers_of));
+    for link in shared_links(run) {
+        values.extend(numbers_of(link));
+        values.extend(link.tins.iter().flat_map(numbers_of));
+    }
     values.extend(run.flow_groups.iter().flat_map(numbers_of));
     values
 }
@@ -123,6 +130,7 @@ fn is_metric(leaf: &Leaf) -> bool {
 mod tests {
     use super::{flat_metrics, groups};
     use crate::table::tests::sample_run;
+    use bbrlab_run::TinSummary;
 
     #[test]
     fn runs_of_one_point_become_one_group_in_order_of_appearance() {
@@ -164,6 +172,22 @@ mod tests {
         }
         assert!(!names.iter().any(|name| name.starts_with("flows.") || name.contains("seed")));
         assert!(names.len() < 100, "{} metrics", names.len());
+    }
+
+    #[test]
+    fn tins_of_a_link_have_metrics_of_their_own() {
+        let mut run = sample_run();
+        let tin = |name: &str, drops| TinSummary {
+            name: name.to_owned(),
+            drops: Some(drops),
+            ..TinSummary::default()
+        };
+        run.links[0].tins = vec![tin("bulk", 7), tin("voice", 0)];
+        let metrics = flat_metrics(&run);
+        let value = |wanted: &str| metrics.iter().find(|(name, _)| name == wanted).unwrap().1;
+        assert_eq!(value("links.bottleneck.tins.bulk.drops"), Some(7.0));
+        assert_eq!(value("links.bottleneck.tins.voice.drops"), Some(0.0));
+        assert_eq!(value("flow_groups.cubic.goodput_mbps"), Some(21.9));
     }
 
     #[test]

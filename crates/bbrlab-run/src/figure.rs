@@ -147,13 +147,13 @@ impl Field for serde_json::Map<String, serde_json::Value> {
 /// computed from others of the same record.
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
-        $($name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
+        $($(#[$on_figure:meta])* $name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
             $(, = $formula:expr)?;)*
     }) => {
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         $(#[$attribute])*
         pub struct $record {
-            $(#[doc = $meaning] pub $name: $kind,)*
+            $(#[doc = $meaning] $(#[$on_figure])* pub $name: $kind,)*
         }
 
         impl $record {

@@ -23,7 +23,7 @@ pub use profile::Profile;
 pub use record::{
     Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupRtt, LimitedBy, LinkSummary,
     QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
-    Series, SeriesRow, Slowdown, Sojourn, Srtt, TransferRow, Transfers,
+    Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers,
 };
 pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};

@@ -76,6 +76,8 @@ record! {
         queue_packets: QueuePackets, Result, "packets", "over time, including the packet in service";
         queue_delay_ms: QueueDelay, Result, "ms", "over packets, from arrival to start of service";
         sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in a queue discipline; null at a drop-tail link";
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tins: Vec<TinSummary>, Result, "", "of `cake` every tin, of `prio` every band, of `dualpi2` both queues; left out of JSON at other links";
     }
 }
 
@@ -84,6 +86,19 @@ impl LinkSummary {
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.name.ends_with(']')
+    }
+}
+
+record! {
+    /// The figures of a tin of a link's queue discipline.
+    TinSummary {
+        name: String, Name, "", "its name: of `cake` that of `tc` or `tin0` and so on, of `prio` `band0` and so on, of `dualpi2` `l4s` or `classic`";
+        utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
+        arrivals: Option<u64>, Result, "packets", "packets that came to the tin";
+        departures: Option<u64>, Result, "packets", "packets that the link sent from the tin";
+        drops: Option<u64>, Result, "packets", "packets that the tin refused or dropped";
+        marks: Option<u64>, Result, "packets", "packets of the tin that the link marked CE";
+        sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in the tin";
     }
 }
 
@@ -138,6 +153,7 @@ record! {
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
         drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random on its way";
+        policer_drops: Option<u64>, Result, "packets", "data packets that policers on its way dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of all RTT samples";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
@@ -214,6 +230,7 @@ record! {
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         drops: Option<u64>, Result, "packets", "data packets that queues refused or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
+        policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on its way";
         rtt_ms: GroupRtt, Result, "ms", "of every RTT sample of its flows";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows: connect to the receiver's reading the last byte";
         slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (wire bytes at the smallest rate of the way there, of a trace its mean, at its start + base RTT)";

@@ -141,8 +141,7 @@ impl Population {
             flow.take_transfer().iter().for_each(|transfer| self.counts.add(transfer));
             all.absorb(flow, now);
             let lost = losses[place as usize];
-            losses[hub].drops += lost.drops;
-            losses[hub].random += lost.random;
+            losses[hub] += lost;
         }
     }
 

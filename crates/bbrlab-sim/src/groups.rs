@@ -14,6 +14,7 @@ use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mb
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
+use crate::wiring;
 use crate::world::World;
 
 /// A group in the making.
@@ -24,6 +25,7 @@ struct Gathered<'a> {
     bytes: u64,
     retransmitted: u64,
     losses: FlowLosses,
+    is_policed: bool,
     rtt_us: Option<Histogram>,
     unfinished: u64,
     fct_ns: Histogram,
@@ -44,6 +46,9 @@ pub(crate) fn summarise(run: &Run, world: &World, losses: &[FlowLosses]) -> Vec<
         })
         .collect();
     let ideals: Vec<Ideal> = run.classes.iter().map(|class| Ideal::of(run, class)).collect();
+    for (class, &place) in run.classes.iter().zip(&place_of_class) {
+        groups[place].is_policed |= wiring::is_policed(run, class);
+    }
     for (flow, &lost) in world.flows.iter().zip(losses) {
         let class = flow.class as usize;
         let group = &mut groups[place_of_class[class]];
@@ -67,6 +72,7 @@ impl<'a> Gathered<'a> {
             bytes: 0,
             retransmitted: 0,
             losses: FlowLosses::default(),
+            is_policed: false,
             rtt_us: None,
             unfinished: 0,
             fct_ns: Histogram::new(TRANSFER_PRECISION),
@@ -77,8 +83,7 @@ impl<'a> Gathered<'a> {
     fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
         self.bytes += flow.bytes_in_traffic;
         self.retransmitted += flow.retransmitted();
-        self.losses.drops += losses.drops;
-        self.losses.random += losses.random;
+        self.losses += losses;
         match &mut self.rtt_us {
             Some(all) => all.merge(&flow.meter.rtt_us),
             None => self.rtt_us = Some(flow.meter.rtt_us.clone()),
@@ -124,6 +129,7 @@ impl<'a> Gathered<'a> {
             retransmitted_packets: Some(self.retransmitted),
             drops: Some(self.losses.drops),
             random_losses: Some(self.losses.random),
+            policer_drops: self.is_policed.then_some(self.losses.policer),
             rtt_ms: GroupRtt {
                 mean: rtt.and_then(Histogram::mean).map(|us| us / US_PER_MS),
                 p95: rtt.and_then(|rtt| rtt.quantile(950)).map(|us| us as f64 / US_PER_MS),

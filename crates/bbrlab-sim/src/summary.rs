@@ -8,11 +8,11 @@
     reason = "a record need not have a figure that follows from others"
 )]
 
-use bbrlab_net::{FlowLosses, LinkId, LinkStats, Network};
+use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
 use bbrlab_run::Run;
 use bbrlab_run::{
     Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
-    RunSummary, Sojourn, Srtt, jain,
+    RunSummary, Sojourn, Srtt, TinSummary, jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -22,7 +22,7 @@ use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
 use crate::wire::Payload;
-use crate::wiring::RatedLink;
+use crate::wiring::{self, RatedLink};
 use crate::world::World;
 
 /// All figures at the end of the run.
@@ -37,6 +37,8 @@ pub(crate) fn summarise(
     let now = net.now();
     let links: Vec<LinkSummary> =
         rated.iter().map(|link| link_summary(net, link, windows.first_start, now)).collect();
+    let is_policed: Vec<bool> =
+        run.classes.iter().map(|class| wiring::is_policed(run, class)).collect();
     let mut names = Names::new(run);
     let flow_summaries: Vec<FlowSummary> = flows
         .iter()
@@ -46,6 +48,7 @@ pub(crate) fn summarise(
             name: names.next(flow.class),
             drops: Some(losses.drops),
             random_losses: Some(losses.random),
+            policer_drops: is_policed[flow.class as usize].then_some(losses.policer),
             ..flow_summary(run, id, flow, world)
         })
         .collect();
@@ -132,6 +135,7 @@ fn link_summary(
     let active = u128::from(now.since(first_start).0);
     // Whole bits over a whole time: the rate is known to a bit per second.
     let rate = |bits: u128| (bits * u128::from(NS_PER_S) + active / 2) / active;
+    let tin_names = net.tin_names(link.id);
     let stats: &LinkStats = net.link_stats(link.id);
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
     LinkSummary {
@@ -159,22 +163,38 @@ fn link_summary(
             p95: ms(stats.delay.quantile(950)),
             p99: ms(stats.delay.quantile(990)),
         },
-        sojourn_ms: sojourn(stats),
+        sojourn_ms: match stats.drops_dequeue {
+            Some(_) => sojourn(&stats.delay),
+            None => Sojourn::default(),
+        },
+        tins: tins(stats, tin_names, capacity),
         ..LinkSummary::default()
     }
 }
 
+/// The tins of a link's discipline, if it has any.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<TinSummary> {
+    let figures = |(name, tin): (String, &TinStats)| TinSummary {
+        name,
+        utilization: capacity.map(|bits| tin.sent_bytes as f64 * BITS / bits as f64),
+        arrivals: Some(tin.arrivals),
+        departures: Some(tin.sent_packets),
+        drops: Some(tin.drops),
+        marks: Some(tin.marks),
+        sojourn_ms: sojourn(&tin.delay),
+    };
+    names.into_iter().zip(&stats.tins).map(figures).collect()
+}
+
 /// The times in a queue discipline; the longest is known within 1/128.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
-fn sojourn(stats: &LinkStats) -> Sojourn {
-    if stats.drops_dequeue.is_none() {
-        return Sojourn::default();
-    }
+fn sojourn(delay: &DelayHistogram) -> Sojourn {
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
     Sojourn {
-        mean: stats.delay.mean_ns().map(|ns| ns / NS_PER_MS),
-        p95: ms(stats.delay.quantile(950)),
-        max: ms(stats.delay.quantile(1000)),
+        mean: delay.mean_ns().map(|ns| ns / NS_PER_MS),
+        p95: ms(delay.quantile(950)),
+        max: ms(delay.quantile(1000)),
     }
 }
 

@@ -107,6 +107,13 @@ pub(crate) fn is_rated(run: &Run, class: &FlowClass, hop: Hop) -> bool {
     link_of(run, class, hop).is_some_and(|link| link.rate.is_limited())
 }
 
+/// Whether there is a policer on the way of a flow's data.
+pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
+    let has_policer =
+        |&hop: &Hop| link_of(run, class, hop).is_some_and(|link| link.police.is_some());
+    class.forward.iter().any(has_policer)
+}
+
 /// The forward and the reverse route of a flow whose private links begin at `first_private`.
 fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
     let hops = |route: &[Hop]| -> Vec<RouteStep> {

@@ -279,6 +279,12 @@ fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_rand
     let link = &policed.summary.links[0];
     assert!(link.policer_drops.unwrap() > 0 && goodput(&policed) < 5.0, "{link:?}");
     assert_eq!((link.drops, link.random_losses), (Some(0), Some(0)));
+    // All of them are data of the one flow, and so of its group.
+    let of_flow = policed.summary.flows[0].policer_drops;
+    assert_eq!(
+        (of_flow, policed.summary.flow_groups[0].policer_drops),
+        (link.policer_drops, of_flow)
+    );
     let accounted = [link.departures, link.queued_at_end, link.policer_drops];
     assert_eq!(link.arrivals.unwrap(), accounted.iter().flatten().sum::<u64>());
 }

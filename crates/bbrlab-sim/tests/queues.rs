@@ -3,7 +3,7 @@
 
 mod scenario_text;
 
-use bbrlab_run::RunResult;
+use bbrlab_run::{RunResult, TinSummary};
 use scenario_text::result;
 
 /// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have it.
@@ -111,4 +111,37 @@ fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
         let rtt = rtt(queue);
         assert!(rtt < 24.0, "{queue}: {rtt} ms");
     }
+}
+
+/// What the link counts is what its tins count together, and each tells its own wait.
+#[test]
+fn a_links_figures_are_told_by_tin() {
+    let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
+    let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
+    let voice = "{ discipline = \"cake\", tins = \"diffserv4\", isolation = \"flowblind\" }";
+    let first_band = "{ discipline = \"prio\", \
+                 priomap = [1, 2, 2, 2, 0, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1] }";
+    for (queue, flow, names, quick) in [
+        (voice, call, &["bulk", "best_effort", "video", "voice"][..], "voice"),
+        (first_band, call, &["band0", "band1", "band2"], "band0"),
+        ("\"dualpi2\"", scalable, &["l4s", "classic"], "l4s"),
+    ] {
+        let result = run(queue, &[flow, CUBIC]);
+        let link = &result.summary.links[0];
+        assert_eq!(link.tins.iter().map(|tin| tin.name.as_str()).collect::<Vec<_>>(), names);
+        let sum =
+            |of: fn(&TinSummary) -> Option<u64>| link.tins.iter().map(of).sum::<Option<u64>>();
+        assert_eq!(sum(|tin| tin.arrivals), link.arrivals, "{queue}");
+        assert_eq!(sum(|tin| tin.departures), link.departures, "{queue}");
+        assert_eq!(sum(|tin| tin.drops), link.drops, "{queue}");
+        assert_eq!(sum(|tin| tin.marks), link.marks, "{queue}");
+        let used: f64 = link.tins.iter().map(|tin| tin.utilization.unwrap()).sum();
+        assert!((used - link.utilization.unwrap()).abs() < 1e-12, "{queue}");
+        let wait = |tin: &TinSummary| tin.sojourn_ms.mean;
+        let (fast, slow): (Vec<_>, Vec<_>) =
+            link.tins.iter().filter(|tin| wait(tin).is_some()).partition(|tin| tin.name == quick);
+        let [fast, slow] = [fast, slow].map(|tins: Vec<&TinSummary>| wait(tins[0]).unwrap());
+        assert!(fast * 2.0 < slow, "{queue}: {fast} and {slow} ms");
+    }
+    assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
 }

@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use bbrlab_queue::Tins;
 use bbrlab_units::{Span, Time};
 
 use crate::accounts::{Accounts, FlowLosses};
@@ -218,6 +219,11 @@ impl<P: Load> Network<P> {
     /// A link's name.
     pub fn link_name(&self, id: LinkId) -> &str {
         &self.links[id.0 as usize].name
+    }
+
+    /// The names of the tins of a link's queue discipline, in the order of [`LinkStats::tins`]; none if it has no tins.
+    pub fn tin_names(&self, id: LinkId) -> Vec<String> {
+        self.links[id.0 as usize].tins.as_ref().map_or_else(Vec::new, Tins::names)
     }
 
     /// Bits that a link could have sent between two times, rounded down; `None` for a link without a rate.

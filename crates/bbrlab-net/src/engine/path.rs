@@ -161,15 +161,20 @@ impl<P: Load> Network<P> {
                 if queue.filters_acks() {
                     queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
                 }
-                let queued = Queued {
+                let mut queued = Queued {
                     handle: self.packets.insert(packet),
                     flow: flow.0,
                     wire_bytes,
                     ecn: packet.ticket.ecn(),
                     dscp: self.legs[ticket.leg() as usize].dscp,
+                    tin: 0,
                     marked,
                     arrived_at: now,
                 };
+                if let Some(tins) = &link.tins {
+                    queued.tin = tins.tin(&queued);
+                    link.stats.arrives_in_tin(queued.tin);
+                }
                 self.enqueue(id, queued);
             }
         }
@@ -190,6 +195,9 @@ impl<P: Load> Network<P> {
         } else if link.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes))
         {
             link.stats.drops_policer = link.stats.drops_policer.map(|drops| drops + 1);
+            if packet.ticket.is_data() {
+                self.accounts.losses(packet.flow()).policer += 1;
+            }
             Record::DropPoliced
         } else {
             let thins = link.thinning.as_mut().is_some_and(|thinning| thinning.drops(packet));
@@ -352,7 +360,8 @@ impl<P: Load> Network<P> {
         let packet = served.packet;
         link.stats.leaves(due, packet.wire_bytes);
         link.stats.sent(packet.wire_bytes, served.waited);
-        link.stats.marks += u64::from(served.packet.marked);
+        link.stats.marks += u64::from(packet.marked);
+        link.stats.sent_from_tin(&packet, served.waited);
         let kept = self.packets.remove(packet.handle);
         if self.legs[kept.ticket.leg() as usize].last_rated {
             self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
@@ -465,6 +474,7 @@ impl<P: Load> Drops<'_, P> {
                 Record::DropAqm
             }
         };
+        self.stats.dropped_from_tin(packet.tin);
         if self.at_dequeue {
             self.stats.drops_dequeue = self.stats.drops_dequeue.map(|drops| drops + 1);
         }

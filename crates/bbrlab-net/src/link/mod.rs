@@ -19,7 +19,7 @@ mod token_bucket;
 mod trace_clock;
 
 use bbrlab_link::{Buffer, CakeParams, EcnThreshold, Jitter, LossAt, Queue, Rate, Reorder};
-use bbrlab_queue::{Discipline, Police, Queued};
+use bbrlab_queue::{Discipline, Police, Queued, Tins};
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::accounts::Accounts;
@@ -32,7 +32,7 @@ use chance::Chance;
 use delay_clock::DelayClock;
 pub(crate) use plain::{Admission, Ledger};
 use server::Server;
-use stats::LinkStats;
+use stats::{LinkStats, TinStats};
 use thinning::Thinning;
 
 /// How drop-tail links are computed. The results are the same; tests compare the two. A link with another queue
@@ -59,6 +59,7 @@ pub(crate) struct Link {
     pub(crate) police: Option<Box<Police>>,
     pub(crate) thinning: Option<Box<Thinning>>,
     pub(crate) impairments: Impairments,
+    pub(crate) tins: Option<Tins>,
     pub(crate) stats: LinkStats,
     pub(crate) name: String,
 }
@@ -149,6 +150,7 @@ impl Link {
                 served: 0,
             },
         };
+        let tins = Tins::of(&link.queue);
         Self {
             line,
             server,
@@ -159,9 +161,11 @@ impl Link {
             thinning: link.ack_thinning.map(|of| Box::new(Thinning::new(of))),
             police: link.police.as_ref().map(|policer| Box::new(Police::new(policer))),
             impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
+            tins,
             stats: LinkStats {
                 drops_policer: link.police.map(|_| 0),
                 drops_dequeue: (link.queue != Queue::DropTail).then_some(0),
+                tins: vec![TinStats::default(); tins.map_or(0, |tins| tins.names().len())],
                 ..LinkStats::default()
             },
             name: link.name.clone(),

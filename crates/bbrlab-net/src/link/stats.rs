@@ -1,5 +1,6 @@
 //! The statistics of a link. Exact where not stated otherwise, and the same in both implementations.
 
+use bbrlab_queue::Queued;
 use bbrlab_units::{Span, Time};
 
 use super::delay_histogram::DelayHistogram;
@@ -36,6 +37,25 @@ pub struct LinkStats {
     /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
     /// Time from arrival to the start of transmission (token bucket and trace: to departure) of each packet sent.
+    pub delay: DelayHistogram,
+    /// Of each tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if it has none.
+    pub tins: Vec<TinStats>,
+}
+
+/// Statistics of a tin up to now.
+#[derive(Clone, Debug, Default)]
+pub struct TinStats {
+    /// Packets that were passed to the discipline.
+    pub arrivals: u64,
+    /// Packets that the discipline dropped.
+    pub drops: u64,
+    /// Packets marked, counted when they depart.
+    pub marks: u64,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
+    /// As in [`LinkStats::delay`].
     pub delay: DelayHistogram,
 }
 
@@ -76,5 +96,30 @@ impl LinkStats {
         self.sent_packets += 1;
         self.sent_bytes += u64::from(wire_bytes);
         self.delay.add(waited);
+    }
+
+    /// Adds a packet of a discipline with tins that was passed to it.
+    #[inline]
+    pub(crate) fn arrives_in_tin(&mut self, tin: u8) {
+        self.tins[usize::from(tin)].arrivals += 1;
+    }
+
+    /// Adds a packet that has been sent to the figures of its tin, if it has one.
+    #[inline]
+    pub(crate) fn sent_from_tin(&mut self, packet: &Queued, waited: Span) {
+        if let Some(tin) = self.tins.get_mut(usize::from(packet.tin)) {
+            tin.sent_packets += 1;
+            tin.sent_bytes += u64::from(packet.wire_bytes);
+            tin.marks += u64::from(packet.marked);
+            tin.delay.add(waited);
+        }
+    }
+
+    /// Adds a packet that its discipline has dropped to the figures of its tin, if it has one.
+    #[inline]
+    pub(crate) fn dropped_from_tin(&mut self, tin: u8) {
+        if let Some(tin) = self.tins.get_mut(usize::from(tin)) {
+            tin.drops += 1;
+        }
     }
 }

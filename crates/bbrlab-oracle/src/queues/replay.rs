@@ -170,6 +170,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             ecn: row.ecn,
             // The logged hosts set none.
             dscp: 0,
+            tin: 0,
             marked: false,
             arrived_at: now,
         };

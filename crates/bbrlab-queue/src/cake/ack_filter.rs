@@ -172,8 +172,16 @@ mod tests {
         let mut gone = Vec::new();
         for (handle, &(flow, header)) in (0..).zip(packets) {
             let (ecn, arrived_at) = (Ecn::NotEct, Time::ZERO);
-            let packet =
-                Queued { handle, flow, wire_bytes: 66, ecn, dscp: 0, marked: false, arrived_at };
+            let packet = Queued {
+                handle,
+                flow,
+                wire_bytes: 66,
+                ecn,
+                dscp: 0,
+                tin: 0,
+                marked: false,
+                arrived_at,
+            };
             filter.read(header);
             let place = store.push(&mut list, packet);
             gone.extend(filter.filter(&mut store, &mut list, place).map(|packet| packet.handle));

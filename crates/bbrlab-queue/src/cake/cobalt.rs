@@ -192,7 +192,16 @@ mod tests {
 
     fn packet(arrived_ms: u64, ecn: Ecn) -> Queued {
         let arrived_at = Time(arrived_ms * 1_000_000);
-        Queued { handle: 0, flow: 0, wire_bytes: 1514, ecn, dscp: 0, marked: false, arrived_at }
+        Queued {
+            handle: 0,
+            flow: 0,
+            wire_bytes: 1514,
+            ecn,
+            dscp: 0,
+            tin: 0,
+            marked: false,
+            arrived_at,
+        }
     }
 
     #[test]

@@ -44,7 +44,8 @@ use chains::Chain;
 use cobalt::Ktime;
 use longest::Longest;
 use pace::Pace;
-use tiers::{Tier, tiers, tin};
+pub(crate) use tiers::tin;
+use tiers::{Tier, tiers};
 use tin::{Patience, Set, Tin};
 
 /// Bytes of memory that a packet takes beyond those on the wire. Linux: `truesize`.

@@ -31,7 +31,7 @@ fn is_af(codepoint: u8, af: u8) -> bool {
 }
 
 /// The tin of a codepoint.
-pub(super) fn tin(mode: CakeTins, codepoint: u8) -> usize {
+pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     let codepoint = codepoint & 63;
     match mode {
         CakeTins::Besteffort => 0,

@@ -45,6 +45,7 @@ pub(crate) mod tests {
             retransmitted_packets: 502,
             drops: Some(502),
             random_losses: Some(0),
+            policer_drops: None,
             rto_count: Some(0),
             rtt_ms: Rtt {
                 min: Some(30.2),
@@ -75,6 +76,7 @@ pub(crate) mod tests {
             retransmitted_packets: Some(502),
             drops: Some(502),
             random_losses: Some(0),
+            policer_drops: None,
             rtt_ms: GroupRtt { mean: Some(47.31), p95: Some(71.4) },
             fct_ms: GroupFct { n: Some(0), unfinished: Some(0), ..GroupFct::default() },
             slowdown: Slowdown::default(),

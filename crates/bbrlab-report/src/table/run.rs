@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_run::{FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary};
+use bbrlab_run::{FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary, TinSummary};
 
 use super::layout::{Align, Table, cut};
 use crate::number::{count, figure, fixed};
@@ -44,6 +44,7 @@ pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     if !run.links.is_empty() {
         text.push('\n');
         text.push_str(&links(&run.links, width));
+        text.push_str(&tins(&run.links, width));
     }
     if run.flows.len() > 1 {
         text.push('\n');
@@ -159,11 +160,56 @@ fn links(links: &[LinkSummary], width: Option<usize>) -> String {
     text
 }
 
+/// The tins of shared links, where there are several and more than one was used.
+fn tins(links: &[LinkSummary], width: Option<usize>) -> String {
+    let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
+    let shown = links
+        .iter()
+        .filter(|link| !link.is_private() && link.tins.iter().filter(is_used).count() > 1)
+        .take(LINKS_SHOWN)
+        .flat_map(|link| link.tins.iter().map(move |tin| (link, tin)))
+        .collect::<Vec<_>>();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let has_marks = shown.iter().any(|(_, tin)| tin.marks > Some(0));
+    let mut table = Table::new()
+        .column("link", "", Align::Left)
+        .column("tin", "", Align::Left)
+        .column("used", "%", Align::Right)
+        .column("arrived", "packets", Align::Right)
+        .column("dropped", "packets", Align::Right);
+    if has_marks {
+        table = table.column("marked", "packets", Align::Right);
+    }
+    table = table
+        .column("sojourn mean", "ms", Align::Right)
+        .column("p95", "", Align::Right)
+        .column("max", "", Align::Right);
+    for (link, tin) in shown {
+        let mut cells = vec![
+            link.name.clone(),
+            tin.name.clone(),
+            fixed(tin.utilization.map(|share| share * 100.0), 1),
+            count(tin.arrivals),
+            count(tin.drops),
+        ];
+        if has_marks {
+            cells.push(count(tin.marks));
+        }
+        let sojourn = &tin.sojourn_ms;
+        cells.extend([sojourn.mean, sojourn.p95, sojourn.max].map(|ms| fixed(ms, 2)));
+        table.row(cells);
+    }
+    format!("\n{}", table.render_in(width))
+}
+
 /// The groups of flows. Columns that no group has figures for are left out.
 fn groups(run: &RunSummary, width: Option<usize>) -> String {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
+    let is_policed = groups.iter().any(|group| group.policer_drops > Some(0));
     let mut table = Table::new()
         .column("group", "", Align::Left)
         .column("flows", "", Align::Right)
@@ -183,6 +229,9 @@ fn groups(run: &RunSummary, width: Option<usize>) -> String {
     table = table.column("retrans", "pkt", Align::Right).column("dropped", "pkt", Align::Right);
     if has_losses {
         table = table.column("lost", "pkt", Align::Right);
+    }
+    if is_policed {
+        table = table.column("policed", "pkt", Align::Right);
     }
     table = table.column("RTT mean", "ms", Align::Right).column("p95", "ms", Align::Right);
     for group in groups {
@@ -204,6 +253,9 @@ fn groups(run: &RunSummary, width: Option<usize>) -> String {
         cells.extend([count(group.retransmitted_packets), count(group.drops)]);
         if has_losses {
             cells.push(count(group.random_losses));
+        }
+        if is_policed {
+            cells.push(count(group.policer_drops));
         }
         cells.extend([fixed(group.rtt_ms.mean, 1), fixed(group.rtt_ms.p95, 1)]);
         table.row(cells);
@@ -290,6 +342,7 @@ mod tests {
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
     use super::run_table;
+    use bbrlab_run::{Sojourn, TinSummary};
     use expect_test::expect;
 
     #[test]
@@ -331,6 +384,33 @@ mod tests {
 
             goodput 46.50 Mbit/s, Jain's index 0.9871 (steady state 0.9910)
         "#]].assert_eq(&run_table(&run, Some(WIDTH)));
+    }
+
+    #[test]
+    fn tins_are_told_where_more_than_one_was_used() {
+        let tin = |name: &str, arrivals, mean| TinSummary {
+            name: name.to_owned(),
+            utilization: Some(0.25),
+            arrivals: Some(arrivals),
+            departures: Some(arrivals),
+            drops: Some(0),
+            marks: Some(0),
+            sojourn_ms: Sojourn { mean, p95: mean, max: mean },
+        };
+        let mut run = sample_run();
+        run.links[0].tins = vec![tin("bulk", 0, None), tin("best_effort", 900, Some(14.8))];
+        assert!(!run_table(&run, Some(WIDTH)).contains("bulk"));
+        run.links[0].tins.push(tin("voice", 40, Some(0.5)));
+        let text = run_table(&run, Some(WIDTH));
+        let from = text.find("link        tin").expect("a table of tins");
+        expect![[r#"
+            link        tin          used  arrived  dropped  sojourn mean    p95    max
+                                        %  packets  packets            ms
+            ───────────────────────────────────────────────────────────────────────────
+            bottleneck  bulk         25.0        0        0             –      –      –
+            bottleneck  best_effort  25.0      900        0         14.80  14.80  14.80
+            bottleneck  voice        25.0       40        0          0.50   0.50   0.50"#]]
+        .assert_eq(text[from..].split("\n\n").next().unwrap());
     }
 
     #[test]
