@@ -71,13 +71,13 @@ fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     departures
 }
 
-/// What we send under `ns3-3.40`.
+/// What we send under `ns3-3.40`; `cc` is the key's value in a scenario.
 fn ours(cc: &str) -> Vec<Departure> {
     let text = format!(
         "duration = \"6s\"\n[stack]\nprofile = \"ns3-3.40\"\nmss = \"476B\"\napp_write = \"476B\"\n\
          cwnd_validation = \"off\"\n\
          [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"176pkt\"\ndevice_queue = \"none\"\n\
-         [access]\nrate = \"40Mbit/s\"\ndelay = \"1ms\"\n[[flows]]\ncc = \"{cc}\"\n"
+         [access]\nrate = \"40Mbit/s\"\ndelay = \"1ms\"\n[[flows]]\ncc = {cc}\n"
     );
     let run = scenario_text::runs(&text).remove(0);
     let mut sim = Sim::new(&run).expect("a checked scenario");
@@ -130,7 +130,14 @@ fn the_first_packets_leave_as_in_ns3() {
         return;
     };
     let mut found = String::new();
-    for (tcp, cc) in [("TcpNewReno", "reno"), ("TcpCubic", "cubic"), ("TcpBbr", "bbr1")] {
+    let vegas = "\"vegas\"\ncc_params = { growth = \"ns3\" }";
+    let types = [
+        ("TcpNewReno", "\"reno\""),
+        ("TcpCubic", "\"cubic\""),
+        ("TcpVegas", vegas),
+        ("TcpBbr", "\"bbr1\""),
+    ];
+    for (tcp, cc) in types {
         found += &compare(tcp, &of_ns3(&program, tcp), &ours(cc));
     }
     // NewReno: ns-3's slow start adds one segment an ACK, however many it acknowledges (`tcp-congestion-ops.cc`,
@@ -139,6 +146,7 @@ fn the_first_packets_leave_as_in_ns3() {
     expect![[r#"
         TcpNewReno: 12; then ns-3 at 49698 us with cwnd 5712, we at 49699 us with 6188
         TcpCubic: all 1000
+        TcpVegas: all 1000
         TcpBbr: 11; then ns-3 at 49681 us with cwnd 5236, we at 49682 us with 5236
     "#]]
     .assert_eq(&found);

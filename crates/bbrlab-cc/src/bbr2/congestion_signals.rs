@@ -20,7 +20,7 @@ impl<V: Variant> Bbr2<V> {
             return;
         }
         if !rs.is_app_limited || sample_bw >= self.model.max_bw.get() {
-            self.model.max_bw.take(sample_bw);
+            self.rounds.take(&mut self.model.max_bw, sample_bw);
         }
         self.model.signals.loss_in_round |= rs.losses > 0;
         self.model.signals.take_latest(rs, sample_bw);

@@ -45,6 +45,7 @@
 //! | `full_pipe.rs` | STARTUP's exit |
 //! | `upper_bounds.rs` | `inflight_hi` |
 //! | `cycle.rs` | the phases of PROBE_BW |
+//! | `round_filter.rs` | the maximum of the bandwidth over rounds, as the thesis of 2020 has it |
 //! | `params.rs` | the module's parameters |
 //! | `variant.rs` | the steps that other forms replace |
 //! | `form_2020.rs`, `exp.rs` | each: what differs from the alpha's last form, and only that |
@@ -63,6 +64,7 @@ mod exp;
 mod form_2020;
 mod full_pipe;
 mod params;
+mod round_filter;
 mod upper_bounds;
 mod variant;
 
@@ -78,6 +80,7 @@ use crate::{
     Params, RateSample,
 };
 use params::Module;
+use round_filter::RoundFilter;
 
 /// Marks on at least half of the packets are too many.
 const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
@@ -89,6 +92,8 @@ pub struct Bbr2<V> {
     /// What the module was loaded with; `init` copies it into the model.
     module: Module,
     form: V,
+    /// The bandwidth over rounds; without rounds, not used.
+    rounds: RoundFilter,
 }
 
 impl<V: Variant> Bbr2<V> {
@@ -99,7 +104,7 @@ impl<V: Variant> Bbr2<V> {
     pub(crate) fn new(params: &Params) -> Result<Self, ParamError> {
         let module = Module::from_params(params)?;
         let model = Model::before_init(Given(Module::params_before_init()), V::CEILING_BEFORE_INIT);
-        Ok(Self { model, module, form: V::default() })
+        Ok(Self { model, module, form: V::default(), rounds: RoundFilter::default() })
     }
 
     /// The model, updated by this ACK. Linux: `bbr2_update_model`.
@@ -170,6 +175,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
         let mut sk = Sock::new(conn);
         self.model = Model::init(Given(self.module.params), &mut sk);
         self.form = V::default();
+        self.rounds = RoundFilter::over(self.module.bw_filter_rounds);
         if self.module.ecn_enable {
             sk.ctl.ecn_flags |= V::permanent_ect(sk.ctl.ecn_flags);
         }
@@ -181,6 +187,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
         self.model.round.update(rs, conn.delivered);
         if self.model.round.round_start {
             self.model.probing.count_round();
+            self.rounds.count_round();
             self.update_ecn_alpha(&sk);
         }
         self.model.signals.ecn_in_round |= rs.is_ece;

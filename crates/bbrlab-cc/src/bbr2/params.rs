@@ -22,6 +22,8 @@ pub(super) struct Module {
     pub(super) params: ModelParams,
     /// Whether ECN marks count. It is a switch of the module, so it applies before `init` as well.
     pub(super) ecn_enable: bool,
+    /// Rounds of the bandwidth's filter; 0: one to two probing cycles.
+    pub(super) bw_filter_rounds: u8,
 }
 
 impl Module {
@@ -106,7 +108,11 @@ impl Module {
             fast_path: table.switch("fast_path")?,
             undo: table.switch("undo")?,
         };
-        Ok(Self { params, ecn_enable: table.switch("ecn_enable")? })
+        Ok(Self {
+            params,
+            ecn_enable: table.switch("ecn_enable")?,
+            bw_filter_rounds: byte("bw_filter_rounds", 255)?,
+        })
     }
 }
 
@@ -250,6 +256,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (thesis of 2020)",
     ),
     spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in the thesis of 2020"),
+    spec(
+        "bw_filter_rounds",
+        "0",
+        "the bandwidth is the maximum of this many rounds, 10 in the thesis of 2020; 0: of one to two probing cycles",
+    ),
     spec(
         "loss_hook",
         "true",

@@ -30,6 +30,11 @@ impl MaxBw {
         }
     }
 
+    /// Takes the maximum of another window in place of the cycles'.
+    pub(crate) fn replace(&mut self, bw: u32) {
+        *self = Self { cycles: [0, bw], greater: bw };
+    }
+
     /// Forgets the previous cycle, unless this one has no samples yet.
     pub(crate) fn advance(&mut self) {
         let [_, latest] = self.cycles;

@@ -62,7 +62,7 @@ use burst::PlannedBurst;
 use congestion::{LowerBounds, Signals};
 use ecn::Ecn;
 pub(crate) use excess::{EcnExcess, Flight};
-use max_bw::MaxBw;
+pub(crate) use max_bw::MaxBw;
 pub(crate) use min_rtt::EqualRtt;
 use min_rtt::{MinRtt, ProbeRtt};
 pub use params::{Numbers, Params};

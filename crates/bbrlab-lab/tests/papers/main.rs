@@ -86,10 +86,14 @@ fn ms(ns: u64) -> f64 {
 }
 
 /// Each flow's start and stop in seconds; without a stop the end of the run.
+/// To a microsecond: some starts are the nanosecond before what is printed.
 fn times_s(run: &Run) -> Vec<(f64, f64)> {
     let end = ms(run.duration.0) / 1e3;
+    let printed = |at: f64| (at * 1e3).round() / 1e6;
     let flows = run.flows.iter();
-    flows.map(|flow| (ms(flow.start.0) / 1e3, flow.stop.map_or(end, |at| ms(at.0) / 1e3))).collect()
+    flows
+        .map(|flow| (printed(ms(flow.start.0)), flow.stop.map_or(end, |at| ms(at.0) / 1e3)))
+        .collect()
 }
 
 /// The same of the data file.

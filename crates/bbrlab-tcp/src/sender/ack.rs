@@ -104,9 +104,7 @@ impl Sender {
 
     /// Processes the peer's acknowledgement, window and SACK blocks. Linux: `tcp_ack`.
     pub(super) fn ack(&mut self, segment: &Segment, flag: u32, host: &mut impl Host) {
-        if self.hooks.notes_in_flight {
-            self.check_app_limited();
-        }
+        self.check_app_limited_at_event();
         if flag != 0 || !self.predicted_ack(segment, host) {
             self.general_ack(segment, flag, host);
         }

@@ -339,6 +339,14 @@ impl Sender {
         self.check_backlog();
     }
 
+    /// The same at an ACK or a timer, where the tree of BBRv2 and BBRv3 asks as well, and ns-3 does not.
+    #[inline]
+    pub(super) fn check_app_limited_at_event(&mut self) {
+        if self.hooks.notes_in_flight && !self.mechanisms.is_ns3 {
+            self.check_app_limited();
+        }
+    }
+
     /// The same before something that copies the packets in flight itself. Mostly there is more to send, so that nothing else
     /// matters.
     #[inline]

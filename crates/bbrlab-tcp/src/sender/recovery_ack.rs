@@ -53,9 +53,7 @@ impl Sender {
         }
         self.refresh_clock(now);
         self.note_echo(ack.has_ts, ack.tsecr);
-        if self.hooks.notes_in_flight {
-            self.check_app_limited();
-        }
+        self.check_app_limited_at_event();
         self.take_sacked(ack, &blocks, from, host);
         self.send_pending(now, host);
         true

@@ -344,9 +344,7 @@ impl Sender {
             self.move_timer(self.timer.timeout, host);
             return;
         }
-        if self.hooks.notes_in_flight {
-            self.check_app_limited();
-        }
+        self.check_app_limited_at_event();
         match self.timer.pending {
             TimerPurpose::None => {}
             TimerPurpose::Reordering => self.rack_reordering_timeout(host),

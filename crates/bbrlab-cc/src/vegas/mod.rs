@@ -12,6 +12,8 @@
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
 
+mod ns3;
+
 use crate::linux_int::{after, trunc_u32};
 use crate::params::ParamTable;
 use crate::reno;
@@ -41,6 +43,11 @@ pub const PARAMS: &[ParamSpec] = &[
         name: "diff",
         default: "\"base\"",
         summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": the same over rtt (ns-3)",
+    },
+    ParamSpec {
+        name: "growth",
+        default: "\"linux\"",
+        summary: "\"ns3\": slow start adds a segment an ACK, a round ends with the ACK of its last segment, a loss sets ssthresh one segment below cwnd",
     },
 ];
 
@@ -136,6 +143,8 @@ pub struct Vegas {
     gamma: u32,
     /// Whether the queue is estimated over the RTT, not over its minimum.
     is_over_rtt: bool,
+    /// Whether the window grows and shrinks as ns-3's.
+    is_of_ns3: bool,
     round: RttRound,
 }
 
@@ -153,6 +162,7 @@ impl Vegas {
             beta: params.integer("beta", packets.clone())?,
             gamma: params.integer("gamma", packets)?,
             is_over_rtt,
+            is_of_ns3: params.choice("growth", &[("linux", false), ("ns3", true)])?,
             round: RttRound::default(),
         })
     }
@@ -175,13 +185,13 @@ impl Vegas {
             if diff > self.gamma {
                 // Plus one, because the division has rounded down.
                 ctl.cwnd = cwnd.min(target.wrapping_add(1));
-                ctl.ssthresh = ctl.ssthresh.min(ctl.cwnd);
+                ctl.ssthresh = self.ssthresh_below(&ctl);
             } else {
-                reno::slow_start(&mut ctl, acked);
+                self.slow_start(&mut ctl, acked);
             }
         } else if diff > self.beta {
             ctl.cwnd = cwnd.wrapping_sub(1);
-            ctl.ssthresh = ctl.ssthresh.min(ctl.cwnd);
+            ctl.ssthresh = self.ssthresh_below(&ctl);
         } else if diff < self.alpha {
             ctl.cwnd = cwnd.wrapping_add(1);
         }
@@ -192,6 +202,34 @@ impl Vegas {
         }
         ctl.ssthresh = reno::current_ssthresh(&Conn { ctl, ..*conn });
         ctl
+    }
+
+    /// ssthresh with which the window is not below it. Linux: `tcp_vegas_ssthresh`.
+    fn ssthresh_below(&self, ctl: &Control) -> u32 {
+        if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
+    }
+
+    fn slow_start(&self, ctl: &mut Control, acked: u32) {
+        if self.is_of_ns3 {
+            ns3::slow_start(ctl);
+        } else {
+            reno::slow_start(ctl, acked);
+        }
+    }
+
+    /// Growth without a judgement of the queue.
+    fn increase_like_reno(&self, conn: &Conn, acked: u32) -> Control {
+        if self.is_of_ns3 {
+            ns3::increase_like_reno(conn.ctl, acked)
+        } else {
+            reno::cong_avoid(conn, acked)
+        }
+    }
+
+    /// Whether this ACK ends the round trip.
+    fn is_round_over(&self, ack: u32) -> bool {
+        let beg_snd_nxt = self.round.beg_snd_nxt;
+        if self.is_of_ns3 { ns3::is_round_over(ack, beg_snd_nxt) } else { after(ack, beg_snd_nxt) }
     }
 }
 
@@ -216,7 +254,7 @@ impl CongestionControl for Vegas {
     }
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        reno::ssthresh(conn)
+        if self.is_of_ns3 { ns3::ssthresh(&conn.ctl) } else { reno::ssthresh(conn) }
     }
 
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
@@ -225,21 +263,21 @@ impl CongestionControl for Vegas {
 
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
         if !self.round.doing_vegas_now {
-            return reno::cong_avoid(conn, acked);
+            return self.increase_like_reno(conn, acked);
         }
-        if after(ack, self.round.beg_snd_nxt) {
+        if self.is_round_over(ack) {
             self.round.beg_snd_nxt = conn.snd_nxt;
             let ctl = if self.round.has_enough() {
                 self.adjust(conn, acked)
             } else {
-                reno::cong_avoid(conn, acked)
+                self.increase_like_reno(conn, acked)
             };
             self.round.clear();
             return ctl;
         }
         let mut ctl = conn.ctl;
         if conn.in_slow_start() {
-            reno::slow_start(&mut ctl, acked);
+            self.slow_start(&mut ctl, acked);
         }
         ctl
     }

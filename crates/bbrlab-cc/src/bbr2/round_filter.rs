@@ -1,0 +1,61 @@
+//! The maximum of the bandwidth over a number of rounds, which the thesis of 2020 kept from BBR v1.
+//!
+//! The alpha forgets with each probing cycle. The thesis's cycle does not end while cwnd, at one BDP, keeps UP from
+//! reaching 1.25 of it: what forgets there is this filter.
+//!
+//! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
+
+use crate::bbr_bounded::MaxBw;
+use crate::windowed_filter::WindowedFilter;
+
+/// The filter, which does nothing over 0 rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RoundFilter {
+    window: u32,
+    round: u32,
+    max: WindowedFilter,
+}
+
+impl RoundFilter {
+    /// Over this many rounds.
+    pub(super) fn over(rounds: u8) -> Self {
+        Self { window: rounds.into(), ..Self::default() }
+    }
+
+    /// A round has begun.
+    pub(super) fn count_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// Adds a sample to the maximum of the model: to this one over rounds, if there are any, else to the cycle's.
+    #[inline]
+    pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
+        if self.window == 0 {
+            max_bw.take(bw);
+        } else {
+            max_bw.replace(self.max.running_max(self.window, self.round, bw));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn maximum(rounds: u8, samples: &[u32]) -> u32 {
+        let (mut filter, mut max_bw) = (RoundFilter::over(rounds), MaxBw::default());
+        for &bw in samples {
+            filter.count_round();
+            filter.take(&mut max_bw, bw);
+        }
+        max_bw.get()
+    }
+
+    #[test]
+    fn a_maximum_is_forgotten_after_its_rounds_and_without_rounds_kept_until_cycles_end() {
+        let fading = [&[100][..], &[60; 11]].concat();
+        assert_eq!(maximum(10, &fading[..11]), 100);
+        assert_eq!(maximum(10, &fading), 60);
+        assert_eq!(maximum(0, &fading), 100);
+    }
+}

@@ -1,0 +1,72 @@
+//! What ns-3's `TcpVegas` does differently.
+//!
+//! - The window grows by one segment an ACK, however many it acknowledges, up to ssthresh and where there are too few
+//!   samples: `TcpNewReno::SlowStart`, `CongestionAvoidance`.
+//! - A round trip ends with the ACK for the last segment of the one before, not with the next one.
+//! - ssthresh is at most one segment below cwnd, and a loss sets it to that, not to half.
+//!
+//! Sources: ns-3.27 `tcp-vegas.cc`, `IncreaseWindow`, `GetSsThresh`; `tcp-congestion-ops.cc`.
+//! Deviations: above ssthresh, cwnd gains a whole segment after cwnd ACKs, not some bytes at each.
+
+use crate::Control;
+use crate::linux_int::before;
+use crate::reno;
+
+/// Whether this ACK ends the round trip that began when `beg_snd_nxt` was to be sent next.
+pub(super) fn is_round_over(ack: u32, beg_snd_nxt: u32) -> bool {
+    !before(ack, beg_snd_nxt)
+}
+
+/// One segment for an ACK. ns-3: `TcpNewReno::SlowStart`.
+pub(super) fn slow_start(ctl: &mut Control) {
+    ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
+}
+
+/// One segment for an ACK below ssthresh, one for cwnd ACKs from there on; an ACK for several segments that reaches
+/// ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
+    let mut left = acked;
+    if ctl.cwnd < ctl.ssthresh && left > 0 {
+        slow_start(&mut ctl);
+        left -= 1;
+    }
+    if ctl.cwnd >= ctl.ssthresh && left > 0 {
+        let weight = ctl.cwnd;
+        reno::cong_avoid_ai(&mut ctl, weight, 1);
+    }
+    ctl
+}
+
+/// ssthresh, one segment below cwnd if it was above that; at least two. ns-3: `TcpVegas::GetSsThresh`.
+pub(super) fn ssthresh(ctl: &Control) -> u32 {
+    ctl.ssthresh.min(ctl.cwnd.saturating_sub(1)).max(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(cwnd: u32, ssthresh: u32) -> Control {
+        Control { cwnd, ssthresh, cwnd_clamp: u32::MAX, ..Control::default() }
+    }
+
+    #[test]
+    fn an_ack_for_two_segments_counts_once_and_both_ways_at_ssthresh() {
+        assert_eq!(increase_like_reno(window(10, 100), 2).cwnd, 11);
+        let ctl = increase_like_reno(window(10, 11), 2);
+        assert_eq!((ctl.cwnd, ctl.cwnd_cnt), (11, 1));
+        assert_eq!(increase_like_reno(window(10, 11), 1).cwnd_cnt, 0);
+    }
+
+    #[test]
+    fn a_loss_costs_no_more_than_what_ssthresh_is_below_cwnd() {
+        assert_eq!(ssthresh(&window(40, 30)), 30);
+        assert_eq!(ssthresh(&window(40, 50)), 39);
+        assert_eq!(ssthresh(&window(2, 50)), 2);
+    }
+
+    #[test]
+    fn the_ack_for_the_last_segment_ends_a_round() {
+        assert!(is_round_over(1000, 1000) && !is_round_over(999, 1000));
+    }
+}
