@@ -139,6 +139,10 @@ fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     Ok(panels)
 }
 
+/// How lines are broken: the first as many as there are colours, the next as many, and so on.
+const DASHES: [Option<(f64, f64)>; 4] =
+    [None, Some((6.0, 3.0)), Some((2.0, 2.5)), Some((11.0, 3.0))];
+
 struct Sheet<'a> {
     input: &'a CdfInput<'a>,
     panels: Vec<(String, Vec<Cdf>)>,
@@ -192,7 +196,9 @@ impl<'a> Sheet<'a> {
 
     fn stroke(&self, name: &str) -> Stroke {
         let place = self.names.iter().position(|known| known == name).unwrap_or(0);
-        Stroke::new(palette::of_many(place, self.names.len()), 1.6)
+        // Names have no order that a ramp of colours could show: with more of them than colours, dashes tell the rounds apart.
+        let dash = DASHES[place / palette::COLORS % DASHES.len()];
+        Stroke { dash, ..Stroke::new(palette::line(place), 1.6) }
     }
 
     fn legend(&self) -> Vec<Entry> {

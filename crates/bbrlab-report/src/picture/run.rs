@@ -307,7 +307,7 @@ impl<'a> Sheet<'a> {
     /// The names of the curves, if there are several: they have the same colours in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
-        let names = curves.names();
+        let names = curves.drawn();
         if names.len() < 2 && self.rows.len() <= SINGLE_CURVES {
             return Vec::new();
         }

@@ -62,6 +62,9 @@ pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     }
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
+            (None, _) if lasting(run) < 2 => {
+                "no Jain's index: it is that of several flows that last".to_owned()
+            }
             (None, _) => "the flows were never all active, so there is no Jain's index".to_owned(),
             (jain, None) => format!("Jain's index {}", fixed(jain, 4)),
             (jain, steady) => {
@@ -71,6 +74,15 @@ pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
         line(&mut text, &format!("\ngoodput {} Mbit/s, {fairness}", figure(run.goodput_mbps)));
     }
     text
+}
+
+/// How many flows there are besides those that come and go, whose groups tell how many were turned away.
+fn lasting(run: &RunSummary) -> usize {
+    let comes_and_goes = |flow: &&FlowSummary| {
+        let group = run.flow_groups.iter().find(|group| group.group == flow.group);
+        group.is_some_and(|group| group.turned_away.is_some())
+    };
+    run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
 
 /// Swept keys and values in a line.
@@ -411,6 +423,19 @@ mod tests {
             bottleneck  best_effort  25.0      900        0         14.80  14.80  14.80
             bottleneck  voice        25.0       40        0          0.50   0.50   0.50"#]]
         .assert_eq(text[from..].split("\n\n").next().unwrap());
+    }
+
+    #[test]
+    fn one_flow_that_lasts_beside_some_that_come_and_go_has_nobody_to_be_fair_to() {
+        let mut run = sample_run();
+        (run.jain, run.jain_ss) = (None, None);
+        assert!(run_table(&run, None).contains("the flows were never all active"));
+        run.flow_groups[1].turned_away = Some(0);
+        let text = run_table(&run, None);
+        assert!(
+            text.ends_with("no Jain's index: it is that of several flows that last\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -83,6 +83,18 @@ impl<'s, 'a> Curves<'s, 'a> {
         flows.map(|flow| (self.sheet.flow_title(flow), palette::line(flow as usize))).collect()
     }
 
+    /// The same for a legend: flows that come and go have no time series, so no curve.
+    pub(super) fn drawn(&self) -> Vec<(String, RGBColor)> {
+        let lasts = |&flow: &u32| self.sheet.input.run.class(flow).source.arrivals().is_none();
+        let is_drawn: Vec<bool> = if self.sheet.rows.len() > SINGLE_CURVES {
+            self.groups().into_iter().map(|(_, flows)| flows.iter().any(lasts)).collect()
+        } else {
+            (0..).take(self.sheet.rows.len()).map(|flow| lasts(&flow)).collect()
+        };
+        let names = self.names().into_iter().zip(is_drawn);
+        names.filter(|(_, is_drawn)| *is_drawn).map(|(name, _)| name).collect()
+    }
+
     pub(super) fn of(&self, quantity: Quantity) -> Vec<Curve> {
         if self.sheet.rows.len() > SINGLE_CURVES {
             self.by_group(quantity)
