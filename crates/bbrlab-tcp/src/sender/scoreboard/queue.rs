@@ -202,7 +202,7 @@ impl Queue {
     }
 
     /// A lost skb departs again at `wstamp_ns` with the delivery counters `tx`; returns what departs. It is
-    /// [counted](Self::count_repair), stamped, and the youngest then.
+    /// counted, stamped, and the youngest then.
     #[inline]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
         let place = id as usize & self.ring.len().wrapping_sub(1);
