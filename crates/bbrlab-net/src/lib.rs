@@ -25,6 +25,7 @@
 //! | `link/server.rs` | when a packet departs |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
+//! | `link/front.rs` | what stands in front of the queue: loss, policer, thinning |
 //! | `link/thinning.rs` | ACKs of which one of several passes |
 //! | `link/delay_clock.rs` | propagation delays that change |
 //! | `link/chance.rs` | hashes and draws of a link's queue discipline, which is one of `bbrlab_queue` |

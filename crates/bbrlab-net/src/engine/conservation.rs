@@ -60,7 +60,11 @@ impl<P: Load> Network<P> {
         assert!(self.asides.len() as u64 <= in_network, "what a packet carries leaves with it");
         for link in &self.links {
             let stats = &link.stats;
-            let behind_queue = if link.loss_before.is_some() { 0 } else { stats.drops_random };
+            let behind_queue = if link.front.as_ref().is_some_and(|front| front.loss.is_some()) {
+                0
+            } else {
+                stats.drops_random
+            };
             let not_sent = stats.drops() - behind_queue;
             let here = stats.backlog_packets();
             assert_eq!(stats.arrivals, stats.sent_packets + not_sent + here, "{}", link.name);

@@ -8,7 +8,9 @@ use crate::accounts::Accounts;
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_tie, tie};
 use crate::link::stats::LinkStats;
-use crate::link::{Admission, InService, Line, Shadow, has_room, marks_on_arrival, marks_on_wait};
+use crate::link::{
+    Admission, InService, Line, Link, Shadow, has_room, marks_on_arrival, marks_on_wait,
+};
 use crate::packet::{Asides, FlowId, Handle, LinkId, Load, Outgoing, Packet, Packets, Side};
 use crate::route::{Leg, NO_LANE, Target};
 
@@ -84,18 +86,19 @@ impl<P: Load> Network<P> {
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let counts_for_flow = leg.last_rated;
         let (due, now) = (self.due, self.now);
-        if self.links[id.0 as usize].is_plain() {
-            self.arrive_at_plain_link(id, &packet, counts_for_flow);
-            return;
-        }
-        if let Line::Events { in_service: Some(served), .. } = &self.links[id.0 as usize].line
-            && served.departs <= due
-        {
+        let link = &mut self.links[id.0 as usize];
+        match &link.line {
+            Line::Plain(_) => return self.arrive_at_plain_link(id, &packet, counts_for_flow),
+            Line::Virtual { .. } => link.settle(due, id, &mut self.accounts),
             // Departures come before arrivals. The event of this departure is then stale.
-            self.departure(id, served.sequence);
+            &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. }
+                if departs <= due =>
+            {
+                self.departure(id, sequence);
+            }
+            Line::Events { .. } => {}
         }
         let link = &mut self.links[id.0 as usize];
-        link.settle(due, id, &mut self.accounts);
         let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
         let is_data = ticket.is_data();
         let recorded = is_data && link.rated;
@@ -103,7 +106,7 @@ impl<P: Load> Network<P> {
         if recorded {
             self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
-        if self.stops_in_front(id, &packet, recorded) {
+        if self.links[id.0 as usize].front.is_some() && self.stops_in_front(id, &packet, recorded) {
             self.asides.forget(&packet);
             return;
         }
@@ -182,26 +185,25 @@ impl<P: Load> Network<P> {
 
     /// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of
     /// several ACKs.
-    #[inline]
     fn stops_in_front(&mut self, id: LinkId, packet: &Packet<P>, recorded: bool) -> bool {
         let (due, now) = (self.due, self.now);
-        let link = &mut self.links[id.0 as usize];
-        let record = if packet.ticket.is_data()
-            && link.loss_before.as_mut().is_some_and(|loss| loss.loses(due))
-        {
-            link.stats.drops_random += 1;
+        let Link { front, stats, .. } = &mut self.links[id.0 as usize];
+        let Some(front) = front.as_deref_mut() else { return false };
+        let is_data = packet.ticket.is_data();
+        let record = if is_data && front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
+            stats.drops_random += 1;
             self.accounts.losses(packet.flow()).random += 1;
             Record::DropRandom
-        } else if link.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes))
+        } else if front.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes))
         {
-            link.stats.drops_policer = link.stats.drops_policer.map(|drops| drops + 1);
-            if packet.ticket.is_data() {
+            stats.drops_policer = stats.drops_policer.map(|drops| drops + 1);
+            if is_data {
                 self.accounts.losses(packet.flow()).policer += 1;
             }
             Record::DropPoliced
         } else {
-            let thins = link.thinning.as_mut().is_some_and(|thinning| thinning.drops(packet));
-            link.stats.drops_thinned += u64::from(thins);
+            let thins = front.thinning.as_mut().is_some_and(|thinning| thinning.drops(packet));
+            stats.drops_thinned += u64::from(thins);
             return thins;
         };
         if recorded {

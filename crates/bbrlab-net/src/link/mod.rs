@@ -9,6 +9,7 @@
 mod chance;
 mod delay_clock;
 pub(crate) mod delay_histogram;
+mod front;
 mod plain;
 pub(crate) mod queue_length;
 mod serialiser;
@@ -19,7 +20,7 @@ mod token_bucket;
 mod trace_clock;
 
 use bbrlab_link::{Buffer, CakeParams, EcnThreshold, Jitter, LossAt, Queue, Rate, Reorder};
-use bbrlab_queue::{Discipline, Police, Queued, Tins};
+use bbrlab_queue::{Discipline, Queued, Tins};
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::accounts::Accounts;
@@ -30,10 +31,10 @@ use crate::packet::{FlowId, LinkId};
 use crate::rng::Rng;
 use chance::Chance;
 use delay_clock::DelayClock;
+use front::Front;
 pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
-use thinning::Thinning;
 
 /// How drop-tail links are computed. The results are the same; tests compare the two. A link with another queue
 /// discipline always has departure events.
@@ -55,9 +56,7 @@ pub(crate) struct Link {
     /// Propagation delay after the departure, unless it changes.
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
-    pub(crate) loss_before: Option<Box<LossProcess>>,
-    pub(crate) police: Option<Box<Police>>,
-    pub(crate) thinning: Option<Box<Thinning>>,
+    pub(crate) front: Option<Box<Front>>,
     pub(crate) impairments: Impairments,
     pub(crate) tins: Option<Tins>,
     pub(crate) stats: LinkStats,
@@ -115,11 +114,12 @@ pub(crate) struct InService {
 impl Link {
     pub(crate) fn new(link: &bbrlab_link::Link, mode: LinkMode, seed: u64) -> Self {
         let rng = |what: &str| Rng::new(seed, &format!("{}.{what}", link.name));
-        let loss = link.loss.as_ref().map(|model| Box::new(LossProcess::new(model, rng("loss"))));
+        let loss = link.loss.as_ref().map(|model| LossProcess::new(model, rng("loss")));
         let (loss_before, loss) = match link.loss_at {
             LossAt::Before => (loss, None),
-            LossAt::After => (None, loss),
+            LossAt::After => (None, loss.map(Box::new)),
         };
+        let front = Front::of(link, loss_before);
         let jitter = link.jitter.map(|jitter| Box::new((jitter, rng("jitter"), Time::ZERO)));
         let reorder = link.reorder.map(|reorder| Box::new((reorder, rng("reorder"))));
         let server = match (&link.queue, &link.rate) {
@@ -131,9 +131,7 @@ impl Link {
         let delay = link.delay_steps.as_ref().map(|changes| Box::new(DelayClock::new(changes)));
         let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none() && delay.is_none();
         let is_plain = is_quiet
-            && loss_before.is_none()
-            && link.police.is_none()
-            && link.ack_thinning.is_none()
+            && front.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
         let line = match (link.queue, mode) {
@@ -157,9 +155,7 @@ impl Link {
             rated: link.rate.is_limited(),
             delay: if delay.is_some() { Span::ZERO } else { link.delay },
             ecn_threshold: link.ecn_threshold,
-            loss_before,
-            thinning: link.ack_thinning.map(|of| Box::new(Thinning::new(of))),
-            police: link.police.as_ref().map(|policer| Box::new(Police::new(policer))),
+            front,
             impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
             tins,
             stats: LinkStats {
