@@ -14,8 +14,9 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{CYCLE_LEN, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// Where in the cycle we are, and since when.
+/// Where in the cycle we are, and since when. Packed, so that what an ACK needs of [`Bbr`] fills few cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(Rust, packed(4))]
 pub(super) struct GainCycle {
     /// Start of the phase in microseconds, on the clock of `delivered_mstamp`. Linux: `cycle_mstamp`.
     pub(super) mstamp: u64,

@@ -129,25 +129,35 @@ impl State {
 pub type Bbr1 = Bbr<Plain>;
 
 /// BBR v1 with some steps replaced by those of `V`. Linux: `struct bbr`, grouped by idea.
+///
+/// With a thousand flows an ACK finds this outside the cache, so what each ACK needs lies side by side, in
+/// [`Bbr1::HOT`] bytes from the beginning to the midst of `policer`.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Bbr<V: Variant> {
-    state: State,
+    aggregation: Aggregation,
+    min_rtt: MinRtt,
+    model: Model,
+    cycle: GainCycle,
     pacing_gain_q8: u32,
     cwnd_gain_q8: u32,
-    model: Model,
-    min_rtt: MinRtt,
     full_pipe: FullPipe,
-    cycle: GainCycle,
-    probe_rtt: ProbeRtt,
     recovery: Recovery,
-    policer: Policer,
-    aggregation: Aggregation,
+    state: State,
     /// Set when sending resumes after an application-limited idle time, until something is delivered.
     idle_restart: bool,
     /// Whether the initial pacing rate came from a measured RTT.
     has_seen_rtt: bool,
+    policer: Policer,
+    // What few ACKs need.
+    probe_rtt: ProbeRtt,
     steps: V::Steps,
     variant: V,
+}
+
+impl Bbr1 {
+    /// Bytes from its beginning that an ACK touches.
+    pub const HOT: usize = std::mem::offset_of!(Self, policer) + 2;
 }
 
 impl<V: Variant> Bbr<V> {

@@ -49,8 +49,15 @@ pub(super) enum Verdict {
 }
 
 /// The sampling interval and its result. Fields as in the kernel (there with the prefix `lt_`).
+///
+/// What every ACK asks comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub(super) struct Policer {
+    is_sampling: bool,
+    use_bw: bool,
+    /// Rounds in the interval, or in use.
+    rtt_cnt: u8,
     /// Bandwidth of the interval before, or the policed one; 0 for none.
     bw: u32,
     /// `delivered` at the start of the interval.
@@ -59,10 +66,6 @@ pub(super) struct Policer {
     last_stamp_ms: u32,
     /// `lost` at the start of the interval.
     last_lost: u32,
-    /// Rounds in the interval, or in use.
-    rtt_cnt: u8,
-    is_sampling: bool,
-    use_bw: bool,
 }
 
 impl Policer {
@@ -177,8 +180,8 @@ impl Policer {
 
     /// Linux: `bbr_reset_lt_bw_sampling_interval`.
     fn start_interval(&mut self, conn: &Conn) {
-        let Self { bw, is_sampling, use_bw, .. } = *self;
-        *self = Self { bw, is_sampling, use_bw, ..Self::starting_at(conn) };
+        let Self { is_sampling, use_bw, bw, .. } = *self;
+        *self = Self { is_sampling, use_bw, bw, ..Self::starting_at(conn) };
     }
 
     pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -511,7 +511,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn note_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
-        self.rtt_sample_us = Some(ca_rtt_us);
+        self.rtt_sample_us = ca_rtt_us;
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
         self.update_probe_timeout();

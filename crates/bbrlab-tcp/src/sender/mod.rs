@@ -109,6 +109,9 @@ use window::PeerWindow;
 /// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 
+/// No RTT sample in microseconds: 71 minutes.
+const NO_SAMPLE: u32 = u32::MAX;
+
 /// Linux: `sk_pacing_shift`.
 const PACING_SHIFT: u32 = 10;
 
@@ -177,7 +180,7 @@ struct Counts {
 /// With a thousand senders each event finds its sender outside the cache, so the fields lie in the order in which events
 /// need them, in cache lines of 64 bytes (a test in `tests.rs` tells which). A packet takes seven of them: six from the last
 /// half of `limits` to the front of the queue in `board`, and one from the end of `stats` to the beginning of `sampler`. An
-/// ACK takes five more, from `rack` to what BBRv1 keeps in `cc`. What few packets and ACKs need lies before, between and
+/// ACK takes four more, from `rack` to what BBRv1 keeps in `cc`. What few packets and ACKs need lies before, between and
 /// behind these.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -218,10 +221,12 @@ pub struct Sender {
     // What else sending a packet needs.
     stats: Stats,
     pace: Pace,
-    reordering: Reordering,
+    /// Bytes acknowledged; the SYN counts as one.
+    acked_bytes: u64,
     sampler: RateSampler,
     // A burst of several segments, and what an ACK needs that is not predicted.
     burst_size: BurstSize,
+    reordering: Reordering,
     counts: Counts,
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
@@ -233,11 +238,10 @@ pub struct Sender {
     _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,
-    /// Bytes acknowledged; the SYN counts as one.
-    acked_bytes: u64,
+    /// The RTT sample that nobody has taken yet, [`NO_SAMPLE`] if there is none.
+    rtt_sample_us: u32,
     tlp: Tlp,
     rtt: RttEstimator,
-    rtt_sample_us: Option<u32>,
     cc: Cc,
 }
 
@@ -308,7 +312,7 @@ impl Sender {
             reordering: Reordering::NONE,
             snd_sml: config.isn,
             rcv_tsecr: None,
-            rtt_sample_us: None,
+            rtt_sample_us: NO_SAMPLE,
             state: State::Closed,
             mechanisms,
             sending: Sending::of(&config.stack),
@@ -548,7 +552,8 @@ impl Sender {
 
     /// Takes the RTT sample of the last segment, in microseconds; `None` until there is a new one.
     pub fn take_rtt_sample(&mut self) -> Option<u32> {
-        self.rtt_sample_us.take()
+        let sample_us = std::mem::replace(&mut self.rtt_sample_us, NO_SAMPLE);
+        (sample_us != NO_SAMPLE).then_some(sample_us)
     }
 
     /// The retransmission timeout in jiffies. Linux: `icsk_rto`.

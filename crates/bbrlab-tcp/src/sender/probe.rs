@@ -14,7 +14,7 @@ use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
 /// Largest useful number of doublings of the probe timeout. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
-const BACKOFF_MAX: u32 = 10;
+const BACKOFF_MAX: u8 = 10;
 
 /// Largest number of doublings that is counted. Linux: `tcp_retries2`.
 const RETRIES_2: u32 = 15;

@@ -119,12 +119,13 @@ pub(super) struct XmitTimer {
     wheel: WheelTimer,
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
-    /// Number of doublings of the timeout. Linux: `icsk_backoff`.
-    backoff: u32,
+    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This and the next two have the kernel's width, but stop at
+    /// its end: a connection does not give up here.
+    backoff: u8,
     /// Timeouts since the last progress. Linux: `icsk_retransmits`.
-    retransmits: u32,
+    retransmits: u8,
     /// Zero-window probes since the last ACK. Linux: `icsk_probes_out`.
-    probes_out: u32,
+    probes_out: u8,
 }
 
 impl XmitTimer {
@@ -177,20 +178,20 @@ impl XmitTimer {
 
     /// Doubles the timeout.
     pub(super) fn back_off(&mut self, hz: u32, longest_s: u32) {
-        self.backoff += 1;
+        self.backoff = self.backoff.saturating_add(1);
         self.rto = crate::rtt::backed_off(self.rto, hz).min(longest_s * hz);
     }
 
     /// Number of doublings of the timeout.
-    pub(super) const fn backoff(&self) -> u32 {
+    pub(super) const fn backoff(&self) -> u8 {
         self.backoff
     }
 
     /// Counts a zero-window probe and doubles the interval to the next, at most `most` times.
     pub(super) fn back_off_probes(&mut self, most: u32) {
-        self.probes_out += 1;
-        if self.backoff < most {
-            self.backoff += 1;
+        self.probes_out = self.probes_out.saturating_add(1);
+        if u32::from(self.backoff) < most {
+            self.backoff = self.backoff.saturating_add(1);
         }
     }
 
@@ -200,7 +201,7 @@ impl XmitTimer {
     }
 
     /// Zero-window probes since the last ACK.
-    pub(super) const fn probes_out(&self) -> u32 {
+    pub(super) const fn probes_out(&self) -> u8 {
         self.probes_out
     }
 
@@ -212,7 +213,7 @@ impl XmitTimer {
 
     /// Counts a timeout.
     pub(super) fn note_timeout(&mut self) {
-        self.retransmits += 1;
+        self.retransmits = self.retransmits.saturating_add(1);
     }
 
     /// New data was acknowledged: resets the count of timeouts.
@@ -222,7 +223,7 @@ impl XmitTimer {
     }
 
     /// Timeouts since the last progress.
-    pub(super) const fn retransmits(&self) -> u32 {
+    pub(super) const fn retransmits(&self) -> u8 {
         self.retransmits
     }
 
