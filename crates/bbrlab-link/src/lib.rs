@@ -2,6 +2,7 @@
 //!
 //! This crate has no behaviour. The doc comment of each type says what its values mean; `net` implements them.
 
+mod airtime;
 mod delay;
 mod link;
 mod loss;
@@ -9,6 +10,7 @@ mod policer;
 mod queue;
 mod rate;
 
+pub use airtime::Airtime;
 pub use delay::{DelaySteps, Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};

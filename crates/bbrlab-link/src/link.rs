@@ -2,6 +2,7 @@
 
 use bbrlab_units::{Bytes, Span};
 
+use crate::airtime::Airtime;
 use crate::delay::{DelaySteps, Jitter, Reorder};
 use crate::loss::{Loss, LossAt};
 use crate::policer::{PeakRate, Policer};
@@ -24,6 +25,8 @@ pub struct Link {
     pub burst: Option<Bytes>,
     /// A second bucket beside that of `burst`: a packet leaves as soon as both have tokens for all of it.
     pub peak_rate: Option<PeakRate>,
+    /// The medium that it shares with other links. Needs a rate that is not a trace, and no bucket.
+    pub airtime: Option<Airtime>,
     /// Propagation delay; of one that changes, the delay at the start.
     pub delay: Span,
     /// How the propagation delay changes.
@@ -63,6 +66,7 @@ impl Link {
             rate_change: RateChange::Follow,
             burst: None,
             peak_rate: None,
+            airtime: None,
             delay: Span::ZERO,
             delay_steps: None,
             buffer,

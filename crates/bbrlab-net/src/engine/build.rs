@@ -18,6 +18,9 @@ impl<P: Load> Network<P> {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
         self.links.push(Link::new(link, mode, self.seed));
+        if let Some(airtime) = link.airtime {
+            self.share_medium(id, airtime);
+        }
         self.link_timers.add(id.0);
         self.arm_link_timer(id);
         id

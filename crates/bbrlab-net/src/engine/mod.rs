@@ -1,5 +1,6 @@
 //! The engine: the network, its clock, and the loop that runs its events.
 
+mod airtime;
 mod build;
 mod conservation;
 mod path;
@@ -23,6 +24,8 @@ use crate::port::{Handler, Port};
 use crate::route::{Leg, Source, Target};
 use crate::timers::{Popped, Timers};
 use crate::tournament::Tournament;
+
+use airtime::Medium;
 
 pub use conservation::Conservation;
 
@@ -99,6 +102,8 @@ pub struct Network<P: Load> {
     /// One timer per link, for its queue discipline.
     link_timers: Timers,
     links: Vec<Link>,
+    /// What links share.
+    media: Vec<Medium>,
     packets: Packets<P>,
     asides: Asides<P>,
     accounts: Accounts,
@@ -136,6 +141,7 @@ impl<P: Load> Network<P> {
             even_timer: NO_TIMER,
             link_timers: Timers::new(1),
             links: Vec::new(),
+            media: Vec::new(),
             packets: Packets::new(),
             asides: Asides::new(),
             accounts: Accounts::default(),

@@ -280,7 +280,8 @@ impl<P: Load> Network<P> {
         let Line::Events { queue, chance, in_service, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
-        let idle = in_service.is_none();
+        let is_free = |place: u32| self.media[place as usize].is_free();
+        let idle = in_service.is_none() && link.medium.is_none_or(is_free);
         let fits = link.server.admits(queued.wire_bytes);
         let mut drops = Drops {
             id,
@@ -309,9 +310,18 @@ impl<P: Load> Network<P> {
         self.arm_link_timer(id);
     }
 
+    /// Takes the next packet into service, on a shared medium when the link's turn comes.
+    #[inline]
+    fn start_service(&mut self, id: LinkId, from: Time) {
+        match self.links[id.0 as usize].medium {
+            None => self.serve_next(id, from),
+            Some(medium) => self.serve_in_turn(id, medium, from),
+        }
+    }
+
     /// Takes the next packet into service. Service begins at its arrival, at `from`, or when the packet before it has
     /// departed, whichever is last.
-    fn start_service(&mut self, id: LinkId, from: Time) {
+    pub(super) fn serve_next(&mut self, id: LinkId, from: Time) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
         let Line::Events { queue, chance, in_service, served } = &mut link.line else {

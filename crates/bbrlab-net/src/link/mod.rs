@@ -59,6 +59,8 @@ pub(crate) struct Link {
     pub(crate) front: Option<Box<Front>>,
     pub(crate) impairments: Impairments,
     pub(crate) tins: Option<Tins>,
+    /// The medium that it shares, by its number in the network.
+    pub(crate) medium: Option<u32>,
     pub(crate) stats: LinkStats,
     pub(crate) name: String,
 }
@@ -134,6 +136,8 @@ impl Link {
             && front.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
+        // When a packet departs from a shared medium is known when its turn comes.
+        let mode = if link.airtime.is_some() { LinkMode::DepartureEvents } else { mode };
         let line = match (link.queue, mode) {
             (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {
                 Line::Plain(Ledger::new(link.buffer))
@@ -158,6 +162,7 @@ impl Link {
             front,
             impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
             tins,
+            medium: None,
             stats: LinkStats {
                 drops_policer: link.police.map(|_| 0),
                 drops_dequeue: (link.queue != Queue::DropTail).then_some(0),
