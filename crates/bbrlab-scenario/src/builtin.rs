@@ -100,6 +100,7 @@ builtins! {
     "examples.parking-lot": "examples/parking-lot.toml",
     "examples.two-way": "examples/two-way.toml",
     "networks.wifi": "networks/wifi.toml",
+    "networks.shared-airtime": "networks/shared-airtime.toml",
     "networks.cellular": "networks/cellular.toml",
     "networks.blockage": "networks/blockage.toml",
     "networks.leo": "networks/leo.toml",

@@ -154,6 +154,7 @@ fn lower_link<'s>(
     buffers: &mut Vec<(u32, BufferSpec)>,
 ) -> LinkHops<'s> {
     let number = |links: &[Link]| u32::try_from(links.len()).expect("bounded by LINKS_MAX");
+    let first = number(links);
     let mut plain = spec.link.clone();
     if let Some(path) = path {
         plain.rate = path.rate;
@@ -193,8 +194,11 @@ fn lower_link<'s>(
         hops
     };
     let reorder = spec.reorder;
+    // No other link of the file has this number.
+    let airtime = spec.airtime.map(|airtime| airtime.of(first));
     let link = Link {
         name: name.to_owned(),
+        airtime,
         queue: spec.queue.queue,
         loss: lower_loss(&spec.loss),
         peak_rate: spec.peak_rate.map(|peak| peak.of(plain)),
@@ -204,6 +208,7 @@ fn lower_link<'s>(
     let forward = direction(link, BufferSpec::of_link(spec), spec.slot, 1);
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let link = Link {
+        airtime,
         queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
         rate_change: plain.rate_change,
         framing: plain.framing,

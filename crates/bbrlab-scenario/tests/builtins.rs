@@ -131,6 +131,7 @@ fn every_built_in_scenario_can_be_run() {
         examples.parking-lot: 2 runs, 4 flows, 396302 packets
         examples.two-way: 1 runs, 2 flows, 294566 packets
         networks.wifi: 4 runs, 1 flows, 592080 packets
+        networks.shared-airtime: 12 runs, 1 flows, 639348 packets
         networks.cellular: 3 runs, 1 flows, 888150 packets
         networks.blockage: 3 runs, 1 flows, 1477617 packets
         networks.leo: 3 runs, 1 flows, 1657387 packets

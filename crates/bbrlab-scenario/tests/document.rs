@@ -102,7 +102,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 26] = [
+const VALUES: [(&str, &str, &str); 27] = [
+    ("bottleneck", "airtime", "{ overhead = \"1ms\", no = 1 }"),
     ("bottleneck", "trace", "{ rows = [\"time_s,loss\", \"0,0\"], no = 1 }"),
     (
         "bottleneck",

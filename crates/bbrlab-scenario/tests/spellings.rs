@@ -121,6 +121,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "slot = { min_delay = \"0ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }",
             "reverse_slot = \"4ms\"",
             "reverse_slot = { min_delay = \"2ms\", max_delay = \"8ms\" }",
+            "reverse_rate = \"forward\"\nairtime = \"186us\"",
+            "reverse_rate = \"forward\"\nairtime = { overhead = \"185.5us\", packets = 64, time = \"5.484ms\" }",
             "queue = { discipline = \"codel\", target = \"5ms\", limit = \"1000pkt\" }",
             "queue = { discipline = \"codel\", target = \"3ms\", interval = \"60ms\", ecn = true }",
             "queue = { discipline = \"fq_codel\", flows = 64, quantum = \"300B\", ce_threshold = \"1ms\" }",

@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -566,6 +566,35 @@ fn queues_loss_and_reordering() {
         note: keys of `bottleneck.reverse_slot`: min_delay, max_delay, packets, limit, bytes
             [bottleneck] + reverse_slot = { min_delay = "4ms", packet = 1 } | 7:37-42 | found an unknown key
                 help: did you mean `packets`?
+        `bottleneck.airtime`: expected a time such as "30ms"
+            [bottleneck] + airtime = 5      | 7:11-11 | found the number 5, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+            [bottleneck] + airtime = "-1us" | 7:11-16 | found "-1us", which is negative
+        `bottleneck.airtime.overhead`: expected what a turn takes beside its packets, such as "186us"
+            [bottleneck] + airtime = { packets = 4 } | 7:11-25 | found nothing: the key is missing
+        `bottleneck.airtime.packets`: expected a whole number from 1 to 1000000000
+            [bottleneck] + airtime = { overhead = "1us", packets = 0 } | 7:41-41 | found the number 0
+        `bottleneck.airtime.time`: expected a time above zero such as "30ms"
+            [bottleneck] + airtime = { overhead = "1us", time = "0s" }; reverse_rate = "forward" | 7:38-41 | found "0s", which is zero
+        `bottleneck.airtime.txop`: expected a key of `bottleneck.airtime`
+        note: keys of `bottleneck.airtime`: overhead, packets, time
+            [bottleneck] + airtime = { overhead = "1us", txop = "4ms" }; reverse_rate = "forward" | 7:31-34 | found an unknown key
+        `bottleneck.airtime`: expected a `reverse_rate` as well
+            [bottleneck] + airtime = "186us" | 7:1-7 | found a direction without one, which takes no time on the medium
+        `bottleneck.airtime`: expected a `rate` as well
+            rate = "50Mbit/s" -> airtime = "186us"; reverse_rate = "1Mbit/s" | 4:1-7 | found a direction without one, which takes no time on the medium
+        `bottleneck.buffer`: expected a `rate` as well
+            also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
+        `bottleneck.airtime`: expected a `reverse_rate` that is no Mahimahi trace
+            [bottleneck] + airtime = "186us"; reverse_rate = { opportunities_ms = [1] } | 7:1-7 | found delivery opportunities, which are one direction's own
+        `bottleneck.airtime`: expected no `burst`
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; burst = "9KB" | 7:1-7 | found a token bucket, whose packets would hold the medium while they wait
+        `bottleneck.airtime`: expected no `slot` or `reverse_slot`
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; reverse_slot = "4ms" | 7:1-7 | found both, and slots stand for waiting for the medium
+        `bottleneck.airtime`: expected `rate_change = "follow"`
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", where a packet's departure is fixed when it arrives
+        `bottleneck.airtime`: expected no `bandwidth` of `cake`
+            [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which sends when it wants to
         `bottleneck.buffer`: expected a `rate` as well
             rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
         `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
@@ -673,7 +702,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -712,7 +741,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

@@ -184,6 +184,25 @@ fn a_slot_lets_so_many_packets_pass() {
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
 
+/// Two packets and their ACK take 3 turns, 2 · 1,514 B and 66 B: 0.6 + 1.2112 + 0.0264 ms.
+#[test]
+fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
+    let cycle_ms = 3.0 * 0.2 + 2.0 * 0.6056 + 0.0264;
+    let expected = 2.0 * 1448.0 * 8.0 / 1000.0 / cycle_ms;
+    for cc in [BBR, CUBIC] {
+        let shared = one("", "airtime = \"0.2ms\"\nreverse_rate = \"forward\"", cc);
+        let got = shared.summary.flows[0].goodput_ss_mbps.unwrap();
+        // Delayed ACKs are not always one of two packets.
+        assert!((got / expected - 1.0).abs() < 0.03, "{cc}: {got} of {expected}");
+    }
+    // Turns of 32: 4 packets and 2 ACKs a millisecond, so nearly the rate.
+    let turns = "airtime = { overhead = \"0.2ms\", packets = 32 }\nreverse_rate = \"forward\"";
+    let cycle_ms = 2.0 * 0.2 + 32.0 * 0.6056 + 16.0 * 0.0264;
+    let expected = 32.0 * 1448.0 * 8.0 / 1000.0 / cycle_ms;
+    let got = one("", turns, CUBIC).summary.flows[0].goodput_ss_mbps.unwrap();
+    assert!((got / expected - 1.0).abs() < 0.03, "{got} of {expected}");
+}
+
 #[test]
 fn acks_come_as_often_as_delack_says() {
     let acks = |delack: &str| {

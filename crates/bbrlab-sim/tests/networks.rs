@@ -41,6 +41,22 @@ fn each_network_leaves_its_mark() {
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }
 
+/// Of n packets and their ACKs without aggregation each costs a turn of 0.1855 ms, and 1,514 or 66 B at 65 Mbit/s.
+#[test]
+fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
+    let shared = first_flows("networks.shared-airtime");
+    let takes = |bytes: f64| 0.1855 + bytes * 8.0 / 65e3;
+    for flows in shared.chunks(6) {
+        for (flow, of) in flows.iter().zip([2.0, 8.0]) {
+            let most = of * 1448.0 * 8e-3 / (of * takes(1514.0) + takes(66.0));
+            assert!((0.97 * most..1.01 * most).contains(&flow.0), "{most} {flows:?}");
+        }
+        assert!(flows[2].0 > 2.0 * flows[0].0 && flows[4].0 > flows[2].0, "{flows:?}");
+        // With turns of 64 packets, three of four ACKs are worth 2 %.
+        assert!((1.0..1.04).contains(&(flows[5].0 / flows[4].0)), "{flows:?}");
+    }
+}
+
 /// 5 Mbit/s and a bucket of 1.5 s in 30 s are 5.25 Mbit/s on the wire, of which 1,448 of 1,514 bytes are data.
 #[test]
 fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {

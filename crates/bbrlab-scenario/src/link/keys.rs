@@ -3,6 +3,7 @@
 use bbrlab_link::{LossAt, Policer, RateChange};
 
 use super::LinkSpec;
+use super::airtime::{self, AirtimeSpec};
 use super::jitter::{ReorderSpec, read_jitter, read_reorder, show_jitter};
 use super::loss::{LOSS_MODELS, read_loss, show_loss, toml_number};
 use super::path::{read_delay, show_delay};
@@ -301,5 +302,15 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "the same in the reverse direction: ACKs in slots",
         |spec: &mut LinkSpec, given| spec.reverse_slot = given.value(SlotSpec::read),
         |spec| spec.reverse_slot.map(SlotSpec::show),
+    ),
+    key(
+        "airtime",
+        "0.2.0",
+        Form::Any(&[Form::Time, Form::Table(airtime::PARTS)]),
+        "both directions share one medium and send in turns, as on Wi-Fi: `\"186us\"` is what a turn takes beside its packet, \
+         `{ overhead = \"186us\", packets = 64, time = \"5484us\" }` bounds the packets of a turn and the time in which they begin: \
+         see [networks](networks.md)",
+        |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
+        |spec| spec.airtime.map(AirtimeSpec::show),
     ),
 ];

@@ -1,6 +1,7 @@
 //! `[bottleneck]`, `[[links]]` and `[access]`: links as they are written in a scenario.
 
 mod access;
+mod airtime;
 mod checks;
 mod jitter;
 mod keys;
@@ -24,6 +25,7 @@ use crate::queue::QueueSpec;
 use crate::reader::{Keys, Placed, Reader};
 
 pub(crate) use access::{ACCESS_KEYS, AccessSpec};
+use airtime::AirtimeSpec;
 use checks::check_buffer;
 use jitter::ReorderSpec;
 pub(crate) use keys::LINK_KEYS;
@@ -50,6 +52,7 @@ pub(crate) struct LinkSpec {
     pub(crate) device_queue: Option<Placed<u64>>,
     pub(crate) keep_order: bool,
     pub(crate) peak_rate: Option<PeakSpec>,
+    pub(crate) airtime: Option<AirtimeSpec>,
     pub(crate) loss: LossSpec,
     /// What rate and delay are drawn from; those of `link` are then the ones at the start.
     pub(crate) model: Option<ModelSpec>,
@@ -75,6 +78,7 @@ impl Default for LinkSpec {
             device_queue: None,
             keep_order: true,
             peak_rate: None,
+            airtime: None,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             model: None,
             reorder: None,
@@ -103,6 +107,7 @@ impl LinkSpec {
         link.take_shapers(reader, keys);
         link.check_peak_rate(reader, keys);
         link.check_changes(reader, keys);
+        link.check_airtime(reader, keys);
         link.check_queues(reader, keys);
         let rate = &link.link.rate;
         check_buffer(reader, keys, ["buffer", "rate"], rate);
