@@ -548,6 +548,18 @@ fn queues_loss_and_reordering() {
             [bottleneck] + ack_thinning = 0      | 7:16-16 | found the number 0
             [bottleneck] + ack_thinning = 2.5    | 7:16-18 | found the number 2.5
             [bottleneck] + ack_thinning = "4pkt" | 7:16-21 | found "4pkt"
+        `bottleneck.buffer`: expected a `rate` as well
+            rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
+        `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
+            delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never has a queue
+        expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
+            = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found a buffer in BDP, but the first flow's base RTT is zero
+    "#]]);
+}
+
+#[test]
+fn waits_for_slots_turns_and_grants() {
+    check(&expect![[r#"
         `bottleneck.slot`: expected a time above zero such as "30ms"
             [bottleneck] + slot = "0ms" | 7:8-12 | found "0ms", which is zero
             [bottleneck] + slot = 4     | 7:8-8 | found the number 4, which has no unit
@@ -595,12 +607,6 @@ fn queues_loss_and_reordering() {
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", where a packet's departure is fixed when it arrives
         `bottleneck.airtime`: expected no `bandwidth` of `cake`
             [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which sends when it wants to
-        `bottleneck.buffer`: expected a `rate` as well
-            rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
-        `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
-            delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never has a queue
-        expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
-            = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found a buffer in BDP, but the first flow's base RTT is zero
     "#]]);
 }
 
