@@ -20,7 +20,7 @@ use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
 /// Arrivals that wait to be settled, at most. Their entries stay in the innermost cache.
-const UNSETTLED_MAX: usize = 64;
+const UNSETTLED_MAX: usize = 128;
 
 /// What a plain link asks of a packet.
 #[derive(Clone, Copy, Debug)]
