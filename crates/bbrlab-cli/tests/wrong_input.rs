@@ -146,7 +146,7 @@ fn scenario_files() {
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 s.toml:9:1 found an unknown key
                 help: did you mean `buffer`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.buffer" = ["1bdp", "2dbp"]; | exit 2
                 error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
                 s.toml:9:32 found "2dbp", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
@@ -207,7 +207,7 @@ fn command_lines() {
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 --set:1:1 found an unknown key
                 help: did you mean `buffer`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             bbrlab run examples.dumbbell --set 'flows[7].cc=cubic' | exit 2
                 error: `--set`: expected a key of the scenario
                 --set:1:1 found `flows[7]`, but there are 1 [[flows]], counted from 0
@@ -306,7 +306,7 @@ fn command_lines_about_folders_and_texts() {
                 error: a/r and b/r would both be r in --out; name them one by one
             bbrlab show examples.dumbell | exit 2
                 error: invalid value 'examples.dumbell' for '[ID]'
-                [possible values: lanigan2020.single-flow, lanigan2020.single-flow.as-run, lanigan2020.bandwidth-step, lanigan2020.bandwidth-step.as-run, lanigan2020.intra-protocol, lanigan2020.intra-protocol.as-run, lanigan2020.vs-vegas, lanigan2020.vs-vegas.as-run, lanigan2020.vs-cubic, lanigan2020.vs-cubic.as-run, song2021.single-buffer, song2021.bandwidth-step, song2021.random-loss, song2021.two-flows, song2021.five-flows, song2021.v1-vs-v2, song2021.rtt-sweep, song2021.rtt-buffer, song2021.vs-cubic, song2021.two-vs-two-cubic, mahmud2020.testbed, mahmud2020.testbed.as-described, mahmud2020.sim-congested, mahmud2020.sim-congested.as-described, mahmud2020.alpha-sweep, mahmud2020.alpha-sweep.as-described, kato2025.sixteen-340, kato2025.sixteen-344, kato2025.ported, piotrowska2024.single-flow, piotrowska2024.bandwidth-step, piotrowska2024.rtt-ratio, piotrowska2024.access-link, piotrowska2024.vs-cubic, contradictions.x01, contradictions.x02, contradictions.x03, contradictions.x04, contradictions.x05, contradictions.x06, contradictions.x07, contradictions.x08, contradictions.x09, contradictions.x10, contradictions.x11, contradictions.x12, contradictions.x12-vs-vegas, contradictions.x13, contradictions.x16, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, queues.vs-cubic, queues.alone, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.queue-disciplines, examples.l4s, examples.expedited, examples.web-traffic, examples.rpc, examples.video, examples.udp, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way, networks.wifi, networks.shared-airtime, networks.cellular, networks.blockage, networks.leo, networks.geo, networks.cable, networks.dsl, networks.route-change, networks.carrier-policer, networks.ack-filter]
+                [possible values: lanigan2020.single-flow, lanigan2020.single-flow.as-run, lanigan2020.bandwidth-step, lanigan2020.bandwidth-step.as-run, lanigan2020.intra-protocol, lanigan2020.intra-protocol.as-run, lanigan2020.vs-vegas, lanigan2020.vs-vegas.as-run, lanigan2020.vs-cubic, lanigan2020.vs-cubic.as-run, song2021.single-buffer, song2021.bandwidth-step, song2021.random-loss, song2021.two-flows, song2021.five-flows, song2021.v1-vs-v2, song2021.rtt-sweep, song2021.rtt-buffer, song2021.vs-cubic, song2021.two-vs-two-cubic, mahmud2020.testbed, mahmud2020.testbed.as-described, mahmud2020.sim-congested, mahmud2020.sim-congested.as-described, mahmud2020.alpha-sweep, mahmud2020.alpha-sweep.as-described, kato2025.sixteen-340, kato2025.sixteen-344, kato2025.ported, piotrowska2024.single-flow, piotrowska2024.bandwidth-step, piotrowska2024.rtt-ratio, piotrowska2024.access-link, piotrowska2024.vs-cubic, contradictions.x01, contradictions.x02, contradictions.x03, contradictions.x04, contradictions.x05, contradictions.x06, contradictions.x07, contradictions.x08, contradictions.x09, contradictions.x10, contradictions.x11, contradictions.x12, contradictions.x12-vs-vegas, contradictions.x13, contradictions.x16, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, queues.vs-cubic, queues.alone, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.queue-disciplines, examples.l4s, examples.expedited, examples.web-traffic, examples.rpc, examples.video, examples.udp, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way, networks.wifi, networks.shared-airtime, networks.cellular, networks.blockage, networks.leo, networks.geo, networks.cable, networks.cable-grants, networks.dsl, networks.route-change, networks.carrier-policer, networks.ack-filter]
                 tip: a similar value exists: 'examples.dumbbell'
             bbrlab show | exit 2
                 error: the following required arguments were not provided:
@@ -327,7 +327,7 @@ fn command_lines_about_folders_and_texts() {
                 error: `bottleneck.rat`: expected a key of `bottleneck`
                 <stdin>:8:1 found an unknown key
                 help: did you mean `rate`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
                 error: `bottleneck.buffer`: expected a `rate` as well
                 <stdin>:9:10 found a buffer of a link without a rate, which never has a queue
             printf 'duration = "1s"\nflows = 3\n' | bbrlab check - | exit 2
@@ -370,7 +370,7 @@ fn each_kind_of_message_in_full() {
           | ^^^^^ found an unknown key
           |
           = help: did you mean `buffer`?
-          = note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+          = note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
         --- exit 2
     "#]].assert_eq(&run_file(&shell, &GOOD.replace("buffer", "bufer")));
     expect![[r#"

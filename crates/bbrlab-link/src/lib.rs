@@ -17,7 +17,7 @@ pub use loss::{Loss, LossAt, Probability};
 pub use policer::{PeakRate, Policer};
 pub use queue::{
     Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
-    EcnThreshold, FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Queue, RedParams,
-    SfqParams, SlotParams, StepThreshold,
+    EcnThreshold, FqCodelParams, FqParams, FqPieParams, GrantParams, PieParams, PrioParams, Queue,
+    RedParams, SfqParams, SlotParams, StepThreshold,
 };
 pub use rate::{Rate, RateChange, Trace};

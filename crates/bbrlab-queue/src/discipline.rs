@@ -13,6 +13,7 @@ use crate::entropy::Entropy;
 use crate::fq::Fq;
 use crate::fq_codel::FqCodel;
 use crate::fq_pie::FqPie;
+use crate::grants::Grants;
 use crate::info::Info;
 use crate::packet::Queued;
 use crate::pie::Pie;
@@ -97,6 +98,7 @@ disciplines! {
     Cake(Box<Cake>),
     Prio(Prio),
     Slots(Slots),
+    Grants(Grants),
     #[cfg(feature = "ticking")]
     Ticking(crate::ticking::Ticking),
 }
@@ -118,6 +120,7 @@ impl Discipline {
             Queue::Cake(params) => Self::Cake(Box::new(Cake::new(params, limit))),
             Queue::Prio(params) => Self::Prio(Prio::new(params, limit)),
             Queue::Slots(params) => Self::Slots(Slots::new(params, limit)),
+            Queue::Grants(params) => Self::Grants(Grants::new(params, limit)),
         }
     }
 
@@ -149,7 +152,8 @@ impl Discipline {
             | Self::DualPi2(_)
             | Self::Sfq(_)
             | Self::Cake(_)
-            | Self::Slots(_) => true,
+            | Self::Slots(_)
+            | Self::Grants(_) => true,
             #[cfg(feature = "ticking")]
             Self::Ticking(_) => true,
         }
@@ -166,7 +170,8 @@ impl Discipline {
             | Self::Fq(_)
             | Self::Cake(_)
             | Self::Prio(_)
-            | Self::Slots(_) => None,
+            | Self::Slots(_)
+            | Self::Grants(_) => None,
             Self::Codel(rule) => Some(rule.info()),
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),

@@ -22,6 +22,7 @@ mod flows;
 mod fq;
 mod fq_codel;
 mod fq_pie;
+mod grants;
 mod info;
 mod jiffies;
 mod lists;

@@ -106,6 +106,7 @@ builtins! {
     "networks.leo": "networks/leo.toml",
     "networks.geo": "networks/geo.toml",
     "networks.cable": "networks/cable.toml",
+    "networks.cable-grants": "networks/cable-grants.toml",
     "networks.dsl": "networks/dsl.toml",
     "networks.route-change": "networks/route-change.toml",
     "networks.carrier-policer": "networks/carrier-policer.toml",

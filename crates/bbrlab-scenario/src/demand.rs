@@ -411,12 +411,12 @@ fn changes(class: &FlowClass, network: &Network) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether data or ACKs wait for slots or turns, which may let too few of them pass, or most ACKs are dropped.
+/// Whether data or ACKs wait for slots, grants or turns, which may let too few of them pass, or most ACKs are dropped.
 fn waits_for_slots(class: &FlowClass, network: &Network) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
             let link = &network.links[number as usize];
-            matches!(link.queue, Queue::Slots(_))
+            matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
                 || link.ack_thinning.is_some()
                 || link.airtime.is_some()
         }

@@ -4,7 +4,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
-use crate::link::{LinkSpec, LossSpec, SlotSpec};
+use crate::link::{GrantSpec, LinkSpec, LossSpec, SlotSpec};
 use crate::model::Path;
 use crate::path_trace::STEPS_MAX;
 use crate::quantity::show_span;
@@ -146,6 +146,12 @@ impl Jitter {
     }
 }
 
+/// What packets wait for behind a queue; not both.
+struct Waits {
+    slot: Option<SlotSpec>,
+    grant: Option<GrantSpec>,
+}
+
 fn lower_link<'s>(
     name: &'s str,
     spec: &LinkSpec,
@@ -163,16 +169,19 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // A constant delay before slots is that of the slots.
-    let mut direction = |link: Link, buffer: BufferSpec, slot: Option<SlotSpec>, acks: u32| {
+    // A constant delay is in front of slots, inside their link, or behind grants.
+    let mut direction = |link: Link, buffer: BufferSpec, waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()
             || link.jitter.is_some()
             || link.reorder.is_some()
             || link.delay_steps.is_some();
-        let is_inside = slot.is_some() && link.delay_steps.is_none();
-        let (own, of_slots) = if is_inside { (Span::ZERO, delay) } else { (delay, Span::ZERO) };
-        let slots = slot.map(|slot| slot.link(format!("{}.slots", link.name), of_slots));
+        let is_inside =
+            (waits.slot.is_some() || waits.grant.is_some()) && link.delay_steps.is_none();
+        let (own, behind) = if is_inside { (Span::ZERO, delay) } else { (delay, Span::ZERO) };
+        let slots = waits.slot.map(|slot| slot.link(format!("{}.slots", link.name), behind));
+        let grants = waits.grant.map(|grant| grant.link(format!("{}.grants", link.name), behind));
+        let waits = slots.or(grants);
         let mut hops = Vec::new();
         if acks > 1 {
             let thinning = format!("{}.thinning", link.name);
@@ -184,12 +193,12 @@ fn lower_link<'s>(
             hops.push(Hop::Link(number(links)));
             buffers.push((number(links), buffer));
             links.push(Link { delay: own, ..link });
-        } else if slots.is_none() {
+        } else if waits.is_none() {
             hops.push(Hop::Delay(delay));
         }
-        if let Some(slots) = slots {
+        if let Some(waits) = waits {
             hops.push(Hop::Link(number(links)));
-            links.push(slots);
+            links.push(waits);
         }
         hops
     };
@@ -205,7 +214,8 @@ fn lower_link<'s>(
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };
-    let forward = direction(link, BufferSpec::of_link(spec), spec.slot, 1);
+    let forward =
+        direction(link, BufferSpec::of_link(spec), Waits { slot: spec.slot, grant: spec.grant }, 1);
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let link = Link {
         airtime,
@@ -215,8 +225,8 @@ fn lower_link<'s>(
         delay_steps: plain.delay_steps.clone(),
         ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
-    let reverse =
-        direction(link, BufferSpec::of_reverse(spec), spec.reverse_slot, spec.ack_thinning);
+    let waits = Waits { slot: spec.reverse_slot, grant: spec.reverse_grant };
+    let reverse = direction(link, BufferSpec::of_reverse(spec), waits, spec.ack_thinning);
     LinkHops { name, forward, reverse, delay }
 }
 

@@ -131,12 +131,13 @@ fn every_built_in_scenario_can_be_run() {
         examples.parking-lot: 2 runs, 4 flows, 396302 packets
         examples.two-way: 1 runs, 2 flows, 294566 packets
         networks.wifi: 4 runs, 1 flows, 592080 packets
-        networks.shared-airtime: 12 runs, 1 flows, 639348 packets
+        networks.shared-airtime: 16 runs, 1 flows, 852464 packets
         networks.cellular: 3 runs, 1 flows, 888150 packets
         networks.blockage: 3 runs, 1 flows, 1477617 packets
         networks.leo: 3 runs, 1 flows, 1657387 packets
         networks.geo: 4 runs, 1 flows, 389606 packets
         networks.cable: 3 runs, 1 flows, 983973 packets
+        networks.cable-grants: 12 runs, 1 flows, 3935892 packets
         networks.dsl: 3 runs, 2 flows, 370125 packets
         networks.route-change: 3 runs, 1 flows, 555255 packets
         networks.carrier-policer: 4 runs, 1 flows, 392784 packets

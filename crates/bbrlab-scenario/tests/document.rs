@@ -102,7 +102,9 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 27] = [
+const VALUES: [(&str, &str, &str); 29] = [
+    ("bottleneck", "grant", "{ delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "reverse_grant", "{ delay = \"1ms\", no = 1 }"),
     ("bottleneck", "airtime", "{ overhead = \"1ms\", no = 1 }"),
     ("bottleneck", "trace", "{ rows = [\"time_s,loss\", \"0,0\"], no = 1 }"),
     (

@@ -240,6 +240,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("loss that changes", "", "loss = [[\"0s\", 0], [\"3s\", 0.01]]", "cc = \"cubic\""),
     ("data in slots", "", "slot = \"4ms\"", "cc = \"cubic\""),
     ("ACKs in slots", "", "reverse_slot = { min_delay = \"2ms\", max_delay = \"8ms\" }", "cc = \"cubic\""),
+    ("ACKs that wait for grants", "", "reverse_grant = { delay = \"4ms\", every = \"2ms\" }", "cc = \"cubic\""),
     ("airtime that is shared", "", "reverse_rate = \"forward\"; airtime = { overhead = \"186us\", packets = 64 }", "cc = \"cubic\""),
     ("Westwood", "", "", "cc = \"westwood\""),
     ("long growth of Reno", "", "rate = \"200Mbit/s\"", "cc = \"reno\""),
@@ -328,6 +329,7 @@ fn all_figures() {
         loss that changes: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         data in slots: <9713 packets, 9713 unsure, 44196 events, 1202 rows, 0 unsure, 11553 KB, series 35517 B, disk <66757 B, work 49009
         ACKs in slots: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695
+        ACKs that wait for grants: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 42695
         airtime that is shared: <9713 packets, 9713 unsure, 37882 events, 1803 rows, 0 unsure, 11714 KB, series 37140 B, disk <68380 B, work 43596
         Westwood: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk <66757 B, work 36381
         long growth of Reno: <95061 packets, 95061 unsure, 308949 events, 1202 rows, 0 unsure, 11602 KB, series 35937 B, disk <67177 B, work 313762

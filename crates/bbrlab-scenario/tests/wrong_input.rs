@@ -159,7 +159,7 @@ fn quantities() {
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
@@ -578,6 +578,27 @@ fn waits_for_slots_turns_and_grants() {
         note: keys of `bottleneck.reverse_slot`: min_delay, max_delay, packets, limit, bytes
             [bottleneck] + reverse_slot = { min_delay = "4ms", packet = 1 } | 7:37-42 | found an unknown key
                 help: did you mean `packets`?
+        `bottleneck.grant`: expected a time above zero such as "30ms"
+            [bottleneck] + grant = 4     | 7:9-9 | found the number 4, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+            [bottleneck] + grant = "0ms" | 7:9-13 | found "0ms", which is zero
+        `bottleneck.grant.delay`: expected the time from a request to its grant, such as "4ms"
+            [bottleneck] + grant = { every = "2ms" } | 7:9-25 | found nothing: the key is missing
+        `bottleneck.grant.every`: expected a time above zero such as "30ms"
+            [bottleneck] + grant = { delay = "4ms", every = "0ms" } | 7:34-38 | found "0ms", which is zero
+        `bottleneck.reverse_grant.bytes`: expected a number of bytes above zero such as "131072B"
+            [bottleneck] + reverse_grant = { delay = "4ms", bytes = "0B" } | 7:42-45 | found "0B", which is zero
+        `bottleneck.reverse_grant.limit`: expected a whole number from 1 to 1000000000
+            [bottleneck] + reverse_grant = { delay = "4ms", limit = 0 } | 7:42-42 | found the number 0
+        `bottleneck.reverse_grant.packets`: expected a key of `bottleneck.reverse_grant`
+        note: keys of `bottleneck.reverse_grant`: delay, every, bytes, limit
+            [bottleneck] + reverse_grant = { delay = "4ms", packets = 3 } | 7:34-40 | found an unknown key
+        `bottleneck.grant`: expected no `slot` beside it
+            [bottleneck] + grant = "4ms"; slot = "4ms" | 7:1-5 | found both, and packets wait either for slots or for grants
+        `bottleneck.reverse_grant`: expected no `reverse_slot` beside it
+            [bottleneck] + reverse_grant = "4ms"; reverse_slot = "4ms" | 7:1-13 | found both, and packets wait either for slots or for grants
+        `bottleneck.airtime`: expected no `grant` or `reverse_grant`
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; grant = "4ms" | 7:1-7 | found both, and a grant is leave to send at once
         `bottleneck.airtime`: expected a time such as "30ms"
             [bottleneck] + airtime = 5      | 7:11-11 | found the number 5, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
@@ -708,7 +729,7 @@ fn links_and_paths() {
 fn sweeps() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
                 help: did you mean `buffer`?
         `sweep."bottleneck.buffer"`: expected a list of values
@@ -747,7 +768,7 @@ fn sweeps() {
 fn settings() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
-        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
                 help: did you mean `buffer`?
         `--set`: expected key=value such as bottleneck.buffer=2bdp

@@ -184,6 +184,30 @@ fn a_slot_lets_so_many_packets_pass() {
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
 
+#[test]
+fn acks_wait_for_the_opportunity_and_for_the_grant() {
+    let rtt = |link: &str| {
+        let flow = one("", link, "cc = \"bbr1\"\nrate = \"400kbit/s\"").summary.flows[0].clone();
+        (flow.rtt_ms.min.unwrap(), flow.rtt_ms.mean.unwrap(), flow.rtt_ms.max.unwrap())
+    };
+    let plain = rtt("delay = \"5ms\"");
+    // A packet every 29 ms, so its ACK asks alone: 4 ms behind the next multiple of 2 ms.
+    let grants = rtt("delay = \"5ms\"\nreverse_grant = { delay = \"4ms\", every = \"2ms\" }");
+    assert!(grants.0 >= plain.0 + 4.0 && grants.2 < plain.2 + 6.1, "{plain:?} {grants:?}");
+    assert!((4.5..5.5).contains(&(grants.1 - plain.1)), "{plain:?} {grants:?}");
+}
+
+#[test]
+fn a_grant_lets_so_many_bytes_pass() {
+    // 6,100 B have room for 4 packets; every 5 ms they are 9.3 Mbit/s of goodput. Without a bound all that was asked for leaves.
+    let few = one("", "grant = { delay = \"5ms\", bytes = \"6100B\" }", CUBIC);
+    assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
+    let all = one("", "grant = \"5ms\"", CUBIC);
+    assert!(goodput(&all) > 18.0, "{}", goodput(&all));
+    let short = one("", "grant = { delay = \"5ms\", bytes = \"6100B\", limit = 30 }", CUBIC);
+    assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
+}
+
 /// Two packets and their ACK take 3 turns, 2 · 1,514 B and 66 B: 0.6 + 1.2112 + 0.0264 ms.
 #[test]
 fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {

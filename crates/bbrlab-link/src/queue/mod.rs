@@ -4,6 +4,7 @@ mod cake;
 mod codel;
 mod dualpi2;
 mod fq;
+mod grants;
 mod pie;
 mod prio;
 mod red;
@@ -16,6 +17,7 @@ pub use cake::{CakeAckFilter, CakeFlows, CakeParams, CakeTins};
 pub use codel::{CodelParams, FqCodelParams};
 pub use dualpi2::{DualPi2Params, StepThreshold};
 pub use fq::FqParams;
+pub use grants::GrantParams;
 pub use pie::{FqPieParams, PieParams};
 pub use prio::PrioParams;
 pub use red::RedParams;
@@ -73,6 +75,8 @@ pub enum Queue {
     Prio(PrioParams),
     /// `netem`'s slots: packets wait for a delay and for the next slot, in which all that are due leave together.
     Slots(SlotParams),
+    /// Packets wait for grants of what was asked for.
+    Grants(GrantParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

@@ -104,6 +104,12 @@ impl LinkSpec {
                 "found both, and slots stand for waiting for the medium",
             );
         }
+        if self.grant.is_some() || self.reverse_grant.is_some() {
+            refuse(
+                "no `grant` or `reverse_grant`",
+                "found both, and a grant is leave to send at once",
+            );
+        }
         if self.link.rate_change == RateChange::Keep {
             refuse(
                 "`rate_change = \"follow\"`",

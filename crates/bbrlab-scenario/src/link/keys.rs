@@ -4,6 +4,7 @@ use bbrlab_link::{LossAt, Policer, RateChange};
 
 use super::LinkSpec;
 use super::airtime::{self, AirtimeSpec};
+use super::grant::{self, GrantSpec};
 use super::jitter::{ReorderSpec, read_jitter, read_reorder, show_jitter};
 use super::loss::{LOSS_MODELS, read_loss, show_loss, toml_number};
 use super::path::{read_delay, show_delay};
@@ -29,6 +30,8 @@ const CHANGES: [(&str, RateChange); 2] =
 const ACKS_MAX: u64 = 1000;
 
 const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
+
+const GRANT: Form = Form::Any(&[Form::Time, Form::Table(grant::PARTS)]);
 
 /// The keys of `[bottleneck]`, which `[[links]]` have, too.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
@@ -312,5 +315,23 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          see [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
         |spec| spec.airtime.map(AirtimeSpec::show),
+    ),
+    key(
+        "grant",
+        "0.2.0",
+        GRANT,
+        "packets leave when the network has granted what the sender asked for, as upstream on cable and in cells: `\"4ms\"` after the \
+         request, or `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`, with requests at multiples of `every`, so many \
+         bytes a grant and so many packets that wait at most: see [networks](networks.md)",
+        |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
+        |spec| spec.grant.map(GrantSpec::show),
+    ),
+    key(
+        "reverse_grant",
+        "0.2.0",
+        GRANT,
+        "the same in the reverse direction: ACKs that wait for grants",
+        |spec: &mut LinkSpec, given| spec.reverse_grant = given.value(GrantSpec::read),
+        |spec| spec.reverse_grant.map(GrantSpec::show),
     ),
 ];

@@ -3,6 +3,7 @@
 mod access;
 mod airtime;
 mod checks;
+mod grant;
 mod jitter;
 mod keys;
 mod loss;
@@ -27,6 +28,7 @@ use crate::reader::{Keys, Placed, Reader};
 pub(crate) use access::{ACCESS_KEYS, AccessSpec};
 use airtime::AirtimeSpec;
 use checks::check_buffer;
+pub(crate) use grant::GrantSpec;
 use jitter::ReorderSpec;
 pub(crate) use keys::LINK_KEYS;
 pub(crate) use loss::LossSpec;
@@ -60,9 +62,11 @@ pub(crate) struct LinkSpec {
     /// One of so many ACKs passes; at least 1.
     pub(crate) ack_thinning: u32,
     pub(crate) slot: Option<SlotSpec>,
+    pub(crate) grant: Option<GrantSpec>,
     pub(crate) reverse_rate: Reverse,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
     pub(crate) reverse_slot: Option<SlotSpec>,
+    pub(crate) reverse_grant: Option<GrantSpec>,
 }
 
 impl Default for LinkSpec {
@@ -84,9 +88,11 @@ impl Default for LinkSpec {
             reorder: None,
             ack_thinning: 1,
             slot: None,
+            grant: None,
             reverse_rate: Reverse::UNLIMITED,
             reverse_buffer: None,
             reverse_slot: None,
+            reverse_grant: None,
         }
     }
 }
@@ -108,6 +114,7 @@ impl LinkSpec {
         link.check_peak_rate(reader, keys);
         link.check_changes(reader, keys);
         link.check_airtime(reader, keys);
+        link.check_grants(reader, keys);
         link.check_queues(reader, keys);
         let rate = &link.link.rate;
         check_buffer(reader, keys, ["buffer", "rate"], rate);

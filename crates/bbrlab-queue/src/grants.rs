@@ -1,0 +1,156 @@
+//! Grants, as on links whose sender asks first: packets wait until the network has granted what was asked for.
+//!
+//! A packet that comes while nothing is under way asks at the next opportunity. The request tells how much waits at that moment, and the
+//! grant comes a delay later. What has come in the meantime is asked for along with the packets that the grant lets go, without another
+//! opportunity, so a queue that never empties has a grant every delay.
+//!
+//! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac], simplified; a model.
+//! Deviations:
+//! 1. One request at a time; a modem of DOCSIS 3.0 or later may have several under way.
+//! 2. Packets are not fragmented, and all that a grant covers leaves at once.
+//! 3. No request is lost or collides with others.
+
+use std::collections::VecDeque;
+
+use bbrlab_link::{Buffer, GrantParams};
+use bbrlab_units::{Span, Time};
+
+use crate::entropy::Entropy;
+use crate::packet::Queued;
+use crate::rule::{Cause, Rule};
+
+/// A queue that is emptied by grants.
+#[derive(Debug)]
+pub struct Grants {
+    params: GrantParams,
+    limit: Buffer,
+    queue: VecDeque<Queued>,
+    bytes: u64,
+    /// When the request under way is sent; there is one if packets wait.
+    asked_at: Time,
+    /// What is left of the grant that has come.
+    left: Option<u64>,
+}
+
+impl Grants {
+    pub(crate) fn new(params: &GrantParams, limit: Buffer) -> Self {
+        Self {
+            params: *params,
+            limit,
+            queue: VecDeque::new(),
+            bytes: 0,
+            asked_at: Time::ZERO,
+            left: None,
+        }
+    }
+
+    /// The first opportunity at or after `now`.
+    fn opportunity(&self, now: Time) -> Time {
+        match self.params.every {
+            Span::ZERO => now,
+            Span(every) => now.0.checked_next_multiple_of(every).map_or(Time::NEVER, Time),
+        }
+    }
+
+    /// Whether the request told of this packet, which is the first one, and the grant has room for it.
+    fn covers(&self, packet: &Queued) -> bool {
+        let has_room = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
+        packet.arrived_at <= self.asked_at && has_room
+    }
+}
+
+impl Rule for Grants {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Queued,
+        _: bool,
+        _: &mut impl Entropy,
+        drop: &mut impl FnMut(Queued, Cause),
+    ) {
+        if !self.limit.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
+            drop(packet, Cause::Full);
+            return;
+        }
+        if self.queue.is_empty() {
+            self.asked_at = self.opportunity(now);
+        }
+        self.bytes += u64::from(packet.wire_bytes);
+        self.queue.push_back(packet);
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _: &mut impl Entropy,
+        _: &mut impl FnMut(Queued, Cause),
+    ) -> Option<Queued> {
+        let first = self.queue.front()?;
+        if self.asked_at + self.params.delay > now {
+            return None;
+        }
+        if !self.covers(first) {
+            (self.asked_at, self.left) = (now, None);
+            if self.params.delay > Span::ZERO {
+                return None;
+            }
+        }
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.wire_bytes);
+        let granted = self.left.or(self.params.bytes.map(|bytes| bytes.0)).unwrap_or(u64::MAX);
+        let rest = granted.saturating_sub(u64::from(packet.wire_bytes));
+        self.left = (!self.queue.is_empty()).then_some(rest);
+        Some(packet)
+    }
+
+    fn timer(&self) -> Time {
+        if self.queue.is_empty() { Time::NEVER } else { self.asked_at + self.params.delay }
+    }
+
+    fn walk(&self, each: &mut impl FnMut(&Queued)) {
+        self.queue.iter().for_each(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Buffer, GrantParams, Grants, Span};
+    use crate::testing::check;
+    use bbrlab_units::{Bytes, Packets};
+    use expect_test::expect;
+
+    /// A request every 4 ms, a grant 10 ms later.
+    fn grants(bytes: Option<u64>) -> Grants {
+        let [delay, every] = [10, 4].map(Span::from_millis);
+        Grants::new(
+            &GrantParams { delay, every, bytes: bytes.map(Bytes) },
+            Buffer::Packets(Packets(5)),
+        )
+    }
+
+    #[test]
+    fn the_first_packet_asks_at_an_opportunity_and_all_that_wait_then_are_granted() {
+        check(&mut grants(None), "+1 a3 1 +2 a +10 1 +1 5", &expect!["- - a0-3 -"]);
+    }
+
+    #[test]
+    fn what_comes_after_the_request_is_asked_for_with_the_grant() {
+        check(&mut grants(None), "+1 a +5 a +8 2 +9 1 +1 1", &expect!["a0 - - a1"]);
+    }
+
+    #[test]
+    fn a_grant_covers_so_many_bytes_and_a_larger_packet_alone() {
+        check(&mut grants(Some(3100)), "a5 +10 3 +10 3 +10 3", &expect!["a0-1 - a2-3 - a4 - -"]);
+        check(&mut grants(Some(100)), "a2 +10 2 +10 2", &expect!["a0 - a1 -"]);
+    }
+
+    #[test]
+    fn a_queue_that_was_empty_asks_at_an_opportunity_again() {
+        check(&mut grants(None), "a +10 1 +3 a +12 1 +1 1", &expect!["a0 - a1"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_dropped() {
+        check(&mut grants(None), "a7 +10 6", &expect!["!a5-6 a0-4 -"]);
+    }
+}
