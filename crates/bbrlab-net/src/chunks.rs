@@ -79,8 +79,14 @@ impl<T: Copy + Default> Chunks<T> {
     /// The first values of a queue, `most` at most, as far as they lie side by side.
     #[inline]
     pub(crate) fn front_part(&self, queue: &Fifo, most: usize) -> &[T] {
-        let in_chunk = CHUNK - queue.head % CHUNK;
-        &self.places[queue.head..queue.head + in_chunk.min(most)]
+        self.part(queue.head, most)
+    }
+
+    /// The values from a place on, `most` at most, which there are, as far as they lie side by side.
+    #[inline]
+    fn part(&self, place: usize, most: usize) -> &[T] {
+        let in_chunk = CHUNK - place % CHUNK;
+        &self.places[place..place + in_chunk.min(most)]
     }
 
     /// Removes the first `count` values of a queue, which lie side by side.
@@ -218,6 +224,18 @@ impl<T: Copy + Default> Queue<T> {
     #[inline]
     pub(crate) fn first(&self) -> usize {
         self.fifo.head
+    }
+
+    /// The place of the last value, if there is one.
+    #[inline]
+    pub(crate) fn last(&self) -> Option<usize> {
+        (!self.fifo.is_empty()).then_some(self.fifo.tail)
+    }
+
+    /// [`Chunks::part`].
+    #[inline]
+    pub(crate) fn part(&self, place: usize, most: usize) -> &[T] {
+        self.chunks.part(place, most)
     }
 
     /// The value at a place.

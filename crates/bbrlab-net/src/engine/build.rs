@@ -17,7 +17,11 @@ impl<P: Load> Network<P> {
     pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
-        self.links.push(Link::new(link, mode, self.seed));
+        let mut built = Link::new(link, mode, self.seed);
+        if self.clock_step != 1 {
+            built.note_waits();
+        }
+        self.links.push(built);
         if let Some(airtime) = link.airtime {
             self.share_medium(id, airtime);
         }

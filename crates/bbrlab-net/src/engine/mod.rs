@@ -164,12 +164,13 @@ impl<P: Load> Network<P> {
     /// Makes the clock advance in steps of `step` nanoseconds: a departure, an arrival or a timer that is due between
     /// two steps happens at the later one. Events of one step keep the order in which they were due, and a link still
     /// serves at its exact rate. This is how a machine behaves that emulates a network with timers of that
-    /// granularity. Call it before the run.
+    /// granularity. Call it before links are added.
     ///
     /// # Panics
-    /// If `step` is 0.
+    /// If `step` is 0, or there are links.
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
+        assert!(self.links.is_empty(), "links know the steps of the clock");
         self.clock_step = step.0;
     }
 

@@ -173,6 +173,15 @@ impl Link {
         }
     }
 
+    /// Makes a plain link one that notes how long a packet waits when it arrives: with a clock of longer steps this does
+    /// not follow from the times of arrivals and departures.
+    pub(crate) fn note_waits(&mut self) {
+        if let Line::Plain(ledger) = &self.line {
+            self.line =
+                Line::Virtual { buffer: ledger.buffer(), shadows: chunks::Queue::default() };
+        }
+    }
+
     /// Whether the link only queues and serves; [`Self::admit_plainly`] is the way into such a link.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {

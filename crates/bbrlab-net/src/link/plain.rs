@@ -7,7 +7,7 @@
 //! never enters the ledger: only counts and the digest note it, and neither asks in which order.
 
 use bbrlab_link::Buffer;
-use bbrlab_units::{Span, Time};
+use bbrlab_units::Time;
 
 use super::Line;
 use super::Link;
@@ -32,22 +32,15 @@ pub(crate) struct Admission {
     pub(crate) counts_for_flow: bool,
 }
 
-/// An accepted packet, from its arrival until its departure is settled.
+/// An accepted packet, from its arrival until its departure is settled. How long it waits for its transmission follows from
+/// the departure before its own.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
+    at: Time,
     departs: Time,
-    waited: Span,
     identity: u64,
     wire_bytes: u32,
     flow: EntryFlow,
-}
-
-/// The arrival of an accepted packet, until it is settled.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    at: Time,
-    identity: u64,
-    is_data: bool,
 }
 
 /// A flow's number in 24 bits, and two facts about its packet.
@@ -81,8 +74,12 @@ impl EntryFlow {
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// Of the last of `entries`, the arrivals that are not settled.
-    arrivals: Vec<Arrival>,
+    /// The arrivals of so many of the last of `entries` are not settled.
+    unsettled: usize,
+    /// The place of the last entry before these.
+    settled: Option<usize>,
+    /// The departure before that of the first entry.
+    free_at: Time,
     /// Bytes on the wire of `entries`.
     bytes: u64,
     /// From this number of entries on, the buffer may be full.
@@ -114,12 +111,18 @@ impl Ledger {
         Self {
             buffer,
             entries: Queue::default(),
-            arrivals: Vec::new(),
+            unsettled: 0,
+            settled: None,
+            free_at: Time::ZERO,
             bytes: 0,
             full_at,
             mark: Mark::default(),
             bytes_before_mark: 0,
         }
+    }
+
+    pub(crate) fn buffer(&self) -> Buffer {
+        self.buffer
     }
 
     /// Packets whose departures are not settled, and their bytes.
@@ -196,27 +199,28 @@ impl Ledger {
         accounts: &mut Accounts,
     ) {
         let departed = self.settle_length(until, &mut stats.queue);
-        accounts.digest = with_arrivals(accounts.digest, id, &self.arrivals);
-        stats.arrivals += self.arrivals.len() as u64;
-        self.arrivals.clear();
+        accounts.digest = self.with_arrivals(accounts.digest, id);
+        stats.arrivals += self.unsettled as u64;
         stats.sent_packets += departed as u64;
         let mut left = departed;
         while left > 0 {
             let part = self.entries.front_part(left);
-            let (count, bytes) = (part.len(), settle_departures(part, id, stats, accounts));
+            let (count, bytes) =
+                (part.len(), settle_departures(part, &mut self.free_at, id, stats, accounts));
             stats.sent_bytes += bytes;
             self.bytes -= bytes;
             left -= count;
             self.entries.drop_front(count);
         }
+        (self.unsettled, self.settled) = (0, self.entries.last());
         (self.mark, self.bytes_before_mark) = (Mark::default(), 0);
         stats.backlog_bytes = self.bytes;
     }
 
     /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns the number of departures.
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
-        let rises = self.arrivals.len();
-        let arrival = self.arrivals.first().map_or(until, |arrival| arrival.at);
+        let rises = self.unsettled;
+        let arrival = self.first_unsettled().map_or(until, |place| self.entries.at(place).at);
         let departure = self.entries.front().map_or(until, |entry| entry.departs);
         if queue.is_easy(arrival.min(departure), rises) {
             queue.follow(rises, |walk: &mut Walk<'_, true>| self.walk(until, walk))
@@ -227,7 +231,7 @@ impl Ledger {
 
     #[inline]
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
-        let mut present = self.entries.len() - self.arrivals.len();
+        let mut present = self.entries.len() - self.unsettled;
         let mut departed = 0;
         let mut place = self.entries.first();
         let mut depart = |walk: &mut Walk<'_, EASY>, present: usize, until: Time| {
@@ -237,39 +241,67 @@ impl Ledger {
                 place = self.entries.after(place);
             }
         };
-        for arrival in &self.arrivals {
-            depart(walk, present, arrival.at);
-            walk.rises(arrival.at);
-            present += 1;
+        for part in self.arrivals() {
+            for entry in part {
+                depart(walk, present, entry.at);
+                walk.rises(entry.at);
+                present += 1;
+            }
         }
         depart(walk, present, until);
         departed
     }
-}
 
-/// The digest with these arrivals.
-#[inline(never)]
-fn with_arrivals(mut digest: Digest, id: LinkId, arrivals: &[Arrival]) -> Digest {
-    for arrival in arrivals.iter().filter(|arrival| arrival.is_data) {
-        digest.add(Record::LinkArrival, id, arrival.identity, arrival.at);
+    /// The place of the first entry whose arrival is not settled.
+    #[inline]
+    fn first_unsettled(&self) -> Option<usize> {
+        (self.unsettled > 0).then(|| {
+            self.settled.map_or_else(|| self.entries.first(), |last| self.entries.after(last))
+        })
     }
-    digest
+
+    /// The entries whose arrivals are not settled, as far as they lie side by side.
+    #[inline]
+    fn arrivals(&self) -> impl Iterator<Item = &[Entry]> {
+        let (mut next, mut left) = (self.first_unsettled(), self.unsettled);
+        std::iter::from_fn(move || {
+            let place = next?;
+            let part = self.entries.part(place, left);
+            left -= part.len();
+            next = (left > 0).then(|| self.entries.after(place + part.len() - 1));
+            Some(part)
+        })
+    }
+
+    /// The digest with the arrivals that are not settled.
+    #[inline(never)]
+    fn with_arrivals(&self, mut digest: Digest, id: LinkId) -> Digest {
+        for part in self.arrivals() {
+            for entry in part.iter().filter(|entry| entry.flow.is_data()) {
+                digest.add(Record::LinkArrival, id, entry.identity, entry.at);
+            }
+        }
+        digest
+    }
 }
 
 /// Accounts for the departures of these packets, except in the length of the queue; returns their bytes on the wire.
+/// `free_at` is the departure before them, and then the last of theirs.
 #[inline(never)]
 fn settle_departures(
     entries: &[Entry],
+    free_at: &mut Time,
     id: LinkId,
     stats: &mut LinkStats,
     accounts: &mut Accounts,
 ) -> u64 {
     let Accounts { digest: total, wire_bytes: of_flows, .. } = accounts;
-    let (mut digest, mut bytes, mut data_packets) = (*total, 0, 0);
+    let (mut digest, mut free, mut bytes, mut data_packets) = (*total, *free_at, 0, 0);
     for entry in entries {
         let wire_bytes = u64::from(entry.wire_bytes);
         bytes += wire_bytes;
-        stats.delay.add(entry.waited);
+        stats.delay.add(free.since(entry.at));
+        free = entry.departs;
         if let Some(flow) = entry.flow.that_counts() {
             of_flows[flow as usize] += wire_bytes;
         }
@@ -278,7 +310,7 @@ fn settle_departures(
             digest.add(Record::Departure, id, entry.identity, entry.departs);
         }
     }
-    *total = digest;
+    (*total, *free_at) = (digest, free);
     stats.sent_data_packets += data_packets;
     bytes
 }
@@ -299,20 +331,20 @@ impl Link {
         else {
             unreachable!("the link is plain")
         };
+        debug_assert!(due == now, "a clock with longer steps has no plain links");
         let Admission { wire_bytes, identity, flow, is_data, .. } = packet;
-        if ledger.arrivals.len() >= UNSETTLED_MAX {
+        if ledger.unsettled >= UNSETTLED_MAX {
             ledger.settle(due, id, &mut self.stats, accounts);
         }
         if !ledger.has_room(wire_bytes, due) {
             refuse((id, due), identity, (flow, is_data), &mut self.stats, accounts);
             return None;
         }
-        let waited = serialiser.free_at().since(now);
-        let departs = serialiser.begin_and_serve(now, wire_bytes);
+        let departs = serialiser.begin_and_serve(due, wire_bytes);
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
-        ledger.arrivals.push(Arrival { at: due, identity, is_data });
-        ledger.entries.push_back(Entry { departs, waited, identity, wire_bytes, flow });
+        ledger.unsettled += 1;
+        ledger.entries.push_back(Entry { at: due, departs, identity, wire_bytes, flow });
         Some(departs)
     }
 }
