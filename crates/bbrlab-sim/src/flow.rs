@@ -256,8 +256,8 @@ impl Flow {
             return;
         }
         let mut end = self.receiver_end.end(port);
-        let (now, glance) = (end.now(), packet.payload().glance());
-        let read = self.receiver.deliver_glanced(now, glance, || wire::arrived(packet), &mut end);
+        let now = end.now();
+        let read = self.receiver.deliver_incoming(now, &wire::Arriving(packet), &mut end);
         self.check_transfer(port, classes, read.until);
     }
 

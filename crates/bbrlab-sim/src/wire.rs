@@ -7,7 +7,7 @@
 use bbrlab_cc::Draw;
 use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
-use bbrlab_tcp::receiver::Glance;
+use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, PureAck, SackBlock, Segment, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
@@ -152,6 +152,21 @@ pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
 pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
     let payload = packet.payload();
     payload.flags & !flag::PSH == flag::ACK && payload.len == 0
+}
+
+/// A packet that carries a segment.
+pub(crate) struct Arriving<'a, 'p>(pub(crate) &'a Arrival<'p, Payload>);
+
+impl Incoming for Arriving<'_, '_> {
+    #[inline]
+    fn glance(&self) -> Glance {
+        self.0.payload().glance()
+    }
+
+    #[inline]
+    fn segment(&self) -> Segment {
+        arrived(self.0)
+    }
 }
 
 /// The segment as it arrives, with the CE mark that a link may have set.

@@ -20,7 +20,7 @@ use crate::segment::flag;
 
 impl Receiver {
     /// Processes a segment above a hole if it is an expected one; returns false, and does nothing, if it is not.
-    #[inline(never)]
+    #[inline]
     pub(super) fn take_above_hole(
         &mut self,
         now: Time,

@@ -53,10 +53,23 @@ pub struct Glance {
     pub tsecr: u32,
 }
 
-impl From<&Segment> for Glance {
-    fn from(segment: &Segment) -> Self {
-        let &Segment { seq, len, flags, has_ts, tsval, tsecr, .. } = segment;
-        Self { seq, len, flags, has_ts, tsval, tsecr }
+/// A segment that arrives, in whatever form.
+pub trait Incoming {
+    /// What is enough for most.
+    fn glance(&self) -> Glance;
+
+    /// All of it.
+    fn segment(&self) -> Segment;
+}
+
+impl Incoming for Segment {
+    fn glance(&self) -> Glance {
+        let &Self { seq, len, flags, has_ts, tsval, tsecr, .. } = self;
+        Glance { seq, len, flags, has_ts, tsval, tsecr }
+    }
+
+    fn segment(&self) -> Segment {
+        *self
     }
 }
 
@@ -64,29 +77,39 @@ impl Receiver {
     /// A segment arrives from the peer, and the application reads all data if it is woken up:
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
     pub fn deliver(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
-        self.deliver_glanced(now, segment.into(), || *segment, host)
+        self.deliver_incoming(now, segment, host)
     }
 
-    /// The same where a segment is not at hand in one piece: it is asked for if a glance at it is not enough.
+    /// The same for a segment that is not at hand in one piece.
     #[inline]
-    pub fn deliver_glanced(
+    pub fn deliver_incoming(
         &mut self,
         now: Time,
-        glance: Glance,
-        segment: impl FnOnce() -> Segment,
+        packet: &impl Incoming,
         host: &mut impl Host,
     ) -> Read {
-        if self.expected == Expected::InOrder && self.is_next(glance, self.window.rcv_nxt) {
-            return self.deliver_predicted(now, glance, host);
+        if self.expected == Expected::InOrder {
+            let glance = packet.glance();
+            if self.is_next(glance, self.window.rcv_nxt) {
+                return self.deliver_predicted(now, glance, host);
+            }
         }
-        // A copy of its own, so that the glance is in memory here alone.
-        let Glance { seq, len, flags, has_ts, tsval, tsecr } = glance;
-        if self.expected == Expected::AboveHole
-            && self.take_above_hole(now, &Glance { seq, len, flags, has_ts, tsval, tsecr }, host)
+        self.deliver_unpredicted(now, packet, host)
+    }
+
+    /// Glances once more, so that the first glance is never in memory.
+    #[inline(never)]
+    fn deliver_unpredicted(
+        &mut self,
+        now: Time,
+        packet: &impl Incoming,
+        host: &mut impl Host,
+    ) -> Read {
+        if self.expected == Expected::AboveHole && self.take_above_hole(now, &packet.glance(), host)
         {
             return Read { bytes: 0, until: now };
         }
-        self.deliver_any(now, &segment(), host)
+        self.deliver_any(now, &packet.segment(), host)
     }
 
     #[inline(never)]

@@ -40,7 +40,7 @@ mod skb;
 mod window;
 
 pub use config::{EcnEcho, ReceiverConfig};
-pub use fast_path::Glance;
+pub use fast_path::{Glance, Incoming};
 pub use read::Read;
 
 use std::sync::Arc;
