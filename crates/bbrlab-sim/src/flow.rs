@@ -243,33 +243,36 @@ impl Flow {
         true
     }
 
+    /// A packet reaches the receiver; returns until when the application has read. The transfer may be over then.
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
         packet: &Arrival<'_, Payload>,
-        classes: &[FlowClass],
-    ) {
+    ) -> Time {
         self.data_arrivals += u64::from(packet.is_data());
         if self.receiver_end.is_late(packet) {
-            self.take_datagram(packet);
-            return;
+            return self.take_datagram(port, packet);
         }
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        let read = self.receiver.deliver_incoming(now, &wire::Arriving(packet), &mut end);
-        self.check_transfer(port, classes, read.until);
+        self.receiver.deliver_incoming(now, &wire::Arriving(packet), &mut end).until
     }
 
     /// A packet that is no segment of the current connection: a datagram, if the flow sends these.
     #[cold]
-    fn take_datagram(&mut self, packet: &Arrival<'_, Payload>) {
+    fn take_datagram(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+    ) -> Time {
         if self.is_udp
             && let Some(counts) = &mut self.past
         {
             counts.receiver.new_packets += 1;
             counts.receiver.bytes_read += u64::from(packet.payload().len());
         }
+        self.receiver_end.end(port).now()
     }
 
     /// Its number in the engine.
@@ -312,11 +315,21 @@ impl Flow {
         self.check_transfer(port, classes, now);
     }
 
+    /// Whether the application has read what a transfer has, if it has an end.
+    #[inline]
+    pub(crate) fn is_transfer_read(&self) -> bool {
+        self.receiver_end.may_end && self.receiver.stats().bytes_read >= self.transfer_bytes
+    }
+
     /// Records the end of a transfer, and schedules the next, if the last read, which ended when the host's clock
     /// showed `until`, was the transfer's last.
-    #[inline]
-    fn check_transfer(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass], until: Time) {
-        if self.receiver_end.may_end && self.receiver.stats().bytes_read >= self.transfer_bytes {
+    pub(crate) fn check_transfer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        classes: &[FlowClass],
+        until: Time,
+    ) {
+        if self.is_transfer_read() {
             self.end_transfer(port, &classes[self.class as usize], wire::run_time(until));
         }
     }

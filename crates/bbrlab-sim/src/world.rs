@@ -91,7 +91,10 @@ impl Handler<Payload> for World {
     #[inline]
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
         let flow = &mut self.flows[packet.flow().0 as usize];
-        flow.at_receiver(port, packet, &self.classes);
+        let until = flow.at_receiver(port, packet);
+        if flow.is_transfer_read() {
+            flow.check_transfer(port, &self.classes, until);
+        }
     }
 
     #[inline]
