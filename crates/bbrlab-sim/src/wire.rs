@@ -9,7 +9,7 @@ use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, PureAck, SackBlock, Segment, TimerId};
+use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
 
 /// Headers of a data packet: IP, TCP and timestamps.
@@ -337,23 +337,22 @@ impl<E: FlowEnd> End<'_, '_, E> {
 
     /// A segment with payload of which it is known what it does not have.
     #[inline(never)]
-    fn transmit_new_data(&mut self, segment: &Segment) {
+    fn transmit_new_data(&mut self, segment: &DataSegment) {
         debug_assert_eq!(segment.retransmission, 0);
         self.send_data(segment, 0);
     }
 
     /// The same again.
     #[inline(never)]
-    fn transmit_data_again(&mut self, segment: &Segment) {
+    fn transmit_data_again(&mut self, segment: &DataSegment) {
         self.send_data(segment, segment.retransmission);
     }
 
     /// Such a segment. Its fields are read where they are written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
-    fn send_data(&mut self, segment: &Segment, retransmission: u16) {
-        debug_assert_eq!(segment.sack_count, 0);
-        debug_assert!(!segment.has(flag::SYN));
+    fn send_data(&mut self, segment: &DataSegment, retransmission: u16) {
+        debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
             wire_bytes: segment.len + usual_headers(segment.has_ts) + framing,
@@ -364,9 +363,15 @@ impl<E: FlowEnd> End<'_, '_, E> {
             aside: None,
         };
         self.port.send(flow, E::SIDE, packet, || Payload {
+            seq: segment.seq,
+            len: segment.len,
+            ack: segment.ack,
+            wnd: segment.wnd,
+            tsval: segment.tsval,
+            tsecr: segment.tsecr,
             retransmission,
+            flags: segment.flags,
             options: if segment.has_ts { HAS_TS } else { 0 },
-            ..Payload::of(segment)
         });
     }
 
@@ -449,12 +454,12 @@ impl<E: FlowEnd> Host for End<'_, '_, E> {
     }
 
     #[inline]
-    fn transmit_new(&mut self, segment: &Segment) {
+    fn transmit_new(&mut self, segment: &DataSegment) {
         self.transmit_new_data(segment);
     }
 
     #[inline]
-    fn transmit_again(&mut self, segment: &Segment) {
+    fn transmit_again(&mut self, segment: &DataSegment) {
         self.transmit_data_again(segment);
     }
 

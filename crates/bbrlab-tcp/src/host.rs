@@ -4,7 +4,7 @@ use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use crate::Segment;
-use crate::segment::{PureAck, SackBlock};
+use crate::segment::{DataSegment, PureAck, SackBlock};
 
 /// The timers of one end of a connection. Each has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,17 +31,16 @@ pub trait Host: Draw {
     /// Transmits a segment now. Segments transmitted during one event leave in the order of the calls.
     fn transmit(&mut self, segment: Segment);
 
-    /// Transmits new data: a segment with payload that is sent for the first time, without SACK blocks, and no SYN. The
-    /// same as [`Self::transmit`], by a shorter way if the host has one.
+    /// Transmits new data: a segment with payload that is sent for the first time. The same as [`Self::transmit`], by a shorter way if the host has one.
     #[inline]
-    fn transmit_new(&mut self, segment: &Segment) {
-        self.transmit(*segment);
+    fn transmit_new(&mut self, segment: &DataSegment) {
+        self.transmit(segment.segment());
     }
 
     /// Transmits such a segment again, or for the first time. The same as [`Self::transmit`], too.
     #[inline]
-    fn transmit_again(&mut self, segment: &Segment) {
-        self.transmit(*segment);
+    fn transmit_again(&mut self, segment: &DataSegment) {
+        self.transmit(segment.segment());
     }
 
     /// Transmits a pure ACK without SACK blocks, as [`Self::transmit`] would.

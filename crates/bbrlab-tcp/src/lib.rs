@@ -17,6 +17,6 @@ pub mod wheel;
 
 pub use host::{Host, TimerId};
 pub use receiver::{Receiver, ReceiverConfig};
-pub use segment::{PureAck, SackBlock, Segment};
+pub use segment::{DataSegment, PureAck, SackBlock, Segment};
 pub use sender::{Sender, SenderConfig};
 pub use wheel::{Tick, WheelTimer};

@@ -79,6 +79,31 @@ pub struct Segment {
     pub retransmission: u16,
 }
 
+/// A segment with payload, without SACK blocks, and no SYN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataSegment {
+    /// Sequence number of the first byte.
+    pub seq: u32,
+    /// As in [`Segment`].
+    pub len: u32,
+    /// As in [`Segment`].
+    pub ack: u32,
+    /// As in [`Segment`].
+    pub wnd: u32,
+    /// As in [`Segment`].
+    pub tsval: u32,
+    /// As in [`Segment`].
+    pub tsecr: u32,
+    /// As in [`Segment`].
+    pub retransmission: u16,
+    /// As in [`Segment`].
+    pub flags: u8,
+    /// As in [`Segment`].
+    pub ecn: Ecn,
+    /// As in [`Segment`].
+    pub has_ts: bool,
+}
+
 /// A segment that is an ACK and nothing else: no payload, no SACK blocks, and of the flags only ACK, perhaps with PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
@@ -114,6 +139,37 @@ impl Segment {
     pub const fn end_seq(&self) -> u32 {
         let control = (self.has(flag::SYN) as u32) + (self.has(flag::FIN) as u32);
         self.seq.wrapping_add(self.len).wrapping_add(control)
+    }
+}
+
+impl DataSegment {
+    /// What such a segment has.
+    #[inline]
+    pub(crate) fn of(segment: &Segment) -> Self {
+        debug_assert!(segment.sack_count == 0);
+        let &Segment { seq, len, ack, wnd, tsval, tsecr, retransmission, .. } = segment;
+        let &Segment { flags, ecn, has_ts, .. } = segment;
+        Self { seq, len, ack, wnd, tsval, tsecr, retransmission, flags, ecn, has_ts }
+    }
+
+    /// The whole segment.
+    #[inline]
+    #[must_use]
+    pub fn segment(&self) -> Segment {
+        let &Self { seq, len, ack, wnd, tsval, tsecr, retransmission, flags, ecn, has_ts } = self;
+        Segment {
+            seq,
+            len,
+            ack,
+            wnd,
+            tsval,
+            tsecr,
+            retransmission,
+            flags,
+            ecn,
+            has_ts,
+            ..Segment::default()
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 use bbrlab_cc::ecn_flags;
 use bbrlab_stack::EcnMode;
+use bbrlab_units::Ecn;
 
 use super::Sender;
 use crate::segment::{Segment, flag};
@@ -60,9 +61,9 @@ impl Sender {
         }
     }
 
-    /// Sets ECT in a segment's IP header if it applies; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
+    /// Sets ECT in the IP header of a segment if it applies; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
     #[inline]
-    pub(super) fn dress_with_ecn(&mut self, segment: &mut Segment, is_new: bool) -> u8 {
+    pub(super) fn dress_with_ecn(&mut self, field: &mut Ecn, is_new: bool) -> u8 {
         let ecn = self.conn.ctl.ecn_flags;
         if ecn & ecn_flags::OK == 0 {
             return 0;
@@ -74,7 +75,7 @@ impl Sender {
             ecn_flags::ECT_PERMANENT_V2 | ecn_flags::ECT_PERMANENT_V3
         };
         if is_new || self.hooks.needs_ecn || ecn & permanent != 0 {
-            segment.ecn = self.config.ecn.ect();
+            *field = self.config.ecn.ect();
         }
         if is_new && ecn & ecn_flags::QUEUE_CWR != 0 {
             self.conn.ctl.ecn_flags &= !ecn_flags::QUEUE_CWR;

@@ -17,7 +17,7 @@ use bbrlab_units::Time;
 
 use super::Sender;
 use super::scoreboard::{Cursor, OVERHEAD, tag};
-use crate::segment::{Segment, flag};
+use crate::segment::{DataSegment, Segment, flag};
 use crate::{Host, TimerId};
 
 /// Slack of the queue's timer in nanoseconds; the timer always fires this late. Linux: `timer_slack`.
@@ -154,19 +154,29 @@ impl Sender {
 
 /// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
 /// CWR.
-pub(super) fn transmit_burst(mut burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
-    cut_burst(&mut burst, mss, tso, |packet| host.transmit(*packet));
+pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+    if burst.len <= mss {
+        host.transmit(burst);
+    } else {
+        let mut packet = DataSegment::of(&burst);
+        cut_burst(&mut packet, mss, tso, |packet| host.transmit(packet.segment()));
+    }
 }
 
 /// The same for new data: see [`Host::transmit_new`]. The segment becomes that of the last packet.
 #[inline]
-pub(super) fn transmit_new_burst(burst: &mut Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+pub(super) fn transmit_new_burst(
+    burst: &mut DataSegment,
+    mss: u32,
+    tso: Tso,
+    host: &mut impl Host,
+) {
     cut_burst(burst, mss, tso, |packet| host.transmit_new(packet));
 }
 
 /// Passes a burst to `transmit` packet by packet: its segment becomes that of one after the other.
 #[inline]
-fn cut_burst(packet: &mut Segment, mss: u32, tso: Tso, mut transmit: impl FnMut(&Segment)) {
+fn cut_burst(packet: &mut DataSegment, mss: u32, tso: Tso, mut transmit: impl FnMut(&DataSegment)) {
     if tso == Tso::Whole || mss == 0 || packet.len <= mss {
         transmit(packet);
         return;

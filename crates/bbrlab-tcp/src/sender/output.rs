@@ -16,7 +16,7 @@ use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
 use crate::rate::{Notes, PackedStamps, RateSampler};
-use crate::segment::{Segment, flag};
+use crate::segment::{DataSegment, Segment, flag};
 use crate::{Host, TimerId};
 
 /// How much one call of the output engine may send. Linux: `push_one`.
@@ -410,9 +410,9 @@ impl Sender {
         self.conn.snd_nxt = end_seq;
         self.note_sent(segs);
         self.check_space(self.conn.inflight.wrapping_add(segs));
-        let mut segment = self.segment_at(seq, wstamp_ns);
+        let mut segment = self.data_at(seq, wstamp_ns);
         segment.len = len;
-        segment.flags |= self.dress_with_ecn(&mut segment, true);
+        segment.flags |= self.dress_with_ecn(&mut segment.ecn, true);
         self.count_sent(len, segs);
         if self.conn.ctl.pacing_status != PacingStatus::None {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
@@ -440,10 +440,10 @@ impl Sender {
         let Self { board, conn, sampler, .. } = self;
         let tx = sampler.skb_sent_behind_others(conn, wstamp_ns / 1000);
         let skb = board.send_again(at, wstamp_ns, tx, || sampler.notes_behind_others(conn, 1));
-        let mut segment = self.segment_at(skb.seq, wstamp_ns);
+        let mut segment = self.data_at(skb.seq, wstamp_ns);
         segment.len = mss;
         segment.retransmission = skb.retransmission;
-        segment.flags |= skb.flags | self.dress_with_ecn(&mut segment, false);
+        segment.flags |= skb.flags | self.dress_with_ecn(&mut segment.ecn, false);
         host.transmit_again(&segment);
         wstamp_ns
     }
@@ -706,8 +706,14 @@ impl Sender {
     /// A segment at `seq` with the fields that every segment has.
     #[inline]
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
+        self.data_at(seq, tstamp_ns).segment()
+    }
+
+    /// The same of a segment with payload.
+    #[inline]
+    fn data_at(&self, seq: u32, tstamp_ns: u64) -> DataSegment {
         let has_ts = self.mechanisms.has_timestamps;
-        Segment {
+        DataSegment {
             seq,
             ack: self.reverse.rcv_nxt,
             wnd: self.reverse.wnd,
@@ -719,7 +725,7 @@ impl Sender {
             tsecr: if has_ts { self.reverse.ts_recent } else { 0 },
             flags: if self.reverse.is_ece { flag::ACK | flag::ECE } else { flag::ACK },
             has_ts,
-            ..Segment::default()
+            ..DataSegment::default()
         }
     }
 
@@ -730,7 +736,7 @@ impl Sender {
         if skb.is_syn() {
             return segment;
         }
-        segment.flags |= skb.flags | self.dress_with_ecn(&mut segment, is_new);
+        segment.flags |= skb.flags | self.dress_with_ecn(&mut segment.ecn, is_new);
         segment
     }
 
