@@ -156,18 +156,17 @@ impl DataSegment {
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {
-        let &Self { seq, len, ack, wnd, tsval, tsecr, retransmission, flags, ecn, has_ts } = self;
         Segment {
-            seq,
-            len,
-            ack,
-            wnd,
-            tsval,
-            tsecr,
-            retransmission,
-            flags,
-            ecn,
-            has_ts,
+            seq: self.seq,
+            len: self.len,
+            ack: self.ack,
+            wnd: self.wnd,
+            tsval: self.tsval,
+            tsecr: self.tsecr,
+            retransmission: self.retransmission,
+            flags: self.flags,
+            ecn: self.ecn,
+            has_ts: self.has_ts,
             ..Segment::default()
         }
     }
