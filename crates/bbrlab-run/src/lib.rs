@@ -5,6 +5,7 @@
 //! [`RunResult`]. Results of our simulator, of ns-3 and of a kernel have the same records, so the same code evaluates
 //! and prints them.
 
+mod cdf;
 mod column;
 mod figure;
 mod metrics;
@@ -16,6 +17,7 @@ mod traffic;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
 
+pub use cdf::Cdf;
 pub use column::{Cell, Column, Kind, MaybeKnown, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use metrics::{GroupMetric, Metrics};

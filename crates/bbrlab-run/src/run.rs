@@ -111,7 +111,7 @@ pub enum Hop {
 }
 
 /// What the application sends. Bytes are payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The application always has more to send.
     Unlimited,

@@ -1,9 +1,13 @@
 //! Random traffic as plain data: from which law times and sizes are drawn. `sim` draws.
 
+use std::sync::Arc;
+
 use bbrlab_units::{BitRate, Span};
 
+use crate::cdf::Cdf;
+
 /// A random whole number, at least 1: bytes, or nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     /// From which law it is drawn.
     pub law: Law,
@@ -14,7 +18,7 @@ pub struct Random {
 }
 
 /// A law of probability. Parameters are in thousandths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Law {
     /// Always the mean.
     Constant,
@@ -31,10 +35,12 @@ pub enum Law {
         /// Standard deviation of the natural logarithm.
         sigma: u32,
     },
+    /// By points of its cumulative distribution; mean and largest value are those of the points.
+    Cdf(Arc<Cdf>),
 }
 
 /// Flows that come one after the other, each on a connection of its own, and leave when their bytes are through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrivals {
     /// From one arrival to the next, in nanoseconds.
     pub gap: Random,
@@ -47,7 +53,7 @@ pub struct Arrivals {
 /// A client that asks, reads the answer and asks again, all on one connection.
 ///
 /// A request takes as long as the way back takes without a queue; its bytes do not count. It is not lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
     /// Payload bytes of an answer.
     pub size: Random,
@@ -58,7 +64,7 @@ pub struct Requests {
 }
 
 /// When a client that has read an answer asks again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// At once.
     None,
@@ -74,7 +80,7 @@ pub enum Pause {
 }
 
 /// Random times of sending and of silence, beginning with sending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bursts {
     /// Lengths of on periods in nanoseconds.
     pub on: Random,

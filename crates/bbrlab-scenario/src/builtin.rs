@@ -92,6 +92,7 @@ builtins! {
     "examples.l4s": "examples/l4s.toml",
     "examples.expedited": "examples/expedited.toml",
     "examples.web-traffic": "examples/web-traffic.toml",
+    "examples.web-search": "examples/web-search.toml",
     "examples.rpc": "examples/rpc.toml",
     "examples.video": "examples/video.toml",
     "examples.udp": "examples/udp.toml",

@@ -94,9 +94,9 @@ impl Demand {
             is_many: class.source.arrivals().is_some(),
             ramp,
         };
-        demand.read_source(class.source, mss);
+        demand.read_source(&class.source, mss);
         if class.is_udp {
-            return demand.of_datagrams(class.source, mss);
+            return demand.of_datagrams(&class.source, mss);
         }
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
             // A burst of losses halves the window once.
@@ -149,14 +149,14 @@ impl Demand {
     }
 
     /// Datagrams leave at their rate, whatever becomes of them.
-    fn of_datagrams(mut self, source: Source, mss: f64) -> Self {
+    fn of_datagrams(mut self, source: &Source, mss: f64) -> Self {
         let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
-        self.rate = match source {
+        self.rate = match *source {
             Source::Cbr(rate) => own(rate),
             Source::OnOff { on, off, rate: Some(rate) } => {
                 own(rate) * seconds(on) / seconds(on + off)
             }
-            Source::Bursts(Bursts { on, off, rate: Some(rate) }) => {
+            Source::Bursts(Bursts { ref on, ref off, rate: Some(rate) }) => {
                 2.0 * own(rate) * on.mean as f64 / (on.mean + off.mean) as f64
             }
             _ => self.rate,
@@ -165,9 +165,9 @@ impl Demand {
         self
     }
 
-    fn read_source(&mut self, source: Source, mss: f64) {
+    fn read_source(&mut self, source: &Source, mss: f64) {
         let packets_of = |bytes: f64| (bytes / mss).ceil();
-        match source {
+        match *source {
             Source::Unlimited => {}
             Source::Bytes(bytes) => {
                 self.packets = packets_of(bytes.0 as f64);
@@ -195,7 +195,7 @@ impl Demand {
                     .min(1.0 / seconds(every));
                 self.rate = self.rate.min(full + if per_write.fract() > 0.0 { cut } else { 0.0 });
             }
-            Source::Bursts(Bursts { on, off, rate }) => {
+            Source::Bursts(Bursts { ref on, ref off, rate }) => {
                 let (on_s, off_s) = (seconds(Span(on.mean)), seconds(Span(off.mean)));
                 let most = match rate {
                     Some(rate) => rate.0 as f64 / 8.0 / mss * on_s,
@@ -205,12 +205,12 @@ impl Demand {
                 self.rate = self.rate.min(2.0 * most / (on_s + off_s));
                 self.is_sure = false;
             }
-            Source::Requests(requests) => self.read_requests(&requests, packets_of),
-            Source::Arrivals(Arrivals { gap, size, .. }) => {
+            Source::Requests(ref requests) => self.read_requests(requests, packets_of),
+            Source::Arrivals(Arrivals { ref gap, ref size, .. }) => {
                 // However fast one of them is, all of them together send what comes.
                 self.rate = packets_of(size.mean as f64) / seconds(Span(gap.mean));
-                let is_tame = |law| matches!(law, Law::Constant | Law::Exponential);
-                self.is_sure = is_tame(size.law) && is_tame(gap.law);
+                let is_tame = |law: &Law| matches!(law, Law::Constant | Law::Exponential);
+                self.is_sure = is_tame(&size.law) && is_tame(&gap.law);
             }
             Source::Train { bytes, count, gap } => {
                 let each = packets_of(bytes.0 as f64);
@@ -236,7 +236,7 @@ impl Demand {
                 self.is_sure = false;
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
-            Pause::Think(think) => {
+            Pause::Think(ref think) => {
                 self.rate = self.rate.min(2.0 * each / (fastest_s + seconds(Span(think.mean))));
                 self.is_sure = false;
             }

@@ -332,12 +332,12 @@ fn events_per_second(class: &FlowClass) -> f64 {
     };
     match class.source {
         Source::Write { every, .. } => 1.0 / seconds(every),
-        Source::Arrivals(arrivals) => 1.0 / seconds(Span(arrivals.gap.mean)),
+        Source::Arrivals(ref arrivals) => 1.0 / seconds(Span(arrivals.gap.mean)),
         Source::Cbr(rate) => datagrams(rate),
         Source::OnOff { on, off, rate: Some(rate) } => {
             datagrams(rate) * seconds(on) / seconds(on + off)
         }
-        Source::Bursts(Bursts { on, off, rate: Some(rate) }) => {
+        Source::Bursts(Bursts { ref on, ref off, rate: Some(rate) }) => {
             datagrams(rate) * on.mean as f64 / (on.mean + off.mean) as f64
         }
         _ => 0.0,

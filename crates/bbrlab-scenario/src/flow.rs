@@ -333,7 +333,7 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
         "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a law, \
          `{ distribution = \"exponential\", mean = \"2s\" }`",
         |flow, given| flow.source.on = given.value(law::read_times),
-        |flow| flow.source.on.map(law::show_times),
+        |flow| flow.source.on.as_ref().map(law::show_times),
     ),
     key(
         "off",
@@ -341,7 +341,7 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
         law::TIMES_FORM,
         "see `on`",
         |flow, given| flow.source.off = given.value(law::read_times),
-        |flow| flow.source.off.map(law::show_times),
+        |flow| flow.source.off.as_ref().map(law::show_times),
     ),
 ];
 
@@ -353,7 +353,7 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
         Form::Table(&[needed("bytes", Form::Bytes), needed("every", Form::Time)]),
         "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, written at that interval",
         |flow, given| flow.source.write = given.value(read_write),
-        |flow| flow.source.write.and_then(show_handed),
+        |flow| flow.source.write.as_ref().and_then(show_handed),
     ),
     key(
         "train",
@@ -366,7 +366,7 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
         "source: `{ bytes = \"15KB\", count = 20, gap = \"100ms\" }`, each transfer on a new connection, `gap` after the \
          receiver has read the last byte",
         |flow, given| flow.source.train = given.value(read_train),
-        |flow| flow.source.train.and_then(show_handed),
+        |flow| flow.source.train.as_ref().and_then(show_handed),
     ),
 ];
 
@@ -379,7 +379,7 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
         "many flows that come and go, `bytes` or `sizes` each: `{ process = \"poisson\", rate = \"50/s\" }`, or \
          `load = \"30%\"` of the smallest rate on the way; see [Flows that come and go](#flows-that-come-and-go)",
         |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
-        |flow| flow.source.arrivals.map(|arrivals| arrivals.show()),
+        |flow| flow.source.arrivals.as_ref().map(ArrivalsSpec::show),
     ),
     key(
         "requests",
@@ -388,7 +388,7 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
         "source: answers of `bytes` or `sizes` each to a client that asks again on the same connection, `think` after it has \
          read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and video](#requests-and-video)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
-        |flow| flow.source.requests.and_then(|client| client.show_requests()),
+        |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
     ),
     key(
         "video",
@@ -397,7 +397,7 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
         "source: the pieces of a video, asked for as long as a player has room for them: \
          `{ rate = \"4Mbit/s\", piece = \"4s\", buffer = \"30s\" }`",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_video),
-        |flow| flow.source.requests.and_then(|client| client.show_video()),
+        |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_video),
     ),
     key(
         "sizes",
@@ -405,7 +405,7 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
         law::SIZES_FORM,
         "with `arrivals` or `requests`: payload bytes of a flow or an answer, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
         |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
-        |flow| flow.source.sizes.map(law::show_sizes),
+        |flow| flow.source.sizes.as_ref().map(law::show_sizes),
     ),
 ];
 
@@ -584,7 +584,7 @@ impl FlowSpec {
 
     /// The number of flows that may be under way at once.
     pub(crate) fn places(&self) -> u64 {
-        self.source.arrivals.map_or(self.count, |arrivals| arrivals.at_most().into())
+        self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
@@ -598,29 +598,29 @@ impl FlowSpec {
 impl SourceSpec {
     /// Whether the source depends on the rate of the way.
     pub(crate) fn needs_rate(&self) -> bool {
-        self.arrivals.is_some_and(|arrivals| arrivals.needs_rate())
+        self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
     /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and cross a link of this
     /// rate and framing.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
-        let sizes = self.sizes.or(self.bytes.map(|bytes| law::constant(bytes.0)));
-        let given = match *self {
+        let sizes = self.sizes.clone().or(self.bytes.map(|bytes| law::constant(bytes.0)));
+        let given = match self {
             Self { arrivals: Some(arrivals), .. } => {
                 sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
             }
             Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
-            Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
+            &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
-                let is_plain = |times: Random| law::constant(times.mean) == times;
+                let is_plain = |times: &Random| law::constant(times.mean) == *times;
                 Some(if is_plain(on) && is_plain(off) {
-                    Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate }
+                    Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate: *rate }
                 } else {
-                    Source::Bursts(Bursts { on, off, rate })
+                    Source::Bursts(Bursts { on: on.clone(), off: off.clone(), rate: *rate })
                 })
             }
-            Self { rate: Some(rate), .. } => Some(Source::Cbr(rate)),
-            Self { write, train, .. } => write.or(train),
+            &Self { rate: Some(rate), .. } => Some(Source::Cbr(rate)),
+            Self { write, train, .. } => write.clone().or(train.clone()),
         };
         given.unwrap_or(Source::Unlimited)
     }
@@ -797,8 +797,8 @@ fn show_path(path: &[Placed<Arc<str>>]) -> String {
     format!("[{}]", names.join(", "))
 }
 
-fn show_handed(source: Source) -> Option<String> {
-    match source {
+fn show_handed(source: &Source) -> Option<String> {
+    match *source {
         Source::Write { bytes, every } => {
             let every = show_span(every);
             Some(format!("{{ bytes = \"{}B\", every = \"{every}\" }}", bytes.0))

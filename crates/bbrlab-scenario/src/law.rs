@@ -8,6 +8,7 @@ use crate::document::{Node, Table, Value};
 use crate::key::{Form, Part, name_of, names, needed, optional};
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader, found};
+use crate::size_law;
 
 /// If no largest value is given, it is this times the mean.
 pub(crate) const LARGEST_OVER_MEAN: u64 = 1000;
@@ -22,6 +23,16 @@ const DISTRIBUTIONS: [(&str, Kind); 4] = [
     ("lognormal", Kind::Lognormal),
 ];
 
+/// Sizes have points, too.
+const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
+    DISTRIBUTIONS[0],
+    DISTRIBUTIONS[1],
+    DISTRIBUTIONS[2],
+    DISTRIBUTIONS[3],
+    ("cdf", Kind::Cdf),
+    ("web_search", Kind::WebSearch),
+];
+
 /// A law without its parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -29,6 +40,10 @@ pub(crate) enum Kind {
     Exponential,
     Pareto,
     Lognormal,
+    /// Points of the cumulative distribution.
+    Cdf,
+    /// The points of a known measurement.
+    WebSearch,
 }
 
 /// Bounds of the parameters of laws, and what holds without one: tails of web traffic have shapes from 1.1 to 1.5.
@@ -37,21 +52,33 @@ const SIGMA: Form = Form::Number(0.001, 5);
 const SHAPE_DEFAULT: u32 = 1200;
 const SIGMA_DEFAULT: u32 = 1500;
 
+const POINT_LIST: Form = Form::List(&Form::Pair(&Form::Bytes, &Form::Ratio));
+const POINTS_FORM: Form = Form::Any(&[
+    POINT_LIST,
+    Form::Text,
+    Form::Table(&[optional("trace", Form::Text), optional("rows", POINT_LIST)]),
+]);
+
 /// Random sizes.
-pub(crate) const SIZES_FORM: Form = Form::Table(&parts(Form::Bytes));
+pub(crate) const SIZES_FORM: Form = Form::Table(&[
+    needed("distribution", Form::Choice(|| names(&SIZE_DISTRIBUTIONS))),
+    optional("mean", Form::Bytes),
+    optional("shape", SHAPE),
+    optional("sigma", SIGMA),
+    optional("max", Form::Bytes),
+    optional("points", POINTS_FORM),
+]);
 
 /// Random times, or one that does not change.
-pub(crate) const TIMES_FORM: Form = Form::Any(&[Form::Time, Form::Table(&parts(Form::Time))]);
+pub(crate) const TIMES_FORM: Form = Form::Any(&[Form::Time, Form::Table(PARTS)]);
 
-const fn parts(quantity: Form) -> [Part; 5] {
-    [
-        needed("distribution", Form::Choice(|| names(&DISTRIBUTIONS))),
-        needed("mean", quantity),
-        optional("shape", SHAPE),
-        optional("sigma", SIGMA),
-        optional("max", quantity),
-    ]
-}
+const PARTS: &[Part] = &[
+    needed("distribution", Form::Choice(|| names(&DISTRIBUTIONS))),
+    needed("mean", Form::Time),
+    optional("shape", SHAPE),
+    optional("sigma", SIGMA),
+    optional("max", Form::Time),
+];
 
 const SIZES: &str = "a table such as { distribution = \"pareto\", mean = \"30KB\" }";
 
@@ -87,8 +114,19 @@ fn read_random(
         &mut keys,
         "distribution",
         "the name of a distribution such as \"pareto\"",
-        |reader, node, name| reader.choice(node, name, &DISTRIBUTIONS, ""),
+        |reader, node, name| match unit {
+            Unit::Bytes => reader.choice(node, name, &SIZE_DISTRIBUTIONS, ""),
+            Unit::Time => reader.choice(node, name, &DISTRIBUTIONS, ""),
+        },
     );
+    if let Some(kind @ (Kind::Cdf | Kind::WebSearch)) = kind {
+        let sizes = match kind {
+            Kind::Cdf => size_law::read(reader, &mut keys),
+            _ => Some(size_law::web_search()),
+        };
+        keys.finish(reader);
+        return sizes;
+    }
     let expected = match unit {
         Unit::Bytes => "the mean, such as \"30KB\"",
         Unit::Time => "the mean, such as \"2s\"",
@@ -137,23 +175,26 @@ impl Unit {
 }
 
 /// Sizes as a scenario would write them.
-pub(crate) fn show_sizes(sizes: Random) -> String {
-    show(sizes, Unit::Bytes)
+pub(crate) fn show_sizes(sizes: &Random) -> String {
+    match &sizes.law {
+        Law::Cdf(points) => size_law::show(points),
+        _ => show(sizes, Unit::Bytes),
+    }
 }
 
 /// Times as a scenario would write them.
-pub(crate) fn show_times(times: Random) -> String {
-    if times == constant(times.mean) {
+pub(crate) fn show_times(times: &Random) -> String {
+    if *times == constant(times.mean) {
         Unit::Time.show(times.mean)
     } else {
         show(times, Unit::Time)
     }
 }
 
-fn show(random: Random, unit: Unit) -> String {
-    let distribution = name_of(&DISTRIBUTIONS, kind(random.law));
+fn show(random: &Random, unit: Unit) -> String {
+    let distribution = name_of(&SIZE_DISTRIBUTIONS, kind(&random.law));
     let (mean, max) = (unit.show(random.mean), unit.show(random.max));
-    let parameter = show_parameter(random.law);
+    let parameter = show_parameter(&random.law);
     format!("{{ distribution = \"{distribution}\", mean = {mean}{parameter}, max = {max} }}")
 }
 
@@ -162,21 +203,22 @@ pub(crate) const fn constant(value: u64) -> Random {
     Random { law: Law::Constant, mean: value, max: value }
 }
 
-pub(crate) const fn kind(law: Law) -> Kind {
+pub(crate) const fn kind(law: &Law) -> Kind {
     match law {
         Law::Constant => Kind::Constant,
         Law::Exponential => Kind::Exponential,
         Law::Pareto { .. } => Kind::Pareto,
         Law::Lognormal { .. } => Kind::Lognormal,
+        Law::Cdf(_) => Kind::Cdf,
     }
 }
 
-pub(crate) fn show_parameter(law: Law) -> String {
+pub(crate) fn show_parameter(law: &Law) -> String {
     let number = |thousandths: u32| {
         Decimal::parse(&format!("{thousandths}e-3")).expect("a number of few digits")
     };
-    match law {
-        Law::Constant | Law::Exponential => String::new(),
+    match *law {
+        Law::Constant | Law::Exponential | Law::Cdf(_) => String::new(),
         Law::Pareto { shape } => format!(", shape = {}", number(shape)),
         Law::Lognormal { sigma } => format!(", sigma = {}", number(sigma)),
     }
@@ -185,6 +227,7 @@ pub(crate) fn show_parameter(law: Law) -> String {
 /// Reads the parameter of a law.
 pub(crate) fn read_law(reader: &mut Reader<'_>, keys: &mut Keys<'_>, kind: Kind) -> Option<Law> {
     Some(match kind {
+        Kind::Cdf | Kind::WebSearch => unreachable!("these are read with their points"),
         Kind::Constant => Law::Constant,
         Kind::Exponential => Law::Exponential,
         Kind::Pareto => {

@@ -4,6 +4,7 @@
 mod buffer;
 mod builtin;
 mod canonical;
+mod cdf_file;
 mod decimal;
 mod demand;
 mod document;
@@ -30,6 +31,7 @@ mod reader;
 mod reference;
 mod route;
 mod scenario;
+mod size_law;
 mod spec;
 mod stack;
 mod steps;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bbrlab_link::Trace;
+use bbrlab_run::Cdf;
 
+use crate::cdf_file;
 use crate::document::At;
 use crate::path_trace::{self, PathTrace};
 
@@ -24,6 +26,7 @@ pub(crate) struct Traces {
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<PathBuf, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
+    cdfs: BTreeMap<PathBuf, Result<Arc<Cdf>, String>>,
 }
 
 impl Traces {
@@ -46,6 +49,21 @@ impl Traces {
         let result = result.map(Arc::new);
         self.paths.insert(path.to_owned(), result.clone());
         result
+    }
+
+    /// The distribution in a file, or the reason why there is none.
+    pub(crate) fn read_cdf(&mut self, path: &Path) -> Result<Arc<Cdf>, String> {
+        if let Some(known) = self.cdfs.get(path) {
+            return known.clone();
+        }
+        let result = read_text(path).and_then(|text| cdf_file::parse(&text)).map(Arc::new);
+        self.cdfs.insert(path.to_owned(), result.clone());
+        result
+    }
+
+    /// The distribution in a file, if it has been read.
+    pub(crate) fn known_cdf(&self, path: &Path) -> Option<Arc<Cdf>> {
+        self.cdfs.get(path)?.clone().ok()
     }
 
     /// The trace of a path in a file, if it has been read.

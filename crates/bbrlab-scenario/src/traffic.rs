@@ -27,7 +27,7 @@ enum Pace {
 }
 
 /// `arrivals` as written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ArrivalsSpec {
     law: Law,
     pace: Pace,
@@ -118,12 +118,12 @@ impl ArrivalsSpec {
         let fastest = per_second / u128::from(ARRIVALS_MAX);
         let mean = u64::try_from(gap.max(fastest)).unwrap_or(DRAWN_MAX).min(DRAWN_MAX);
         let max = mean.saturating_mul(LARGEST_OVER_MEAN).min(DRAWN_MAX);
-        Arrivals { gap: Random { law: self.law, mean, max }, size, at_most: self.at_most }
+        Arrivals { gap: Random { law: self.law.clone(), mean, max }, size, at_most: self.at_most }
     }
 
     /// As a scenario would write it.
     pub(crate) fn show(&self) -> String {
-        let process = name_of(&PROCESSES, law::kind(self.law));
+        let process = name_of(&PROCESSES, law::kind(&self.law));
         let pace = match self.pace {
             Pace::Rate(rate) => format!("rate = \"{rate}/s\""),
             Pace::Load(load) => format!("load = {load}"),
@@ -133,7 +133,7 @@ impl ArrivalsSpec {
         } else {
             format!(", at_most = {}", self.at_most)
         };
-        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", law::show_parameter(self.law))
+        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", law::show_parameter(&self.law))
     }
 }
 
@@ -158,7 +158,7 @@ fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal
 }
 
 /// `requests` as written, or `video`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ClientSpec {
     Requests { think: Option<Random>, count: Option<u32> },
     Video { rate: BitRate, piece: Span, buffer: Span },
@@ -232,12 +232,13 @@ impl ClientSpec {
 
     /// The requests, with answers of these sizes.
     pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
-        match *self {
+        match self {
             Self::Requests { think, count } => {
+                let (think, count) = (think.clone(), *count);
                 let pause = think.map_or(Pause::None, Pause::Think);
                 Some(Requests { size: size?, pause, count })
             }
-            Self::Video { rate, piece, buffer } => {
+            &Self::Video { rate, piece, buffer } => {
                 let bits = u128::from(rate.0) * u128::from(piece.0) / u128::from(NS_PER_S);
                 let bytes = u64::try_from(bits / 8).unwrap_or(DRAWN_MAX).clamp(1, DRAWN_MAX);
                 let pause = Pause::Player { piece, buffer };
@@ -248,8 +249,8 @@ impl ClientSpec {
 
     /// As a scenario would write `requests`.
     pub(crate) fn show_requests(&self) -> Option<String> {
-        let Self::Requests { think, count } = *self else { return None };
-        let think = think.map(|think| format!("think = {}", law::show_times(think)));
+        let Self::Requests { think, count } = self else { return None };
+        let think = think.as_ref().map(|think| format!("think = {}", law::show_times(think)));
         let count = count.map(|count| format!("count = {count}"));
         let parts: Vec<String> = think.into_iter().chain(count).collect();
         Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::canonical::{Writer, toml_key, toml_string};
 use crate::document::{Step, Table, Value};
+use crate::size_law::show_points;
 use crate::sweep::{Setting, Sweep};
 use crate::traces::Traces;
 
@@ -30,17 +31,27 @@ const OF_LINKS: [&str; 3] = ["bottleneck", "access", "links"];
 const RATES: [&str; 2] = ["rate", "reverse_rate"];
 const PATH: &str = "trace";
 
+/// The table with flows, whose sizes may have their points in a file, and the keys of these.
+const FLOWS: &str = "flows";
+const SIZES: &str = "sizes";
+const POINTS: &str = "points";
+
 /// What a value may name a file of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     Nothing,
     Rate,
     Path,
+    Points,
+    /// A table in which something may.
+    Sizes,
 }
 
 impl Names {
     fn of(table: &str, key: &str) -> Self {
         match key {
+            POINTS if table == FLOWS => Self::Points,
+            SIZES if table == FLOWS => Self::Sizes,
             _ if !OF_LINKS.contains(&table) => Self::Nothing,
             PATH => Self::Path,
             _ if RATES.contains(&key) => Self::Rate,
@@ -117,6 +128,13 @@ struct Files<'a> {
 impl Files<'_> {
     /// A value as TOML; if it names a trace file, with what is in the file.
     fn show(&self, value: &Value, names: Names) -> String {
+        if let (Names::Sizes, Value::Table(table)) = (names, value) {
+            let entry = |key: &str, value: &Value| {
+                format!("{} = {}", toml_key(key), self.show(value, Names::of(FLOWS, key)))
+            };
+            let entries = table.entries.iter().map(|e| entry(&e.key, &e.value.value));
+            return format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "));
+        }
         let file = match value {
             Value::Text(text) => Some(text.as_str()),
             value => value.trace_file(),
@@ -128,6 +146,11 @@ impl Files<'_> {
         {
             let rows: Vec<String> = trace.lines.iter().map(|line| toml_string(line)).collect();
             return format!("{{ trace = {}, rows = [{}] }}", toml_string(file), rows.join(", "));
+        }
+        if names == Names::Points
+            && let Some(cdf) = self.traces.known_cdf(&path)
+        {
+            return format!("{{ trace = {}, rows = {} }}", toml_string(file), show_points(&cdf));
         }
         match self.traces.known(&path).filter(|_| names == Names::Rate) {
             Some(trace) => {

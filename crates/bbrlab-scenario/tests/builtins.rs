@@ -123,6 +123,7 @@ fn every_built_in_scenario_can_be_run() {
         examples.l4s: 3 runs, 2 flows, 297225 packets
         examples.expedited: 5 runs, 3 flows, 123845 packets
         examples.web-traffic: 9 runs, 2 flows, 1114596 packets
+        examples.web-search: 6 runs, 1 flows, 1238640 packets
         examples.rpc: 6 runs, 2 flows, 297228 packets
         examples.video: 6 runs, 2 flows, 874170 packets
         examples.udp: 12 runs, 2 flows, 319695 packets

@@ -102,7 +102,9 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 /// Inline tables, each with an unknown key.
-const VALUES: [(&str, &str, &str); 29] = [
+const VALUES: [(&str, &str, &str); 31] = [
+    ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
     ("bottleneck", "grant", "{ delay = \"1ms\", no = 1 }"),
     ("bottleneck", "reverse_grant", "{ delay = \"1ms\", no = 1 }"),
     ("bottleneck", "airtime", "{ overhead = \"1ms\", no = 1 }"),

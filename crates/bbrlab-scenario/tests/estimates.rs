@@ -217,6 +217,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("random bursts", "", "", "cc = \"cubic\"; on = { distribution = \"exponential\", mean = \"100ms\" }; off = \"300ms\"; rate = \"1Mbit/s\""),
     ("flows that come and go", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
     ("flows that come and go beside bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
+    ("flows of a web search", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"web_search\" }"),
     ("flows of random sizes", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"pareto\", mean = \"15KB\" }"),
     ("flows that come faster than they go", "", "", "cc = \"cubic\"; arrivals = { rate = \"500/s\", at_most = 100 }; bytes = \"15KB\""),
     ("small window", "", "", "cc = \"cubic\"; [stack]; rwnd = \"30KiB\""),
@@ -306,6 +307,7 @@ fn all_figures() {
         random bursts: <259 packets, 259 unsure, 1515 events, 1202 rows, 0 unsure, 11554 KB, series 16546 B, disk <47786 B, work 6328
         flows that come and go: 1320 packets, 0 unsure, 3420 events, 1202 rows, 0 unsure, 14068 KB, series 22612 B, disk 53852 B, work 9584
         flows that come and go beside bulk: 9908 packets, 0 unsure, 25055 events, 1803 rows, 0 unsure, 14481 KB, series 43168 B, disk 75648 B, work 35492
+        flows of a web search: <2973 packets, 2973 unsure, 9664 events, 1202 rows, 0 unsure, 14056 KB, series 33593 B, disk <64833 B, work 14611
         flows of random sizes: <3148 packets, 3148 unsure, 10516 events, 1202 rows, 0 unsure, 14086 KB, series 33769 B, disk <65009 B, work 18915
         flows that come faster than they go: 9908 packets, 0 unsure, 27769 events, 1202 rows, 0 unsure, 11917 KB, series 26924 B, disk 58164 B, work 73477
         small window: 3149 packets, 0 unsure, 7872 events, 1202 rows, 0 unsure, 11554 KB, series 25667 B, disk 56907 B, work 12685

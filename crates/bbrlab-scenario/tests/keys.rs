@@ -493,7 +493,7 @@ fn jitter_is_uniform() {
 #[test]
 fn what_a_flow_sends() {
     let source =
-        |flow: &str| dumbbell("", &format!("rtt = \"30ms\"\n{flow}"), "").classes[0].source;
+        |flow: &str| dumbbell("", &format!("rtt = \"30ms\"\n{flow}"), "").classes[0].source.clone();
     assert_eq!(source(""), Source::Unlimited);
     assert_eq!(source("bytes = \"1.5MB\""), Source::Bytes(Bytes(1_500_000)));
     assert_eq!(source("rate = \"2Mbit/s\""), Source::Cbr(BitRate(2_000_000)));
@@ -523,7 +523,7 @@ fn what_a_flow_sends() {
     let class = &datagrams.classes[0];
     assert!(class.is_udp && class.mss == 1200 && class.source == Source::Cbr(BitRate(1_000_000)));
     assert_eq!([&*class.group, &*datagrams.classes[1].group], ["udp", "reno"]);
-    let arrivals = |flow: &str| *source(flow).arrivals().expect("flows come");
+    let arrivals = |flow: &str| source(flow).arrivals().expect("flows come").clone();
     let poisson = arrivals("arrivals = { rate = \"50/s\" }\nbytes = \"15KB\"");
     assert_eq!(poisson.gap.law, Law::Exponential);
     assert_eq!(
@@ -533,6 +533,14 @@ fn what_a_flow_sends() {
     // Ten packets of 1,514 B on the wire, at 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
+    // Of points the mean is exact, and load is of it: 1,500 B in two packets, each with 66 B around them, at 5 Mbit/s.
+    let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
+    let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
+    assert_eq!((load.size.mean, load.size.max), (1500, 3000));
+    assert!(load.gap.mean.abs_diff((1500 + 2 * 66) * 8 * 1000 / 5) < 100, "{}", load.gap.mean);
+    let search =
+        arrivals("arrivals = { load = \"50%\" }\nsizes = { distribution = \"web_search\" }");
+    assert_eq!((search.size.mean, search.size.max), (1_711_250, 30_000_000));
 }
 
 #[test]

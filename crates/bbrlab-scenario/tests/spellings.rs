@@ -198,6 +198,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "arrivals = { rate = \"5/s\" }\nsizes = { distribution = \"pareto\", mean = \"30KB\" }",
             "arrivals = { rate = \"5/s\" }\n\
              sizes = { distribution = \"lognormal\", mean = \"30KB\", sigma = 2, max = \"1MB\" }",
+            "arrivals = { rate = \"5/s\" }\nsizes = { distribution = \"web_search\" }",
+            "arrivals = { rate = \"5/s\" }\nsizes = { distribution = \"cdf\", points = [[\"0B\", 0], [\"1KB\", \"12.5%\"], [\"9KB\", 1]] }",
             "arrivals = { rate = \"5/s\" }\nsizes = { distribution = \"exponential\", mean = \"30KB\" }",
         ],
     ),

@@ -107,6 +107,35 @@ fn sets_are_applied_and_traces_are_part_of_it() {
 }
 
 #[test]
+fn points_of_sizes_are_part_of_it() {
+    let text = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\narrivals = { rate = \"9/s\" }\n\
+                sizes = { distribution = \"cdf\", points = \"sizes.txt\" }\n[sweep]\n\"flows.sizes.points\" = [\"sizes.txt\", [[\"1KB\", 1]]]\n";
+    let folder = std::env::temp_dir().join(format!("bbrlab-sizes-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("sizes.txt"), "# bytes percent\n1000 0\n3000\t100\n").unwrap();
+    let scenario = Scenario::parse("s", "s.toml", text, Some(&folder), &[]);
+    let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
+    fs::remove_dir_all(&folder).unwrap();
+    expect![[r#"
+        duration = "1s"
+
+        [bottleneck]
+        rate = "10Mbit/s"
+
+        [[flows]]
+        cc = "reno"
+        rtt = "9ms"
+        arrivals = { rate = "9/s" }
+        sizes = { distribution = "cdf", points = { trace = "sizes.txt", rows = [["1000B", 0], ["3000B", 1]] } }
+
+        [sweep]
+        "flows.sizes.points" = [{ trace = "sizes.txt", rows = [["1000B", 0], ["3000B", 1]] }, [["1KB", 1]]]
+    "#]].assert_eq(&scenario.to_toml());
+    assert_same(&scenario);
+    assert_eq!(again(&scenario).run(0).point["flows.sizes.points"], "sizes.txt");
+}
+
+#[test]
 fn names_of_folders_are_plain() {
     assert_eq!(plain_name("50Mbit/s", 24), "50Mbit-s");
     assert_eq!(plain_name("../../etc", 24), "etc");

@@ -305,7 +305,7 @@ fn flows_that_come_and_go() {
             + arrivals = { rate = "5/s" }; bytes = "1KB"; sizes = { distribution = "constant", mean = "1KB" } | 13:9-51 | found `sizes` as well
         `flows[0].sizes`: expected a table such as { distribution = "pareto", mean = "30KB" }
             + arrivals = { rate = "5/s" }; sizes = "1KB" | 12:9-13 | found "1KB"
-        `flows[0].sizes.distribution`: expected "constant" or "exponential" or "pareto" or "lognormal"
+        `flows[0].sizes.distribution`: expected "constant" or "exponential" or "pareto" or "lognormal" or "cdf" or "web_search"
             + arrivals = { rate = "5/s" }; sizes = { distribution = "web", mean = "1KB" } | 12:26-30 | found "web"
         `flows[0].sizes.mean`: expected the mean, such as "30KB"
             + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto" } | 12:9-35 | found nothing: the key is missing
@@ -315,6 +315,30 @@ fn flows_that_come_and_go() {
             + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "9KB", shape = 1.2345 } | 12:58-63 | found the number 1.2345
         `flows[0].sizes.max`: expected at least the mean
             + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "9KB", max = "8KB" } | 12:56-60 | found "8KB"
+        `flows[0].sizes.points`: expected points such as [["1KB", 0], ["10KB", "50%"], ["1MB", 1]], or the path of a file
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf" }             | 12:9-32 | found nothing: the key is missing
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = 5 } | 12:42-42 | found the number 5
+        `flows[0].sizes.points`: expected pairs of a size and a share, such as ["10KB", "50%"]
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB"]] } | 12:43-49 | found a list
+        `flows[0].sizes.points`: expected a number from 0 to 1, or a percentage such as "1%"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 2]] } | 12:51-51 | found the number 2
+        `flows[0].sizes.points`: expected a number of bytes such as "131072B"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [[1000, 1]] }                    | 12:44-47 | found the number 1000, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["9GB", 0], ["9000000GB", 1]] } | 12:56-66 | found "9000000GB", more than the largest, 1PiB
+        `flows[0].sizes.points`: expected points that rise up to a share of 1
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.5], ["2KB", 0.9]] } | 12:42-69 | found a distribution that does not end with all of the draws
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["2KB", 0.5], ["1KB", 1]] }   | 12:42-67 | found a distribution that has values that fall
+        `flows[0].sizes.points`: expected the path of a file with bytes and a share a line
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "no-such.txt" } | 12:42-54 | found "no-such.txt"; as a distribution it cannot be read: No such file or directory (os error 2)
+        `flows[0].sizes.points.no`: expected a key of `flows[0].sizes.points`
+        note: keys of `flows[0].sizes.points`: trace, rows
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = { rows = [["1KB", 1]], no = 1 } } | 12:65-66 | found an unknown key
+        `flows[0].sizes.mean`: expected a key of `flows[0].sizes`
+        note: keys of `flows[0].sizes`: distribution
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "web_search", mean = "9KB" } | 12:40-43 | found an unknown key
+        `flows[0].requests.think.distribution`: expected "constant" or "exponential" or "pareto" or "lognormal"
+            + requests = { think = { distribution = "cdf", mean = "1s" } }; bytes = "9KB" | 11:39-43 | found "cdf"
         `flows[0].sizes.sigma`: expected a number from 0.001 to 5, of at most three decimals
             + arrivals = { rate = "5/s" }; sizes = { distribution = "lognormal", mean = "9KB", sigma = "2" } | 12:61-63 | found "2"
         `flows[0].sizes.mean`: expected a number of bytes above zero such as "131072B"

@@ -83,8 +83,8 @@ impl Population {
         Self {
             hub,
             stop,
-            gaps: Draws::new(arrivals.gap, seed, &format!("arrivals {class}")),
-            sizes: Draws::new(arrivals.size, seed, &format!("sizes {class}")),
+            gaps: Draws::new(&arrivals.gap, seed, &format!("arrivals {class}")),
+            sizes: Draws::new(&arrivals.size, seed, &format!("sizes {class}")),
             vacant: vec![hub],
             places: Vec::new(),
             at_most: arrivals.at_most,

@@ -1,7 +1,7 @@
 //! A client that asks again and again on one connection, a player among them, and random bursts: what they draw and what
 //! they remember.
 
-use bbrlab_run::{Bursts, Pause, Requests, Source};
+use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
@@ -45,13 +45,13 @@ struct Player {
 impl Client {
     /// The application of flow `id` in the run with `seed`; `None` if its source draws nothing.
     pub(crate) fn new(source: &Source, way_back: Span, (seed, id): (u64, u32)) -> Option<Self> {
-        let draws = |random, what| Draws::new(random, seed, &format!("{what} {id}"));
+        let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
-            Source::Requests(Requests { size, pause, count }) => Some(Self::Asks(Asks {
+            Source::Requests(Requests { ref size, ref pause, count }) => Some(Self::Asks(Asks {
                 sizes: draws(size, "answers"),
-                pause: match pause {
+                pause: match *pause {
                     Pause::None => Wait::None,
-                    Pause::Think(think) => Wait::Think(draws(think, "think")),
+                    Pause::Think(ref think) => Wait::Think(draws(think, "think")),
                     Pause::Player { piece, buffer } => {
                         let plays_until = None;
                         Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
@@ -60,7 +60,7 @@ impl Client {
                 way_back,
                 count: count.unwrap_or(u32::MAX),
             })),
-            Source::Bursts(Bursts { on, off, .. }) => {
+            Source::Bursts(Bursts { ref on, ref off, .. }) => {
                 Some(Self::Bursts { on: draws(on, "on"), off: draws(off, "off") })
             }
             _ => None,

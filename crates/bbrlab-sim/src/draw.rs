@@ -47,19 +47,24 @@ const SCALE_BITS: u32 = 8;
 
 impl Draws {
     /// The draws of the consumer `name` in the run with `seed`.
-    pub(crate) fn new(random: Random, seed: u64, name: &str) -> Self {
+    pub(crate) fn new(random: &Random, seed: u64, name: &str) -> Self {
         let scale = match random.law {
             Law::Pareto { shape } => least(random, shape),
-            Law::Constant | Law::Exponential | Law::Lognormal { .. } => {
+            Law::Constant | Law::Exponential | Law::Lognormal { .. } | Law::Cdf(_) => {
                 u128::from(random.mean) << SCALE_BITS
             }
         };
-        Self { random, scale, rng: Rng::new(seed, name) }
+        Self { random: random.clone(), scale, rng: Rng::new(seed, name) }
     }
 
     /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
+        if let Law::Cdf(points) = &self.random.law {
+            let drawn = points.quantile(self.rng.next_u64());
+            return self.fit(u128::from(drawn));
+        }
         let power = match self.random.law {
+            Law::Cdf(_) => unreachable!("its quantiles are in its points"),
             Law::Constant => 0,
             Law::Exponential => {
                 let halvings = (self.scale * u128::from(self.falls())) >> LOG_BITS;
@@ -149,7 +154,7 @@ fn times_power(number: u128, power: i128) -> u128 {
 /// larger than the largest value cut to it, is the given one.
 ///
 /// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1), which rises with l.
-fn least(random: Random, shape: u32) -> u128 {
+fn least(random: &Random, shape: u32) -> u128 {
     let (shape, milli) = (u128::from(shape), u128::from(MILLI));
     let wanted = u128::from(random.mean) << SCALE_BITS;
     let most = u128::from(random.max) << SCALE_BITS;
@@ -182,10 +187,10 @@ fn least(random: Random, shape: u32) -> u128 {
 )]
 mod tests {
     use super::{Draws, log2, times_power};
-    use bbrlab_run::{Law, Random};
+    use bbrlab_run::{Cdf, Law, Random};
 
     fn sorted(law: Law, mean: u64, max: u64) -> Vec<u64> {
-        let mut draws = Draws::new(Random { law, mean, max }, 1, "test");
+        let mut draws = Draws::new(&Random { law, mean, max }, 1, "test");
         let mut drawn: Vec<u64> = (0..200_000).map(|_| draws.next()).collect();
         drawn.sort_unstable();
         drawn
@@ -220,7 +225,7 @@ mod tests {
             (Law::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];
         for (law, expected) in laws {
-            let drawn = sorted(law, 1_000_000, u64::MAX >> 8);
+            let drawn = sorted(law.clone(), 1_000_000, u64::MAX >> 8);
             for (share, expected) in [0.5, 0.9, 0.99].into_iter().zip(expected) {
                 let found = drawn[(share * drawn.len() as f64) as usize] as f64;
                 assert!((found / expected - 1.0).abs() < 0.05, "{law:?} {share}: {found}");
@@ -240,7 +245,7 @@ mod tests {
             (Law::Lognormal { sigma: 1000 }, 0.02),
         ];
         for (law, tolerance) in laws {
-            let drawn = sorted(law, 30_000, 3_000_000);
+            let drawn = sorted(law.clone(), 30_000, 3_000_000);
             let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
             assert!((mean / 30_000.0 - 1.0).abs() <= tolerance, "{law:?}: {mean}");
             assert!(*drawn.last().unwrap() <= 3_000_000 && drawn[0] >= 1);
@@ -258,7 +263,7 @@ mod tests {
             Law::Lognormal { sigma: 5000 },
         ] {
             for (mean, max) in [(1, 1), (1, 2), (1 << 50, 1 << 52), (1, 1 << 52)] {
-                let mut draws = Draws::new(Random { law, mean, max }, 7, "extremes");
+                let mut draws = Draws::new(&Random { law: law.clone(), mean, max }, 7, "extremes");
                 for _ in 0..1000 {
                     assert!((1..=max).contains(&draws.next()));
                 }
@@ -266,12 +271,30 @@ mod tests {
         }
     }
 
+    /// What is drawn from points has their quantiles and their mean, within four standard deviations.
+    #[test]
+    fn points_of_a_distribution_are_drawn() {
+        let percent = |share: u32| share * (Cdf::ONE / 100);
+        let points = [(0, 0), (10_000, 15), (80_000, 53), (1_000_000, 70), (30_000_000, 100)];
+        let cdf = Cdf::new(points.map(|(bytes, share)| (bytes, percent(share))).to_vec()).unwrap();
+        let (mean, max) = (cdf.mean(), cdf.largest());
+        let drawn = sorted(Law::Cdf(cdf.into()), mean, max);
+        let at = |share: f64| drawn[(share * drawn.len() as f64) as usize] as f64;
+        for (bytes, share) in &points[1..4] {
+            assert!((at(f64::from(*share) / 100.0) / *bytes as f64 - 1.0).abs() < 0.05, "{share}");
+        }
+        assert!((at(0.85) / 15_500_000.0 - 1.0).abs() < 0.02, "{}", at(0.85));
+        let found = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
+        assert!((found / mean as f64 - 1.0).abs() < 0.02, "{found} {mean}");
+        assert!(drawn[0] >= 1 && *drawn.last().unwrap() <= max);
+    }
+
     /// The same on every machine: a change of these numbers changes the digests of runs.
     #[test]
     fn draws_are_the_same_everywhere() {
         let first = |law| {
             let random = Random { law, mean: 1_000_000, max: 1_000_000_000 };
-            let mut draws = Draws::new(random, 1, "test");
+            let mut draws = Draws::new(&random, 1, "test");
             std::array::from_fn::<u64, 4, _>(|_| draws.next())
         };
         let laws = [Law::Exponential, Law::Pareto { shape: 1200 }, Law::Lognormal { sigma: 1500 }];

@@ -24,7 +24,7 @@ pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> 
         cc_params: class.cc_params.clone(),
         sender: sender(stack, class, tick).into(),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
-        source: class.source,
+        source: class.source.clone(),
         is_udp: class.is_udp,
         way_back: wiring::delay(run, class, &class.reverse),
         has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
