@@ -155,11 +155,11 @@ impl Sender {
 /// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
 /// CWR.
 pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
-    if burst.len <= mss {
+    if burst.len == 0 || burst.has(flag::SYN) {
         host.transmit(burst);
     } else {
         let mut packet = DataSegment::of(&burst);
-        cut_burst(&mut packet, mss, tso, |packet| host.transmit(packet.segment()));
+        cut_burst(&mut packet, mss, tso, |packet| host.transmit_again(packet));
     }
 }
 
