@@ -49,7 +49,7 @@ impl Family {
                 ("hystart", "hystart"),
                 ("wmax_on_rto", "wmax_on_rto"),
             ],
-            Self::Vegas => vec![("diff", "diff")],
+            Self::Vegas => vec![("diff", "diff"), ("growth", "growth")],
         }
     }
 

@@ -76,6 +76,7 @@ const PRESETS: &[Preset] = &[
 
             [stack.vegas]
             diff = "rtt"
+            growth = "ns3"
 
             [bottleneck]
             device_queue = "100pkt"

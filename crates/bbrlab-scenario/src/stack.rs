@@ -521,7 +521,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "vegas",
         "0.1.0",
         Form::Params,
-        "the same of `vegas`: `diff`",
+        "the same of `vegas`: `diff`, `growth`",
         |spec: &mut StackSpec, given| {
             spec.families.read(Family::Vegas, given.reader, given.node, given.name);
         },

@@ -166,11 +166,11 @@ fn params_of(profile: &str, stack: &str, flow: &str) -> String {
 fn parameters_of_algorithms_come_from_the_flow_then_from_the_stack_then_from_the_profile() {
     let vegas = "cc = \"vegas\"";
     assert_eq!(params_of("linux", "", vegas), "");
-    assert_eq!(params_of("ns3", "", vegas), "diff = \"rtt\"");
-    assert_eq!(params_of("ns3", "vegas = { diff = \"base\" }", vegas), "");
+    assert_eq!(params_of("ns3", "", vegas), "diff = \"rtt\", growth = \"ns3\"");
+    assert_eq!(params_of("ns3", "vegas = { diff = \"base\" }", vegas), "growth = \"ns3\"");
     assert_eq!(params_of("linux", "vegas = { diff = \"rtt\" }", vegas), "diff = \"rtt\"");
     let own = "cc = \"vegas\"\ncc_params = { diff = \"base\", alpha = 3 }";
-    assert_eq!(params_of("ns3", "", own), "alpha = 3, diff = \"base\"");
+    assert_eq!(params_of("ns3", "", own), "alpha = 3, diff = \"base\", growth = \"ns3\"");
     assert_eq!(params_of("linux", "vegas = { diff = \"rtt\" }", "cc = \"reno\""), "");
 
     let bbr = |profile| params_of(profile, "", "cc = \"bbr1\"");
