@@ -45,7 +45,10 @@ impl Family {
                 self.algorithms()[0].params().iter().map(|p| (p.name, p.name)).collect()
             }
             Self::Cubic => vec![
+                ("beta", "beta"),
+                ("fast_convergence", "fast_convergence"),
                 ("friendly", "tcp_friendliness"),
+                ("growth", "growth"),
                 ("hystart", "hystart"),
                 ("wmax_on_rto", "wmax_on_rto"),
             ],

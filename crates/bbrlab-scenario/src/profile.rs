@@ -140,6 +140,13 @@ const PRESETS: &[Preset] = &[
             probertt_app_limited = true
             probe_extra = 0
             drain_phase = "full"
+
+            [stack.cubic]
+            growth = "ns2"
+            beta = 819
+            fast_convergence = false
+            friendly = true
+            hystart = false
         "#,
     },
     Preset {

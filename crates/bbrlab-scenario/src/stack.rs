@@ -511,7 +511,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "cubic",
         "0.1.0",
         Form::Params,
-        "the same of `cubic`: `friendly` (its `tcp_friendliness`), `hystart`, `wmax_on_rto`",
+        "the same of `cubic`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`",
         |spec: &mut StackSpec, given| {
             spec.families.read(Family::Cubic, given.reader, given.node, given.name);
         },

@@ -35,6 +35,11 @@ pub const PARAMS: &[ParamSpec] = &[
         summary: "leave slow start before the first loss; \"ns3\": by ns-3's thresholds, twice the lowest RTT (4 ms to 1 s more than it) or ACKs for all of it",
     },
     ParamSpec {
+        name: "growth",
+        default: "\"linux\"",
+        summary: "\"ns2\": as ns-2 counts, a segment an ACK in slow start, then a segment after so many ACKs, at most 16 in 100 ms beyond Wmax; no HyStart, and only a second timeout in a row forgets the curve",
+    },
+    ParamSpec {
         name: "wmax_on_rto",
         default: "false",
         summary: "whether Wmax survives a timeout (ns-3 since 3.42)",
@@ -76,6 +81,8 @@ pub struct CubicParams {
     pub hystart: bool,
     /// Whether HyStart's thresholds are ns-3's.
     pub is_hystart_of_ns3: bool,
+    /// Whether the window grows as ns-2's.
+    pub is_of_ns2: bool,
     /// Whether Wmax survives a timeout.
     pub keeps_wmax_on_rto: bool,
     /// Whether HyStart looks at ACK trains.
@@ -122,6 +129,7 @@ impl CubicParams {
             tcp_friendliness: params.switch("tcp_friendliness")?,
             hystart: is_hystart_of_ns3 || params.switch("hystart")?,
             is_hystart_of_ns3,
+            is_of_ns2: params.choice("growth", &[("linux", false), ("ns2", true)])?,
             keeps_wmax_on_rto: params.switch("wmax_on_rto")?,
             hystart_ack_train: detect & 1 != 0,
             hystart_delay: detect & 2 != 0,

@@ -1,0 +1,260 @@
+//! CUBIC as ns-2 grows it, and as its port to ns-3 does.
+//!
+//! ns-2's code is Linux's of 2006. What a reader of `epoch.rs` finds different:
+//!
+//! - Growth counts ACKs, not segments: slow start adds a segment an ACK, and above ssthresh a segment is added by the ACK
+//!   after `cnt` others. `cnt` is divided by the segments per ACK, a moving average over 16 ACKs.
+//! - Beyond the plateau the window grows by 16 segments in 100 ms at most.
+//! - The lowest RTT comes from ACKs above ssthresh alone, and there is no HyStart.
+//! - A timeout is a loss like any other; only a second one in a row forgets the curve.
+//! - Idle time is not left out, and nothing asks whether cwnd was filled.
+//!
+//! Time is in whole milliseconds, whatever `hz` is.
+//!
+//! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27; `tcp-congestion-ops.cc`,
+//! `TcpNewReno::IncreaseWindow`.
+//! Deviations: beta is an integer, not a double; the threshold is the same below four million packets.
+
+use super::cube_root::cube_root;
+use super::params::{BETA_SCALE, CubicParams};
+use crate::linux_int::trunc_u32;
+use crate::{AckSample, CaState, Conn, Control};
+
+/// Milliseconds per second. ns-3's port: `HZ`.
+const HZ: u32 = 1000;
+
+/// The moving average of segments per ACK is in 1/16. ns-2: `ACK_RATIO_SHIFT`.
+const ACK_RATIO_SHIFT: u32 = 4;
+
+/// Segments by which the window may grow in 100 ms beyond the plateau. ns-2: `max_increment`.
+const MAX_INCREMENT: u32 = 16;
+
+/// The largest window in segments, where ns-2 has the clamp. ns-3's port: `30000u`.
+const CWND_MAX: u32 = 30_000;
+
+/// Upper bound of the ACKs to wait for while no loss has set Wmax. ns-2: `20`.
+const CNT_WITHOUT_WMAX: u32 = 20;
+
+/// Fields as in the port, stale values included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ns2 {
+    /// ACKs that the next segment of growth waits for. Port: `m_acksNeeded`.
+    acks_needed: u32,
+    /// ACKs since the last one. Port: `m_cWndCnt`.
+    cwnd_cnt: u32,
+    /// Segments per ACK in 1/16. Port: `m_delayedAck`.
+    delayed_ack: u32,
+    /// RTT of the latest ACK in milliseconds.
+    rtt_ms: u32,
+    /// Lowest RTT in 1/8 ms; 0 for none. Port: `m_dMin`.
+    delay_min: u32,
+    /// Wmax: cwnd at the last loss; 0 for none.
+    last_max_cwnd: u32,
+    /// cwnd at the latest calculation.
+    last_cwnd: u32,
+    /// Time of the latest calculation in milliseconds.
+    last_time_ms: u32,
+    /// The window at the curve's plateau.
+    origin_cwnd: u32,
+    /// Time from the epoch's start to the plateau, in 1/1024 s.
+    k: u32,
+    /// Time of the epoch's first ACK in milliseconds; 0 between epochs.
+    epoch_start_ms: u32,
+    /// ACKs that the Reno estimate has not used yet.
+    ack_cnt: u32,
+    /// What Reno's cwnd would be.
+    tcp_cwnd: u32,
+}
+
+impl Default for Ns2 {
+    fn default() -> Self {
+        Self {
+            acks_needed: 0,
+            cwnd_cnt: 0,
+            delayed_ack: 2 << ACK_RATIO_SHIFT,
+            rtt_ms: 0,
+            delay_min: 0,
+            last_max_cwnd: 0,
+            last_cwnd: 0,
+            last_time_ms: 0,
+            origin_cwnd: 0,
+            k: 0,
+            epoch_start_ms: 0,
+            ack_cnt: 0,
+            tcp_cwnd: 0,
+        }
+    }
+}
+
+/// The TCP clock in milliseconds. Port: `tcp_time_stamp`.
+fn now_ms(conn: &Conn) -> u32 {
+    trunc_u32(conn.clock_ns / 1_000_000)
+}
+
+impl Ns2 {
+    /// Takes an ACK's RTT and how many segments it acknowledged. Port: `PktsAcked`.
+    pub(super) fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) {
+        if sample.rtt_us >= 0 {
+            self.rtt_ms = sample.rtt_us.cast_unsigned() / 1000;
+        }
+        if conn.ca_state == CaState::Open && sample.pkts_acked > 0 {
+            let less = self.delayed_ack >> ACK_RATIO_SHIFT;
+            self.delayed_ack =
+                self.delayed_ack.wrapping_add(sample.pkts_acked).wrapping_sub(less);
+        }
+    }
+
+    /// A loss: records Wmax, ends the epoch, and returns the new ssthresh. Port: `GetSsThresh`.
+    pub(super) fn ssthresh(&mut self, conn: &Conn, params: &CubicParams) -> u32 {
+        if conn.ca_state == CaState::Loss {
+            self.reset();
+        }
+        let cwnd = conn.ctl.cwnd;
+        self.epoch_start_ms = 0;
+        self.last_max_cwnd = if cwnd < self.last_max_cwnd && params.fast_convergence {
+            cwnd.wrapping_mul(BETA_SCALE + params.beta) / (2 * BETA_SCALE)
+        } else {
+            cwnd
+        };
+        self.last_time_ms = now_ms(conn).wrapping_sub(self.rtt_ms);
+        (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
+    }
+
+    /// What a timeout that follows another forgets. Port: `CubicReset`.
+    fn reset(&mut self) {
+        let Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, .. } = *self;
+        *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::default() };
+    }
+
+    /// An ACK for `acked` segments: one segment more below ssthresh, a step on the curve from there on; the ACK that reaches
+    /// ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+    pub(super) fn cong_avoid(&mut self, conn: &Conn, acked: u32, params: &CubicParams) -> Control {
+        let mut ctl = conn.ctl;
+        let mut left = acked;
+        if conn.in_slow_start() && acked > 0 {
+            ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
+            left -= 1;
+        }
+        if ctl.cwnd < ctl.ssthresh {
+            return ctl;
+        }
+        let now = now_ms(conn);
+        if left > 0 {
+            self.measure_delay(now);
+        }
+        self.update(now, ctl.cwnd, params);
+        if self.cwnd_cnt < self.acks_needed {
+            self.cwnd_cnt += 1;
+            return ctl;
+        }
+        self.cwnd_cnt = 0;
+        if ctl.cwnd < CWND_MAX {
+            ctl.cwnd = (ctl.cwnd + 1).min(ctl.cwnd_clamp);
+        }
+        ctl
+    }
+
+    /// Delays right after a reduction still come from the queue that led to it. Port: `measure_delay`.
+    fn measure_delay(&mut self, now: u32) {
+        if now.wrapping_sub(self.epoch_start_ms) < HZ {
+            return;
+        }
+        let delay = (self.rtt_ms << 3).max(1);
+        if self.delay_min == 0 || self.delay_min > delay {
+            self.delay_min = delay;
+        }
+    }
+
+    /// Recalculates how many ACKs a segment of growth takes, if it is time to. Port: `CubicUpdate`.
+    fn update(&mut self, now: u32, cwnd: u32, params: &CubicParams) {
+        self.ack_cnt = self.ack_cnt.wrapping_add(1);
+        let since = now.wrapping_sub(self.last_time_ms).cast_signed();
+        if self.last_cwnd == cwnd && since <= (HZ / 32).cast_signed() {
+            return;
+        }
+        self.last_cwnd = cwnd;
+        self.last_time_ms = now;
+        if self.epoch_start_ms == 0 {
+            self.begin(now, cwnd, params);
+        }
+        let mut cnt = self.cnt(now, cwnd, params);
+        if self.last_max_cwnd == 0 {
+            cnt = cnt.min(CNT_WITHOUT_WMAX);
+        }
+        if params.tcp_friendliness {
+            cnt = self.keep_up_with_reno(cwnd, cnt, params.beta_scale);
+        }
+        // The average is never 0: it loses one for 16 of its own and gains one at least.
+        let acks = (cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack);
+        self.acks_needed = acks.unwrap_or(0).max(1);
+    }
+
+    /// The first ACK of an epoch fixes the curve.
+    fn begin(&mut self, now: u32, cwnd: u32, params: &CubicParams) {
+        self.epoch_start_ms = now;
+        self.ack_cnt = 1;
+        self.tcp_cwnd = cwnd;
+        if self.last_max_cwnd <= cwnd {
+            self.k = 0;
+            self.origin_cwnd = cwnd;
+        } else {
+            let climb = u64::from(self.last_max_cwnd - cwnd);
+            self.k = cube_root(params.cube_factor.wrapping_mul(climb));
+            self.origin_cwnd = self.last_max_cwnd;
+        }
+    }
+
+    /// Segments per segment of growth towards the curve's window one minimum RTT from now.
+    fn cnt(&self, now: u32, cwnd: u32, params: &CubicParams) -> u32 {
+        let age = now.wrapping_sub(self.epoch_start_ms);
+        let at = u64::from(age) + u64::from(self.delay_min >> 3);
+        let t = trunc_u32((at << 10) / u64::from(HZ));
+        let offset = u64::from(t.abs_diff(self.k));
+        let cube =
+            params.cube_rtt_scale.wrapping_mul(offset).wrapping_mul(offset).wrapping_mul(offset);
+        let delta = trunc_u32(cube >> 40);
+        let target = if t >= self.k {
+            self.origin_cwnd.wrapping_add(delta)
+        } else if delta > self.origin_cwnd {
+            cwnd.wrapping_add(1)
+        } else {
+            self.origin_cwnd - delta
+        };
+        let mut cnt =
+            if target > cwnd { cwnd / (target - cwnd) } else { cwnd.wrapping_mul(100) };
+        let most = (cwnd.wrapping_mul(HZ * 8))
+            .checked_div(self.delay_min.wrapping_mul(10 * MAX_INCREMENT));
+        if t >= self.k {
+            cnt = cnt.max(most.unwrap_or(0));
+        }
+        cnt
+    }
+
+    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` ACKs. Port: `CubicTcpFriendliness`.
+    fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32, beta_scale: u32) -> u32 {
+        let step = cwnd.wrapping_mul(beta_scale) >> 3;
+        if self.ack_cnt > step && step != 0 {
+            // A step is taken only while more than a step is left, so a whole step may remain.
+            let steps = (self.ack_cnt - 1) / step;
+            self.ack_cnt -= steps * step;
+            self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);
+        }
+        if self.tcp_cwnd > cwnd { cnt.min(cwnd / (self.tcp_cwnd - cwnd)) } else { cnt }
+    }
+
+    /// The fields under the names that Linux's have, and the three that only this form has.
+    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        field("cnt", i64::from(self.acks_needed));
+        field("cwnd_cnt", i64::from(self.cwnd_cnt));
+        field("delayed_ack", i64::from(self.delayed_ack));
+        field("last_max_cwnd", i64::from(self.last_max_cwnd));
+        field("last_cwnd", i64::from(self.last_cwnd));
+        field("last_time", i64::from(self.last_time_ms));
+        field("bic_origin_point", i64::from(self.origin_cwnd));
+        field("bic_K", i64::from(self.k));
+        field("epoch_start", i64::from(self.epoch_start_ms));
+        field("ack_cnt", i64::from(self.ack_cnt));
+        field("tcp_cwnd", i64::from(self.tcp_cwnd));
+        field("delay_min", i64::from(self.delay_min));
+    }
+}

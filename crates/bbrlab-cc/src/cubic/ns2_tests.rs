@@ -1,0 +1,104 @@
+//! `growth = "ns2"` beside the port that the thesis [lanigan] ran, ACK by ACK.
+
+use super::{Cubic, CubicParams};
+use crate::no_draw::NoDraw;
+use crate::{AckSample, CaState, CongestionControl as _, Conn, ParamValue};
+
+/// A flow's first 18 s in ns-3: slow start, eight losses, one of them a timeout.
+const ACKS: &str = include_str!("ns2_acks.txt");
+
+fn cubic(more: &[(&str, ParamValue)]) -> Cubic {
+    let own = [("growth", ParamValue::Text("ns2".to_owned()))];
+    let set = own.iter().chain(more);
+    let params = set.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    Cubic::new(CubicParams::from_params(&params).unwrap())
+}
+
+fn conn(cwnd: u32, ssthresh: u32) -> Conn {
+    let mut conn = Conn { hz: 1000, clock_ns: 40_000_000_000, ..Conn::default() };
+    conn.ctl.cwnd = cwnd;
+    conn.ctl.cwnd_clamp = u32::MAX;
+    conn.ctl.ssthresh = ssthresh;
+    conn
+}
+
+/// Lets the algorithm see what its port saw; the numbers of ACKs and of losses.
+fn replay(cubic: &mut Cubic) -> (u32, u32) {
+    let mut conn = conn(10, u32::MAX);
+    let mut count = (0, 0);
+    for (line, text) in ACKS.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
+        let fields: Vec<&str> = text.split(' ').collect();
+        let number = |n: usize| fields[n].parse::<u32>().unwrap();
+        let wait = |conn: &mut Conn, ms: u32| conn.clock_ns += u64::from(ms) * 1_000_000;
+        let told = |pkts_acked, rtt_ms: u32| AckSample {
+            pkts_acked,
+            rtt_us: (rtt_ms * 1000).cast_signed(),
+            ..AckSample::default()
+        };
+        match fields[0] {
+            "S" => assert_eq!(conn.ctl.ssthresh, number(1), "line {}", line + 1),
+            "=" => conn.ctl.cwnd = number(1),
+            "L" => {
+                wait(&mut conn, number(1));
+                cubic.pkts_acked(&conn, &told(0, number(2)));
+                conn.ctl.ssthresh = cubic.ssthresh(&conn);
+                count.1 += 1;
+            }
+            _ => {
+                wait(&mut conn, number(0));
+                cubic.pkts_acked(&conn, &told(number(2), number(1)));
+                if fields.len() == 3 {
+                    continue;
+                }
+                conn.ctl = cubic.cong_avoid(&conn, 0, number(3));
+                assert_eq!(conn.ctl.cwnd, number(4), "line {}: {text}", line + 1);
+                count.0 += 1;
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn every_window_is_the_ports() {
+    let beta = ("beta", ParamValue::Int(819));
+    let mut ns2 = cubic(&[beta, ("fast_convergence", ParamValue::Bool(false))]);
+    assert_eq!(replay(&mut ns2), (705, 8));
+}
+
+#[test]
+#[should_panic = "line "]
+fn linux_grows_otherwise() {
+    replay(&mut Cubic::new(CubicParams { beta: 819, ..CubicParams::default() }));
+}
+
+#[test]
+fn the_second_timeout_in_a_row_forgets_the_curve() {
+    let mut cubic = cubic(&[]);
+    cubic.ssthresh(&conn(100, 2));
+    let mut lost = conn(50, 2);
+    cubic.set_state(&lost, CaState::Loss, &mut NoDraw);
+    cubic.cong_avoid(&lost, 0, 1);
+    assert_ne!(cubic.ns2, super::ns2::Ns2::default(), "Wmax is still 100");
+    lost.ca_state = CaState::Loss;
+    lost.ctl.cwnd = 1;
+    assert_eq!(cubic.ssthresh(&lost), 2);
+    let mut wmax = None;
+    cubic.snapshot(&mut |name, value| wmax = wmax.or((name == "last_max_cwnd").then_some(value)));
+    assert_eq!(wmax, Some(1));
+}
+
+#[test]
+fn no_window_and_no_clock_makes_it_stop() {
+    for cwnd in [0, 1, 30_000, 0x8888_8889, u32::MAX] {
+        let mut cubic = cubic(&[]);
+        for rtt_us in [-1, 0, 1000, i32::MAX] {
+            let mut conn = conn(cwnd, 2);
+            conn.clock_ns = conn.clock_ns.wrapping_mul(0x9e37_79b9);
+            cubic.pkts_acked(&conn, &AckSample { pkts_acked: 7, rtt_us, ..AckSample::default() });
+            let _ = cubic.cong_avoid(&conn, 0, 5);
+            let _ = cubic.ssthresh(&conn);
+            let _ = cubic.cong_avoid(&conn, 0, 0);
+        }
+    }
+}
