@@ -36,6 +36,9 @@ use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 /// What a back-off reduces to: 0.75.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
+/// What the thesis's code adds to three quarters of the BDP, in packets. [lanigan-code] `tcp-bbr.cc`, `InFlight`.
+const CODE_QUANTA: u32 = 3;
+
 /// How a back-off reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BackOff {
@@ -51,7 +54,7 @@ enum Form {
     /// The thesis's text.
     Text,
     /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so that delay never signals congestion, and
-    /// a visit to `PROBE_RTT` is BBR v1's with three quarters of the BDP for four packets.
+    /// a visit to `PROBE_RTT` is BBR v1's with three quarters of the BDP and three packets for four packets.
     Code,
 }
 
@@ -93,7 +96,7 @@ impl DelayBbr {
         ParamSpec {
             name: "form",
             default: "\"text\"",
-            summary: "\"text\": the thesis's text; \"code\": its code, where alpha is 0 and beta is 1, delay signals nothing, and PROBE_RTT holds 0.75 BDP for 200 ms",
+            summary: "\"text\": the thesis's text; \"code\": its code, where alpha is 0 and beta is 1, delay signals nothing, and PROBE_RTT holds 0.75 BDP and three packets for 200 ms",
         },
     ];
 
@@ -263,8 +266,12 @@ impl Variant for DelayBbr {
     fn probe_rtt_cwnd(bbr: &Bbr<Self>) -> u32 {
         match (bbr.variant.form, bbr.variant.back_off) {
             (Form::Text, BackOff::Gain) => u32::MAX,
-            (Form::Text, BackOff::Cwnd) | (Form::Code, _) => {
+            (Form::Text, BackOff::Cwnd) => {
                 bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).max(CWND_MIN_TARGET)
+            }
+            // Below four packets, too: three without a bandwidth.
+            (Form::Code, _) => {
+                bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).wrapping_add(CODE_QUANTA)
             }
         }
     }
