@@ -8,7 +8,7 @@ use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
 use crate::bbr3::{self, Bbr3, Constants};
 use crate::bbr3_ietf::Bbr3Ietf;
 use crate::bic::Bic;
-use crate::cubic::CubicParams;
+use crate::cubic::{CubicNs2, CubicParams};
 use crate::dctcp::Dctcp;
 use crate::given::Given;
 use crate::highspeed::Highspeed;
@@ -169,7 +169,14 @@ algorithms! {
         summary: "window as a cubic function of the time since the last loss; HyStart",
         source: "Linux 6.12 tcp_cubic.c",
         params: cubic::PARAMS,
-        new: |p| Ok(Cc::Cubic(Cubic::new(CubicParams::from_params(p)?))),
+        new: |p| {
+            let params = CubicParams::from_params(p)?;
+            Ok(if params.is_of_ns2 {
+                Cc::CubicNs2(Box::new(CubicNs2::new(params)))
+            } else {
+                Cc::Cubic(Cubic::new(params))
+            })
+        },
     }
     Reno {
         name: "reno",
@@ -466,6 +473,7 @@ dispatch! {
     Bbr3Ietf(Box<Bbr3Ietf>),
     Reno(Reno),
     Cubic(Cubic),
+    CubicNs2(Box<CubicNs2>),
     Vegas(Vegas),
     Yeah(Yeah),
     Westwood(Westwood),

@@ -169,6 +169,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbrplus", "form", "code"),
     ("cubic", "hystart", "ns3"),
     ("cubic", "wmax_on_rto", "true"),
+    ("cubic", "growth", "ns2"),
     ("vegas", "diff", "rtt"),
     ("vegas", "growth", "ns3"),
     ("bbr2", "loss_hook", "false"),

@@ -183,6 +183,8 @@ fn parameters_of_algorithms_come_from_the_flow_then_from_the_stack_then_from_the
     let cubic = |profile| params_of(profile, "", "cc = \"cubic\"");
     assert_eq!(cubic("ns3"), "hystart = \"ns3\", wmax_on_rto = true");
     assert_eq!(cubic("ns3-3.40"), "hystart = \"ns3\", tcp_friendliness = false");
+    let port = "beta = 819, fast_convergence = false, growth = \"ns2\", hystart = false";
+    assert_eq!(cubic("lanigan"), port);
 }
 
 #[test]

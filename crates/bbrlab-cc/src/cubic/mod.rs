@@ -29,11 +29,11 @@ mod ns2_tests;
 mod tests;
 
 pub use cube_root::cube_root;
+pub use ns2::CubicNs2;
 pub use params::{CubicParams, PARAMS};
 
 use epoch::Epoch;
 use hystart::HyStart;
-use ns2::Ns2;
 
 use crate::reno;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
@@ -46,8 +46,6 @@ pub struct Cubic {
     hystart: HyStart,
     /// Lowest RTT since the connection began or the last timeout, in microseconds; 0 for none.
     delay_min_us: u32,
-    /// All state of `growth = "ns2"`, which uses none of the above.
-    ns2: Ns2,
 }
 
 impl Cubic {
@@ -82,14 +80,14 @@ impl CongestionControl for Cubic {
     }
 
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, _draw: &mut impl Draw) -> Control {
-        if event == CwndEvent::TxStart && !self.params.is_of_ns2 {
+        if event == CwndEvent::TxStart {
             self.epoch.skip_idle(conn);
         }
         conn.ctl
     }
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
-        if new == CaState::Loss && !self.params.is_of_ns2 {
+        if new == CaState::Loss {
             let wmax = self.params.keeps_wmax_on_rto.then(|| self.epoch.wmax());
             self.reset();
             self.epoch.set_wmax(wmax.unwrap_or(0));
@@ -99,9 +97,6 @@ impl CongestionControl for Cubic {
     }
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        if self.params.is_of_ns2 {
-            return self.ns2.ssthresh(conn, &self.params);
-        }
         self.epoch.end(conn.ctl.cwnd, &self.params)
     }
 
@@ -111,9 +106,6 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
-        if self.params.is_of_ns2 {
-            return self.ns2.cong_avoid(conn, acked, &self.params);
-        }
         let mut ctl = conn.ctl;
         if !reno::is_cwnd_limited(conn) {
             return ctl;
@@ -132,10 +124,6 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-        if self.params.is_of_ns2 {
-            self.ns2.pkts_acked(conn, sample);
-            return conn.ctl.ssthresh;
-        }
         // Delays right after a reduction still come from the queue that led to it.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
             return conn.ctl.ssthresh;
@@ -152,10 +140,6 @@ impl CongestionControl for Cubic {
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
-        if self.params.is_of_ns2 {
-            self.ns2.snapshot(field);
-            return;
-        }
         self.epoch.snapshot(field);
         field("delay_min", i64::from(self.delay_min_us));
         self.hystart.snapshot(field);

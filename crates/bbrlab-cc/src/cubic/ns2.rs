@@ -18,7 +18,8 @@
 use super::cube_root::cube_root;
 use super::params::{BETA_SCALE, CubicParams};
 use crate::linux_int::trunc_u32;
-use crate::{AckSample, CaState, Conn, Control};
+use crate::reno;
+use crate::{AckSample, CaState, CongestionControl, Conn, Control, Draw, Hooks};
 
 /// Milliseconds per second. ns-3's port: `HZ`.
 const HZ: u32 = 1000;
@@ -35,9 +36,10 @@ const CWND_MAX: u32 = 30_000;
 /// Upper bound of the ACKs to wait for while no loss has set Wmax. ns-2: `20`.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// Fields as in the port, stale values included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ns2 {
+/// CUBIC as ns-2 grows it; fields as in the port, stale values included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CubicNs2 {
+    params: CubicParams,
     /// ACKs that the next segment of growth waits for. Port: `m_acksNeeded`.
     acks_needed: u32,
     /// ACKs since the last one. Port: `m_cWndCnt`.
@@ -66,9 +68,17 @@ pub(super) struct Ns2 {
     tcp_cwnd: u32,
 }
 
-impl Default for Ns2 {
-    fn default() -> Self {
+/// The TCP clock in milliseconds. Port: `tcp_time_stamp`.
+fn now_ms(conn: &Conn) -> u32 {
+    trunc_u32(conn.clock_ns / 1_000_000)
+}
+
+impl CubicNs2 {
+    /// The state before `init`.
+    #[must_use]
+    pub fn new(params: CubicParams) -> Self {
         Self {
+            params,
             acks_needed: 0,
             cwnd_cnt: 0,
             delayed_ack: 2 << ACK_RATIO_SHIFT,
@@ -84,74 +94,11 @@ impl Default for Ns2 {
             tcp_cwnd: 0,
         }
     }
-}
-
-/// The TCP clock in milliseconds. Port: `tcp_time_stamp`.
-fn now_ms(conn: &Conn) -> u32 {
-    trunc_u32(conn.clock_ns / 1_000_000)
-}
-
-impl Ns2 {
-    /// Takes an ACK's RTT and how many segments it acknowledged. Port: `PktsAcked`.
-    pub(super) fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) {
-        if sample.rtt_us >= 0 {
-            self.rtt_ms = sample.rtt_us.cast_unsigned() / 1000;
-        }
-        if conn.ca_state == CaState::Open && sample.pkts_acked > 0 {
-            let less = self.delayed_ack >> ACK_RATIO_SHIFT;
-            self.delayed_ack =
-                self.delayed_ack.wrapping_add(sample.pkts_acked).wrapping_sub(less);
-        }
-    }
-
-    /// A loss: records Wmax, ends the epoch, and returns the new ssthresh. Port: `GetSsThresh`.
-    pub(super) fn ssthresh(&mut self, conn: &Conn, params: &CubicParams) -> u32 {
-        if conn.ca_state == CaState::Loss {
-            self.reset();
-        }
-        let cwnd = conn.ctl.cwnd;
-        self.epoch_start_ms = 0;
-        self.last_max_cwnd = if cwnd < self.last_max_cwnd && params.fast_convergence {
-            cwnd.wrapping_mul(BETA_SCALE + params.beta) / (2 * BETA_SCALE)
-        } else {
-            cwnd
-        };
-        self.last_time_ms = now_ms(conn).wrapping_sub(self.rtt_ms);
-        (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
-    }
 
     /// What a timeout that follows another forgets. Port: `CubicReset`.
     fn reset(&mut self) {
-        let Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, .. } = *self;
-        *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::default() };
-    }
-
-    /// An ACK for `acked` segments: one segment more below ssthresh, a step on the curve from there on; the ACK that reaches
-    /// ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
-    pub(super) fn cong_avoid(&mut self, conn: &Conn, acked: u32, params: &CubicParams) -> Control {
-        let mut ctl = conn.ctl;
-        let mut left = acked;
-        if conn.in_slow_start() && acked > 0 {
-            ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
-            left -= 1;
-        }
-        if ctl.cwnd < ctl.ssthresh {
-            return ctl;
-        }
-        let now = now_ms(conn);
-        if left > 0 {
-            self.measure_delay(now);
-        }
-        self.update(now, ctl.cwnd, params);
-        if self.cwnd_cnt < self.acks_needed {
-            self.cwnd_cnt += 1;
-            return ctl;
-        }
-        self.cwnd_cnt = 0;
-        if ctl.cwnd < CWND_MAX {
-            ctl.cwnd = (ctl.cwnd + 1).min(ctl.cwnd_clamp);
-        }
-        ctl
+        let Self { params, acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, .. } = *self;
+        *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::new(params) };
     }
 
     /// Delays right after a reduction still come from the queue that led to it. Port: `measure_delay`.
@@ -166,7 +113,7 @@ impl Ns2 {
     }
 
     /// Recalculates how many ACKs a segment of growth takes, if it is time to. Port: `CubicUpdate`.
-    fn update(&mut self, now: u32, cwnd: u32, params: &CubicParams) {
+    fn update(&mut self, now: u32, cwnd: u32) {
         self.ack_cnt = self.ack_cnt.wrapping_add(1);
         let since = now.wrapping_sub(self.last_time_ms).cast_signed();
         if self.last_cwnd == cwnd && since <= (HZ / 32).cast_signed() {
@@ -175,14 +122,14 @@ impl Ns2 {
         self.last_cwnd = cwnd;
         self.last_time_ms = now;
         if self.epoch_start_ms == 0 {
-            self.begin(now, cwnd, params);
+            self.begin(now, cwnd);
         }
-        let mut cnt = self.cnt(now, cwnd, params);
+        let mut cnt = self.cnt(now, cwnd);
         if self.last_max_cwnd == 0 {
             cnt = cnt.min(CNT_WITHOUT_WMAX);
         }
-        if params.tcp_friendliness {
-            cnt = self.keep_up_with_reno(cwnd, cnt, params.beta_scale);
+        if self.params.tcp_friendliness {
+            cnt = self.keep_up_with_reno(cwnd, cnt);
         }
         // The average is never 0: it loses one for 16 of its own and gains one at least.
         let acks = (cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack);
@@ -190,7 +137,7 @@ impl Ns2 {
     }
 
     /// The first ACK of an epoch fixes the curve.
-    fn begin(&mut self, now: u32, cwnd: u32, params: &CubicParams) {
+    fn begin(&mut self, now: u32, cwnd: u32) {
         self.epoch_start_ms = now;
         self.ack_cnt = 1;
         self.tcp_cwnd = cwnd;
@@ -199,19 +146,23 @@ impl Ns2 {
             self.origin_cwnd = cwnd;
         } else {
             let climb = u64::from(self.last_max_cwnd - cwnd);
-            self.k = cube_root(params.cube_factor.wrapping_mul(climb));
+            self.k = cube_root(self.params.cube_factor.wrapping_mul(climb));
             self.origin_cwnd = self.last_max_cwnd;
         }
     }
 
     /// Segments per segment of growth towards the curve's window one minimum RTT from now.
-    fn cnt(&self, now: u32, cwnd: u32, params: &CubicParams) -> u32 {
+    fn cnt(&self, now: u32, cwnd: u32) -> u32 {
         let age = now.wrapping_sub(self.epoch_start_ms);
         let at = u64::from(age) + u64::from(self.delay_min >> 3);
         let t = trunc_u32((at << 10) / u64::from(HZ));
         let offset = u64::from(t.abs_diff(self.k));
-        let cube =
-            params.cube_rtt_scale.wrapping_mul(offset).wrapping_mul(offset).wrapping_mul(offset);
+        let cube = self
+            .params
+            .cube_rtt_scale
+            .wrapping_mul(offset)
+            .wrapping_mul(offset)
+            .wrapping_mul(offset);
         let delta = trunc_u32(cube >> 40);
         let target = if t >= self.k {
             self.origin_cwnd.wrapping_add(delta)
@@ -220,8 +171,7 @@ impl Ns2 {
         } else {
             self.origin_cwnd - delta
         };
-        let mut cnt =
-            if target > cwnd { cwnd / (target - cwnd) } else { cwnd.wrapping_mul(100) };
+        let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.wrapping_mul(100) };
         let most = (cwnd.wrapping_mul(HZ * 8))
             .checked_div(self.delay_min.wrapping_mul(10 * MAX_INCREMENT));
         if t >= self.k {
@@ -231,8 +181,8 @@ impl Ns2 {
     }
 
     /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` ACKs. Port: `CubicTcpFriendliness`.
-    fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32, beta_scale: u32) -> u32 {
-        let step = cwnd.wrapping_mul(beta_scale) >> 3;
+    fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
+        let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
             // A step is taken only while more than a step is left, so a whole step may remain.
             let steps = (self.ack_cnt - 1) / step;
@@ -241,9 +191,79 @@ impl Ns2 {
         }
         if self.tcp_cwnd > cwnd { cnt.min(cwnd / (self.tcp_cwnd - cwnd)) } else { cnt }
     }
+}
+
+impl CongestionControl for CubicNs2 {
+    fn hooks(&self) -> Hooks {
+        Hooks { pkts_acked: true, ..Hooks::default() }
+    }
+
+    fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        conn.ctl
+    }
+
+    /// A loss: records Wmax, ends the epoch, and returns the new ssthresh. Port: `GetSsThresh`.
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        if conn.ca_state == CaState::Loss {
+            self.reset();
+        }
+        let cwnd = conn.ctl.cwnd;
+        self.epoch_start_ms = 0;
+        self.last_max_cwnd = if cwnd < self.last_max_cwnd && self.params.fast_convergence {
+            cwnd.wrapping_mul(BETA_SCALE + self.params.beta) / (2 * BETA_SCALE)
+        } else {
+            cwnd
+        };
+        self.last_time_ms = now_ms(conn).wrapping_sub(self.rtt_ms);
+        (cwnd.wrapping_mul(self.params.beta) / BETA_SCALE).max(2)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        reno::undo_cwnd(conn)
+    }
+
+    /// An ACK for `acked` segments: one segment more below ssthresh, a step on the curve from there on; the ACK that reaches
+    /// ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+    fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
+        let mut ctl = conn.ctl;
+        let mut left = acked;
+        if conn.in_slow_start() && acked > 0 {
+            ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
+            left -= 1;
+        }
+        if ctl.cwnd < ctl.ssthresh {
+            return ctl;
+        }
+        let now = now_ms(conn);
+        if left > 0 {
+            self.measure_delay(now);
+        }
+        self.update(now, ctl.cwnd);
+        if self.cwnd_cnt < self.acks_needed {
+            self.cwnd_cnt += 1;
+            return ctl;
+        }
+        self.cwnd_cnt = 0;
+        if ctl.cwnd < CWND_MAX {
+            ctl.cwnd = (ctl.cwnd + 1).min(ctl.cwnd_clamp);
+        }
+        ctl
+    }
+
+    /// Takes an ACK's RTT and how many segments it acknowledged. Port: `PktsAcked`.
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
+        if sample.rtt_us >= 0 {
+            self.rtt_ms = sample.rtt_us.cast_unsigned() / 1000;
+        }
+        if conn.ca_state == CaState::Open && sample.pkts_acked > 0 {
+            let less = self.delayed_ack >> ACK_RATIO_SHIFT;
+            self.delayed_ack = self.delayed_ack.wrapping_add(sample.pkts_acked).wrapping_sub(less);
+        }
+        conn.ctl.ssthresh
+    }
 
     /// The fields under the names that Linux's have, and the three that only this form has.
-    pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));
         field("cwnd_cnt", i64::from(self.cwnd_cnt));
         field("delayed_ack", i64::from(self.delayed_ack));

@@ -1,17 +1,18 @@
 //! `growth = "ns2"` beside the port that the thesis [lanigan] ran, ACK by ACK.
 
-use super::{Cubic, CubicParams};
+use super::{Cubic, CubicNs2, CubicParams};
 use crate::no_draw::NoDraw;
-use crate::{AckSample, CaState, CongestionControl as _, Conn, ParamValue};
+use crate::{AckSample, CaState, CongestionControl, Conn, ParamValue};
 
 /// A flow's first 18 s in ns-3: slow start, eight losses, one of them a timeout.
 const ACKS: &str = include_str!("ns2_acks.txt");
 
-fn cubic(more: &[(&str, ParamValue)]) -> Cubic {
-    let own = [("growth", ParamValue::Text("ns2".to_owned()))];
-    let set = own.iter().chain(more);
-    let params = set.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Cubic::new(CubicParams::from_params(&params).unwrap())
+fn cubic() -> CubicNs2 {
+    let params = vec![
+        ("beta".to_owned(), ParamValue::Int(819)),
+        ("fast_convergence".to_owned(), ParamValue::Bool(false)),
+    ];
+    CubicNs2::new(CubicParams::from_params(&params).unwrap())
 }
 
 fn conn(cwnd: u32, ssthresh: u32) -> Conn {
@@ -23,7 +24,7 @@ fn conn(cwnd: u32, ssthresh: u32) -> Conn {
 }
 
 /// Lets the algorithm see what its port saw; the numbers of ACKs and of losses.
-fn replay(cubic: &mut Cubic) -> (u32, u32) {
+fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
     let mut conn = conn(10, u32::MAX);
     let mut count = (0, 0);
     for (line, text) in ACKS.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
@@ -61,9 +62,7 @@ fn replay(cubic: &mut Cubic) -> (u32, u32) {
 
 #[test]
 fn every_window_is_the_ports() {
-    let beta = ("beta", ParamValue::Int(819));
-    let mut ns2 = cubic(&[beta, ("fast_convergence", ParamValue::Bool(false))]);
-    assert_eq!(replay(&mut ns2), (705, 8));
+    assert_eq!(replay(&mut cubic()), (705, 8));
 }
 
 #[test]
@@ -73,25 +72,30 @@ fn linux_grows_otherwise() {
 }
 
 #[test]
-fn the_second_timeout_in_a_row_forgets_the_curve() {
-    let mut cubic = cubic(&[]);
-    cubic.ssthresh(&conn(100, 2));
-    let mut lost = conn(50, 2);
-    cubic.set_state(&lost, CaState::Loss, &mut NoDraw);
-    cubic.cong_avoid(&lost, 0, 1);
-    assert_ne!(cubic.ns2, super::ns2::Ns2::default(), "Wmax is still 100");
-    lost.ca_state = CaState::Loss;
-    lost.ctl.cwnd = 1;
-    assert_eq!(cubic.ssthresh(&lost), 2);
-    let mut wmax = None;
-    cubic.snapshot(&mut |name, value| wmax = wmax.or((name == "last_max_cwnd").then_some(value)));
-    assert_eq!(wmax, Some(1));
+fn the_second_timeout_in_a_row_forgets_the_lowest_rtt() {
+    let delay_min = |cubic: &CubicNs2| {
+        let mut found = None;
+        cubic.snapshot(&mut |name, value| {
+            found = found.or((name == "delay_min").then_some(value));
+        });
+        found
+    };
+    let mut cubic = cubic();
+    let mut conn = conn(100, 2);
+    cubic.pkts_acked(&conn, &AckSample { pkts_acked: 2, rtt_us: 50_000, ..AckSample::default() });
+    cubic.cong_avoid(&conn, 0, 2);
+    cubic.ssthresh(&conn);
+    cubic.set_state(&conn, CaState::Loss, &mut NoDraw);
+    assert_eq!(delay_min(&cubic), Some(400), "eighths of a millisecond");
+    conn.ca_state = CaState::Loss;
+    cubic.ssthresh(&conn);
+    assert_eq!(delay_min(&cubic), Some(0));
 }
 
 #[test]
 fn no_window_and_no_clock_makes_it_stop() {
     for cwnd in [0, 1, 30_000, 0x8888_8889, u32::MAX] {
-        let mut cubic = cubic(&[]);
+        let mut cubic = cubic();
         for rtt_us in [-1, 0, 1000, i32::MAX] {
             let mut conn = conn(cwnd, 2);
             conn.clock_ns = conn.clock_ns.wrapping_mul(0x9e37_79b9);

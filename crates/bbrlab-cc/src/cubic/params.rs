@@ -81,7 +81,7 @@ pub struct CubicParams {
     pub hystart: bool,
     /// Whether HyStart's thresholds are ns-3's.
     pub is_hystart_of_ns3: bool,
-    /// Whether the window grows as ns-2's.
+    /// Whether the window grows as ns-2's: [`super::CubicNs2`] in place of [`super::Cubic`].
     pub is_of_ns2: bool,
     /// Whether Wmax survives a timeout.
     pub keeps_wmax_on_rto: bool,
