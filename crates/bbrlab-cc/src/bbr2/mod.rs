@@ -183,6 +183,14 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     }
 
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let with_srtt;
+        let rs = if self.module.takes_srtt && conn.srtt_us != 0 {
+            let rtt_us = i64::from(conn.srtt_us >> 3);
+            with_srtt = RateSample { rtt_us, is_ack_delayed: false, ..*rs };
+            &with_srtt
+        } else {
+            rs
+        };
         let mut sk = Sock::new(conn);
         self.model.round.update(rs, conn.delivered);
         if self.model.round.round_start {

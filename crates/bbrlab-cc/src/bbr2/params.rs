@@ -24,6 +24,8 @@ pub(super) struct Module {
     pub(super) ecn_enable: bool,
     /// Rounds of the bandwidth's filter; 0: one to two probing cycles.
     pub(super) bw_filter_rounds: u8,
+    /// Whether the model takes the smoothed RTT for that of an ACK.
+    pub(super) takes_srtt: bool,
 }
 
 impl Module {
@@ -112,6 +114,7 @@ impl Module {
             params,
             ecn_enable: table.switch("ecn_enable")?,
             bw_filter_rounds: byte("bw_filter_rounds", 255)?,
+            takes_srtt: table.choice("min_rtt", &[("sample", false), ("srtt", true)])?,
         })
     }
 }
@@ -260,6 +263,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "bw_filter_rounds",
         "0",
         "the bandwidth is the maximum of this many rounds, 10 in the thesis of 2020; 0: of one to two probing cycles",
+    ),
+    spec(
+        "min_rtt",
+        "\"sample\"",
+        "the RTT that the model takes; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
     ),
     spec(
         "loss_hook",
