@@ -177,6 +177,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2", "inflight_hi_grows", "false"),
     ("bbr2", "bw_filter_rounds", "10"),
     ("bbr2", "min_rtt", "srtt"),
+    ("bbr2", "pacing_margin_percent", "0"),
     ("bbr2", "extra_acked_gain", "0"),
     ("bbr2", "quantum", "segment"),
     ("bbr3", "loss_hook", "false"),

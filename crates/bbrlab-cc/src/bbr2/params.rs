@@ -34,6 +34,7 @@ impl Module {
         ModelParams {
             min_tso_rate: MIN_TSO_RATE,
             gso_max_size: GSO_MAX_SIZE,
+            pacing_margin_percent: 1,
             ..ModelParams::default()
         }
     }
@@ -105,6 +106,7 @@ impl Module {
             gso_max_size: table.integer("gso_max_size", 2048..=524_280)?,
             tso_rtt_shift: byte("tso_rtt_shift", 15)?,
             cwnd_tso_budget: table.switch("cwnd_tso_bduget")?,
+            pacing_margin_percent: byte("pacing_margin_percent", 50)?,
             plans_segments: table.choice("quantum", &[("tso", false), ("segment", true)])?,
             usage_based_cwnd: table.switch("usage_based_cwnd")?,
             fast_path: table.switch("fast_path")?,
@@ -203,6 +205,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "cwnd_tso_bduget",
         "true",
         "true: cwnd is at least three bursts; false: they are added to it (the kernel's spelling)",
+    ),
+    spec(
+        "pacing_margin_percent",
+        "1",
+        "pacing stays this much below the estimate, in percent; 0 in the thesis of 2020",
     ),
     spec(
         "quantum",

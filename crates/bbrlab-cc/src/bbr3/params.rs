@@ -132,6 +132,7 @@ const LINUX: Params = Params {
     tso_rtt_shift: 9,
     cwnd_tso_budget: true,
     plans_segments: false,
+    pacing_margin_percent: 1,
     usage_based_cwnd: false,
     fast_path: true,
     undo: true,

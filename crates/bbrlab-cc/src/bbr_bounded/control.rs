@@ -38,7 +38,7 @@ impl<N: Numbers> Model<N> {
     /// Paces at `gain` times `bw`; while the pipe is not full, the rate only rises.
     /// Linux: `bbr_set_pacing_rate`.
     pub(crate) fn set_pacing_rate(&mut self, sk: &mut Sock<'_>, bw: u32, gain: u32) {
-        let rate = pacing_rate(sk.conn, bw, gain);
+        let rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
         if !self.has_seen_rtt && sk.conn.srtt_us != 0 {
             self.init_pacing_rate_from_rtt(sk);
         }
@@ -51,7 +51,8 @@ impl<N: Numbers> Model<N> {
     pub(super) fn init_pacing_rate_from_rtt(&mut self, sk: &mut Sock<'_>) {
         self.has_seen_rtt |= sk.conn.srtt_us != 0;
         let bw = initial_bw(sk.ctl.cwnd, sk.conn.srtt_us);
-        sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, u32::from(self.params.startup_pacing_gain));
+        let gain = u32::from(self.params.startup_pacing_gain);
+        sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
     }
 
     /// Whether an application-limited ACK may skip the model: it brings no news.

@@ -130,6 +130,8 @@ pub struct Params {
     pub(crate) cwnd_tso_budget: bool,
     /// Whether the target is the BDP and three segments, whatever the bursts are. Not in the kernel.
     pub(crate) plans_segments: bool,
+    /// Pace this much below the estimate, in percent, so that queues drain. Linux: `bbr_pacing_margin_percent`.
+    pub(crate) pacing_margin_percent: u8,
     /// Whether the growth of cwnd stops at twice what was in flight.
     pub(crate) usage_based_cwnd: bool,
     /// Whether application-limited ACKs without news skip the model.

@@ -14,8 +14,6 @@ const BW_UNIT: u64 = 1 << BW_SCALE;
 pub(crate) const BBR_SCALE: u32 = 8;
 /// A gain of one.
 pub(crate) const BBR_UNIT: u32 = 1 << BBR_SCALE;
-/// Pace this much below the estimate, in percent, so that queues drain. Linux: `bbr_pacing_margin_percent`.
-const PACING_MARGIN_PERCENT: u64 = 1;
 /// RTT in microseconds to assume before the first sample.
 const NOMINAL_RTT_US: u32 = 1000;
 
@@ -37,8 +35,8 @@ pub(crate) fn bytes_per_sec(bw: u32, mss: u32) -> u64 {
 }
 
 /// The rate at which to pace: `gain` times `bw`, less the margin. Linux: `bbr_bw_to_pacing_rate`.
-pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32) -> u64 {
-    with_margin(bw, gain, conn.mss, PACING_MARGIN_PERCENT).min(conn.max_pacing_rate)
+pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32, margin_percent: u8) -> u64 {
+    with_margin(bw, gain, conn.mss, margin_percent.into()).min(conn.max_pacing_rate)
 }
 
 /// The bandwidth that a first window in one RTT amounts to.
@@ -90,8 +88,8 @@ mod tests {
     fn pacing_stays_one_percent_below_the_bandwidth() {
         let conn = Conn { mss: 1250, max_pacing_rate: u64::MAX, ..Conn::default() };
         assert_eq!(bytes_per_sec(BW, 1250), 12_499_988);
-        assert_eq!(pacing_rate(&conn, BW, BBR_UNIT), 12_374_988);
-        assert_eq!(pacing_rate(&conn, 0, BBR_UNIT), 1);
+        assert_eq!(pacing_rate(&conn, BW, BBR_UNIT, 1), 12_374_988);
+        assert_eq!(pacing_rate(&conn, 0, BBR_UNIT, 1), 1);
     }
 
     #[test]
