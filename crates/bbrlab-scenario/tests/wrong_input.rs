@@ -452,9 +452,11 @@ fn the_stack() {
             + [stack]; bbr = true | 12:7-10 | found true
         `stack.vegas.diff`: found "cwnd", expected "base" or "rtt"
             + [stack]; vegas = { diff = "cwnd" } | 12:18-23 | found "cwnd"
-        `stack.cubic.beta`: expected a key of `stack.cubic`
-        note: keys of `stack.cubic`: friendly, hystart, wmax_on_rto
-            + [stack]; cubic = { beta = 717 } | 12:11-14 | found an unknown key
+        `stack.cubic.bic_scale`: expected a key of `stack.cubic`
+        note: keys of `stack.cubic`: beta, fast_convergence, friendly, growth, hystart, wmax_on_rto
+            + [stack]; cubic = { bic_scale = 41 } | 12:11-19 | found an unknown key
+        `stack.cubic.growth`: found "ns3", expected "linux" or "ns2"
+            + [stack]; cubic = { growth = "ns3" } | 12:20-24 | found "ns3"
         `stack.metrics`: `metrics` is known but not built yet
             + [stack]; metrics = "flowmon" | 12:1-7 | found a key that has no effect yet
     "#]]);

@@ -110,8 +110,9 @@ impl<N: Numbers> Model<N> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn cwnd_towards_target(&mut self, sk: &Sock<'_>, acked: u32, bw: u32) -> u32 {
-        let target =
-            self.bdp(bw, u32::from(self.cwnd_gain)).wrapping_add(self.ack_aggregation_cwnd(bw));
+        let target = self
+            .cwnd_bdp(bw, u32::from(self.cwnd_gain))
+            .wrapping_add(self.ack_aggregation_cwnd(bw));
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;

@@ -221,6 +221,15 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
+    /// The same for cwnd. Where cwnd is in bytes and only whole segments leave, a part of one has no effect.
+    #[inline]
+    fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
+        if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {
+            return rate::whole_bdp(bw, self.min_rtt.min_rtt_us, gain);
+        }
+        self.bdp(bw, gain)
+    }
+
     /// `gain` times the BDP, with the budget that bursts need. Linux: `bbr_inflight`.
     #[inline]
     pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {

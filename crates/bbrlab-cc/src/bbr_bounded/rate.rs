@@ -57,6 +57,12 @@ pub(super) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     trunc_u32(volume.wrapping_add(BW_UNIT - 1) >> BW_SCALE)
 }
 
+/// The same, rounded down.
+pub(super) fn whole_bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
+    let volume = u64::from(bw).wrapping_mul(u64::from(min_rtt_us));
+    trunc_u32((volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE) >> BW_SCALE)
+}
+
 /// `value` times `gain`, rounded down.
 pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
     trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
