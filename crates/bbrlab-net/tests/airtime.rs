@@ -46,14 +46,6 @@ fn bulk(window: u64) -> ToyFlow {
     flow
 }
 
-fn data_times(hosts: &Hosts) -> Vec<u64> {
-    let data = |seen: &Seen| match seen {
-        Seen::Data { at, .. } => Some(at.0),
-        _ => None,
-    };
-    hosts.log.iter().filter_map(data).collect()
-}
-
 #[test]
 fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
     // 1 ms for a packet, 44 us for an ACK, 100 us for a turn.
@@ -62,10 +54,10 @@ fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
     net.advance(Time(1000 * MS), &mut hosts);
     let (data, ack) = (1100 * US, 144 * US);
     // The first ACK comes when the second packet's turn has begun; from there on they alternate.
-    for (n, at) in (1u64..).zip(data_times(&hosts)) {
+    for (n, at) in (1u64..).zip(hosts.data_times()) {
         assert_eq!(at, n * data + n.saturating_sub(2) * ack, "packet {n}");
     }
-    assert_eq!(data_times(&hosts).len(), 804);
+    assert_eq!(hosts.data_times().len(), 804);
     assert_eq!([there, back].map(|id| net.turns(id)), [Some(804), Some(803)]);
     net.check_conservation();
 }
@@ -76,7 +68,7 @@ fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
     let (mut net, _) = shared(airtime(100, 16, None), [12 * MBIT; 2], &[false]);
     let mut hosts = Hosts::new(vec![bulk(200)]);
     net.advance(Time(1000 * MS), &mut hosts);
-    let times = data_times(&hosts);
+    let times = hosts.data_times();
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     // The first packet finds the medium free, and has a turn of its own; the next turn begins before its ACK comes, which waits
     // for the others.
@@ -92,7 +84,7 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     let (mut net, _) = shared(airtime(0, 64, Some(5000)), [12 * MBIT, 1200 * MBIT], &[false]);
     let mut hosts = Hosts::new(vec![bulk(200)]);
     net.advance(Time(1000 * MS), &mut hosts);
-    let times = data_times(&hosts);
+    let times = hosts.data_times();
     // Packets begin 0, 1, 2, 3 and 4 ms after the first one; then come their ACKs, 0.44 us each.
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     let behind = gaps.iter().skip(20).position(|&gap| gap > MS).unwrap() + 20;

@@ -34,14 +34,6 @@ fn acks(hosts: &Hosts) -> Vec<(u64, u64)> {
     hosts.log.iter().filter_map(ack).collect()
 }
 
-fn data_times(hosts: &Hosts) -> Vec<u64> {
-    let data = |seen: &Seen| match seen {
-        Seen::Data { at, .. } => Some(at.0),
-        _ => None,
-    };
-    hosts.log.iter().filter_map(data).collect()
-}
-
 #[test]
 fn a_lone_packet_takes_serialisation_and_delays_to_the_nanosecond() {
     let (mut net, link, flow) = dumbbell(&twelve_mbit(Buffer::Packets(Packets(10))));
@@ -63,11 +55,11 @@ fn serialisation_accumulates_no_error_over_a_busy_period() {
     let mut hosts = Hosts::new(vec![ToyFlow::new(1000, 1514, 1000)]);
     hosts.flows[0].idle_timeout = Span::from_secs(100);
     net.advance(Time(10_000 * MS), &mut hosts);
-    for (n, &at) in (1u128..).zip(&data_times(&hosts)) {
+    for (n, &at) in (1u128..).zip(&hosts.data_times()) {
         let exact = (n * 1514 * 8_000_000_000).div_ceil(7_777_777);
         assert_eq!(u128::from(at), exact + 10_000_000, "packet {n}");
     }
-    assert_eq!(data_times(&hosts).len(), 1000);
+    assert_eq!(hosts.data_times().len(), 1000);
 }
 
 #[test]
@@ -104,7 +96,7 @@ fn survivors(limit: Buffer) -> usize {
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(10, 1500, 10)]);
     net.advance(Time(900 * MS), &mut hosts);
-    let survivors = data_times(&hosts).len();
+    let survivors = hosts.data_times().len();
     assert_eq!(net.link_stats(link).drops_full, 10 - survivors as u64);
     survivors
 }
@@ -132,7 +124,7 @@ fn step(change: RateChange) -> Vec<u64> {
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(6, 1500, 6)]);
     net.advance(Time(100 * MS), &mut hosts);
-    data_times(&hosts).into_iter().map(|at| at - 6 * MS).collect()
+    hosts.data_times().into_iter().map(|at| at - 6 * MS).collect()
 }
 
 #[test]
@@ -161,7 +153,7 @@ fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(3, 1500, 3)]);
     net.advance(Time(50 * MS), &mut hosts);
-    assert_eq!(data_times(&hosts), [1_100_000, 2_100_000, 3_100_000]);
+    assert_eq!(hosts.data_times(), [1_100_000, 2_100_000, 3_100_000]);
     assert_eq!(net.link_stats(fast).queue.max(), 3);
     assert_eq!(net.link_stats(slow).queue.max(), 3);
     assert_eq!(net.link_stats(slow).delay.mean_ns(), Some((900_000.0 + 1_800_000.0) / 3.0));

@@ -71,7 +71,12 @@ pub(crate) fn toml_string(text: &str) -> String {
     out
 }
 
-/// The same as an `Option`.
+/// An inline table of entries that are written already.
+pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String {
+    format!("{{ {} }}", entries.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// A TOML basic string as an `Option`.
 #[expect(clippy::unnecessary_wraps, reason = "what a row of keys shows is an Option")]
 pub(crate) fn show_text(text: &str) -> Option<String> {
     Some(toml_string(text))

@@ -3,7 +3,7 @@
 
 use bbrlab_cc::{ParamValue, Params};
 
-use crate::canonical::{toml_key, toml_string};
+use crate::canonical::{inline_table, toml_key, toml_string};
 use crate::document::{Node, Value};
 use crate::reader::Reader;
 
@@ -28,11 +28,9 @@ pub(crate) fn read_param(reader: &mut Reader<'_>, node: &Node, name: &str) -> Op
 
 /// The parameters as an inline table.
 pub(crate) fn show_params(params: &Params) -> String {
-    let shown: Vec<String> = params
-        .iter()
-        .map(|(name, value)| format!("{} = {}", toml_key(name), show_param(value)))
-        .collect();
-    format!("{{ {} }}", shown.join(", "))
+    let show =
+        |entry: &(String, ParamValue)| format!("{} = {}", toml_key(&entry.0), show_param(&entry.1));
+    inline_table(params.iter().map(show))
 }
 
 fn show_param(value: &ParamValue) -> String {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::canonical::{Writer, toml_key, toml_string};
+use crate::canonical::{Writer, inline_table, toml_key, toml_string};
 use crate::document::{Step, Table, Value};
 use crate::size_law::show_points;
 use crate::sweep::{Setting, Sweep};
@@ -133,7 +133,7 @@ impl Files<'_> {
                 format!("{} = {}", toml_key(key), self.show(value, Names::of(FLOWS, key)))
             };
             let entries = table.entries.iter().map(|e| entry(&e.key, &e.value.value));
-            return format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "));
+            return inline_table(entries);
         }
         let file = match value {
             Value::Text(text) => Some(text.as_str()),
@@ -177,7 +177,7 @@ fn toml_value(value: &Value) -> String {
             let entry =
                 |key: &str, value: &Value| format!("{} = {}", toml_key(key), toml_value(value));
             let entries = table.entries.iter().map(|e| entry(&e.key, &e.value.value));
-            format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "))
+            inline_table(entries)
         }
     }
 }

@@ -31,7 +31,8 @@ pub trait Host: Draw {
     /// Transmits a segment now. Segments transmitted during one event leave in the order of the calls.
     fn transmit(&mut self, segment: Segment);
 
-    /// Transmits new data: a segment with payload that is sent for the first time. The same as [`Self::transmit`], by a shorter way if the host has one.
+    /// Transmits new data: a segment with payload that is sent for the first time. The same as [`Self::transmit`], by a
+    /// shorter way if the host has one.
     #[inline]
     fn transmit_new(&mut self, segment: &DataSegment) {
         self.transmit(segment.segment());

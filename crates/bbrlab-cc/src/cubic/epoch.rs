@@ -142,14 +142,7 @@ impl Epoch {
         self.epoch_start = now;
         self.ack_cnt = acked;
         self.tcp_cwnd = cwnd;
-        if self.last_max_cwnd <= cwnd {
-            self.k = 0;
-            self.origin_cwnd = cwnd;
-        } else {
-            let climb = u64::from(self.last_max_cwnd - cwnd);
-            self.k = cube_root(params.cube_factor.wrapping_mul(climb));
-            self.origin_cwnd = self.last_max_cwnd;
-        }
+        (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, params);
     }
 
     /// The curve's window one minimum RTT from now. All products wrap, as in the kernel: after a very
@@ -197,4 +190,13 @@ impl Epoch {
         field("ack_cnt", i64::from(self.ack_cnt));
         field("tcp_cwnd", i64::from(self.tcp_cwnd));
     }
+}
+
+/// Where the curve has its inflection: how long after the start of the epoch, and at which window.
+pub(super) fn inflection(last_max_cwnd: u32, cwnd: u32, params: &CubicParams) -> (u32, u32) {
+    if last_max_cwnd <= cwnd {
+        return (0, cwnd);
+    }
+    let climb = u64::from(last_max_cwnd - cwnd);
+    (cube_root(params.cube_factor.wrapping_mul(climb)), last_max_cwnd)
 }

@@ -15,7 +15,7 @@
 //! `TcpNewReno::IncreaseWindow`.
 //! Deviations: beta is an integer, not a double; the threshold is the same below four million packets.
 
-use super::cube_root::cube_root;
+use super::epoch::inflection;
 use super::params::{BETA_SCALE, CubicParams};
 use crate::linux_int::trunc_u32;
 use crate::reno;
@@ -141,14 +141,7 @@ impl CubicNs2 {
         self.epoch_start_ms = now;
         self.ack_cnt = 1;
         self.tcp_cwnd = cwnd;
-        if self.last_max_cwnd <= cwnd {
-            self.k = 0;
-            self.origin_cwnd = cwnd;
-        } else {
-            let climb = u64::from(self.last_max_cwnd - cwnd);
-            self.k = cube_root(self.params.cube_factor.wrapping_mul(climb));
-            self.origin_cwnd = self.last_max_cwnd;
-        }
+        (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, &self.params);
     }
 
     /// Segments per segment of growth towards the curve's window one minimum RTT from now.

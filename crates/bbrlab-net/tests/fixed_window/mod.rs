@@ -75,6 +75,15 @@ impl Hosts {
         Self { flows, log: Vec::new(), keep_log: true }
     }
 
+    /// When data reached a receiver.
+    pub(crate) fn data_times(&self) -> Vec<u64> {
+        let data = |seen: &Seen| match seen {
+            Seen::Data { at, .. } => Some(at.0),
+            _ => None,
+        };
+        self.log.iter().filter_map(data).collect()
+    }
+
     fn see(&mut self, seen: Seen) {
         if self.keep_log {
             self.log.push(seen);

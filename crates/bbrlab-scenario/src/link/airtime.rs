@@ -4,7 +4,7 @@ use bbrlab_link::{Airtime, Rate, RateChange};
 use bbrlab_units::{Packets, Span};
 
 use super::LinkSpec;
-use crate::canonical::toml_string;
+use crate::canonical::{inline_table, toml_string};
 use crate::document::{Node, Value};
 use crate::key::{Form, Part, needed, optional};
 use crate::quantity::show_span;
@@ -56,7 +56,7 @@ impl AirtimeSpec {
             (self.packets > 1).then(|| format!("packets = {}", self.packets)),
             self.time.map(|span| format!("time = {}", time(span))),
         ];
-        format!("{{ {} }}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        inline_table(parts.into_iter().flatten())
     }
 
     /// The part of a link in the medium of this number.

@@ -4,7 +4,7 @@ use bbrlab_link::{Buffer, GrantParams, Link, Queue, Rate};
 use bbrlab_units::{Bytes, Packets, Span};
 
 use super::LinkSpec;
-use crate::canonical::toml_string;
+use crate::canonical::{inline_table, toml_string};
 use crate::document::{Node, Value};
 use crate::key::{Form, Part, needed, optional};
 use crate::quantity::show_span;
@@ -62,7 +62,7 @@ impl GrantSpec {
             self.bytes.map(|Bytes(bytes)| format!("bytes = \"{bytes}B\"")),
             self.limit.map(|limit| format!("limit = {limit}")),
         ];
-        format!("{{ {} }}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        inline_table(parts.into_iter().flatten())
     }
 
     /// The wait for grants as a link of its own, behind which the delay of the link comes that it belongs to.

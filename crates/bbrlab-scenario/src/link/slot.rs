@@ -3,7 +3,7 @@
 use bbrlab_link::{Buffer, Link, Queue, Rate, SlotParams};
 use bbrlab_units::{Bytes, Packets, Span};
 
-use crate::canonical::toml_string;
+use crate::canonical::{inline_table, toml_string};
 use crate::document::{Node, Value};
 use crate::key::{Form, Part, needed, optional};
 use crate::quantity::show_span;
@@ -79,7 +79,7 @@ impl SlotSpec {
             self.bytes.map(|Bytes(bytes)| format!("bytes = \"{bytes}B\"")),
             self.limit.map(|limit| format!("limit = {limit}")),
         ];
-        format!("{{ {} }}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        inline_table(parts.into_iter().flatten())
     }
 
     /// The slots as a link of their own, which has the delay of the link that they belong to.
