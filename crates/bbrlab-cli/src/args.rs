@@ -236,6 +236,7 @@ pub(crate) struct ListArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum What {
     Algorithms,
+    Queues,
     Scenarios,
     Papers,
     Metrics,

@@ -1,11 +1,11 @@
-//! `bbrlab list`: algorithms, scenarios, papers and metrics.
+//! `bbrlab list`: algorithms, queue disciplines, scenarios, papers and metrics.
 
 use bbrlab_lab::Paper;
 use bbrlab_report::{Align, Table};
 use bbrlab_run::{
     Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary, TinSummary,
 };
-use bbrlab_scenario::{BUILTINS, Scenario};
+use bbrlab_scenario::{BUILTINS, QueueInfo, Scenario, queues};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::args::{ListArgs, What};
 use crate::output::{Output, Verdict, value};
 
 pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
-    let all = [What::Algorithms, What::Scenarios, What::Papers, What::Metrics];
+    let all = [What::Algorithms, What::Queues, What::Scenarios, What::Papers, What::Metrics];
     match (args.what, args.json) {
         (Some(what), true) => output.json(&document(what)),
         (Some(what), false) => output.text(&words(what)),
@@ -35,6 +35,7 @@ pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
 fn heading(what: What) -> &'static str {
     match what {
         What::Algorithms => "Algorithms",
+        What::Queues => "Queues",
         What::Scenarios => "Scenarios",
         What::Papers => "Papers",
         What::Metrics => "Metrics",
@@ -44,6 +45,7 @@ fn heading(what: What) -> &'static str {
 fn words(what: What) -> String {
     match what {
         What::Algorithms => algorithms(),
+        What::Queues => queue_disciplines(),
         What::Scenarios => scenarios(),
         What::Papers => papers(),
         What::Metrics => metrics(),
@@ -64,6 +66,22 @@ struct AlgorithmEntry {
 #[derive(Serialize)]
 struct ParameterEntry {
     default: &'static str,
+    summary: &'static str,
+}
+
+/// An entry of `list queues --json`.
+#[derive(Serialize)]
+struct QueueEntry {
+    name: &'static str,
+    summary: &'static str,
+    limit_packets: Option<u64>,
+    parameters: Map<String, Value>,
+}
+
+/// A parameter of a queue discipline; without a default it is none, or follows from others.
+#[derive(Serialize)]
+struct QueueParameterEntry {
+    default: Option<String>,
     summary: &'static str,
 }
 
@@ -105,6 +123,7 @@ fn document(what: What) -> Value {
         What::Algorithms => {
             Algorithm::ALL.iter().copied().map(algorithm_entry).map(value).collect()
         }
+        What::Queues => queues().into_iter().map(queue_entry).map(value).collect(),
         What::Scenarios => BUILTINS
             .iter()
             .map(|builtin| ScenarioEntry {
@@ -133,6 +152,18 @@ fn algorithm_entry(algorithm: Algorithm) -> AlgorithmEntry {
     }
 }
 
+fn queue_entry(queue: QueueInfo) -> QueueEntry {
+    let parameters = queue.parameters.into_iter().map(|(name, default, summary)| {
+        (name.to_owned(), value(QueueParameterEntry { default, summary }))
+    });
+    QueueEntry {
+        name: queue.name,
+        summary: queue.summary,
+        limit_packets: queue.limit,
+        parameters: parameters.collect(),
+    }
+}
+
 fn paper_entry(paper: &'static Paper) -> PaperEntry {
     let experiments = paper.experiments.iter();
     PaperEntry {
@@ -158,6 +189,23 @@ fn algorithms() -> String {
         table.row(more(format!("source: {}", algorithm.source())));
         for p in algorithm.params() {
             table.row(more(format!("{} = {}: {}", p.name, p.default, p.summary)));
+        }
+    }
+    table.render()
+}
+
+fn queue_disciplines() -> String {
+    let mut table =
+        Table::new().column("name", "", Align::Left).column("what it does", "", Align::Left);
+    for queue in queues() {
+        table.row(vec![queue.name.to_owned(), queue.summary.to_owned()]);
+        let more = |line: String| vec![String::new(), line];
+        if let Some(limit) = queue.limit {
+            table.row(more(format!("limit = {limit}pkt")));
+        }
+        for (name, default, meaning) in queue.parameters {
+            let default = default.unwrap_or_else(|| "none".to_owned());
+            table.row(more(format!("{name} = {default}: {meaning}")));
         }
     }
     table.render()

@@ -364,11 +364,12 @@ fn what_a_run_would_take_is_told_without_running() {
 fn the_lists_name_what_there_is() {
     let shell = Shell::new("list");
     let text = shell.transcript(&["list"]);
-    for name in ["bbr1", "cubic", "lanigan2020.single-flow", "kato2025", "goodput_mbps"] {
+    for name in ["bbr1", "cubic", "fq_codel", "lanigan2020.single-flow", "kato2025", "goodput_mbps"]
+    {
         assert!(text.contains(name), "{name} is missing");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    for what in ["algorithms", "scenarios", "papers", "metrics"] {
+    for what in ["algorithms", "queues", "scenarios", "papers", "metrics"] {
         let output = shell.output(&["list", what, "--json"]);
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(document.as_array().unwrap().len() > 4, "{what}");

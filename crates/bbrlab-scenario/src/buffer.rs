@@ -20,6 +20,8 @@ pub(crate) struct BufferSpec {
     unit: Option<BufferUnit>,
     bdp_rtt: Option<Span>,
     device_queue: Option<Placed<u64>>,
+    /// Whether it was given for data, of which a packet should fit.
+    is_for_data: bool,
 }
 
 /// The default buffer of `[bottleneck]` and `[[links]]` in BDP: the textbook rule.
@@ -27,7 +29,9 @@ const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
     pub(crate) fn of_link(spec: &LinkSpec) -> Self {
-        Self::of(spec, &spec.link.rate, &spec.queue, spec.buffer)
+        let of = Self::of(spec, &spec.link.rate, &spec.queue, spec.buffer);
+        let is_for_data = spec.queue.limit.or(spec.buffer).is_some();
+        Self { is_for_data, ..of }
     }
 
     /// The limit of a link's queue at this rate: the discipline's own, the given buffer, or the default.
@@ -48,6 +52,7 @@ impl BufferSpec {
             unit: spec.buffer_unit,
             bdp_rtt: spec.bdp_rtt,
             device_queue: spec.device_queue,
+            is_for_data: false,
         }
     }
 
@@ -64,6 +69,7 @@ impl BufferSpec {
             unit: None,
             bdp_rtt: None,
             device_queue: None,
+            is_for_data: spec.buffer.is_some(),
         }
     }
 }
@@ -72,6 +78,8 @@ impl BufferSpec {
 pub(crate) struct Measure {
     pub(crate) base_rtt: Span,
     pub(crate) mss: u32,
+    /// The smallest segment size of a flow.
+    pub(crate) least_mss: u32,
 }
 
 impl Measure {
@@ -111,6 +119,13 @@ impl Measure {
                     .map(|packets| packets.max(1))
             }
             QueueSize::Bytes(bytes) => {
+                let least = u64::from(self.least_mss) + HEADERS + link.framing.0;
+                if spec.is_for_data && bytes < least {
+                    let title = "expected a buffer in which a full packet fits";
+                    let found = format!("found {bytes} B; the packet has {least} B on the wire");
+                    reader.problem(spec.at, title, found, Vec::new());
+                    return None;
+                }
                 return with_device_queue(spec, Buffer::Bytes(Bytes(bytes)), reader);
             }
             QueueSize::Time(span) => of_time(span, Decimal::from_int(1)),

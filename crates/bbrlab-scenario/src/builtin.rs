@@ -100,6 +100,7 @@ builtins! {
     "examples.two-bbr": "examples/two-bbr.toml",
     "examples.parking-lot": "examples/parking-lot.toml",
     "examples.two-way": "examples/two-way.toml",
+    "networks.measured-path": "networks/measured-path.toml",
     "networks.wifi": "networks/wifi.toml",
     "networks.shared-airtime": "networks/shared-airtime.toml",
     "networks.cellular": "networks/cellular.toml",

@@ -46,6 +46,6 @@ pub use estimate::{AtMost, Estimate};
 pub use nearest::nearest;
 pub use profile::profiles_to_markdown;
 pub use quantity::read_span;
-pub use queue::{queue_to_toml, queues_to_markdown};
+pub use queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use reference::{KeyReference, Section, schema, sections};
 pub use scenario::{Scenario, plain_name};

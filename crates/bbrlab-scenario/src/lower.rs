@@ -75,7 +75,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
         return None;
     }
     let first = classes.first()?;
-    let measure = Measure { base_rtt: first.base_rtt, mss: first.mss };
+    let least_mss = classes.iter().map(|class| class.mss).min().unwrap_or(first.mss);
+    let measure = Measure { base_rtt: first.base_rtt, mss: first.mss, least_mss };
     for (number, buffer) in buffers {
         let link = &mut links[number as usize];
         link.buffer = measure.buffer(&buffer, link, reader)?;

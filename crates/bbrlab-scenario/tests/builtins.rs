@@ -131,6 +131,7 @@ fn every_built_in_scenario_can_be_run() {
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets
         examples.parking-lot: 2 runs, 4 flows, 396302 packets
         examples.two-way: 1 runs, 2 flows, 294566 packets
+        networks.measured-path: 6 runs, 1 flows, 607824 packets
         networks.wifi: 4 runs, 1 flows, 592080 packets
         networks.shared-airtime: 16 runs, 1 flows, 852464 packets
         networks.cellular: 3 runs, 1 flows, 888150 packets

@@ -490,8 +490,10 @@ fn peak_rates() {
         `bottleneck.peak_rate.mtu`: expected a number of bytes above zero such as "131072B"
             [bottleneck] + burst = "64KiB"; peak_rate = { rate = "90Mbit/s", mtu = 1500 } | 8:40-43 | found the number 1500, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
+        `bottleneck.burst`: expected a `rate` or a schedule of rates
+            rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 4:1-5 | found a link without a rate
         `bottleneck.peak_rate`: expected a `rate` or a schedule of rates
-            rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 5:1-9 | found a link without tokens
+            also | 5:1-9 | found a link without tokens
         `bottleneck.buffer`: expected a `rate` as well
             also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
     "#]]);
@@ -654,6 +656,37 @@ fn waits_for_slots_turns_and_grants() {
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", where a packet's departure is fixed when it arrives
         `bottleneck.airtime`: expected no `bandwidth` of `cake`
             [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which sends when it wants to
+    "#]]);
+}
+
+#[test]
+fn what_would_be_without_effect() {
+    check(&expect![[r#"
+        `bottleneck.burst`: expected a `rate` or a schedule of rates
+            rate = "50Mbit/s" -> burst = "9KB" | 4:1-5 | found a link without a rate
+        `bottleneck.buffer`: expected a `rate` as well
+            also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
+        `bottleneck.burst`: expected a `rate` or a schedule of rates
+            rate = "50Mbit/s" -> rate = { opportunities_ms = [1] }; burst = "9KB" | 5:1-5 | found a Mahimahi trace, whose opportunities are no tokens
+        `bottleneck.queue.min`: expected less than `max`
+            [bottleneck] + queue = { discipline = "red", min = "30000B", max = "30000B" } | 7:31-33 | found 30000 B, and 30000 B
+            [bottleneck] + queue = { discipline = "red", min = "90KB", max = "30KB" }     | 7:31-33 | found 90000 B, and 30000 B
+        `bottleneck.reverse_queue.min`: expected less than `max`
+            [bottleneck] + reverse_rate = "9Mbit/s"; reverse_queue = { discipline = "red", min = "9KB", max = "8KB" } | 8:39-41 | found 9000 B, and 8000 B
+        `bottleneck.queue.step_thresh`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+            [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "0ms" }  | 7:49-53 | found "0ms", which drops every packet that has to wait
+            [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "0pkt" } | 7:49-54 | found "0pkt", which drops every packet that has to wait
+        `bottleneck.queue.step_thresh`: expected a wait such as "1ms" or a number of packets such as "5pkt"
+            [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "9KB" } | 7:49-53 | found "9KB"
+        expected a buffer in which a full packet fits
+            buffer = "1bdp" -> buffer = "100B" | 6:10-15 | found 100 B; the packet has 1514 B on the wire
+        `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+            buffer = "1bdp" -> buffer = "0B" | 6:10-13 | found "0B", which drops every packet that has to wait
+        expected a buffer in which a full packet fits
+            buffer = "1bdp" -> queue = { discipline = "codel", limit = "1513B" } | 6:41-47 | found 1513 B; the packet has 1514 B on the wire
+        `device_queue`: expected `queue = "droptail"` or `device_queue = "none"`
+            [bottleneck] + queue = "codel"; device_queue = "100pkt"  | 8:16-23 | found a queue discipline, below which packets would wait unseen
+            [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 3:1-12 | found a queue discipline above the device queue of the `profile`, where packets would wait unseen
     "#]]);
 }
 

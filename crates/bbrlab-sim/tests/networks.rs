@@ -37,6 +37,9 @@ fn each_network_leaves_its_mark() {
     // The download of a link whose uplink is full.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
+    // 10.1 s at 40 or 60, 14 s at 15 to 50; a loss-based flow suffers from the losses.
+    let measured = first_flows("networks.measured-path");
+    assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }

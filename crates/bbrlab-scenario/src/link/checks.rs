@@ -44,6 +44,20 @@ impl LinkSpec {
         }
     }
 
+    /// Refuses a bucket that nothing fills.
+    pub(super) fn check_burst(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let found = match self.link.rate {
+            Rate::Constant(_) | Rate::Schedule(_) => return,
+            Rate::Unlimited => "found a link without a rate",
+            Rate::Trace(_) => "found a Mahimahi trace, whose opportunities are no tokens",
+        };
+        if let Some(at) = keys.key_at("burst") {
+            let title =
+                format!("`{}`: expected a `rate` or a schedule of rates", keys.name("burst"));
+            reader.problem(at, title, found, Vec::new());
+        }
+    }
+
     /// Refuses a peak rate that bounds nothing. Linux: `tbf_change`.
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
@@ -125,7 +139,11 @@ impl LinkSpec {
         {
             let title =
                 "`device_queue`: expected `queue = \"droptail\"` or `device_queue = \"none\"`";
-            let found = "found a queue discipline, below which packets would wait unseen";
+            let found = if keys.has("device_queue") {
+                "found a queue discipline, below which packets would wait unseen"
+            } else {
+                "found a queue discipline above the device queue of the `profile`, where packets would wait unseen"
+            };
             reader.problem(device.at, title, found, Vec::new());
         }
     }

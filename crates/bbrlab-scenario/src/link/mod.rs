@@ -111,6 +111,7 @@ impl LinkSpec {
         }
         read_keys(LINK_KEYS, &mut link, reader, keys);
         link.take_shapers(reader, keys);
+        link.check_burst(reader, keys);
         link.check_peak_rate(reader, keys);
         link.check_changes(reader, keys);
         link.check_airtime(reader, keys);

@@ -19,28 +19,112 @@ use params::{PARAMS, Param};
 /// A discipline with `tc`'s defaults.
 struct Discipline {
     name: &'static str,
+    /// What it does, for people.
+    summary: &'static str,
     default: Queue,
     /// `tc`'s limit in packets, if it has one.
     limit: Option<u64>,
 }
 
-const fn discipline(name: &'static str, default: Queue, limit: Option<u64>) -> Discipline {
-    Discipline { name, default, limit }
+const fn discipline(
+    name: &'static str,
+    summary: &'static str,
+    default: Queue,
+    limit: Option<u64>,
+) -> Discipline {
+    Discipline { name, summary, default, limit }
 }
 
 const DISCIPLINES: &[Discipline] = &[
-    discipline("droptail", Queue::DropTail, None),
-    discipline("codel", Queue::Codel(CodelParams::DEFAULT), Some(1000)),
-    discipline("fq_codel", Queue::FqCodel(FqCodelParams::DEFAULT), Some(10_240)),
-    discipline("pie", Queue::Pie(PieParams::DEFAULT), Some(1000)),
-    discipline("fq_pie", Queue::FqPie(FqPieParams::DEFAULT), Some(10_240)),
-    discipline("dualpi2", Queue::DualPi2(DualPi2Params::DEFAULT), Some(10_000)),
-    discipline("red", Queue::Red(RedParams::DEFAULT), None),
-    discipline("fq", Queue::Fq(FqParams::DEFAULT), Some(10_000)),
-    discipline("sfq", Queue::Sfq(SfqParams::DEFAULT), Some(127)),
-    discipline("cake", Queue::Cake(CakeParams::DEFAULT), Some(u32::MAX as u64)),
-    discipline("prio", Queue::Prio(PrioParams::DEFAULT), Some(1000)),
+    discipline("droptail", "one queue; what does not fit is dropped", Queue::DropTail, None),
+    discipline(
+        "codel",
+        "one queue; drops or marks at its head while packets wait too long",
+        Queue::Codel(CodelParams::DEFAULT),
+        Some(1000),
+    ),
+    discipline(
+        "fq_codel",
+        "a queue for each flow, served in turn, each under codel's law",
+        Queue::FqCodel(FqCodelParams::DEFAULT),
+        Some(10_240),
+    ),
+    discipline(
+        "pie",
+        "one queue; drops or marks on arrival with a probability that follows the wait",
+        Queue::Pie(PieParams::DEFAULT),
+        Some(1000),
+    ),
+    discipline(
+        "fq_pie",
+        "a queue for each flow, served in turn, each under pie's law",
+        Queue::FqPie(FqPieParams::DEFAULT),
+        Some(10_240),
+    ),
+    discipline(
+        "dualpi2",
+        "a queue for L4S senders and one for all others, under a common law (RFC 9332)",
+        Queue::DualPi2(DualPi2Params::DEFAULT),
+        Some(10_000),
+    ),
+    discipline(
+        "red",
+        "one queue; drops or marks on arrival with a probability that follows its average",
+        Queue::Red(RedParams::DEFAULT),
+        None,
+    ),
+    discipline(
+        "fq",
+        "a queue for each flow, served in turn, each with a limit",
+        Queue::Fq(FqParams::DEFAULT),
+        Some(10_000),
+    ),
+    discipline(
+        "sfq",
+        "a queue for each flow, served in turn; the longest one loses packets",
+        Queue::Sfq(SfqParams::DEFAULT),
+        Some(127),
+    ),
+    discipline(
+        "cake",
+        "a shaper and tins for classes of traffic, in each a queue for each flow",
+        Queue::Cake(CakeParams::DEFAULT),
+        Some(u32::MAX as u64),
+    ),
+    discipline(
+        "prio",
+        "bands, each of which is served when those before it are empty",
+        Queue::Prio(PrioParams::DEFAULT),
+        Some(1000),
+    ),
 ];
+
+/// A queue discipline as lists show it.
+#[derive(Clone, Debug)]
+pub struct QueueInfo {
+    /// Its name, that of `tc`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Packets that may wait if the scenario says nothing, if that does not depend on the link.
+    pub limit: Option<u64>,
+    /// Each parameter with its default, if it has one, and what it means.
+    pub parameters: Vec<(&'static str, Option<String>, &'static str)>,
+}
+
+/// All queue disciplines with their parameters.
+#[must_use]
+pub fn queues() -> Vec<QueueInfo> {
+    let info = |it: &Discipline| QueueInfo {
+        name: it.name,
+        summary: it.summary,
+        limit: it.limit,
+        parameters: params_of(it.default)
+            .map(|param| (param.name, param.access.show(it.default), param.meaning))
+            .collect(),
+    };
+    DISCIPLINES.iter().map(info).collect()
+}
 
 /// A discipline as written: its parameters, and its limit if the table gives one.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +187,14 @@ impl QueueSpec {
                 format!("`{}`: expected a `priomap` of bands below `bands`", keys.name(key));
             let found = format!("found band {band}, counted from 0, of {}", prio.bands);
             reader.problem(keys.key_at(key).unwrap_or(node.at), title, found, Vec::new());
+        }
+        if let Queue::Red(red) = queue
+            && let (Some(min), Some(max)) = (red.min, red.max)
+            && min >= max
+        {
+            let title = format!("`{}`: expected less than `max`", keys.name("min"));
+            let found = format!("found {} B, and {} B", min.0, max.0);
+            reader.problem(keys.key_at("min").unwrap_or(node.at), title, found, Vec::new());
         }
         keys.finish(reader);
         Some(Self { queue, limit })
