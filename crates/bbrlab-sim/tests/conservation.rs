@@ -153,7 +153,8 @@ fn scenario() -> impl Strategy<Value = String> {
         any::<bool>(),
     )
         .prop_map(|((rate, buffer, loss, seed), flows, tso, extra, unit, sack)| {
-            let buffer = if unit == "B" { u64::from(buffer) * 300 } else { u64::from(buffer) };
+            // From 1 packet on: a buffer in which no full packet fits is refused.
+            let buffer = if unit == "B" { 1_300 + u64::from(buffer) * 300 } else { u64::from(buffer) };
             // The extra may have a loss of its own.
             let loss = if extra.starts_with("loss") { String::new() } else { format!("loss = {loss}\n") };
             let mut text = format!(
