@@ -55,6 +55,20 @@ impl<P: Load> Port<'_, P> {
         self.net.send(flow, from, &packet, payload);
     }
 
+    /// Sends data packets now from one end of a flow, one after the other.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a host sends bursts from one place")]
+    pub fn send_burst<'p>(
+        &mut self,
+        flow: FlowId,
+        from: Side,
+        packets: impl Iterator<Item = (Outgoing<'p, P>, P)>,
+    ) where
+        P: 'p,
+    {
+        self.net.send_burst(flow, from, packets);
+    }
+
     /// Arms a timer for `at` (for now if that has passed), and replaces an earlier deadline. It never fires if `at` is
     /// [`Time::NEVER`].
     #[inline(always)]

@@ -8,7 +8,7 @@ use bbrlab_cc::Draw;
 use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
-use bbrlab_tcp::segment::flag;
+use bbrlab_tcp::segment::{Cut, flag};
 use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
 
@@ -99,6 +99,21 @@ impl Payload {
             retransmission: segment.retransmission,
             flags: segment.flags,
             options: segment.sack_count | if segment.has_ts { HAS_TS } else { 0 },
+        }
+    }
+
+    #[inline]
+    fn of_data(segment: &DataSegment) -> Self {
+        Self {
+            seq: segment.seq,
+            len: segment.len,
+            ack: segment.ack,
+            wnd: segment.wnd,
+            tsval: segment.tsval,
+            tsecr: segment.tsecr,
+            retransmission: segment.retransmission,
+            flags: segment.flags,
+            options: if segment.has_ts { HAS_TS } else { 0 },
         }
     }
 
@@ -348,6 +363,26 @@ impl<E: FlowEnd> End<'_, '_, E> {
         self.send_data(segment, segment.retransmission);
     }
 
+    /// A burst of such segments.
+    #[inline(never)]
+    fn transmit_data_burst(&mut self, burst: &DataSegment, mss: u32) {
+        debug_assert!(burst.flags & flag::SYN == 0);
+        let &Endpoint { flow, framing, .. } = self.kept.endpoint();
+        let headers = usual_headers(burst.has_ts) + framing;
+        let packets = Cut::of(burst, mss).map(|segment| {
+            let packet = Outgoing {
+                wire_bytes: segment.len + headers,
+                ecn: segment.ecn,
+                is_data: true,
+                seq: u64::from(segment.seq),
+                retransmission: segment.retransmission,
+                aside: None,
+            };
+            (packet, Payload::of_data(&segment))
+        });
+        self.port.send_burst(flow, E::SIDE, packets);
+    }
+
     /// Such a segment. Its fields are read where they are written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
@@ -363,15 +398,8 @@ impl<E: FlowEnd> End<'_, '_, E> {
             aside: None,
         };
         self.port.send(flow, E::SIDE, packet, || Payload {
-            seq: segment.seq,
-            len: segment.len,
-            ack: segment.ack,
-            wnd: segment.wnd,
-            tsval: segment.tsval,
-            tsecr: segment.tsecr,
             retransmission,
-            flags: segment.flags,
-            options: if segment.has_ts { HAS_TS } else { 0 },
+            ..Payload::of_data(segment)
         });
     }
 
@@ -461,6 +489,11 @@ impl<E: FlowEnd> Host for End<'_, '_, E> {
     #[inline]
     fn transmit_again(&mut self, segment: &DataSegment) {
         self.transmit_data_again(segment);
+    }
+
+    #[inline]
+    fn transmit_burst(&mut self, burst: &DataSegment, mss: u32) {
+        self.transmit_data_burst(burst, mss);
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use crate::Segment;
-use crate::segment::{DataSegment, PureAck, SackBlock};
+use crate::segment::{Cut, DataSegment, PureAck, SackBlock};
 
 /// The timers of one end of a connection. Each has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,14 @@ pub trait Host: Draw {
     #[inline]
     fn transmit_again(&mut self, segment: &DataSegment) {
         self.transmit(segment.segment());
+    }
+
+    /// Transmits a burst cut into packets of at most `mss` bytes, each as [`Self::transmit`] would.
+    #[inline]
+    fn transmit_burst(&mut self, burst: &DataSegment, mss: u32) {
+        for packet in Cut::of(burst, mss) {
+            self.transmit(packet.segment());
+        }
     }
 
     /// Transmits a pure ACK without SACK blocks, as [`Self::transmit`] would.

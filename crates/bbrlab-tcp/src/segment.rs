@@ -172,6 +172,49 @@ impl DataSegment {
     }
 }
 
+/// The packets that a burst is cut into. Only the last keeps PSH and FIN, only the first keeps CWR.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// The next packet, but for its length and the flags of the last.
+    packet: DataSegment,
+    /// Bytes of it and of what is behind it.
+    left: u32,
+    mss: u32,
+    /// The flags of the last packet alone.
+    at_end: u8,
+}
+
+impl Cut {
+    /// Cuts `burst` into packets of `mss` bytes and, perhaps, a shorter one.
+    #[inline]
+    #[must_use]
+    pub fn of(burst: &DataSegment, mss: u32) -> Self {
+        let at_end = burst.flags & (flag::PSH | flag::FIN);
+        let packet = DataSegment { flags: burst.flags & !at_end, ..*burst };
+        Self { packet, left: burst.len, mss, at_end }
+    }
+}
+
+impl Iterator for Cut {
+    type Item = DataSegment;
+
+    #[inline]
+    fn next(&mut self) -> Option<DataSegment> {
+        if self.left == 0 {
+            return None;
+        }
+        let mut packet = self.packet;
+        packet.len = self.left.min(self.mss);
+        self.left -= packet.len;
+        if self.left == 0 {
+            packet.flags |= self.at_end;
+        }
+        self.packet.seq = packet.seq.wrapping_add(packet.len);
+        self.packet.flags &= !flag::CWR;
+        Some(packet)
+    }
+}
+
 impl PureAck {
     /// The whole segment.
     #[must_use]

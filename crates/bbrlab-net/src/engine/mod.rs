@@ -2,6 +2,7 @@
 
 mod airtime;
 mod build;
+mod burst;
 mod conservation;
 mod path;
 #[cfg(test)]

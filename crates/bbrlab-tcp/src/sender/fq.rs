@@ -152,46 +152,21 @@ impl Sender {
     }
 }
 
-/// Transmits a burst, whole or cut into packets; only the last packet keeps PSH and FIN, only the first keeps
-/// CWR.
+/// Transmits a burst, whole or cut into packets.
 pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if burst.len == 0 || burst.has(flag::SYN) {
         host.transmit(burst);
     } else {
-        let mut packet = DataSegment::of(&burst);
-        cut_burst(&mut packet, mss, tso, |packet| host.transmit_again(packet));
+        transmit_data_burst(&DataSegment::of(&burst), mss, tso, host);
     }
 }
 
-/// The same for new data: see [`Host::transmit_new`]. The segment becomes that of the last packet.
+/// The same for data.
 #[inline]
-pub(super) fn transmit_new_burst(
-    burst: &mut DataSegment,
-    mss: u32,
-    tso: Tso,
-    host: &mut impl Host,
-) {
-    cut_burst(burst, mss, tso, |packet| host.transmit_new(packet));
-}
-
-/// Passes a burst to `transmit` packet by packet: its segment becomes that of one after the other.
-#[inline]
-fn cut_burst(packet: &mut DataSegment, mss: u32, tso: Tso, mut transmit: impl FnMut(&DataSegment)) {
-    if tso == Tso::Whole || mss == 0 || packet.len <= mss {
-        transmit(packet);
-        return;
+pub(super) fn transmit_data_burst(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
+    if tso == Tso::Whole || mss == 0 || burst.len <= mss {
+        host.transmit_again(burst);
+    } else {
+        host.transmit_burst(burst, mss);
     }
-    let at_end = packet.flags & (flag::PSH | flag::FIN);
-    let mut left = packet.len;
-    packet.flags &= !(flag::PSH | flag::FIN);
-    packet.len = mss;
-    while left > mss {
-        transmit(packet);
-        packet.flags &= !flag::CWR;
-        packet.seq = packet.seq.wrapping_add(mss);
-        left -= mss;
-    }
-    packet.len = left;
-    packet.flags |= at_end;
-    transmit(packet);
 }

@@ -1,0 +1,66 @@
+//! The packets of a burst: one host sends them at one time, so that their way is found once.
+
+use super::Network;
+use crate::digest;
+use crate::event::{Key, id_tie};
+use crate::link::Admission;
+use crate::packet::{FlowId, Load, Outgoing, Side};
+use crate::route::{Leg, NO_LANE, Target};
+
+impl<P: Load> Network<P> {
+    /// Sends data packets from one end of a flow, each as [`Network::send`] does.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "builds each packet in its slot")]
+    pub(crate) fn send_burst<'p>(
+        &mut self,
+        flow: FlowId,
+        side: Side,
+        packets: impl Iterator<Item = (Outgoing<'p, P>, P)>,
+    ) where
+        P: 'p,
+    {
+        let first_leg = self.flows[flow.0 as usize].first_leg[side as usize];
+        let &Leg { lane, target, last_rated: counts_for_flow, .. } = &self.legs[first_leg as usize];
+        let id = match target {
+            Target::Link(id) if lane == NO_LANE && self.links[id.0 as usize].is_plain() => id,
+            _ => {
+                for (packet, payload) in packets {
+                    self.send_one(flow, side, &packet, payload);
+                }
+                return;
+            }
+        };
+        // What follows is the way through a plain link, as in `send`.
+        let (due, now, leg) = (self.due, self.now, first_leg + 1);
+        let Self { flows, legs, links, lanes, way, heads, heap, accounts, asides, sent, .. } = self;
+        let next_sequence = &mut flows[flow.0 as usize].next_sequence;
+        let &Leg { delay, tie_base, lane: next_lane, .. } = &legs[leg as usize];
+        let (link, lane) = (&mut links[id.0 as usize], &mut lanes[next_lane as usize]);
+        for (packet, payload) in packets {
+            debug_assert!(packet.is_data, "a burst is data");
+            let id_tie = id_tie(flow.0, *next_sequence);
+            *next_sequence = next_sequence.wrapping_add(1);
+            *sent += 1;
+            let identity = digest::identity(flow, packet.seq, packet.retransmission);
+            let &Outgoing { wire_bytes, is_data, .. } = &packet;
+            let admission = Admission { identity, flow, wire_bytes, is_data, counts_for_flow };
+            let Some(departs) = link.admit_plainly(id, (due, now), admission, accounts) else {
+                continue;
+            };
+            let (at, tie) = (departs + delay, tie_base | id_tie);
+            let packed = asides.pack(&packet, || payload, (tie, identity), leg);
+            if lane.push(way, at, packed) {
+                let key = Key::new(at, tie);
+                match heads.get_mut(next_lane as usize) {
+                    Some(beside) => *beside = key,
+                    None => heap.push(key, next_lane),
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn send_one(&mut self, flow: FlowId, side: Side, packet: &Outgoing<'_, P>, payload: P) {
+        self.send(flow, side, packet, || payload);
+    }
+}
