@@ -203,15 +203,33 @@ impl Iterator for Cut {
         if self.left == 0 {
             return None;
         }
-        let mut packet = self.packet;
-        packet.len = self.left.min(self.mss);
-        self.left -= packet.len;
+        self.packet.len = self.left.min(self.mss);
+        self.left -= self.packet.len;
         if self.left == 0 {
-            packet.flags |= self.at_end;
+            self.packet.flags |= self.at_end;
         }
+        let packet = self.packet;
         self.packet.seq = packet.seq.wrapping_add(packet.len);
         self.packet.flags &= !flag::CWR;
         Some(packet)
+    }
+
+    /// Without an `Option` for each packet.
+    #[inline]
+    fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
+        let Self { mut packet, mut left, mss, at_end } = self;
+        let mut folded = init;
+        while left > 0 {
+            packet.len = left.min(mss);
+            left -= packet.len;
+            if left == 0 {
+                packet.flags |= at_end;
+            }
+            folded = each(folded, packet);
+            packet.seq = packet.seq.wrapping_add(packet.len);
+            packet.flags &= !flag::CWR;
+        }
+        folded
     }
 }
 

@@ -24,30 +24,27 @@ impl<P: Load> Network<P> {
         let id = match target {
             Target::Link(id) if lane == NO_LANE && self.links[id.0 as usize].is_plain() => id,
             _ => {
-                for (packet, payload) in packets {
-                    self.send_one(flow, side, &packet, payload);
-                }
+                packets.for_each(|(packet, payload)| self.send_one(flow, side, &packet, payload));
                 return;
             }
         };
         // What follows is the way through a plain link, as in `send`.
-        let (due, now, leg) = (self.due, self.now, first_leg + 1);
-        let Self { flows, legs, links, lanes, way, heads, heap, accounts, asides, sent, .. } = self;
-        let next_sequence = &mut flows[flow.0 as usize].next_sequence;
+        let (due, leg) = (self.due, first_leg + 1);
+        let Self { flows, legs, links, lanes, way, heads, heap, accounts, asides, .. } = self;
         let &Leg { delay, tie_base, lane: next_lane, .. } = &legs[leg as usize];
-        let (link, lane) = (&mut links[id.0 as usize], &mut lanes[next_lane as usize]);
-        for (packet, payload) in packets {
+        let mut link = links[id.0 as usize].plain();
+        let lane = &mut lanes[next_lane as usize];
+        let first_sequence = flows[flow.0 as usize].next_sequence;
+        let mut sequence = first_sequence;
+        packets.for_each(|(packet, payload)| {
             debug_assert!(packet.is_data, "a burst is data");
-            let id_tie = id_tie(flow.0, *next_sequence);
-            *next_sequence = next_sequence.wrapping_add(1);
-            *sent += 1;
+            let tie = tie_base | id_tie(flow.0, sequence);
+            sequence = sequence.wrapping_add(1);
             let identity = digest::identity(flow, packet.seq, packet.retransmission);
             let &Outgoing { wire_bytes, is_data, .. } = &packet;
             let admission = Admission { identity, flow, wire_bytes, is_data, counts_for_flow };
-            let Some(departs) = link.admit_plainly(id, (due, now), admission, accounts) else {
-                continue;
-            };
-            let (at, tie) = (departs + delay, tie_base | id_tie);
+            let Some(departs) = link.admit(id, due, admission, accounts) else { return };
+            let at = departs + delay;
             let packed = asides.pack(&packet, || payload, (tie, identity), leg);
             if lane.push(way, at, packed) {
                 let key = Key::new(at, tie);
@@ -56,7 +53,9 @@ impl<P: Load> Network<P> {
                     None => heap.push(key, next_lane),
                 }
             }
-        }
+        });
+        flows[flow.0 as usize].next_sequence = sequence;
+        self.sent += u64::from(sequence.wrapping_sub(first_sequence));
     }
 
     #[inline(never)]

@@ -12,6 +12,7 @@ use bbrlab_units::Time;
 use super::Line;
 use super::Link;
 use super::queue_length::{QueueLength, Walk};
+use super::serialiser::Serialiser;
 use super::server::Server;
 use super::stats::LinkStats;
 use crate::accounts::Accounts;
@@ -326,18 +327,48 @@ impl Link {
         packet: Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
+        debug_assert!(due == now, "a clock with longer steps has no plain links");
+        self.plain().admit(id, due, packet, accounts)
+    }
+
+    /// What is needed of a plain link.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "parts of what is already found")]
+    pub(crate) fn plain(&mut self) -> Plain<'_> {
         let (Line::Plain(ledger), Server::Constant(serialiser)) =
             (&mut self.line, &mut self.server)
         else {
             unreachable!("the link is plain")
         };
-        debug_assert!(due == now, "a clock with longer steps has no plain links");
+        Plain { ledger, serialiser, stats: &mut self.stats }
+    }
+}
+
+/// A plain link.
+pub(crate) struct Plain<'a> {
+    ledger: &'a mut Ledger,
+    serialiser: &'a mut Serialiser,
+    stats: &'a mut LinkStats,
+}
+
+impl Plain<'_> {
+    /// See [`Link::admit_plainly`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way into a plain link")]
+    pub(crate) fn admit(
+        &mut self,
+        id: LinkId,
+        due: Time,
+        packet: Admission,
+        accounts: &mut Accounts,
+    ) -> Option<Time> {
+        let Self { ledger, serialiser, stats } = self;
         let Admission { wire_bytes, identity, flow, is_data, .. } = packet;
         if ledger.unsettled >= UNSETTLED_MAX {
-            ledger.settle(due, id, &mut self.stats, accounts);
+            ledger.settle(due, id, stats, accounts);
         }
         if !ledger.has_room(wire_bytes, due) {
-            refuse((id, due), identity, (flow, is_data), &mut self.stats, accounts);
+            refuse((id, due), identity, (flow, is_data), stats, accounts);
             return None;
         }
         let departs = serialiser.begin_and_serve(due, wire_bytes);
