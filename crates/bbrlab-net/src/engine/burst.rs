@@ -1,8 +1,9 @@
 //! The packets of a burst: one host sends them at one time, so that their way is found once.
 
-use super::Network;
+use super::{LANES_BESIDE, Network};
 use crate::digest;
 use crate::event::{Key, id_tie};
+use crate::heap::Heap;
 use crate::link::Admission;
 use crate::packet::{FlowId, Load, Outgoing, Side};
 use crate::route::{Leg, NO_LANE, Target};
@@ -34,6 +35,7 @@ impl<P: Load> Network<P> {
         let &Leg { delay, tie_base, lane: next_lane, .. } = &legs[leg as usize];
         let mut link = links[id.0 as usize].plain();
         let lane = &mut lanes[next_lane as usize];
+        link.settle_if_long(id, due, accounts);
         let first_sequence = flows[flow.0 as usize].next_sequence;
         let mut sequence = first_sequence;
         packets.for_each(|(packet, payload)| {
@@ -47,11 +49,7 @@ impl<P: Load> Network<P> {
             let at = departs + delay;
             let packed = asides.pack(&packet, || payload, (tie, identity), leg);
             if lane.push(way, at, packed) {
-                let key = Key::new(at, tie);
-                match heads.get_mut(next_lane as usize) {
-                    Some(beside) => *beside = key,
-                    None => heap.push(key, next_lane),
-                }
+                becomes_head(heads, heap, next_lane, Key::new(at, tie));
             }
         });
         flows[flow.0 as usize].next_sequence = sequence;
@@ -61,5 +59,14 @@ impl<P: Load> Network<P> {
     #[inline(never)]
     fn send_one(&mut self, flow: FlowId, side: Side, packet: &Outgoing<'_, P>, payload: P) {
         self.send(flow, side, packet, || payload);
+    }
+}
+
+/// The packet with this key is the first of a lane.
+#[inline(never)]
+fn becomes_head(heads: &mut [Key; LANES_BESIDE], heap: &mut Heap, lane: u32, key: Key) {
+    match heads.get_mut(lane as usize) {
+        Some(beside) => *beside = key,
+        None => heap.push(key, lane),
     }
 }

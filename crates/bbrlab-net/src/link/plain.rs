@@ -20,7 +20,7 @@ use crate::chunks::Queue;
 use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
-/// Arrivals that wait to be settled, at most. Their entries stay in the innermost cache.
+/// With so many arrivals that wait to be settled, they are settled before the next packet or burst. Their entries stay in the innermost cache.
 const UNSETTLED_MAX: usize = 128;
 
 /// What a plain link asks of a packet.
@@ -328,7 +328,9 @@ impl Link {
         accounts: &mut Accounts,
     ) -> Option<Time> {
         debug_assert!(due == now, "a clock with longer steps has no plain links");
-        self.plain().admit(id, due, packet, accounts)
+        let mut plain = self.plain();
+        plain.settle_if_long(id, due, accounts);
+        plain.admit(id, due, packet, accounts)
     }
 
     /// What is needed of a plain link.
@@ -352,6 +354,14 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
+    /// Settles if many arrivals wait for that. Once for a burst is enough.
+    #[inline]
+    pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
+        if self.ledger.unsettled >= UNSETTLED_MAX {
+            self.ledger.settle(due, id, self.stats, accounts);
+        }
+    }
+
     /// See [`Link::admit_plainly`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way into a plain link")]
@@ -364,9 +374,6 @@ impl Plain<'_> {
     ) -> Option<Time> {
         let Self { ledger, serialiser, stats } = self;
         let Admission { wire_bytes, identity, flow, is_data, .. } = packet;
-        if ledger.unsettled >= UNSETTLED_MAX {
-            ledger.settle(due, id, stats, accounts);
-        }
         if !ledger.has_room(wire_bytes, due) {
             refuse((id, due), identity, (flow, is_data), stats, accounts);
             return None;

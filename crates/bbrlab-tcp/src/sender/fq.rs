@@ -152,19 +152,21 @@ impl Sender {
     }
 }
 
-/// Transmits a burst, whole or cut into packets.
+/// Transmits an skb, perhaps a burst, whole or cut into packets.
 pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if burst.len == 0 || burst.has(flag::SYN) {
         host.transmit(burst);
+    } else if mss == 0 || burst.len <= mss {
+        host.transmit_again(&DataSegment::of(&burst));
     } else {
-        transmit_data_burst(&DataSegment::of(&burst), mss, tso, host);
+        transmit_cut(&DataSegment::of(&burst), mss, tso, host);
     }
 }
 
-/// The same for data.
+/// The same for more than one segment of data.
 #[inline]
-pub(super) fn transmit_data_burst(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
-    if tso == Tso::Whole || mss == 0 || burst.len <= mss {
+pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
+    if tso == Tso::Whole {
         host.transmit_again(burst);
     } else {
         host.transmit_burst(burst, mss);

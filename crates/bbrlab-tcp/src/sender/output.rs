@@ -9,7 +9,7 @@ use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
 use bbrlab_units::Time;
 
-use super::fq::{transmit_burst, transmit_data_burst};
+use super::fq::{transmit_burst, transmit_cut};
 use super::limits::{Limit, Stop};
 use super::mechanisms::Sending;
 use super::scoreboard::{Cursor, Sent, Unsent};
@@ -421,7 +421,7 @@ impl Sender {
             host.transmit_new(&segment);
         } else {
             segment.flags |= flag::PSH;
-            transmit_data_burst(&segment, mss, self.mechanisms.tso, host);
+            transmit_cut(&segment, mss, self.mechanisms.tso, host);
         }
     }
 
