@@ -317,7 +317,9 @@ impl Sender {
         let mut has_sent = false;
         debug_assert!(self.board.packets_out() > 0, "something is in flight");
         let (limit, is_cwnd_full) = loop {
-            if quota < segs || !self.is_full_burst_allowed(segs) {
+            let is_allowed = quota >= segs
+                && (self.is_full_burst_allowed(segs) || (!SINGLE && self.is_burst_of_two_skbs(segs)));
+            if !is_allowed {
                 let is_rto_due = self.is_rto_due();
                 let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
                 return if SINGLE {
@@ -387,6 +389,15 @@ impl Sender {
         let room = self.right_edge().wrapping_sub(seq);
         // A FIN may be the last of the span.
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
+    }
+
+    /// Whether a burst of `segs` full segments fits into the peer's window, and is what is left of the first unsent skb with a
+    /// part of the next. The two then are one, which is longer. Linux: `tcp_grow_skb`.
+    #[inline(never)]
+    fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
+        let burst = segs * self.conn.mss;
+        let room = self.right_edge().wrapping_sub(self.board.unsent_span().0);
+        room.cast_signed() >= burst.cast_signed() && self.board.join_first_unsent(burst)
     }
 
     /// Sends the first `segs` full segments of a longer skb, while as many packets are in flight as the connection says.

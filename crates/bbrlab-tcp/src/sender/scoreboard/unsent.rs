@@ -207,6 +207,22 @@ impl Scoreboard {
         }
     }
 
+    /// Before the first `len` bytes are sent, of which the first unsent skb holds only a part: makes it one with the next, if
+    /// that is longer than what it lends, so that [`Self::send_front`] can cut off what [`Self::grow_first_unsent`] would
+    /// fill up. Returns false, and changes nothing, if it is not.
+    pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
+        let first = self.unsent.skb;
+        let Some(&next) = self.behind.front() else { return false };
+        let have = first.len();
+        if first.flags != 0 || have > len || next.len() <= len - have {
+            return false;
+        }
+        self.behind.pop_front();
+        self.unsent.skb = Written { seq: first.seq, ..next };
+        self.wmem_queued -= OVERHEAD;
+        true
+    }
+
     /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
