@@ -112,9 +112,27 @@ impl Sender {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
             hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
-        } else {
+        } else if let Some(from) = self.tag_plain(blocks, from, state) {
             self.tag_sacked(Reported::First(blocks, from), state);
         }
+    }
+
+    /// The same where it begins with plain skbs; returns from where on there is something else, if there is.
+    #[inline(never)]
+    fn tag_plain(
+        &mut self,
+        blocks: &Blocks,
+        from: NewFrom,
+        state: &mut AckState,
+    ) -> Option<NewFrom> {
+        if self.sampler.is_switched() {
+            return Some(from);
+        }
+        let Some((run, rest)) = self.board.tag_plain(from, blocks) else { return Some(from) };
+        let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
+        let notes = self.board.notes_of(&run);
+        hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+        rest
     }
 
     /// Tags what the blocks cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state and the

@@ -687,7 +687,8 @@ impl Queue {
     /// Makes one SACKed skb of the plain skbs from `from` on that have no tags and fit, or of them and `into`: the last linked
     /// skb, which is SACKed, or `from`, which then is linked but not in the order by time. All plain skbs before are linked.
     /// Returns what they were; `None`, and nothing has changed, if not even one fits.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
         let is_new = into == from;
         debug_assert!(is_new || (into == self.linked.tail && from == self.plain));

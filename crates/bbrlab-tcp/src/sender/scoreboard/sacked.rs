@@ -406,18 +406,27 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags the plain skbs from `id` on that the block covers as a whole, and makes one SACKed skb of them, or of them and
-    /// the SACKed one before them. It does what the rest of the walk would do with one after the other: what a receiver
-    /// reports above a hole goes this way. Returns false, and does nothing, if `id`, which has no tags, is no such skb.
+    /// Tags the plain skbs from `id` on that the block covers as a whole, as [`Self::gather_covered`] says. It does what the
+    /// rest of the walk would do with one after the other. Returns false, and does nothing, if `id`, which has no tags, is no
+    /// such skb.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl Hear) -> bool {
-        let is_original = !after(wanted.block.start, self.queue[id].seq)
-            && !wanted.is_dup
-            && wanted.next_dup.is_none()
-            && !wanted.is_each_heard
-            && self.search.next == NIL;
-        if !is_original {
+        if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_heard {
             return false;
+        }
+        let Some(run) = self.gather_covered(id, wanted.block) else { return false };
+        hear.run(&run, self.notes_of(&run));
+        true
+    }
+
+    /// Makes one SACKed skb of the plain skbs from `id` on that `block`, no DSACK, covers as a whole, or of them and the SACKed
+    /// one before them: what a receiver reports above a hole. Returns what they were; `None`, and nothing has changed, if `id`,
+    /// which has no tags, is no such skb.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
+    fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
+        if after(block.start, self.queue[id].seq) || self.search.next != NIL {
+            return None;
         }
         let mss = self.queue[id].seg_len();
         let mut into = id;
@@ -431,14 +440,31 @@ impl Scoreboard {
             }
         }
         let limits = Limits {
-            span: wanted.block.end.wrapping_sub(self.queue[into].seq).min(MERGE_LIMIT - 1),
+            span: block.end.wrapping_sub(self.queue[into].seq).min(MERGE_LIMIT - 1),
             pcount: PCOUNT_LIMIT,
             mss,
         };
-        let Some(run) = self.queue.gather(into, id, limits) else { return false };
+        let run = self.queue.gather(into, id, limits)?;
         self.note_run(&run, into);
-        hear.run(&run, self.notes_of(&run));
-        true
+        Some(run)
+    }
+
+    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] if that reports plain skbs: returns what they were, and from
+    /// where on the rest is to be tagged. `None`, and nothing has changed, if it is otherwise.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    pub(crate) fn tag_plain(
+        &mut self,
+        NewFrom(id): NewFrom,
+        blocks: &Blocks,
+    ) -> Option<(Run, Option<NewFrom>)> {
+        if id == NIL || self.queue[id].tags() != 0 {
+            return None;
+        }
+        let run = self.gather_covered(id, blocks[0])?;
+        let rest = (run.end_seq != blocks[0].end).then(|| NewFrom(self.queue.plain_head()));
+        self.sack_cache = *blocks;
+        Some((run, rest))
     }
 
     /// [`Self::tag_sacked`] of [`Reported::First`] if it reports one skb, which continues the last SACKed one and ends where the
