@@ -737,6 +737,25 @@ impl Queue {
         Some(run)
     }
 
+    /// [`Self::gather`] of one skb that ends at `end`, if it is plain but not the first such: a hole is before it. It stays what
+    /// it is, and is linked.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
+        let skb = &self[id];
+        if skb.end_seq() != end || skb.carries(flag::SYN | flag::FIN) || id == self.plain {
+            return None;
+        }
+        let pcount = u32::from(skb.pcount);
+        let run = Run::new(skb, skb, Counts { first: id, count: 1, pcount, cut: 0 });
+        self.link_unsorted(id);
+        let skb = &mut self[id];
+        skb.add_tags(tag::SACKED);
+        skb.use_up();
+        self.set_milestones(run.seq, end, id);
+        Some(run)
+    }
+
     /// [`Self::gather`] of one skb, the first plain one, if it ends at `end` and continues the last linked one, which is
     /// SACKed. Of `limits` the size of a segment is that of both.
     #[inline(always)]

@@ -461,7 +461,14 @@ impl Scoreboard {
         if id == NIL || self.queue[id].tags() != 0 {
             return None;
         }
-        let run = self.gather_covered(id, blocks[0])?;
+        let block = blocks[0];
+        let is_alone = !after(block.start, self.queue[id].seq) && self.search.next == NIL;
+        if is_alone && let Some(run) = self.queue.gather_apart(id, block.end) {
+            self.note_run(&run, id);
+            self.sack_cache = *blocks;
+            return Some((run, None));
+        }
+        let run = self.gather_covered(id, block)?;
         let rest = (run.end_seq != blocks[0].end).then(|| NewFrom(self.queue.plain_head()));
         self.sack_cache = *blocks;
         Some((run, rest))
