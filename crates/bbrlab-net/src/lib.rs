@@ -9,6 +9,7 @@
 //! | `engine/mod.rs` | the network, its clock, the loop |
 //! | `engine/build.rs` | links, routes, flows |
 //! | `engine/path.rs` | the path of a packet: lanes and links |
+//! | `engine/burst.rs` | the same for the packets of a burst |
 //! | `engine/conservation.rs` | the check that every packet sent is accounted for |
 //! | `port.rs` | the interface between hosts and network |
 //! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |

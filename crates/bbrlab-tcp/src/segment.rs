@@ -173,7 +173,7 @@ impl DataSegment {
 }
 
 /// The packets that a burst is cut into. Only the last keeps PSH and FIN, only the first keeps CWR.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Cut {
     /// The next packet, but for its length and the flags of the last.
     packet: DataSegment,
@@ -239,5 +239,41 @@ impl PureAck {
     pub fn segment(&self) -> Segment {
         let &Self { seq, ack, wnd, tsval, tsecr, has_ts } = self;
         Segment { seq, ack, wnd, tsval, tsecr, has_ts, flags: flag::ACK, ..Segment::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cut, DataSegment, flag};
+
+    /// The packets of a burst of `len` bytes, asked for one by one, and as each is passed on.
+    fn cut(len: u32) -> [Vec<(u32, u32, u8)>; 2] {
+        let flags = flag::ACK | flag::CWR | flag::PSH;
+        let burst = DataSegment { seq: 500_u32.wrapping_neg(), len, flags, ..Default::default() };
+        let seen = |packet: DataSegment| (packet.seq, packet.len, packet.flags);
+        let mut one_by_one = Vec::new();
+        for packet in Cut::of(&burst, 1000) {
+            one_by_one.push(seen(packet));
+        }
+        let mut at_once = Vec::new();
+        Cut::of(&burst, 1000).for_each(|packet| at_once.push(seen(packet)));
+        [one_by_one, at_once]
+    }
+
+    #[test]
+    fn a_burst_is_cut_alike_one_by_one_and_all_at_once() {
+        let (first, last) = (flag::ACK | flag::CWR, flag::ACK | flag::PSH);
+        let start = 500_u32.wrapping_neg();
+        let three = vec![(start, 1000, first), (500, 1000, flag::ACK), (1500, 400, last)];
+        for (len, expected) in [
+            (0, vec![]),
+            (1000, vec![(start, 1000, first | last)]),
+            (2000, vec![(start, 1000, first), (500, 1000, last)]),
+            (2400, three),
+        ] {
+            for packets in cut(len) {
+                assert_eq!(packets, expected, "{len}");
+            }
+        }
     }
 }

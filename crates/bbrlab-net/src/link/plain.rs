@@ -20,8 +20,9 @@ use crate::chunks::Queue;
 use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
-/// With so many arrivals that wait to be settled, they are settled before the next packet or burst. Their entries stay in the innermost cache.
-const UNSETTLED_MAX: usize = 128;
+/// From so many arrivals that wait to be settled, they are, before the next packet or burst. Their entries stay in the
+/// innermost cache.
+const SETTLED_FROM: usize = 128;
 
 /// What a plain link asks of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -357,7 +358,7 @@ impl Plain<'_> {
     /// Settles if many arrivals wait for that. Once for a burst is enough.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
-        if self.ledger.unsettled >= UNSETTLED_MAX {
+        if self.ledger.unsettled >= SETTLED_FROM {
             self.ledger.settle(due, id, self.stats, accounts);
         }
     }

@@ -318,7 +318,8 @@ impl Sender {
         debug_assert!(self.board.packets_out() > 0, "something is in flight");
         let (limit, is_cwnd_full) = loop {
             let is_allowed = quota >= segs
-                && (self.is_full_burst_allowed(segs) || (!SINGLE && self.is_burst_of_two_skbs(segs)));
+                && (self.is_full_burst_allowed(segs)
+                    || (!SINGLE && self.is_burst_of_two_skbs(segs)));
             if !is_allowed {
                 let is_rto_due = self.is_rto_due();
                 let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
