@@ -1,9 +1,9 @@
-//! Colours that the colour-blind can tell apart (Okabe and Ito), on white.
+//! Colours on white: those of Okabe and Ito, which the colour-blind can tell apart, and four more that are darker, greyer or bluer.
 
 use plotters::style::RGBColor;
 
 /// Lines, in the order of their use.
-const LINES: [RGBColor; 8] = [
+const LINES: [RGBColor; 10] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -12,6 +12,8 @@ const LINES: [RGBColor; 8] = [
     RGBColor(86, 180, 233),
     RGBColor(110, 80, 40),
     RGBColor(60, 60, 60),
+    RGBColor(106, 61, 154),
+    RGBColor(165, 165, 165),
 ];
 
 pub(crate) const INK: RGBColor = RGBColor(34, 34, 34);
