@@ -9,9 +9,24 @@ pub(crate) struct Axis {
     pub(crate) high: f64,
     /// Values and labels.
     pub(crate) ticks: Vec<(f64, String)>,
+    /// Whether the labels are names, none of which can be told from its neighbours.
+    pub(crate) is_of_names: bool,
 }
 
 impl Axis {
+    /// Names at the places 0, 1, 2 and so on.
+    pub(crate) fn of_names(names: &[String]) -> Self {
+        let ticks: Vec<(f64, String)> =
+            (0u32..).zip(names).map(|(at, name)| (f64::from(at), name.clone())).collect();
+        let last = ticks.last().map_or(0.0, |&(at, _)| at);
+        Self { low: -0.5, high: last + 0.5, ticks, is_of_names: true }
+    }
+
+    /// A range with these values and labels.
+    pub(crate) fn of(low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
+        Self { low, high, ticks, is_of_names: false }
+    }
+
     /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero, or, if the values
     /// would use only a small part of that range, at a round number below the least. If the values hardly
     /// differ, it starts at zero in any case: otherwise the axis would enlarge negligible differences. It ends
@@ -61,7 +76,7 @@ impl Axis {
             }
             power *= 10.0;
         }
-        Self { low: low_at, high: high_at, ticks }
+        Self::of(low_at, high_at, ticks)
     }
 
     /// Exactly this range, with ticks at round numbers inside.
@@ -85,7 +100,7 @@ impl Axis {
             ticks.push((at * step, label(at * step, decimals, high >= 10_000.0)));
             at += 1.0;
         }
-        Self { low, high, ticks }
+        Self::of(low, high, ticks)
     }
 
     /// The position of a value, from 0 at the low end to 1 at the high end; values outside are moved to the

@@ -12,6 +12,10 @@ use super::palette::{FAINT_INK, FRAME, GRID, INK};
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 11.0;
 
+/// The least distance between two labels of an axis, and the height of a row of them.
+const BETWEEN: f64 = 6.0;
+const ROW: f64 = 13.0;
+
 /// An entry of a legend.
 pub(crate) struct Key {
     pub(crate) text: String,
@@ -73,8 +77,49 @@ impl Panel<'_, '_> {
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
     }
 
-    /// Labels below the x axis; where there is no room for all, some are left out.
+    /// Labels below the x axis. Where there is no room for all, numbers are left out; names stand in two rows, cut off if need be.
     pub(crate) fn x_labels(&self, title: &str) {
+        for (value, _) in &self.x.ticks {
+            let (x, _) = self.at(*value, 0.0);
+            self.canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], Stroke::new(FRAME, 1.0));
+        }
+        let placed = self.labels_with_room();
+        let all = placed.len() == self.x.ticks.len();
+        let mut title_at = self.bottom + 24.0;
+        if all || !self.x.is_of_names {
+            for (x, label) in placed {
+                self.x_label(label, x, self.bottom + 8.0);
+            }
+        } else {
+            self.names_in_two_rows();
+            title_at += ROW;
+        }
+        let words = TextLook::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
+        self.canvas.text(title, (f64::midpoint(self.left, self.right), title_at), words);
+    }
+
+    /// Names two by two, one above the other: a pair has the width of both its places.
+    fn names_in_two_rows(&self) {
+        let half = self.at(self.x.low + 0.5, 0.0).0 - self.left;
+        for (at, (value, label)) in self.x.ticks.iter().enumerate() {
+            let (x, _) = self.at(*value, 0.0);
+            let is_lower = at % 2 == 1;
+            let (from, to) =
+                if is_lower { (x - 3.0 * half, x + half) } else { (x - half, x + 3.0 * half) };
+            let to = to.min(self.right);
+            let label = cut(label, to - from - BETWEEN, SMALL, false);
+            let overhang = width_of(&label, SMALL) / 2.0;
+            let x = x.min(to - overhang).max(from + overhang);
+            self.x_label(&label, x, self.bottom + 8.0 + if is_lower { ROW } else { 0.0 });
+        }
+    }
+
+    fn x_label(&self, label: &str, x: f64, y: f64) {
+        self.canvas.text(label, (x, y), TextLook::new(SMALL, INK).anchor(HPos::Center, VPos::Top));
+    }
+
+    /// Labels of the x axis that have room beside each other, with their places.
+    fn labels_with_room(&self) -> Vec<(f64, &str)> {
         let mut free = f64::NEG_INFINITY;
         let half = |label: &str| width_of(label, SMALL) / 2.0;
         // The last label tells how far the axis goes, so it has its place for sure.
@@ -83,19 +128,17 @@ impl Panel<'_, '_> {
             .ticks
             .last()
             .map_or(f64::INFINITY, |(value, label)| self.at(*value, 0.0).0 - half(label));
+        let mut placed = Vec::new();
         for (at, (value, label)) in self.x.ticks.iter().enumerate() {
             let (x, _) = self.at(*value, 0.0);
-            self.canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], Stroke::new(FRAME, 1.0));
             let is_last = at + 1 == self.x.ticks.len();
-            if x - half(label) < free || !is_last && x + half(label) + 6.0 > last {
+            if x - half(label) < free || !is_last && x + half(label) + BETWEEN > last {
                 continue;
             }
-            free = x + half(label) + 6.0;
-            let words = TextLook::new(SMALL, INK).anchor(HPos::Center, VPos::Top);
-            self.canvas.text(label, (x, self.bottom + 8.0), words);
+            free = x + half(label) + BETWEEN;
+            placed.push((x, label.as_str()));
         }
-        let words = TextLook::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
-        self.canvas.text(title, (f64::midpoint(self.left, self.right), self.bottom + 24.0), words);
+        placed
     }
 
     pub(crate) fn line(&self, points: &[(f64, f64)], stroke: Stroke) {

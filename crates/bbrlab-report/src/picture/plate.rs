@@ -139,16 +139,16 @@ impl<'a> Sheet<'a> {
         let y = Ordinate::of(&self.plate.panels, &of.shared);
         let x = match &of.drawing {
             Ok(Drawing::Curves(curves)) => curves::along(curves).axis,
-            Ok(Drawing::Stacked(curves)) => bars::along(&curves.along),
+            Ok(Drawing::Stacked(curves)) => Axis::of_names(&curves.along),
             Ok(Drawing::Boxes(boxes)) => {
                 let names: Vec<String> = boxes.iter().map(|one| one.name.clone()).collect();
-                bars::along(&names)
+                Axis::of_names(&names)
             }
             Ok(Drawing::OverTime(times)) => {
                 let ticks = if self.columns > 1 { 6 } else { 11 };
                 Axis::exactly(times.from_s, times.to_s.max(times.from_s + 1e-9), ticks)
             }
-            Err(_) => Axis { low: 0.0, high: 1.0, ticks: Vec::new() },
+            Err(_) => Axis::of(0.0, 1.0, Vec::new()),
         };
         let panel = Panel {
             canvas,

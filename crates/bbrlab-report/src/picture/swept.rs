@@ -32,11 +32,8 @@ impl Swept {
     }
 
     fn of_names(key: &str, values: &[String]) -> Self {
-        let places: Vec<(String, f64)> =
-            (0u32..).zip(values).map(|(at, value)| (value.clone(), f64::from(at))).collect();
-        let last = places.last().map_or(0.0, |&(_, place)| place);
-        let ticks = places.iter().map(|(value, place)| (*place, value.clone())).collect();
-        let axis = Axis { low: -0.5, high: last + 0.5, ticks };
+        let axis = Axis::of_names(values);
+        let places = axis.ticks.iter().map(|(place, value)| (value.clone(), *place)).collect();
         Self { places, axis, title: key.to_owned(), joins: false, gap_at: None, spacing: 1.0 }
     }
 
@@ -77,7 +74,7 @@ impl Swept {
         let spacing = ticks.windows(2).map(|two| two[1].0 - two[0].0).fold(f64::INFINITY, f64::min);
         let spacing = if spacing.is_finite() { spacing } else { 1.0 };
         let room = if high > low { 0.04 * (high - low) } else { 0.5 };
-        let axis = Axis { low: low - room, high: high + room, ticks };
+        let axis = Axis::of(low - room, high + room, ticks);
         let title = if unit.0.is_empty() { key.to_owned() } else { format!("{key}, {}", unit.0) };
         let gap_at = zero.zip(logs.first()).map(|(zero, first)| f64::midpoint(zero, *first));
         Some(Self { places, axis, title, joins: true, gap_at, spacing })

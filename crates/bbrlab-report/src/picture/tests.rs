@@ -422,6 +422,28 @@ fn a_third_key_makes_small_multiples_and_names_are_not_joined() {
 }
 
 #[test]
+fn every_name_along_an_axis_is_read_however_many_there_are() {
+    let queues: (&str, &[&str]) = (
+        "bottleneck.queue",
+        &["codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2", "cake", "sfq", "fq", "prio"],
+    );
+    let pictures = sweep_pictures("Disciplines", &swept(&[queues], 1));
+    show("disciplines", &pictures[0]);
+    assert_has(&pictures[0].svg, queues.1);
+    assert_sound(&pictures[0].svg);
+
+    let long = [
+        "codel target=5ms interval=100ms ecn=true",
+        "codel target=1ms interval=100ms ecn=true",
+        "fq_codel target=1ms interval=100ms flows=4096 quantum=300B limit=10000pkt ecn=true",
+    ];
+    let pictures = sweep_pictures("Their parameters", &swept(&[("bottleneck.queue", &long)], 1));
+    show("parameters", &pictures[0]);
+    assert_has(&pictures[0].svg, &["codel target=5ms", "codel target=1ms", "fq_codel"]);
+    assert_sound(&pictures[0].svg);
+}
+
+#[test]
 fn seeds_that_changed_nothing_are_said_so_and_have_no_bars() {
     let mut runs = swept(&[BUFFERS], 3);
     for run in &mut runs {

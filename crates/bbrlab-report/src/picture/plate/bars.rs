@@ -1,20 +1,11 @@
 //! The parts of a whole along a swept key: bars on top of each other.
 
 use super::content::PlateCurves;
-use crate::picture::axis::Axis;
 use crate::picture::panel::Panel;
 use plotters::style::RGBColor;
 
 /// Half the width of a bar, as a share of the distance between two.
 const HALF: f64 = 0.36;
-
-/// The axis along which they stand, at equal distances.
-pub(super) fn along(names: &[String]) -> Axis {
-    let ticks: Vec<(f64, String)> =
-        (0u32..).zip(names).map(|(at, name)| (f64::from(at), name.clone())).collect();
-    let last = ticks.last().map_or(0.0, |&(at, _)| at);
-    Axis { low: -0.5, high: last + 0.5, ticks }
-}
 
 pub(super) fn paint(panel: &Panel<'_, '_>, curves: &PlateCurves, color: impl Fn(&str) -> RGBColor) {
     for (at, &(x, _)) in panel.x.ticks.iter().enumerate() {
