@@ -272,28 +272,36 @@ impl Reader<'_> {
     /// The size of a queue, above zero.
     pub(crate) fn queue_size(&mut self, node: &Node, name: &str) -> Option<QueueSize> {
         let expected = "a buffer for at least one packet";
-        let size = self.quantity(
-            node,
-            name,
-            expected,
-            "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"",
-            quantity::parse_queue_size,
-        )?;
-        let zero = match size {
-            QueueSize::Unlimited => false,
-            QueueSize::Packets(n) | QueueSize::Bytes(n) | QueueSize::Time(Span(n)) => n == 0,
-            QueueSize::Bdp(multiple) => multiple.is_zero(),
-        };
-        if zero {
-            let title = format!(
-                "`{name}`: expected {expected} such as \"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\""
-            );
+        let examples = "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"";
+        let size = self.quantity(node, name, expected, examples, quantity::parse_queue_size)?;
+        if is_empty(size) {
+            let title = format!("`{name}`: expected {expected} such as {examples}");
             let found =
                 format!("found {}, which drops every packet that has to wait", found(&node.value));
             self.problem(node.at, title, found, Vec::new());
             return None;
         }
         Some(size)
+    }
+
+    /// A length of a queue or a wait in it, above zero, of which `of` makes what is meant; `None` if it is of another kind.
+    pub(crate) fn queue_threshold<T>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        (expected, examples): (&str, &str),
+        of: impl FnOnce(QueueSize) -> Option<T>,
+    ) -> Option<T> {
+        let size = self.quantity(node, name, expected, examples, quantity::parse_queue_size)?;
+        let title = format!("`{name}`: expected {expected} such as {examples}");
+        let mut found = format!("found {}", found(&node.value));
+        if is_empty(size) {
+            found.push_str(", which is zero");
+        } else if let Some(threshold) = of(size) {
+            return Some(threshold);
+        }
+        self.problem(node.at, title, found, Vec::new());
+        None
     }
 
     fn above_zero(&mut self, node: &Node, name: &str, expected: &str, value: u64) -> bool {
@@ -431,5 +439,14 @@ pub(crate) fn found(value: &Value) -> String {
         Value::Datetime(text) => format!("the date {text}"),
         Value::Array(values) if values.is_empty() => "an empty list".to_owned(),
         Value::Array(_) | Value::Table(_) => value.kind().to_owned(),
+    }
+}
+
+/// Whether nothing fits into it.
+fn is_empty(size: QueueSize) -> bool {
+    match size {
+        QueueSize::Unlimited => false,
+        QueueSize::Packets(n) | QueueSize::Bytes(n) | QueueSize::Time(Span(n)) => n == 0,
+        QueueSize::Bdp(multiple) => multiple.is_zero(),
     }
 }

@@ -47,19 +47,13 @@ pub(super) fn read_ecn_threshold(
     node: &Node,
     name: &str,
 ) -> Option<EcnThreshold> {
-    match reader.queue_size(node, name)? {
+    let words = ("a backlog or a wait", "\"20pkt\", \"30000B\" or \"5ms\"");
+    reader.queue_threshold(node, name, words, |size| match size {
         QueueSize::Packets(packets) => Some(EcnThreshold::Packets(Packets(packets))),
         QueueSize::Bytes(bytes) => Some(EcnThreshold::Bytes(Bytes(bytes))),
         QueueSize::Time(span) => Some(EcnThreshold::Wait(span)),
-        QueueSize::Bdp(_) | QueueSize::Unlimited => {
-            reader.wrong(
-                node,
-                name,
-                "a backlog such as \"20pkt\" or \"30000B\", or a wait such as \"5ms\"",
-            );
-            None
-        }
-    }
+        QueueSize::Bdp(_) | QueueSize::Unlimited => None,
+    })
 }
 
 pub(super) fn show_ecn_threshold(threshold: EcnThreshold) -> Option<String> {

@@ -234,18 +234,12 @@ fn bands(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<[u8; 16]> {
 }
 
 fn step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<StepThreshold> {
-    match reader.queue_size(node, name)? {
+    let words = ("a wait or a number of packets", "\"1ms\" or \"5pkt\"");
+    reader.queue_threshold(node, name, words, |size| match size {
         QueueSize::Time(span) => Some(StepThreshold::Wait(span)),
         QueueSize::Packets(packets) => Some(StepThreshold::Packets(Packets(packets))),
-        _ => {
-            reader.wrong(
-                node,
-                name,
-                "a wait such as \"1ms\" or a number of packets such as \"5pkt\"",
-            );
-            None
-        }
-    }
+        QueueSize::Bytes(_) | QueueSize::Bdp(_) | QueueSize::Unlimited => None,
+    })
 }
 
 /// A ratio in units of 2^-32, rounded down as `tc` does.
