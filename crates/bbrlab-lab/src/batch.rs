@@ -191,11 +191,14 @@ pub fn run_batch(
 /// The cost of setting up a run, as a number of data packets.
 const PACKETS_OF_SET_UP: u64 = 10_000;
 
+/// Events of a data packet on a dumbbell, roughly.
+const EVENTS_OF_A_PACKET: u64 = 3;
+
 /// A run to compute.
 struct Task {
     /// Its number in the scenario.
     run: u64,
-    /// Expected data packets.
+    /// Expected data packets, or as many as would have its events.
     packets: u64,
     /// Its folder, once it has been chosen.
     folder: OnceLock<Option<PathBuf>>,
@@ -206,7 +209,8 @@ fn tasks(scenario: &Scenario, only: Option<&BTreeSet<u64>>) -> Vec<Task> {
     let mut packets = 0;
     for run in 0..scenario.runs() {
         if run % scenario.repeat() == 0 {
-            packets = scenario.estimate_run(run).data_packets;
+            let estimate = scenario.estimate_run(run);
+            packets = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
         }
         if only.is_none_or(|only| only.contains(&run)) {
             tasks.push(Task { run, packets, folder: OnceLock::new() });

@@ -330,16 +330,16 @@ fn events_per_second(class: &FlowClass) -> f64 {
     let datagrams = |rate: BitRate| {
         if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
     };
+    let periods = |on: u64, off: u64, rate: Option<BitRate>| {
+        let both_s = seconds(Span(on)) + seconds(Span(off));
+        2.0 / both_s + rate.map_or(0.0, datagrams) * seconds(Span(on)) / both_s
+    };
     match class.source {
         Source::Write { every, .. } => 1.0 / seconds(every),
         Source::Arrivals(ref arrivals) => 1.0 / seconds(Span(arrivals.gap.mean)),
         Source::Cbr(rate) => datagrams(rate),
-        Source::OnOff { on, off, rate: Some(rate) } => {
-            datagrams(rate) * seconds(on) / seconds(on + off)
-        }
-        Source::Bursts(Bursts { ref on, ref off, rate: Some(rate) }) => {
-            datagrams(rate) * on.mean as f64 / (on.mean + off.mean) as f64
-        }
+        Source::OnOff { on, off, rate } => periods(on.0, off.0, rate),
+        Source::Bursts(Bursts { ref on, ref off, rate }) => periods(on.mean, off.mean, rate),
         _ => 0.0,
     }
 }

@@ -67,6 +67,16 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
 }
 
 #[test]
+fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
+    let events = |flow: &str| estimate("", "", &format!("cc = \"cubic\"; {flow}")).events;
+    let each = |on: &str| events(&format!("on = {on}; off = {on}"));
+    assert!(each("\"1us\"") > 6_000_000, "six seconds of two turns every 2 us");
+    assert!(each("\"1ns\"") > 6_000_000_000);
+    let law = "{ distribution = \"exponential\", mean = \"1ns\" }";
+    assert!(each(law) > 6_000_000_000);
+}
+
+#[test]
 fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
     let parking_lot = |flows: &[&str]| {
         let mut text = "duration = \"100s\"\n".to_owned();
@@ -291,20 +301,20 @@ fn all_figures() {
         constant rate above the link's that stops: 5024 packets, 0 unsure, 20095 events, 902 rows, 0 unsure, 11360 KB, series 16187 B, disk 47427 B, work 24458
         constant rate: 104 packets, 0 unsure, 466 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5279
         constant rate and bulk: 9908 packets, 0 unsure, 26323 events, 1803 rows, 0 unsure, 11949 KB, series 38965 B, disk 71445 B, work 32705
-        on and off at a rate: 1036 packets, 0 unsure, 4144 events, 1202 rows, 0 unsure, 11554 KB, series 21290 B, disk 52530 B, work 8957
-        on and off: <3303 packets, 3303 unsure, 10733 events, 1202 rows, 0 unsure, 11554 KB, series 33908 B, disk <65148 B, work 15546
+        on and off at a rate: 1036 packets, 0 unsure, 4150 events, 1202 rows, 0 unsure, 11554 KB, series 21290 B, disk 52530 B, work 8963
+        on and off: <3303 packets, 3303 unsure, 10757 events, 1202 rows, 0 unsure, 11554 KB, series 33908 B, disk <65148 B, work 15570
         writes: 5520 packets, 0 unsure, 13920 events, 1202 rows, 0 unsure, 11554 KB, series 26517 B, disk 57757 B, work 18733
         small writes: 957 packets, 0 unsure, 5872 events, 3606 rows, 0 unsure, 13134 KB, series 24861 B, disk 61061 B, work 14671
         train: 1946 packets, 0 unsure, 4866 events, 1202 rows, 0 unsure, 11554 KB, series 24301 B, disk 55541 B, work 9679
         train that ends: 275 packets, 0 unsure, 825 events, 1158 rows, 0 unsure, 11548 KB, series 10505 B, disk 46705 B, work 5659
         datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5124
         datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11360 KB, series 16184 B, disk 47424 B, work 24630
-        datagrams in bursts: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5124
+        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11554 KB, series 11061 B, disk 42301 B, work 5184
         answers: <904 packets, 904 unsure, 2937 events, 1202 rows, 0 unsure, 11554 KB, series 26499 B, disk <57739 B, work 7750
         answers without a pause: 9055 packets, 0 unsure, 22638 events, 1202 rows, 0 unsure, 11554 KB, series 26881 B, disk 58121 B, work 27451
         so many answers: <220 packets, 220 unsure, 858 events, 1202 rows, 0 unsure, 11554 KB, series 15708 B, disk <46948 B, work 5671
         video: <696 packets, 696 unsure, 2262 events, 1202 rows, 0 unsure, 11554 KB, series 24189 B, disk <55429 B, work 7075
-        random bursts: <259 packets, 259 unsure, 1515 events, 1202 rows, 0 unsure, 11554 KB, series 16546 B, disk <47786 B, work 6328
+        random bursts: <259 packets, 259 unsure, 1545 events, 1202 rows, 0 unsure, 11554 KB, series 16546 B, disk <47786 B, work 6358
         flows that come and go: 1320 packets, 0 unsure, 3420 events, 1202 rows, 0 unsure, 14068 KB, series 22612 B, disk 53852 B, work 9584
         flows that come and go beside bulk: 9908 packets, 0 unsure, 25055 events, 1803 rows, 0 unsure, 14481 KB, series 43168 B, disk 75648 B, work 35492
         flows of a web search: <2973 packets, 2973 unsure, 9664 events, 1202 rows, 0 unsure, 14056 KB, series 33593 B, disk <64833 B, work 14611

@@ -32,18 +32,40 @@ impl Token {
     }
 }
 
-/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k intervals.
+/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k intervals. Where the source
+/// pauses, `origin` moves on, so that over any number of periods it writes its rate times the time that it was on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {
     origin: Time,
     written: u64,
     /// When the next piece is due. Reset by `start`, so that events scheduled before it have no effect.
     due: Time,
+    /// When the period ends in which pieces are written; while the source pauses, when it ended.
+    until: Time,
 }
 
 impl Pieces {
     pub(crate) fn start(&mut self, now: Time) {
-        *self = Self { origin: now, written: 0, due: Time::NEVER };
+        *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
+    }
+
+    /// The first period begins, and with it the first piece is due. Without an end it is the only one.
+    pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
+        let until = length.map_or(Time::NEVER, |length| now + length);
+        *self = Self { origin: now, written: 0, due: now, until };
+    }
+
+    /// A period begins after a pause, in which no time passed for the pieces.
+    pub(crate) fn resume(&mut self, now: Time, length: Span) {
+        let pause = now.since(self.until);
+        self.origin += pause;
+        self.due += pause;
+        self.until = now + length;
+    }
+
+    /// When the next piece is due, if that is before the period ends.
+    pub(crate) fn due_in_period(&self) -> Option<Time> {
+        (self.due < self.until).then_some(self.due)
     }
 
     /// The next piece is due at `at`.
@@ -107,6 +129,29 @@ mod tests {
         }
         // 3000 pieces of 11,584 bits at 3 Mbit/s take 11.584 s.
         assert_eq!(at, Time(11_584_000_007));
+    }
+
+    #[test]
+    fn a_source_that_pauses_writes_its_rate_times_the_time_it_is_on() {
+        // A piece takes 181 ms of being on, nine periods of 20 ms and a bit.
+        let mut pieces = Pieces::default();
+        let length = Span::from_millis(20);
+        let mut written = 0;
+        for period in 0..5000 {
+            let now = Time::ZERO + Span(period * 2 * length.0);
+            if period == 0 {
+                pieces.begin_periods(now, Some(length));
+            } else {
+                pieces.resume(now, length);
+            }
+            while let Some(due) = pieces.due_in_period() {
+                assert!(now <= due && due < now + length);
+                written += 1;
+                pieces.next_at_rate(1448, 64_000);
+            }
+        }
+        // 100 s on at 64 kbit/s are 552.5 pieces of 1448 bytes, and the first is written at once.
+        assert_eq!(written, 553);
     }
 
     #[test]

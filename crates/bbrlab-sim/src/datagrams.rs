@@ -5,7 +5,7 @@
 
 use bbrlab_net::{Outgoing, Port, Side};
 use bbrlab_run::{Bursts, FlowClass, Source};
-use bbrlab_units::{BitRate, Ecn};
+use bbrlab_units::Ecn;
 
 use crate::app::Token;
 use crate::flow::Flow;
@@ -36,10 +36,7 @@ impl Flow {
             self.begin_datagrams(now);
         }
         if token != Token::Write {
-            if let Some(length) = self.begin_period(token, &class.source) {
-                port.schedule(self.id(), now + length, Token::Toggle as u32);
-            }
-            self.pieces.start(now);
+            self.begin_period(port, token, &class.source);
         }
         let (Source::Cbr(rate)
         | Source::OnOff { rate: Some(rate), .. }
@@ -48,12 +45,18 @@ impl Flow {
             unreachable!("datagrams have a rate")
         };
         if self.is_on {
-            self.send_datagram(port, class.mss, rate);
+            if self.pieces.is_due(now) {
+                self.send_datagram(port, class.mss);
+                self.pieces.next_at_rate(class.mss, rate.0);
+            }
+            if let Some(at) = self.pieces.due_in_period() {
+                port.schedule(self.id(), at, Token::Write as u32);
+            }
         }
         false
     }
 
-    fn send_datagram(&mut self, port: &mut Port<'_, Payload>, bytes: u32, rate: BitRate) {
+    fn send_datagram(&mut self, port: &mut Port<'_, Payload>, bytes: u32) {
         let flow = self.id();
         let number = port.packets_sent(flow);
         self.receiver_end.first_packet = number.wrapping_add(AHEAD);
@@ -67,7 +70,5 @@ impl Flow {
         };
         port.send(flow, Side::Sender, packet, || Payload::datagram(bytes));
         self.count_sent_datagram(bytes);
-        let next = self.pieces.next_at_rate(bytes, rate.0);
-        port.schedule(flow, next, Token::Write as u32);
     }
 }

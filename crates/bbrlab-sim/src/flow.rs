@@ -642,19 +642,20 @@ impl Flow {
             }
             Source::OnOff { rate, .. } | Source::Bursts(Bursts { rate, .. }) => {
                 if token != Token::Write {
-                    if let Some(length) = self.begin_period(token, &class.source) {
-                        port.schedule(flow, now + length, Token::Toggle as u32);
-                    }
-                    self.pieces.start(now);
+                    self.begin_period(port, token, &class.source);
                 }
                 let mut end = self.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, _) => self.sender.stop_writing(),
                     (true, None) => self.sender.write_unlimited(end.now(), &mut end),
                     (true, Some(rate)) => {
-                        self.sender.write(end.now(), u64::from(mss), &mut end);
-                        let next = self.pieces.next_at_rate(mss, rate.0);
-                        port.schedule(self.sender_end.endpoint.flow, next, Token::Write as u32);
+                        if self.pieces.is_due(now) {
+                            self.sender.write(end.now(), u64::from(mss), &mut end);
+                            self.pieces.next_at_rate(mss, rate.0);
+                        }
+                        if let Some(at) = self.pieces.due_in_period() {
+                            port.schedule(flow, at, Token::Write as u32);
+                        }
                     }
                 }
             }
@@ -663,15 +664,29 @@ impl Flow {
         false
     }
 
-    /// The application begins, or goes from sending to not sending or back: how long it stays so, if its source changes.
-    pub(crate) fn begin_period(&mut self, token: Token, source: &Source) -> Option<Span> {
+    /// The application begins, or goes from sending to not sending or back, and when it does so next if it does.
+    pub(crate) fn begin_period(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        token: Token,
+        source: &Source,
+    ) {
+        let now = port.now();
         if token == Token::Toggle {
             self.is_on = !self.is_on;
         }
-        match (source, self.client.as_deref_mut()) {
+        let length = match (source, self.client.as_deref_mut()) {
             (&Source::OnOff { on, off, .. }, _) => Some(if self.is_on { on } else { off }),
             (Source::Bursts(_), Some(client)) => Some(client.period(self.is_on)),
             _ => None,
+        };
+        if let Some(length) = length {
+            port.schedule(self.id(), now + length, Token::Toggle as u32);
+        }
+        match (token, length) {
+            (Token::Toggle, Some(length)) if self.is_on => self.pieces.resume(now, length),
+            (Token::Toggle, _) => {}
+            (_, length) => self.pieces.begin_periods(now, length),
         }
     }
 

@@ -44,6 +44,24 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 }
 
 #[test]
+fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
+    // Periods shorter than a packet's time at the rate, as long as some, and much longer; half of 20 s on.
+    for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
+        for period in ["200us", "5ms", "20ms", "1s"] {
+            let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");
+            let sent = run(&keys, "").summary.flows[0].sent_packets.unwrap();
+            let of_rate = kbit * 1_000 * 10 / 8 / 1_200;
+            assert!(sent.abs_diff(of_rate) <= 1, "{keys}: {sent} of {of_rate}");
+            // The same source through TCP, which has 1,448 bytes in a segment.
+            let more = format!("[[flows]]\ncc = \"cubic\"\nrtt = \"40ms\"\n{keys}");
+            let tcp = run("rate = \"8kbit/s\"", &more).summary.flows[1].sent_packets.unwrap();
+            let of_rate = kbit * 1_000 * 10 / 8 / 1_448;
+            assert!(tcp.abs_diff(of_rate) <= 2, "{keys}: {tcp} of {of_rate}");
+        }
+    }
+}
+
+#[test]
 fn what_the_link_cannot_carry_is_dropped_and_nothing_is_sent_again() {
     let result = run("rate = \"20Mbit/s\"\nstop = \"10s\"", "");
     let flow = datagrams(&result);
