@@ -1,7 +1,7 @@
 //! The largest work that a command accepts by default.
 //!
-//! The limit is a number of data packets. One row of the time series counts as a hundred packets, and one byte
-//! of memory as one packet: the default of 10^10 packets allows 10^8 rows and 10 GB.
+//! The limit is a number of data packets. Four events count as a packet, which has two or three on a dumbbell, one row of the time
+//! series as a hundred packets, and one byte of memory as one: the default of 10^10 packets allows 4 x 10^10 events, 10^8 rows and 10 GB.
 
 use bbrlab_scenario::Estimate;
 
@@ -9,6 +9,9 @@ use crate::error::LabError;
 
 /// Data packets that a command accepts by default.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
+
+/// So many events count as a packet.
+const EVENTS_PER_PACKET: u64 = 4;
 
 /// A row of the series counts as this many packets.
 const PACKETS_PER_ROW: u64 = 100;
@@ -21,18 +24,19 @@ pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), L
     let at_once = estimate.runs.min(jobs as u64);
     let at_most = estimate.at_most();
     let wanted = [
-        (estimate.data_packets, at_most.packets, 1, "data packets", ""),
+        (estimate.data_packets, at_most.packets, (1, 1), "data packets", ""),
+        (estimate.events, at_most.packets, (1, EVENTS_PER_PACKET), "events", ""),
         (
             estimate.series_rows,
             at_most.rows,
-            PACKETS_PER_ROW,
+            (PACKETS_PER_ROW, 1),
             "rows of time series",
             "; or keep fewer with --set sample=...",
         ),
         (
             estimate.memory_bytes.saturating_mul(at_once).saturating_add(estimate.records_bytes),
             at_most.memory,
-            1,
+            (1, 1),
             "bytes of memory",
             if estimate.records_bytes > limit / 2 {
                 "; or divide the sweep"
@@ -41,14 +45,14 @@ pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), L
             },
         ),
     ];
-    for (amount, is_at_most, weight, what, or) in wanted {
-        let needed = amount.saturating_mul(weight);
+    for (amount, is_at_most, (packets, of), what, or) in wanted {
+        let needed = amount.saturating_mul(packets).div_ceil(of);
         if needed > limit {
             let takes = if is_at_most { "can take up to" } else { "takes about" };
             return Err(LabError::Usage(format!(
                 "this {takes} {} {what}, more than the limit of {}; raise it with --limit {}{or}",
                 power(amount),
-                power(limit / weight),
+                power(limit.saturating_mul(of) / packets),
                 power_up(needed),
             )));
         }
@@ -138,6 +142,14 @@ mod tests {
             2,
             &expect![
                 "this can take up to 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+            ],
+        );
+        let events = Estimate { events: 90_000_000_000, ..Estimate::default() };
+        check(
+            &events,
+            2,
+            &expect![
+                "this takes about 9e10 events, more than the limit of 4e10; raise it with --limit 2.3e10"
             ],
         );
         let rows = Estimate { series_rows: 500_000_000, ..Estimate::default() };

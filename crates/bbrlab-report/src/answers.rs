@@ -82,6 +82,9 @@ pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'stat
     if of_links().any(|link| link.random_losses.unwrap_or(0) > 0) {
         all.push(answer("lost", "pkt", 1.0, 0, Metric::Bottleneck("random_losses")));
     }
+    if of_links().any(|link| link.policer_drops.unwrap_or(0) > 0) {
+        all.push(answer("policed", "pkt", 1.0, 0, Metric::Bottleneck("policer_drops")));
+    }
     if of_links().any(|link| link.marks.unwrap_or(0) > 0) {
         all.push(answer("marked", "pkt", 1.0, 0, Metric::Bottleneck("marks")));
     }

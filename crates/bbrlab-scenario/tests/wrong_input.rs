@@ -521,6 +521,8 @@ fn queues_loss_and_reordering() {
             [bottleneck] + police = { rate = "0Mbit/s", burst = "9KB" } | 7:19-27 | found "0Mbit/s", which is zero
         `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
             [bottleneck] + police = { rate = "1Mbit/s" } | 7:10-29 | found nothing: the key is missing
+        `bottleneck.police.burst`: expected a bucket that fills in at most 274 s
+            [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:29-33 | found more than `tc` can say, which counts ticks of 64 ns in 32 bits
         `bottleneck.queue.bands`: expected a `priomap` of bands below `bands`
             [bottleneck] + queue = { discipline = "prio", bands = 2 } | 7:32-36 | found band 2, counted from 0, of 2
         `bottleneck.queue.discipline`: expected the name of a queue discipline

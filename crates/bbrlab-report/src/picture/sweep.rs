@@ -489,6 +489,7 @@ fn title_of(figure: &Answer<'_>, has_groups: bool) -> String {
         "utilization" => "Utilisation",
         "drop_ratio" => "Dropped by the queue",
         "random_losses" => "Lost at random",
+        "policer_drops" => "Dropped by the policer",
         "marks" => "Marked",
         "jain" => "Jain's index",
         _ => figure.title,

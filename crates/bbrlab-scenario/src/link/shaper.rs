@@ -1,7 +1,7 @@
 //! Token buckets: the peak rate of a link that has one, and policers.
 
 use bbrlab_link::{Link, PeakRate, Policer};
-use bbrlab_units::{BitRate, Bytes};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S};
 
 use crate::canonical::toml_string;
 use crate::document::{Node, Value};
@@ -11,6 +11,11 @@ use crate::reader::{Keys, Reader};
 
 /// A packet of full size on Ethernet, without framing.
 const FULL_PACKET: Bytes = Bytes(1500);
+
+const NS: u128 = NS_PER_S as u128;
+
+/// The largest bucket that `tc` hands to the kernel, in nanoseconds of the rate.
+const FILLS_IN_AT_MOST: u128 = 64 * u32::MAX as u128;
 
 /// The peak rate of a link with a bucket, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +65,15 @@ pub(super) fn read_police(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
         "what may pass at once, such as \"32KiB\"",
         Reader::positive_bytes,
     );
+    let burst_at = keys.key_at("burst");
     keys.finish(reader);
-    Some(Policer { rate: rate?, burst: burst? })
+    let policer = Policer { rate: rate?, burst: burst? };
+    let fills_in_ns = u128::from(policer.burst.0) * 8 * NS / u128::from(policer.rate.0);
+    if fills_in_ns > FILLS_IN_AT_MOST {
+        let title = format!("`{name}.burst`: expected a bucket that fills in at most 274 s");
+        let found = "found more than `tc` can say, which counts ticks of 64 ns in 32 bits";
+        reader.problem(burst_at.unwrap_or(node.at), title, found, Vec::new());
+        return None;
+    }
+    Some(policer)
 }
