@@ -315,6 +315,33 @@ fn a_step_of_the_rate_moves_capacity_and_bdp() {
 }
 
 #[test]
+fn what_a_way_does_to_packets_is_seen() {
+    let text = "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nloss = 0.01\n\
+                delay = [[\"0s\", \"10ms\"], [\"20s\", \"25ms\"]]\nbuffer = \"248pkt\"\n\
+                police = { rate = \"40Mbit/s\", burst = \"64KiB\" }\n\
+                [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n\
+                [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\nbytes = \"9KB\"\narrivals = { rate = \"9/s\" }\n";
+    let run = Scenario::parse("way", "way.toml", text, None, &[]).unwrap().run(0);
+    let (summary, series, mut queue) = samples(&run);
+    for row in 0..queue.len() {
+        queue.random_losses[row] = (row as u64 / 1000).into();
+        queue.policer_drops[row] = Some(row as u64 / 500);
+    }
+    let input = RunPicture {
+        run: &run,
+        summary: &summary,
+        series: &series,
+        queue: &queue,
+        made_by: "bbrlab 0",
+    };
+    let picture = chosen_run_picture(&input, &RunChoice::default()).unwrap();
+    show("way", &picture);
+    let words = ["without flows that come and go", "policed", "lost at random", "drops"];
+    assert_has(&picture.svg, &words);
+    assert!(!picture.svg.contains("base RTT 30 ms"), "it is 60 ms from 20 s on");
+}
+
+#[test]
 fn no_line_is_drawn_through_a_time_without_the_flow() {
     let text = "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\ndelay = \"10ms\"\n\
                 buffer = \"248pkt\"\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n";

@@ -11,6 +11,14 @@ fn reference() -> Stroke {
     Stroke::new(palette::REFERENCE, 1.0).dashed(5.0, 3.0)
 }
 
+fn policer() -> Stroke {
+    Stroke::new(palette::line(4), 1.2).dashed(2.0, 3.0)
+}
+
+fn highest<'p>(points: impl Iterator<Item = &'p (f64, f64)>) -> f64 {
+    points.map(|&(_, y)| y).fold(0.0, f64::max)
+}
+
 fn key(text: impl Into<String>, stroke: Stroke) -> Key {
     Key { text: text.into(), stroke }
 }
@@ -18,9 +26,8 @@ fn key(text: impl Into<String>, stroke: Stroke) -> Key {
 impl Sheet<'_> {
     pub(super) fn throughput<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
         let curves = self.curves(Quantity::Throughput);
-        let rates = self.forward_rates();
-        let top = greatest(&curves)
-            .max(rates.iter().flatten().map(|&(_, rate)| rate).fold(0.0, f64::max));
+        let (rates, policed) = (self.forward_rates(), self.policed_rates());
+        let top = greatest(&curves).max(highest(rates.iter().flatten()));
         let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
         let mut keys = Vec::new();
         if self.rows.len() == 1 {
@@ -29,11 +36,23 @@ impl Sheet<'_> {
         if !rates.is_empty() {
             keys.push(key(if rates.len() > 1 { "link rates" } else { "link rate" }, reference()));
         }
+        if !policed.is_empty() {
+            keys.push(key("policed", policer()));
+        }
         let what = if self.by_group() { "Throughput, sum of each group" } else { "Throughput" };
-        panel.titled(&format!("{what}, Mbit/s on the wire"), &keys);
+        let classes = &self.input.run.classes;
+        let without = if classes.iter().any(|class| class.source.arrivals().is_some()) {
+            ", without flows that come and go"
+        } else {
+            ""
+        };
+        panel.titled(&format!("{what}, Mbit/s on the wire{without}"), &keys);
         self.shade(&panel);
         for rate in &rates {
             panel.line(rate, reference());
+        }
+        for rate in &policed {
+            panel.line(rate, policer());
         }
         draw_curves(&panel, &curves, 1.4);
         panel
@@ -42,24 +61,31 @@ impl Sheet<'_> {
     pub(super) fn rtt<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
         let smoothed = self.curves(Quantity::Srtt);
         let samples = if self.rows.len() == 1 { self.curves(Quantity::Rtt) } else { Vec::new() };
-        let mut base_ms: Vec<f64> = Vec::new();
+        let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
         for class in &self.input.run.classes {
-            let rtt_ms = class.base_rtt.as_secs_f64() * 1e3;
-            if !base_ms.contains(&rtt_ms) {
-                base_ms.push(rtt_ms);
+            let base = self.base_rtt(class);
+            if !bases.contains(&base) {
+                bases.push(base);
             }
         }
-        base_ms.truncate(4);
+        bases.truncate(4);
         let top = greatest(&smoothed).max(greatest(&samples));
-        let low = base_ms.iter().copied().fold(top, f64::min);
+        let low = bases.iter().flatten().map(|corner| corner.1).fold(top, f64::min);
         let y = Axis::around(low, top.max(low), self.ticks());
         let mut keys = Vec::new();
         if !samples.is_empty() {
             keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));
             keys.push(key("smoothed", Stroke::new(palette::line(0), 2.0)));
         }
-        let bases: Vec<String> = base_ms.iter().map(|&rtt_ms| trimmed(rtt_ms)).collect();
-        keys.push(key(format!("base RTT {} ms", bases.join(", ")), reference()));
+        let is_still =
+            |base: &Vec<(f64, f64)>| base.iter().all(|corner| (corner.1 - base[0].1).abs() < 1e-9);
+        let text = if bases.iter().all(is_still) {
+            let each: Vec<String> = bases.iter().map(|base| trimmed(base[0].1)).collect();
+            format!("base RTT {} ms", each.join(", "))
+        } else {
+            "base RTT".to_owned()
+        };
+        keys.push(key(text, reference()));
         let mut title = match (samples.is_empty(), self.by_group()) {
             (_, true) => "Smoothed RTT, median of each group, ms".to_owned(),
             (true, false) => "Smoothed RTT, ms".to_owned(),
@@ -71,8 +97,8 @@ impl Sheet<'_> {
         let panel = self.panel(canvas, place, y);
         panel.titled(&title, &keys);
         self.shade(&panel);
-        for &rtt_ms in &base_ms {
-            panel.line(&[(self.from_s, rtt_ms), (self.to_s, rtt_ms)], reference());
+        for base in &bases {
+            panel.line(base, reference());
         }
         for curve in &samples {
             for line in &curve.lines {
@@ -176,22 +202,29 @@ impl Sheet<'_> {
         let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
         let points = rows().map(|row| (queue.time_s[row], Some(value(queue.packets[row]))));
         let lines = decimate::lines(points, |time_s| panel.column(time_s));
-        let mut ticks = Vec::new();
-        let mut before = None;
-        let mut last_column = i64::MIN;
-        for row in rows() {
-            let column = panel.column(queue.time_s[row]);
-            let drops = queue.drops[row];
-            if before.is_some_and(|before| drops > before) && column != last_column {
-                last_column = column;
-                ticks.push(panel.at(queue.time_s[row], 0.0).0);
+        // Places at which a count rises, at most one in a column.
+        let rises = |count: &dyn Fn(usize) -> u64| {
+            let mut places: Vec<f64> = Vec::new();
+            let (mut before, mut last_column) = (None, i64::MIN);
+            for row in rows() {
+                let (now, column) = (count(row), panel.column(queue.time_s[row]));
+                if before.is_some_and(|before| now > before) && column != last_column {
+                    last_column = column;
+                    places.push(panel.at(queue.time_s[row], 0.0).0);
+                }
+                before = Some(now);
             }
-            before = Some(drops);
-        }
-        let mut keys = Vec::new();
-        if !ticks.is_empty() {
-            keys.push(key("drops", Stroke::new(palette::DROP, 2.0)));
-        }
+            places
+        };
+        let random = |row: usize| queue.random_losses[row].0.unwrap_or(0);
+        let marks = [
+            ("drops", rises(&|row| queue.drops[row]), palette::DROP),
+            ("policed", rises(&|row| queue.policer_drops[row].unwrap_or(0)), palette::line(4)),
+            ("lost at random", rises(&random), palette::line(3)),
+        ];
+        let marks: Vec<_> = marks.into_iter().filter(|(_, places, _)| !places.is_empty()).collect();
+        let mut keys: Vec<Key> =
+            marks.iter().map(|&(name, _, color)| key(name, Stroke::new(color, 2.0))).collect();
         if let Some(buffer) = buffer {
             let above = if buffer <= panel.y.high { "" } else { " (above)" };
             keys.push(key(format!("buffer {} packets{above}", fixed(buffer, 0)), reference()));
@@ -212,9 +245,12 @@ impl Sheet<'_> {
         for line in &lines {
             panel.line(line, Stroke::new(palette::line(0), 1.1));
         }
-        for x in ticks {
-            let tick = [(x, panel.top), (x, panel.top + 5.0)];
-            canvas.line(&tick, Stroke::new(palette::DROP, 0.8));
+        let mut top = panel.top;
+        for (_, places, color) in marks {
+            for x in places {
+                canvas.line(&[(x, top), (x, top + 5.0)], Stroke::new(color, 0.8));
+            }
+            top += 6.0;
         }
         panel
     }

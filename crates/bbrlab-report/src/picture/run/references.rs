@@ -1,7 +1,7 @@
 //! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
 
-use bbrlab_link::{Buffer, Link, Rate, Trace};
-use bbrlab_run::Hop;
+use bbrlab_link::{Buffer, DelaySteps, Link, Rate, Trace};
+use bbrlab_run::{FlowClass, Hop};
 
 use super::{QUEUES_SHOWN, Sheet, value};
 
@@ -142,24 +142,64 @@ impl<'a> Sheet<'a> {
             }
             Rate::Trace(trace) => trace_bins(trace, from_s, to_s),
             Rate::Schedule(steps) => {
-                let mut rate = steps.first().map_or(0.0, |&(_, rate)| value(rate.0) / 1e6);
-                let mut corners = vec![(from_s, rate)];
-                for &(at, next) in steps.iter() {
-                    let (at_s, next) = (at.as_secs_f64(), value(next.0) / 1e6);
-                    if at_s > to_s {
-                        break;
-                    }
-                    if at_s <= from_s {
-                        corners[0].1 = next;
-                    } else {
-                        corners.extend([(at_s, rate), (at_s, next)]);
-                    }
-                    rate = next;
-                }
-                corners.push((to_s, rate));
-                corners
+                self.steps(steps.iter().map(|&(at, rate)| (at.as_secs_f64(), value(rate.0) / 1e6)))
             }
         }
+    }
+
+    /// What holds from each time on, as the corners of a line over the time of the picture.
+    fn steps(&self, mut steps: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+        let (from_s, to_s) = (self.from_s, self.to_s);
+        let mut held = steps.next().map_or(0.0, |(_, first)| first);
+        let mut corners = vec![(from_s, held)];
+        for (at_s, next) in steps {
+            if at_s > to_s {
+                break;
+            }
+            if at_s <= from_s {
+                corners[0].1 = next;
+            } else {
+                corners.extend([(at_s, held), (at_s, next)]);
+            }
+            held = next;
+        }
+        corners.push((to_s, held));
+        corners
+    }
+
+    /// The RTT of an empty way in milliseconds, as the corners of a line: it changes with the delays of links.
+    pub(super) fn base_rtt(&self, class: &FlowClass) -> Vec<(f64, f64)> {
+        let hops = class.forward.iter().chain(&class.reverse);
+        let changes: Vec<&DelaySteps> = hops
+            .filter_map(|hop| {
+                let &Hop::Link(link) = hop else { return None };
+                self.input.run.links.get(link as usize)?.delay_steps.as_ref()
+            })
+            .collect();
+        let mut times: Vec<_> =
+            changes.iter().flat_map(|of| of.steps.iter()).map(|of| of.0).collect();
+        times.sort_unstable();
+        times.dedup();
+        // What a link adds to its first delay, in seconds.
+        let more_s = |of: &DelaySteps, time| {
+            let after = of.steps.partition_point(|step| step.0 <= time);
+            let [first, now] = [0, after.saturating_sub(1)].map(|at| of.steps.get(at));
+            now.map_or(0.0, |step| step.1.as_secs_f64())
+                - first.map_or(0.0, |step| step.1.as_secs_f64())
+        };
+        let base_s = class.base_rtt.as_secs_f64();
+        let first = std::iter::once((0.0, base_s * 1e3));
+        let later = times.iter().map(|&time| {
+            let more_s: f64 = changes.iter().map(|of| more_s(of, time)).sum();
+            (time.as_secs_f64(), (base_s + more_s) * 1e3)
+        });
+        self.steps(first.chain(later))
+    }
+
+    /// The rates of the policers on the ways of the data, each as the corners of a line.
+    pub(super) fn policed_rates(&self) -> Vec<Vec<(f64, f64)>> {
+        let rates = self.input.run.links.iter().filter_map(|link| Some(link.police?.rate));
+        rates.take(QUEUES_SHOWN).map(|rate| self.corners(&Rate::Constant(rate))).collect()
     }
 }
 
