@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bbrlab_units::{BitRate, Span, Time};
 
 use crate::decimal::Decimal;
-use crate::quantity::{parse_rate, parse_span};
+use crate::quantity::{Refusal, parse_rate, parse_span};
 
 /// What a trace says; a column that it does not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,8 @@ const LOSS: &str = "loss";
 pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace, String> {
     let mut lines = text
         .enumerate()
-        .map(|(index, line)| (index + 1, line.trim()))
+        // Some programs begin a file with a byte order mark.
+        .map(|(index, line)| (index + 1, line.trim_start_matches('\u{feff}').trim()))
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let expected = format!("`{TIME}` and some of `{RATE}`, `{DELAY}`, `{LOSS}`");
     let Some((_, header)) = lines.next() else {
@@ -61,10 +62,14 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         if kept.len() > STEPS_MAX {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
-        let wrong = |what: &str, value: &str| format!("has no {what} on line {number}: {value:?}");
+        let wrong = |what: &str, found: &str| format!("has no {what} on line {number}: {found}");
         // As a quantity with its unit, so that both are as exact and bounded alike.
-        let span = |unit: &str, value: &str| parse_span(&format!("{value}{unit}")).ok();
-        let at = span("s", values[0]).ok_or_else(|| wrong("time in seconds", values[0]))?;
+        let span = |what: &str, unit: &str, value: &str| {
+            let text = format!("{value}{unit}");
+            let found = |refusal: Refusal| refusal.found.replacen(&text, value, 1);
+            parse_span(&text).map_err(|refusal| wrong(what, &found(refusal)))
+        };
+        let at = span("time in seconds", "s", values[0])?;
         match before {
             None if at > Span::ZERO => {
                 return Err(format!("does not begin at 0, but on line {number} at {}", values[0]));
@@ -76,16 +81,18 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         }
         let at = Time(at.0);
         if let Some(place) = rate_at {
-            let value = parse_rate(&format!("{}Mbit/s", values[place])).ok();
-            push(&mut rate, at, value.ok_or_else(|| wrong("rate in Mbit/s", values[place]))?);
+            let text = format!("{}Mbit/s", values[place]);
+            let found = |refusal: Refusal| refusal.found.replacen(&text, values[place], 1);
+            let value = parse_rate(&text);
+            push(&mut rate, at, value.map_err(|of| wrong("rate in Mbit/s", &found(of)))?);
         }
         if let Some(place) = delay_at {
-            let value = span("ms", values[place]);
-            push(&mut delay, at, value.ok_or_else(|| wrong("delay in ms", values[place]))?);
+            push(&mut delay, at, span("delay in ms", "ms", values[place])?);
         }
         if let Some(place) = loss_at {
             let value = Decimal::parse(values[place]).filter(|ratio| ratio.is_ratio());
-            push(&mut loss, at, value.ok_or_else(|| wrong("loss from 0 to 1", values[place]))?);
+            let found = || wrong("loss from 0 to 1", &format!("{:?}", values[place]));
+            push(&mut loss, at, value.ok_or_else(found)?);
         }
         kept.push(values.join(","));
     }
@@ -137,7 +144,7 @@ mod tests {
     #[test]
     fn columns_may_be_missing_and_values_that_stay_make_no_step() {
         check(
-            "# measured by nobody\ntime_s,rate_mbps,delay_ms,loss\n0,50,20,0\n\n0.5, 0, 20, 0.01\n1,50,25.5,0.01\n",
+            "\u{feff}# measured by nobody\ntime_s,rate_mbps,delay_ms,loss\n0,50,20,0\n\n0.5, 0, 20, 0.01\n1,50,25.5,0.01\n",
             &expect![
                 "Some([(Time(0), BitRate(50000000)), (Time(500000000), BitRate(0)), (Time(1000000000), BitRate(50000000))]) Some([(Time(0), Span(20000000)), (Time(1000000000), Span(25500000))]) Some([(Time(0), Decimal { negative: false, digits: 0, scale: 0 }), (Time(500000000), Decimal { negative: false, digits: 1, scale: 2 })])"
             ],
@@ -174,11 +181,16 @@ mod tests {
         check("time_s,delay_ms\n1,20\n", &expect!["does not begin at 0, but on line 2 at 1"]);
         check("time_s,delay_ms\n0,20\n0,30\n", &expect!["has a time on line 3 that does not rise"]);
         check("time_s,delay_ms\n0,20,1\n", &expect!["has 3 values on line 2 in place of 2"]);
-        check("time_s,delay_ms\n0,-20\n", &expect![[r#"has no delay in ms on line 2: "-20""#]]);
+        check(
+            "time_s,delay_ms\n0,-20\n",
+            &expect![[r#"has no delay in ms on line 2: "-20", which is negative"#]],
+        );
         check("time_s,loss\n0,1.5\n", &expect![[r#"has no loss from 0 to 1 on line 2: "1.5""#]]);
         check(
             "time_s,rate_mbps\n0,fast\n",
-            &expect![[r#"has no rate in Mbit/s on line 2: "fast""#]],
+            &expect![[
+                r#"has no rate in Mbit/s on line 2: "fast", which does not begin with a number"#
+            ]],
         );
         check(
             "time_s,rate_mbps\n0,50\n1,0\n",

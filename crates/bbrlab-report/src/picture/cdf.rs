@@ -204,15 +204,22 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Vec<Entry> {
         let entry = |name: &String| {
             let mut text = name.clone();
-            let curves = self.panels.iter().flat_map(|(_, curves)| curves);
-            let without: u64 =
-                curves.filter(|curve| curve.name == *name).map(|curve| curve.without).sum();
-            if without > 0 {
-                text.push_str(&format!(" ({} {})", count(without), self.input.without));
+            // With several panels each tells its own.
+            if let [(_, curves)] = self.panels.as_slice() {
+                let of_name = curves.iter().filter(|curve| curve.name == *name);
+                if let Some(without) = self.without(of_name) {
+                    text.push_str(&format!(" ({without})"));
+                }
             }
             Entry { text, stroke: Some(self.stroke(name)), mark: None }
         };
         self.names.iter().map(entry).collect()
+    }
+
+    /// How many have no value, in words; `None` if all have one.
+    fn without<'c>(&self, curves: impl Iterator<Item = &'c Cdf>) -> Option<String> {
+        let without: u64 = curves.map(|curve| curve.without).sum();
+        (without > 0).then(|| format!("{} {}", count(without), self.input.without))
     }
 
     fn note(&self) -> String {
@@ -258,9 +265,14 @@ impl<'a> Sheet<'a> {
     fn paint_panel(&self, panel: &Panel<'_, '_>, name: &str, curves: &[Cdf], is_first: bool) {
         let room = panel.right - panel.left;
         panel.grid(is_first);
-        let title = if name.is_empty() { "Cumulative share" } else { name };
+        let mut title = if name.is_empty() { "Cumulative share" } else { name }.to_owned();
+        if self.panels.len() > 1
+            && let Some(without) = self.without(curves.iter())
+        {
+            title.push_str(&format!(" ({without})"));
+        }
         let words = TextLook::new(12.0, palette::INK).bold();
-        panel.canvas.text(&cut(title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
+        panel.canvas.text(&cut(&title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
         for curve in curves {
             #[expect(clippy::cast_precision_loss, reason = "numbers of values")]
             let (all, one) = (curve.values.len() as f64 + curve.without as f64, 1.0);

@@ -563,7 +563,13 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
     show("cdf", &picture);
     assert_has(
         &picture.svg,
-        &["loss 0", "loss 0.01", "bbr1, short (2 not completed)", "completion time, ms", "5000"],
+        &[
+            "loss 0 (4 not completed)",
+            "loss 0.01 (4 not",
+            "bbr1, short",
+            "completion time, ms",
+            "5000",
+        ],
     );
     // The top of the panel is at 1.04; a curve of nine out of ten ends at 0.9.
     let curve = longest_line(&picture.svg, "#0072B2");

@@ -292,7 +292,7 @@ fn flows(flows: &[FlowSummary], width: Option<usize>) -> String {
         .column("cwnd", "pkt", Align::Right)
         .column("limited by", "% of its time", Align::Left);
     if with_fct {
-        table = table.column("FCT", "ms", Align::Right);
+        table = table.column("FCT mean", "ms", Align::Right);
     }
     for flow in flows {
         let mut cells = vec![
