@@ -9,10 +9,11 @@ use crate::error::LabError;
 /// The suffix of unfinished files' names.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file so that nobody ever sees a part of it, not even after a crash.
+/// Writes a file so that nobody ever sees a part of it, not even after a crash. A link stays, and its target is written.
 ///
 /// # Errors
-/// If the file cannot be written, for example because the disk is full.
+/// If the file cannot be written, for example because the disk is full, or if a device, a pipe or a file that must not be written is
+/// in its place.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_by(path, |file| file.write_all(bytes))
 }
@@ -25,6 +26,9 @@ pub(crate) fn write_by(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), LabError> {
+    refuse_replacing(path)?;
+    let target = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
+    let path = target.as_deref().unwrap_or(path);
     let partial = partial_name(path);
     let written = (|| {
         let mut file = BufWriter::new(File::create(&partial)?);
@@ -54,6 +58,20 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
     write(path, bytes)
 }
 
+/// Refuses what a new file must not take the place of.
+fn refuse_replacing(path: &Path) -> Result<(), LabError> {
+    let Ok(there) = fs::metadata(path) else { return Ok(()) };
+    let found = if !there.is_file() {
+        "no regular file"
+    } else if there.permissions().readonly() {
+        "read-only"
+    } else {
+        return Ok(());
+    };
+    let shown = path.display();
+    Err(LabError::Usage(format!("{shown} is {found}, and would be replaced; name another file")))
+}
+
 /// Refuses a file that could not be written after much work: a folder, or a file in a folder that cannot be written to.
 ///
 /// # Errors
@@ -62,6 +80,7 @@ pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
     if path.is_dir() {
         return Err(LabError::Usage(format!("{} is a folder; name a file", path.display())));
     }
+    refuse_replacing(path)?;
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
     }
@@ -132,6 +151,24 @@ mod tests {
         write(&path, b"second").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"second");
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_what_is_no_file_or_read_only_is_refused() {
+        let scratch = Scratch::new("atomic_special");
+        let [target, link, closed] = ["target", "link", "closed"].map(|it| scratch.path().join(it));
+        fs::write(&target, b"old").unwrap();
+        std::os::unix::fs::symlink("target", &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(link.is_symlink() && fs::read(&target).unwrap() == b"new");
+        fs::write(&closed, b"").unwrap();
+        let mut permissions = fs::metadata(&closed).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&closed, permissions).unwrap();
+        assert!(write(&closed, b"").unwrap_err().to_string().contains("is read-only"));
+        let device = std::path::Path::new("/dev/null");
+        assert!(super::refuse_unwritable(device).is_err(), "it would be gone");
     }
 
     #[test]

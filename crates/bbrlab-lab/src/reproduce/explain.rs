@@ -291,6 +291,10 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
             Switch::Form(_) => {}
             Switch::Key { key, on: value, .. } if on.contains(&place) => {
                 config.sets.push(format!("{key}={value}"));
+                // Of a buffer in bytes nobody could say how much of it a device queue of packets is.
+                if let Some(link) = key.strip_suffix(".device_queue") {
+                    config.sets.push(format!("{link}.buffer_unit=\"pkt\""));
+                }
             }
             Switch::Key { key, off, .. } => config.sets.push(format!("{key}={off}")),
         }
@@ -345,5 +349,8 @@ mod tests {
         assert_eq!(config.form, Some("as-run"));
         assert_eq!(config.sets, ["stack.min_rto=\"200ms\"", "stack.x=\"1s\""]);
         assert!(config_of(&switches, &[]).sets.is_empty());
+        let switches = [key("bottleneck.device_queue")];
+        let sets = config_of(&switches, &[0]).sets;
+        assert_eq!(sets, ["bottleneck.device_queue=\"1s\"", "bottleneck.buffer_unit=\"pkt\""]);
     }
 }

@@ -88,8 +88,14 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
 /// Refuses files that cannot be written, before anything is run.
 ///
 /// # Errors
-/// If one is a folder, or its folder cannot be written to.
+/// If one is a folder, a device or read-only, if its folder cannot be written to, or if two are the same.
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
+    if let [one, other] = files
+        && one == other
+    {
+        let shown = one.display();
+        return Err(LabError::Usage(format!("{shown} is named for two reports; name two files")));
+    }
     files.iter().try_for_each(|file| refuse_unwritable(file))
 }
 
