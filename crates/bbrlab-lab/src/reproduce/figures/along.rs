@@ -66,7 +66,8 @@ pub(super) fn curves(
     }
 }
 
-/// The boxes of a panel: the medians over the seeds of each flow's figure, beside mean and deviation as printed.
+/// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed. Which flow gets most differs
+/// from seed to seed, so that medians over seeds would hide what is between them.
 pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: At) -> Drawing {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let rows = meant(rows, along, at, &["flow"]);
@@ -82,7 +83,7 @@ pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: At)
         values: rows
             .iter()
             .filter(|row| has(&row.keys, &[along.key], place))
-            .filter_map(|row| cell_of(experiment, row, along.metric).measured)
+            .flat_map(|row| row.metric(along.metric).into_iter().flatten().flatten().copied())
             .collect(),
         published: printed(place),
     };

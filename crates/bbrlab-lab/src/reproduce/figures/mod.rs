@@ -137,9 +137,9 @@ fn note_of(panels: &[PlatePanel]) -> &'static str {
     match (drawings().next(), is_printed) {
         (Some(Drawing::OverTime(_)), false) => "the first seed",
         (Some(Drawing::OverTime(_)), true) => "the first seed; rings: as printed",
-        (Some(Drawing::Boxes(_)), false) => "boxes: the flows, medians over the seeds",
+        (Some(Drawing::Boxes(_)), false) => "boxes: the flows of all seeds",
         (Some(Drawing::Boxes(_)), true) => {
-            "boxes: the flows, medians over the seeds; rings: mean and standard deviation as printed"
+            "boxes: the flows of all seeds; rings: mean and standard deviation as printed"
         }
         (Some(Drawing::Stacked(_)), _) => "medians over the seeds",
         (_, false) => {
