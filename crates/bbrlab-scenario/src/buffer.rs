@@ -16,6 +16,8 @@ const BUFFER_MAX: u64 = 1 << 50;
 /// A buffer as written, with what is needed to turn it into packets or bytes.
 pub(crate) struct BufferSpec {
     at: At,
+    /// Where its link is.
+    link_at: At,
     size: QueueSize,
     unit: Option<BufferUnit>,
     bdp_rtt: Option<Span>,
@@ -48,6 +50,7 @@ impl BufferSpec {
         let given = queue.limit.or(buffer).filter(|_| rate.is_limited());
         Self {
             at: given.map_or(spec.at, |buffer| buffer.at),
+            link_at: spec.at,
             size: given.map_or(size, |buffer| buffer.value),
             unit: spec.buffer_unit,
             bdp_rtt: spec.bdp_rtt,
@@ -65,6 +68,7 @@ impl BufferSpec {
     pub(crate) fn of_access(spec: &AccessSpec) -> Self {
         Self {
             at: spec.buffer.map_or(spec.at, |buffer| buffer.at),
+            link_at: spec.at,
             size: spec.buffer.map_or(QueueSize::Unlimited, |buffer| buffer.value),
             unit: None,
             bdp_rtt: None,
@@ -89,6 +93,16 @@ impl Measure {
         link: &Link,
         reader: &mut Reader<'_>,
     ) -> Option<Buffer> {
+        let least = u64::from(self.least_mss) + HEADERS + link.framing.0;
+        if let Some(policer) = &link.police
+            && policer.burst.0 < least
+        {
+            let title = "`police.burst`: expected a bucket in which a full packet fits";
+            let found =
+                format!("found {} B; the packet has {least} B on the wire", policer.burst.0);
+            reader.problem(spec.link_at, title, found, Vec::new());
+            return None;
+        }
         let wire = u128::from(u64::from(self.mss) + HEADERS + link.framing.0);
         let rate = u128::from(link.rate.at_start().unwrap_or(BitRate(0)).0);
         // Bits times nanoseconds per second, over eight: bytes.
@@ -119,7 +133,6 @@ impl Measure {
                     .map(|packets| packets.max(1))
             }
             QueueSize::Bytes(bytes) => {
-                let least = u64::from(self.least_mss) + HEADERS + link.framing.0;
                 if spec.is_for_data && bytes < least {
                     let title = "expected a buffer in which a full packet fits";
                     let found = format!("found {bytes} B; the packet has {least} B on the wire");

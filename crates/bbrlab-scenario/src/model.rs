@@ -13,7 +13,7 @@ use crate::document::{Node, Table, Value};
 use crate::key::name_of;
 use crate::path_trace::STEPS_MAX;
 use crate::quantity::{show_rate, show_span};
-use crate::reader::{Keys, Reader};
+use crate::reader::{Keys, Reader, found};
 
 /// What changes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +223,10 @@ fn bounds<'r, T: PartialOrd + Copy>(
         if both[0] <= both[1] {
             return Some(both);
         }
+        let title = format!("`{name}`: expected {expected}");
+        let found = format!("found {} before {}", found(&low.value), found(&high.value));
+        reader.problem(node.at, title, found, Vec::new());
+        return None;
     }
     reader.wrong(node, name, expected);
     None

@@ -521,6 +521,8 @@ fn queues_loss_and_reordering() {
             [bottleneck] + police = { rate = "0Mbit/s", burst = "9KB" } | 7:19-27 | found "0Mbit/s", which is zero
         `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
             [bottleneck] + police = { rate = "1Mbit/s" } | 7:10-29 | found nothing: the key is missing
+        `police.burst`: expected a bucket in which a full packet fits
+            [bottleneck] + police = { rate = "1Mbit/s", burst = "100B" } | 3:1-12 | found 100 B; the packet has 1514 B on the wire
         `bottleneck.police.burst`: expected a bucket that fills in at most 274 s
             [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:29-33 | found more than `tc` can say, which counts ticks of 64 ns in 32 bits
         `bottleneck.queue.bands`: expected a `priomap` of bands below `bands`
@@ -739,7 +741,7 @@ fn schedules_and_traces() {
                 help: did you mean "leo"?
         `bottleneck.trace.rate`: expected the lowest and the highest, such as ["50Mbit/s", "200Mbit/s"]
             [bottleneck] + trace = { model = "leo", rate = "5Mbit/s", delay = ["1ms", "2ms"], every = "1s" }              | 7:33-41 | found "5Mbit/s"
-            [bottleneck] + trace = { model = "leo", rate = ["5Mbit/s", "1Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 7:33-54 | found a list
+            [bottleneck] + trace = { model = "leo", rate = ["5Mbit/s", "1Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 7:33-54 | found "5Mbit/s" before "1Mbit/s"
         `bottleneck.rate`: expected no `rate` beside `trace`
             [bottleneck] + trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:1-4 | found both, and the trace has it
         `bottleneck.delay`: expected no `delay` beside `trace`
