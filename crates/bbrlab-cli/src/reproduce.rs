@@ -65,13 +65,18 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                     let reproduced = &one.reproduced;
                     let what = if options.pictures { "results and pictures" } else { "results" };
                     output.note(&format!(
-                        "{}: {} runs computed, {} found complete, {:.2} s of CPU; {what} in {}",
+                        "{}: {} runs computed, {} found complete, together {:.2} s of CPU; {what} in {}",
                         reproduced.id,
                         reproduced.computed,
                         reproduced.found,
                         reproduced.cpu_s.iter().sum::<f64>(),
                         folders(reproduced)
                     ));
+                    let base = experiment.form.and_then(|form| experiment.id.strip_suffix(form));
+                    if let Some(base) = base.filter(|_| one.claims.is_empty()) {
+                        let base = base.trim_end_matches('.');
+                        output.note(&format!("claims are judged by `bbrlab reproduce {base}`"));
+                    }
                 }
                 done.push(one);
             }
