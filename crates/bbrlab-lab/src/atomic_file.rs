@@ -9,11 +9,10 @@ use crate::error::LabError;
 /// The suffix of unfinished files' names.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file so that nobody ever sees a part of it, not even after a crash. A link stays, and its target is written.
+/// Writes a file so that nobody ever sees a part of it, not even after a crash. What is in its place, a link too, is replaced.
 ///
 /// # Errors
-/// If the file cannot be written, for example because the disk is full, or if a device, a pipe or a file that must not be written is
-/// in its place.
+/// If the file cannot be written, for example because the disk is full.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_by(path, |file| file.write_all(bytes))
 }
@@ -26,9 +25,6 @@ pub(crate) fn write_by(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), LabError> {
-    refuse_replacing(path)?;
-    let target = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
-    let path = target.as_deref().unwrap_or(path);
     let partial = partial_name(path);
     let written = (|| {
         let mut file = BufWriter::new(File::create(&partial)?);
@@ -43,6 +39,16 @@ pub(crate) fn write_by(
     })
 }
 
+/// Writes a file that the user has named. A link stays, and its target is written.
+///
+/// # Errors
+/// If it cannot be written, or if a device, a pipe or a file that must not be written is in its place.
+pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    refuse_replacing(path)?;
+    let target = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
+    write(target.as_deref().unwrap_or(path), bytes)
+}
+
 /// Writes a file that the user has named; one that exists only with `force`.
 ///
 /// # Errors
@@ -55,7 +61,7 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
     if !force && path.symlink_metadata().is_ok() {
         return Err(LabError::Usage(format!("{shown} exists; use --force to write over it")));
     }
-    write(path, bytes)
+    write_named(path, bytes)
 }
 
 /// Refuses what a new file must not take the place of.
@@ -139,7 +145,7 @@ fn partial_name(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{make_folder, remove_leftovers, write};
+    use super::{make_folder, remove_leftovers, write, write_named};
     use crate::scratch::Scratch;
     use std::fs;
 
@@ -160,13 +166,13 @@ mod tests {
         let [target, link, closed] = ["target", "link", "closed"].map(|it| scratch.path().join(it));
         fs::write(&target, b"old").unwrap();
         std::os::unix::fs::symlink("target", &link).unwrap();
-        write(&link, b"new").unwrap();
+        write_named(&link, b"new").unwrap();
         assert!(link.is_symlink() && fs::read(&target).unwrap() == b"new");
         fs::write(&closed, b"").unwrap();
         let mut permissions = fs::metadata(&closed).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&closed, permissions).unwrap();
-        assert!(write(&closed, b"").unwrap_err().to_string().contains("is read-only"));
+        assert!(write_named(&closed, b"").unwrap_err().to_string().contains("is read-only"));
         let device = std::path::Path::new("/dev/null");
         assert!(super::refuse_unwritable(device).is_err(), "it would be gone");
     }

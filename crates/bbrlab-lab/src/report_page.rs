@@ -7,7 +7,7 @@ use bbrlab_report::{PageSection, Picture, page, sweep_pictures};
 use bbrlab_run::RunsDocument;
 use bbrlab_scenario::Scenario;
 
-use crate::atomic_file::{make_folder, write};
+use crate::atomic_file::{make_folder, write_named};
 use crate::error::LabError;
 use crate::named::{Kind, Results, results_in};
 use crate::picture_files::{document_of_sweep, picture_of_folder, read_document, title_of_sweep};
@@ -41,7 +41,7 @@ pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
     }
-    write(file, page(&title, &version, &commit, &sections).as_bytes())
+    write_named(file, page(&title, &version, &commit, &sections).as_bytes())
 }
 
 fn section(results: &Results, document: RunsDocument) -> Result<PageSection, LabError> {

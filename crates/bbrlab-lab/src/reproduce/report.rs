@@ -9,7 +9,7 @@ use super::explain::Explained;
 use super::figures::{absent, items};
 use super::sensitivity::Sensitivity;
 use super::{ReproduceOptions, Reproduced};
-use crate::atomic_file::{make_folder, refuse_unwritable, write};
+use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::provenance::{COMMIT, VERSION};
 
@@ -136,7 +136,7 @@ fn put(file: &Path, text: &str) -> Result<(), LabError> {
     if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
     }
-    write(file, text.as_bytes())
+    write_named(file, text.as_bytes())
 }
 
 fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection, LabError> {
