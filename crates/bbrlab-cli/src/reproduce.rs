@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    COMMIT, ClaimFigure, Expected, Experiment, Explained, Judged, Key, LabError, Looked, NO_KEY,
-    ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION, Verdict as Outcome,
+    COMMIT, Claim, ClaimFigure, Expected, Experiment, Explained, Judged, Key, LabError, Looked,
+    NO_KEY, ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION, Verdict as Outcome,
     check_reports, explain, judge_claims, select, sensitivity, sensitivity_table,
     write_replication,
 };
@@ -225,6 +225,7 @@ struct OfClaim<'a> {
     paper: &'a str,
     experiment: &'a str,
     statement: &'a str,
+    rule: OfRule<'a>,
     expected: &'a str,
     verdict: Option<&'a str>,
     measured: Option<OfLooked<'a>>,
@@ -234,6 +235,15 @@ struct OfClaim<'a> {
     /// With what may be the cause of its failure switched.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
+}
+
+/// When a claim is true: the expression, at the keys of `at` and all values of `forall`, at this share of the points.
+#[derive(Serialize)]
+struct OfRule<'a> {
+    expr: &'a str,
+    at: Map<String, Value>,
+    forall: Map<String, Value>,
+    min_fraction: f64,
 }
 
 #[derive(Serialize)]
@@ -278,6 +288,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         paper: claim.id.split('.').next().unwrap_or_default(),
         experiment: &claim.experiment,
         statement: &claim.statement,
+        rule: of_rule(claim),
         expected: claim.expected.name(),
         verdict: judged.verdict.map(Outcome::name),
         measured: judged.looked.as_ref().map(of_looked),
@@ -285,6 +296,30 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         artifacts,
         causes,
         reason: &judged.reason,
+    }
+}
+
+fn of_rule(claim: &Claim) -> OfRule<'_> {
+    let forall = claim.forall.iter().map(|(name, keys)| {
+        let keys: Vec<Value> = keys.iter().map(of_key).collect();
+        (name.clone(), keys.into())
+    });
+    OfRule {
+        expr: &claim.expr,
+        at: of_keys(&claim.at),
+        forall: forall.collect(),
+        min_fraction: claim.min_fraction,
+    }
+}
+
+fn of_keys(keys: &[(String, Key)]) -> Map<String, Value> {
+    keys.iter().map(|(name, key)| (name.clone(), of_key(key))).collect()
+}
+
+fn of_key(key: &Key) -> Value {
+    match key {
+        Key::Number(number) => (*number).into(),
+        Key::Word(word) => word.clone().into(),
     }
 }
 
@@ -299,14 +334,7 @@ fn of_looked(looked: &Looked) -> OfLooked<'_> {
 }
 
 fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
-    let at = figure.at.iter().map(|(name, key)| {
-        let key = match key {
-            Key::Number(number) => (*number).into(),
-            Key::Word(word) => word.clone().into(),
-        };
-        (name.clone(), key)
-    });
-    OfFigure { metric: &figure.metric, at: at.collect(), value: figure.value }
+    OfFigure { metric: &figure.metric, at: of_keys(&figure.at), value: figure.value }
 }
 
 /// CPU seconds of all runs: those of a scenario that several experiments are measured on count once.

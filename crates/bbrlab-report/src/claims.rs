@@ -12,6 +12,8 @@ pub struct ClaimLine {
     pub id: String,
     /// What it says.
     pub statement: String,
+    /// When it is true: an expression, and where it must be so.
+    pub rule: String,
     /// What is expected of it: `holds`, `artifact` or `unsure`.
     pub expected: String,
     /// The verdict; `None` if there is none.
@@ -58,7 +60,7 @@ fn of(counts: Option<(u64, u64)>) -> String {
     counts.map_or_else(|| "–".to_owned(), |(hits, all)| format!("{hits}/{all}"))
 }
 
-/// Claims for a terminal: a table, and below it what each says and why its verdict is what it is.
+/// Claims for a terminal: a table, and below it what each says, by which rule it is judged, and why its verdict is what it is.
 #[must_use]
 pub fn claims_text(claims: &[ClaimLine]) -> String {
     if claims.is_empty() {
@@ -86,6 +88,9 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
         let (_, name) = claim.id.split_once('.').unwrap_or(("", &claim.id));
         text.push('\n');
         text.push_str(&hanging(name, &format!("{}.", claim.statement.trim_end_matches('.'))));
+        if !claim.rule.is_empty() {
+            text.push_str(&hanging("", &format!("rule: {}", claim.rule)));
+        }
         if !claim.reason.is_empty() {
             let reason =
                 format!("{}: {}.", claim.verdict_words(), claim.reason.trim_end_matches('.'));
@@ -149,11 +154,15 @@ pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
 /// Claims as a table in Markdown.
 #[must_use]
 pub fn claims_markdown(claims: &[ClaimLine]) -> String {
-    let mut out = "| claim | expected | verdict | points | seeds | 95 % | statement, and why |\n\
+    let mut out =
+        "| claim | expected | verdict | points | seeds | 95 % | statement, rule, and why |\n\
                    | --- | --- | --- | --: | --: | --: | --- |\n"
-        .to_owned();
+            .to_owned();
     for claim in claims {
         let mut words = format!("{}.", claim.statement.trim_end_matches('.'));
+        if !claim.rule.is_empty() {
+            write!(words, "<br>Rule: `{}`.", claim.rule).expect("writing to a string cannot fail");
+        }
         if !claim.reason.is_empty() {
             write!(words, " *{}.*", claim.reason.trim_end_matches('.'))
                 .expect("writing to a string cannot fail");
@@ -184,6 +193,8 @@ mod tests {
             ClaimLine {
                 id: "lanigan2020.c01".to_owned(),
                 statement: "With one flow BBR' has the throughput of BBR".to_owned(),
+                rule: "abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10"
+                    .to_owned(),
                 expected: "holds".to_owned(),
                 verdict: Some("holds".to_owned()),
                 points: Some((6, 6)),
@@ -196,6 +207,7 @@ mod tests {
                 statement: "Every algorithm reaches about half of the link at 10 Mbps x 100 ms, \
                             because start-up cannot probe fast enough"
                     .to_owned(),
+                rule: String::new(),
                 expected: "artifact".to_owned(),
                 verdict: Some("artifact_shown".to_owned()),
                 points: Some((0, 7)),
@@ -216,6 +228,7 @@ mod tests {
             lanigan2020.c03  artifact  artifact shown     0/7    0/5     0.00–0.52
 
             c01   With one flow BBR' has the throughput of BBR.
+                  rule: abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10
 
             c03   Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot
                   probe fast enough.
@@ -240,9 +253,9 @@ mod tests {
     #[test]
     fn claims_are_a_table_in_markdown() {
         expect![[r#"
-            | claim | expected | verdict | points | seeds | 95 % | statement, and why |
+            | claim | expected | verdict | points | seeds | 95 % | statement, rule, and why |
             | --- | --- | --- | --: | --: | --: | --- |
-            | `lanigan2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR. |
+            | `lanigan2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR.<br>Rule: `abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10`. |
             | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.* |
         "#]].assert_eq(&claims_markdown(&claims()));
     }

@@ -180,10 +180,13 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(
         html,
         "<table class=\"claims\"><thead><tr><th>claim</th><th>expected</th><th>verdict</th><th>points</th>\
-         <th>seeds</th><th>95 %</th><th>statement, and why</th></tr></thead><tbody>",
+         <th>seeds</th><th>95 %</th><th>statement, rule, and why</th></tr></thead><tbody>",
     );
     for claim in claims {
         let mut words = format!("{}.", escaped(claim.statement.trim_end_matches('.')));
+        if !claim.rule.is_empty() {
+            words.push_str(&format!("<br>Rule: <code>{}</code>.", escaped(&claim.rule)));
+        }
         if !claim.reason.is_empty() {
             let reason = escaped(claim.reason.trim_end_matches('.'));
             words.push_str(&format!("<br><span class=\"faint\">{reason}.</span>"));
@@ -233,6 +236,7 @@ mod tests {
                 claims: vec![ClaimLine {
                     id: "kato2025.c03".to_owned(),
                     statement: "Fair & full".to_owned(),
+                    rule: "jain(bbr1) >= 0.99".to_owned(),
                     expected: "holds".to_owned(),
                     verdict: Some("fails".to_owned()),
                     points: Some((0, 1)),
@@ -254,7 +258,7 @@ mod tests {
             "kato2025.sixteen-340: Sixteen &lt;flows&gt; (III.B)",
             "<figure>\n<svg></svg>\n</figure>",
             "<code>bbrlab reproduce kato2025.ported</code>",
-            "Fair &amp; full.",
+            "Fair &amp; full.<br>Rule: <code>jain(bbr1) &gt;= 0.99</code>.",
             "<tr class=\"fails\">",
             "decided by stack.sndbuf",
             "bbrlab reproduce kato2025.sixteen-340",
@@ -266,6 +270,7 @@ mod tests {
         for wanted in [
             "## kato2025.sixteen-340",
             "| `kato2025.c03` | holds | fails | 0/1 |",
+            "Rule: `jain(bbr1) >= 0.99`.",
             "![Figure 1. Rates](report-figures/x.svg)",
             "`bbrlab reproduce kato2025.ported`",
         ] {

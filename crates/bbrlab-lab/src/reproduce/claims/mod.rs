@@ -8,6 +8,7 @@
 //! | `rows.rs` | rows: as printed, as medians over the seeds, of one seed |
 //! | `look.rs` | a claim on measured rows |
 //! | `needed.rs` | the runs that it needs |
+//! | `rule.rs` | its rule in words |
 //! | `settings.rs` | how an artifact is made on purpose |
 //! | `causes.rs` | why a claim fails |
 //! | `verdict.rs` | the verdict, and its reason in words |
@@ -20,6 +21,7 @@ mod needed;
 mod parse;
 mod points;
 mod rows;
+mod rule;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use bbrlab_report::{ClaimLine, binomial_interval, figure};
 
 use super::look::{ClaimFigure, FalsePoint, Looked};
+use super::rule::rule_words;
 use super::undecidable::why_undecidable;
 use crate::papers::{Claim, Expected, Key};
 
@@ -75,6 +76,7 @@ impl Judged {
         ClaimLine {
             id: self.claim.id.clone(),
             statement: self.claim.statement.clone(),
+            rule: rule_words(self.claim),
             expected: self.claim.expected.name().to_owned(),
             verdict: self.verdict.map(|verdict| verdict.name().to_owned()),
             points: of(|looked| (looked.points_true, looked.points)),
