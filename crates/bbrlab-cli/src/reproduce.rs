@@ -146,15 +146,20 @@ fn explained_words(explained: &Explained) -> String {
         .column("alone on", "", Align::Left)
         .column("alone off", "", Align::Left)
         .column("switch", "", Align::Left);
-    let word = |truth: Option<bool>| match truth {
-        Some(true) => "true".to_owned(),
-        Some(false) => "false".to_owned(),
-        None => "–".to_owned(),
+    let word = |truth: &Result<bool, String>| {
+        truth.as_ref().map_or_else(|_| "cannot be run".to_owned(), bool::to_string)
     };
     for effect in &explained.switches {
-        table.row(vec![word(effect.alone_on), word(effect.alone_off), effect.switch.clone()]);
+        table.row(vec![word(&effect.alone_on), word(&effect.alone_off), effect.switch.clone()]);
     }
     text.push_str(&table.render());
+    for effect in &explained.switches {
+        let why = |which: &str, truth: &Result<bool, String>| {
+            truth.as_ref().err().map(|why| format!("{}, alone {which}: {why}", effect.switch))
+        };
+        let both = [why("on", &effect.alone_on), why("off", &effect.alone_off)];
+        text.extend(both.into_iter().flatten().map(|why| wrapped(&why)));
+    }
     text
 }
 
@@ -380,15 +385,23 @@ fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
 #[derive(Serialize)]
 struct OfSwitch<'a> {
     switch: &'a str,
+    /// Whether the claim is true so; null where it cannot be run.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
+    /// Why it cannot be run alone on, and alone off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<&'a str>,
 }
 
 fn of_explained(explained: &Explained) -> OfExplained<'_> {
     let switches = explained.switches.iter().map(|effect| OfSwitch {
         switch: &effect.switch,
-        alone_on: effect.alone_on,
-        alone_off: effect.alone_off,
+        alone_on: effect.alone_on.as_ref().ok().copied(),
+        alone_off: effect.alone_off.as_ref().ok().copied(),
+        missing: [&effect.alone_on, &effect.alone_off]
+            .into_iter()
+            .filter_map(|truth| truth.as_ref().err().map(String::as_str))
+            .collect(),
     });
     OfExplained {
         claim: &explained.claim,

@@ -4,7 +4,8 @@
 //! in the form of the experiment (its flows, its queue, the algorithms as their authors wrote them). Each such difference is
 //! a switch. A claim is looked at with all of them off, all on, each alone on and each alone off, with one seed and at its
 //! points only. A switch decides if it alone makes the claim true and its absence alone makes it false; if no switch alone
-//! makes it true, pairs are tried, those first whose absence makes it false.
+//! makes it true, pairs are tried, those first whose absence makes it false. A pair is one only if neither of the two is
+//! enough by itself; where one of them cannot be run alone, nobody can tell, and that is said.
 //!
 //! Every run has a folder as all others have, so that nothing is computed twice.
 
@@ -36,10 +37,10 @@ pub(crate) enum Switch {
 pub struct SwitchEffect {
     /// What is switched: `stack.sndbuf = "131072B"`, or the form of the experiment.
     pub switch: String,
-    /// Whether the claim is true with this switch alone on; `None` where it could not be run.
-    pub alone_on: Option<bool>,
+    /// Whether the claim is true with this switch alone on; in words, why that could not be run.
+    pub alone_on: Result<bool, String>,
     /// Whether it is true with this switch alone off.
-    pub alone_off: Option<bool>,
+    pub alone_off: Result<bool, String>,
 }
 
 /// What makes an artifact.
@@ -49,12 +50,29 @@ pub enum Cause {
     TrueUnderLinux,
     /// This switch: alone on, the claim is true; alone off, it is false.
     Switch(String),
-    /// Each of these alone makes it true, and none is needed.
-    AnyOf(Vec<String>),
-    /// These two together; neither does alone.
-    Pair(String, String),
-    /// More than two together, of which these are needed.
-    More(Vec<String>),
+    /// Each of these alone makes it true, and none is known to be needed.
+    AnyOf {
+        /// They.
+        enough: Vec<String>,
+        /// Those of them without which the others cannot be run, so that nobody can tell whether they are needed.
+        not_without: Vec<String>,
+    },
+    /// These two together.
+    Pair {
+        /// They.
+        both: [String; 2],
+        /// Those of them that cannot be run alone; all others are not enough.
+        not_alone: Vec<String>,
+    },
+    /// No switch alone and no pair, of those that were run.
+    More {
+        /// The switches that are needed.
+        needed: Vec<String>,
+        /// Pairs that were run.
+        pairs_run: usize,
+        /// Pairs that were not: there are too many, or they cannot be run.
+        pairs_not_run: usize,
+    },
     /// It is false under the setting, too.
     NotShown,
     /// No setting is known that should make it.
@@ -83,6 +101,20 @@ impl Switch {
             Self::Form(form) => format!("the flows and algorithms of the {form} form"),
         }
     }
+
+    /// The keys of the scenario that are set to switch it on, or off.
+    fn sets(&self, is_on: bool) -> Vec<String> {
+        let Self::Key { key, on, off } = self else { return Vec::new() };
+        if !is_on {
+            return vec![format!("{key}={off}")];
+        }
+        let mut sets = vec![format!("{key}={on}")];
+        // Of a buffer in bytes nobody could say how much of it a device queue of packets is.
+        if let Some(link) = key.strip_suffix(".device_queue") {
+            sets.push(format!("{link}.buffer_unit=\"pkt\""));
+        }
+        sets
+    }
 }
 
 impl Cause {
@@ -92,18 +124,50 @@ impl Cause {
         match self {
             Self::TrueUnderLinux => "true under linux: nothing to explain".to_owned(),
             Self::Switch(switch) => format!("decided by {switch}"),
-            Self::AnyOf(any) => format!("made by each of {}, and none is needed", any.join(", ")),
-            Self::Pair(one, other) => format!("made by {one} together with {other}"),
-            Self::More(needed) if needed.is_empty() => {
-                "made by more than two switches, none of which is needed".to_owned()
+            Self::AnyOf { enough, not_without } => any_of(enough, not_without),
+            Self::Pair { both: [one, other], not_alone } => {
+                let mut words = format!("made by {one} together with {other}");
+                if not_alone.is_empty() {
+                    words.push_str(", and by neither alone");
+                } else {
+                    words.push_str(&format!("; alone {} cannot be run", not_alone.join(", ")));
+                }
+                words
             }
-            Self::More(needed) => {
-                format!("made by more than two switches; needed are {}", needed.join(", "))
+            Self::More { needed, pairs_run, pairs_not_run } => {
+                let mut words = if *pairs_not_run == 0 {
+                    "made by more than two switches together".to_owned()
+                } else {
+                    format!(
+                        "made by no switch alone and by no pair of those that were run ({pairs_run}; \
+                         {pairs_not_run} were not)"
+                    )
+                };
+                match needed.as_slice() {
+                    [] => words.push_str("; none is needed"),
+                    [one] => words.push_str(&format!("; needed is {one}")),
+                    needed => words.push_str(&format!("; needed are {}", needed.join(", "))),
+                }
+                words
             }
             Self::NotShown => "false under the setting, too".to_owned(),
             Self::NoSetting => "no setting is known that should make it".to_owned(),
             Self::Unknown(reason) => format!("not known: {reason}"),
         }
+    }
+}
+
+/// What is made by each of some switches alone, of which none is known to be needed.
+fn any_of(enough: &[String], not_without: &[String]) -> String {
+    match (enough, not_without) {
+        ([one], []) => format!("made by {one} alone, and by the others without it"),
+        ([one], _) => format!("made by {one} alone; without it the others cannot be run"),
+        (all, []) => format!("made by each of {} alone, and none is needed", all.join(", ")),
+        (all, without) => format!(
+            "made by each of {} alone; without {} the others cannot be run",
+            all.join(", "),
+            without.join(", ")
+        ),
     }
 }
 
@@ -158,7 +222,6 @@ fn explain_by(
         Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
     };
     let mut trials = Trials { experiment, claim, switches: &switches, options, watch };
-    let names: Vec<String> = switches.iter().map(Switch::words).collect();
     let all: Vec<usize> = (0..switches.len()).collect();
     let without = |place: usize| all.iter().copied().filter(|&it| it != place).collect::<Vec<_>>();
     match trials.with(&[])? {
@@ -174,50 +237,62 @@ fn explain_by(
     let mut effects = Vec::new();
     for &place in &all {
         effects.push(SwitchEffect {
-            switch: names[place].clone(),
-            alone_on: trials.with(&[place])?.ok(),
-            alone_off: trials.with(&without(place))?.ok(),
+            switch: switches[place].words(),
+            alone_on: trials.with(&[place])?,
+            alone_off: trials.with(&without(place))?,
         });
     }
-    let pair = if effects.iter().any(|effect| effect.alone_on == Some(true)) {
-        None
-    } else {
-        let mut found = None;
-        for (one, other) in pairs(&effects) {
-            if trials.with(&[one, other])? == Ok(true) {
-                found = Some((names[one].clone(), names[other].clone()));
+    let (mut pair, mut pairs_run) = (None, 0);
+    if !effects.iter().any(|effect| effect.alone_on == Ok(true)) {
+        for (one, other) in pairs(&effects).into_iter().take(PAIRS) {
+            let made = trials.with(&[one, other])?;
+            pairs_run += usize::from(made.is_ok());
+            if made == Ok(true) {
+                pair = Some((one, other));
                 break;
             }
         }
-        found
-    };
-    let cause = cause_of(&effects, pair);
+    }
+    let cause = cause_of(&effects, pair, pairs_run);
     Ok(explained(effects, cause))
 }
 
-/// What the effects come to.
-fn cause_of(effects: &[SwitchEffect], pair: Option<(String, String)>) -> Cause {
+/// What the effects come to, and the pair that makes the claim true, if there is one among those that were run.
+fn cause_of(effects: &[SwitchEffect], pair: Option<(usize, usize)>, pairs_run: usize) -> Cause {
     let names = |is_it: fn(&SwitchEffect) -> bool| -> Vec<String> {
         effects.iter().filter(|it| is_it(it)).map(|it| it.switch.clone()).collect()
     };
-    let decides = names(|it| it.alone_on == Some(true) && it.alone_off == Some(false));
-    let makes = names(|it| it.alone_on == Some(true));
+    let decides = names(|it| it.alone_on == Ok(true) && it.alone_off == Ok(false));
+    let enough = names(|it| it.alone_on == Ok(true));
     match (decides.into_iter().next(), pair) {
         (Some(switch), _) => Cause::Switch(switch),
-        (None, _) if !makes.is_empty() => Cause::AnyOf(makes),
-        (None, Some((one, other))) => Cause::Pair(one, other),
-        (None, None) => Cause::More(names(|it| it.alone_off == Some(false))),
+        (None, _) if !enough.is_empty() => {
+            let not_without = names(|it| it.alone_on == Ok(true) && it.alone_off.is_err());
+            Cause::AnyOf { enough, not_without }
+        }
+        (None, Some((one, other))) => {
+            let both = [&effects[one], &effects[other]];
+            let not_alone = both.iter().filter(|it| it.alone_on.is_err());
+            Cause::Pair {
+                not_alone: not_alone.map(|it| it.switch.clone()).collect(),
+                both: both.map(|it| it.switch.clone()),
+            }
+        }
+        (None, None) => Cause::More {
+            needed: names(|it| it.alone_off == Ok(false)),
+            pairs_run,
+            pairs_not_run: pairs(effects).len() - pairs_run,
+        },
     }
 }
 
-/// The pairs to try: those first of which both are needed, then those of which one is.
+/// The pairs: those first of which both are needed, then those of which one is.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
-    let is_needed = |place: usize| effects[place].alone_off == Some(false);
+    let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())
         .flat_map(|one| (one + 1..effects.len()).map(move |other| (one, other)))
         .collect();
     pairs.sort_by_key(|&(one, other)| 2 - i32::from(is_needed(one)) - i32::from(is_needed(other)));
-    pairs.truncate(PAIRS);
     pairs
 }
 
@@ -286,17 +361,10 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config { form: None, sets: Vec::new() };
     for (place, switch) in switches.iter().enumerate() {
-        match switch {
-            Switch::Form(form) if on.contains(&place) => config.form = Some(form),
-            Switch::Form(_) => {}
-            Switch::Key { key, on: value, .. } if on.contains(&place) => {
-                config.sets.push(format!("{key}={value}"));
-                // Of a buffer in bytes nobody could say how much of it a device queue of packets is.
-                if let Some(link) = key.strip_suffix(".device_queue") {
-                    config.sets.push(format!("{link}.buffer_unit=\"pkt\""));
-                }
-            }
-            Switch::Key { key, off, .. } => config.sets.push(format!("{key}={off}")),
+        let is_on = on.contains(&place);
+        config.sets.extend(switch.sets(is_on));
+        if let (Switch::Form(form), true) = (switch, is_on) {
+            config.form = Some(form);
         }
     }
     // With everything off it is the experiment itself, whose runs there are.
@@ -313,17 +381,48 @@ mod tests {
     fn effect(switch: &str, alone_on: bool, alone_off: bool) -> SwitchEffect {
         SwitchEffect {
             switch: switch.to_owned(),
-            alone_on: Some(alone_on),
-            alone_off: Some(alone_off),
+            alone_on: Ok(alone_on),
+            alone_off: Ok(alone_off),
         }
+    }
+
+    fn not_run() -> Result<bool, String> {
+        Err("its keys do not fit".to_owned())
     }
 
     #[test]
     fn a_switch_decides_that_is_enough_and_needed() {
         let effects = [effect("a", false, true), effect("b", true, false)];
-        assert_eq!(cause_of(&effects, None), Cause::Switch("b".to_owned()));
+        assert_eq!(cause_of(&effects, None, 0), Cause::Switch("b".to_owned()));
         let any = [effect("a", true, true), effect("b", true, true), effect("c", false, true)];
-        assert_eq!(cause_of(&any, None), Cause::AnyOf(vec!["a".to_owned(), "b".to_owned()]));
+        let words = cause_of(&any, None, 0).words();
+        assert_eq!(words, "made by each of a, b alone, and none is needed");
+    }
+
+    #[test]
+    fn a_switch_that_is_enough_and_not_needed_is_told_as_one() {
+        let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
+        let words =
+            |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).words();
+        assert_eq!(words(Ok(true)), "made by a alone, and by the others without it");
+        assert_eq!(words(not_run()), "made by a alone; without it the others cannot be run");
+        let both = [one(not_run()), effect("b", true, true)];
+        let words = cause_of(&both, None, 0).words();
+        assert_eq!(words, "made by each of a, b alone; without a the others cannot be run");
+    }
+
+    #[test]
+    fn a_pair_is_none_where_one_of_the_two_is_enough() {
+        let enough = [effect("a", true, true), effect("b", false, true)];
+        assert!(matches!(cause_of(&enough, Some((0, 1)), 1), Cause::AnyOf { .. }));
+        let decides = [effect("a", true, false), effect("b", false, false)];
+        assert_eq!(cause_of(&decides, Some((0, 1)), 1).words(), "decided by a");
+        let unknown = [
+            SwitchEffect { alone_on: not_run(), ..effect("a", false, false) },
+            effect("b", false, true),
+        ];
+        let words = cause_of(&unknown, Some((0, 1)), 1).words();
+        assert_eq!(words, "made by a together with b; alone a cannot be run");
     }
 
     #[test]
@@ -331,10 +430,13 @@ mod tests {
         let effects =
             [effect("a", false, true), effect("b", false, false), effect("c", false, false)];
         assert_eq!(pairs(&effects), [(1, 2), (0, 1), (0, 2)]);
-        let pair = Some(("b".to_owned(), "c".to_owned()));
-        assert_eq!(cause_of(&effects, pair), Cause::Pair("b".to_owned(), "c".to_owned()));
-        let needed = vec!["b".to_owned(), "c".to_owned()];
-        assert_eq!(cause_of(&effects, None), Cause::More(needed));
+        let words = cause_of(&effects, Some((1, 2)), 1).words();
+        assert_eq!(words, "made by b together with c, and by neither alone");
+        let words = cause_of(&effects, None, 3).words();
+        assert_eq!(words, "made by more than two switches together; needed are b, c");
+        let words = cause_of(&effects, None, 1).words();
+        let pairs = "made by no switch alone and by no pair of those that were run (1; 2 were not)";
+        assert_eq!(words, format!("{pairs}; needed are b, c"));
     }
 
     #[test]
