@@ -139,6 +139,9 @@ fn one(
 /// What makes an artifact, and below it what each switch does.
 fn explained_words(explained: &Explained) -> String {
     let mut text = wrapped(&explained.words());
+    if let Some(command) = explained.by_hand.command() {
+        text.push_str(&format!("by hand: {command}\n"));
+    }
     if explained.switches.is_empty() {
         return text;
     }
@@ -273,6 +276,8 @@ struct OfSetting<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact: Option<&'a str>,
     setting: &'a str,
+    scenarios: &'a [String],
+    set: &'a [String],
     measured: Option<OfLooked<'a>>,
     /// Why nothing was measured.
     missing: Option<&'a str>,
@@ -284,6 +289,8 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
     let under = judged.under.iter().map(|under| OfSetting {
         artifact: is_artifact.then_some(&under.of),
         setting: &under.setting,
+        scenarios: &under.by_hand.scenarios,
+        set: &under.by_hand.sets,
         measured: under.looked.as_ref().ok().map(of_looked),
         missing: under.looked.as_ref().err().map(String::as_str),
     });
@@ -356,6 +363,8 @@ struct OfExplained<'a> {
     claim: &'a str,
     artifact: Option<&'a str>,
     setting: Option<&'a str>,
+    scenarios: &'a [String],
+    set: &'a [String],
     cause: String,
     switches: Vec<OfSwitch<'a>>,
 }
@@ -365,6 +374,8 @@ struct OfSensitivity<'a> {
     experiment: &'a str,
     choice: &'a str,
     instead: &'a str,
+    scenarios: &'a [String],
+    set: &'a [String],
     /// Claims that are true one way and false the other.
     decides: Vec<&'a str>,
     looked_at: u64,
@@ -376,6 +387,8 @@ fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
         experiment: &of.experiment,
         choice: &of.choice,
         instead: &of.instead,
+        scenarios: &of.by_hand.scenarios,
+        set: &of.by_hand.sets,
         decides: of.decides.iter().map(|(claim, _)| claim.as_str()).collect(),
         looked_at: of.looked_at,
         missing: of.missing.as_deref(),
@@ -385,6 +398,8 @@ fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
 #[derive(Serialize)]
 struct OfSwitch<'a> {
     switch: &'a str,
+    on: &'a [String],
+    off: &'a [String],
     /// Whether the claim is true so; null where it cannot be run.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
@@ -396,6 +411,8 @@ struct OfSwitch<'a> {
 fn of_explained(explained: &Explained) -> OfExplained<'_> {
     let switches = explained.switches.iter().map(|effect| OfSwitch {
         switch: &effect.switch,
+        on: &effect.on,
+        off: &effect.off,
         alone_on: effect.alone_on.as_ref().ok().copied(),
         alone_off: effect.alone_off.as_ref().ok().copied(),
         missing: [&effect.alone_on, &effect.alone_off]
@@ -407,6 +424,8 @@ fn of_explained(explained: &Explained) -> OfExplained<'_> {
         claim: &explained.claim,
         artifact: explained.setting.as_ref().map(|(artifact, _)| artifact.as_str()),
         setting: explained.setting.as_ref().map(|(_, words)| words.as_str()),
+        scenarios: &explained.by_hand.scenarios,
+        set: &explained.by_hand.sets,
         cause: explained.cause.words(),
         switches: switches.collect(),
     }

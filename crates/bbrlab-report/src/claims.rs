@@ -26,6 +26,8 @@ pub struct ClaimLine {
     pub interval: Option<[f64; 2]>,
     /// Why.
     pub reason: String,
+    /// The commands that repeat what was tried with something switched.
+    pub by_hand: Vec<String>,
 }
 
 impl ClaimLine {
@@ -95,6 +97,11 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
             let reason =
                 format!("{}: {}.", claim.verdict_words(), claim.reason.trim_end_matches('.'));
             text.push_str(&hanging("", &reason));
+        }
+        for command in &claim.by_hand {
+            // On one line, however long, so that it can be copied.
+            writeln!(text, "{:INDENT$}by hand: {command}", "")
+                .expect("writing to a string cannot fail");
         }
     }
     text
@@ -167,6 +174,9 @@ pub fn claims_markdown(claims: &[ClaimLine]) -> String {
             write!(words, " *{}.*", claim.reason.trim_end_matches('.'))
                 .expect("writing to a string cannot fail");
         }
+        for command in &claim.by_hand {
+            write!(words, "<br>By hand: `{command}`").expect("writing to a string cannot fail");
+        }
         writeln!(
             out,
             "| `{}` | {} | {} | {} | {} | {} | {} |",
@@ -201,6 +211,7 @@ mod tests {
                 seeds: Some((5, 5)),
                 interval: Some([0.478_176, 1.0]),
                 reason: String::new(),
+                by_hand: Vec::new(),
             },
             ClaimLine {
                 id: "lanigan2020.c03".to_owned(),
@@ -214,6 +225,9 @@ mod tests {
                 seeds: Some((0, 5)),
                 interval: Some([0.0, 0.521_824]),
                 reason: "true at 0 of 7 points, in 0 of 5 seeds".to_owned(),
+                by_hand: vec![
+                    "bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B".to_owned(),
+                ],
             },
         ]
     }
@@ -233,6 +247,7 @@ mod tests {
             c03   Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot
                   probe fast enough.
                   artifact shown: true at 0 of 7 points, in 0 of 5 seeds.
+                  by hand: bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B
         "#]].assert_eq(&claims_text(&claims()));
         assert_eq!(claims_text(&[]), "");
     }
@@ -256,7 +271,7 @@ mod tests {
             | claim | expected | verdict | points | seeds | 95 % | statement, rule, and why |
             | --- | --- | --- | --: | --: | --: | --- |
             | `lanigan2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR.<br>Rule: `abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10`. |
-            | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.* |
+            | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>By hand: `bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B` |
         "#]].assert_eq(&claims_markdown(&claims()));
     }
 }

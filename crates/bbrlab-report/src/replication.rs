@@ -191,6 +191,9 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
             let reason = escaped(claim.reason.trim_end_matches('.'));
             words.push_str(&format!("<br><span class=\"faint\">{reason}.</span>"));
         }
+        for command in &claim.by_hand {
+            words.push_str(&format!("<br>By hand: <code>{}</code>", escaped(command)));
+        }
         line(
             html,
             &format!(

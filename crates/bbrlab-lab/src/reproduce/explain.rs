@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use bbrlab_scenario::Scenario;
 
 use super::ReproduceOptions;
+use super::by_hand::ByHand;
 use super::claims::{Setting, look, settings_of};
 use super::judging::{Config, form_of, rows_under};
 use crate::error::LabError;
@@ -37,6 +38,10 @@ pub(crate) enum Switch {
 pub struct SwitchEffect {
     /// What is switched: `stack.sndbuf = "131072B"`, or the form of the experiment.
     pub switch: String,
+    /// The keys that switch it on, as `--set` takes them; none for the form, which is another scenario.
+    pub on: Vec<String>,
+    /// The keys that switch it off.
+    pub off: Vec<String>,
     /// Whether the claim is true with this switch alone on; in words, why that could not be run.
     pub alone_on: Result<bool, String>,
     /// Whether it is true with this switch alone off.
@@ -88,6 +93,8 @@ pub struct Explained {
     pub claim: String,
     /// The artifact's id, and its setting in words; `None` if none is known.
     pub setting: Option<(String, String)>,
+    /// The setting as keys of scenarios.
+    pub by_hand: ByHand,
     /// The switches, and what each does.
     pub switches: Vec<SwitchEffect>,
     /// What makes it.
@@ -189,7 +196,8 @@ pub fn explain(
     if settings.is_empty() {
         let claim = claim.id.clone();
         let cause = Cause::NoSetting;
-        return Ok(vec![Explained { claim, setting: None, switches: Vec::new(), cause }]);
+        let by_hand = ByHand::default();
+        return Ok(vec![Explained { claim, setting: None, by_hand, switches: Vec::new(), cause }]);
     }
     let one_seed = ReproduceOptions { seeds: Some(1), quick: false, ..options.clone() };
     let mut tried = Vec::new();
@@ -214,6 +222,7 @@ fn explain_by(
     let explained = |switches, cause| Explained {
         claim: claim.id.clone(),
         setting: Some((setting.of.to_owned(), setting.words.to_owned())),
+        by_hand: Config::of(setting).by_hand(experiment),
         switches,
         cause,
     };
@@ -238,6 +247,8 @@ fn explain_by(
     for &place in &all {
         effects.push(SwitchEffect {
             switch: switches[place].words(),
+            on: switches[place].sets(true),
+            off: switches[place].sets(false),
             alone_on: trials.with(&[place])?,
             alone_off: trials.with(&without(place))?,
         });
@@ -381,6 +392,8 @@ mod tests {
     fn effect(switch: &str, alone_on: bool, alone_off: bool) -> SwitchEffect {
         SwitchEffect {
             switch: switch.to_owned(),
+            on: Vec::new(),
+            off: Vec::new(),
             alone_on: Ok(alone_on),
             alone_off: Ok(alone_off),
         }

@@ -3,6 +3,7 @@
 
 use bbrlab_scenario::Scenario;
 
+use super::by_hand::ByHand;
 use super::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, look, settings_of};
 use super::quick::SHORT_S;
 use super::row::Rows;
@@ -68,6 +69,7 @@ pub fn judge_claims(
             under[place].push(UnderSetting {
                 of: setting.of.to_owned(),
                 setting: setting.words.to_owned(),
+                by_hand: config.by_hand(experiment),
                 looked: rows
                     .as_ref()
                     .map_err(Clone::clone)
@@ -110,6 +112,13 @@ impl Config {
     pub(crate) fn of(setting: &Setting) -> Self {
         let sets = setting.sets.iter().map(|&set| set.to_owned()).collect();
         Self { form: setting.form, sets }
+    }
+
+    /// How an experiment is run in this way by hand.
+    pub(crate) fn by_hand(&self, experiment: &'static Experiment) -> ByHand {
+        let form = form_of(experiment, self.form);
+        let scenarios = form.map(|form| form.scenarios.iter().map(|&id| id.to_owned()).collect());
+        ByHand { scenarios: scenarios.unwrap_or_default(), sets: self.sets.clone() }
     }
 }
 

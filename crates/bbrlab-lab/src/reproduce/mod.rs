@@ -5,6 +5,7 @@
 //! the paper's own formulas and in its units (`metrics/`), which makes the measured rows (`rows.rs`), and the figures
 //! printed for the same place are shown next to them (`published.rs`).
 
+mod by_hand;
 mod claims;
 #[cfg(test)]
 mod data_files;
@@ -28,6 +29,7 @@ use bbrlab_report::PublishedRow;
 use bbrlab_run::Run;
 use bbrlab_scenario::{Scenario, ScenarioErrors, nearest};
 
+pub use self::by_hand::ByHand;
 pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderSetting, Verdict};
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::judge_claims;

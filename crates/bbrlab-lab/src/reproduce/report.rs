@@ -159,8 +159,14 @@ fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection,
         items: items(reproduced)?,
         rows: reproduced.rows.clone(),
         claims: one.claims.iter().map(Judged::line).collect(),
-        causes: one.explained.iter().map(Explained::words).collect(),
+        causes: one.explained.iter().map(paragraph).collect(),
         sensitivity: sensitivity_table(&one.sensitivity),
         command,
     })
+}
+
+/// What makes an artifact, and how to repeat that.
+fn paragraph(explained: &Explained) -> String {
+    let words = explained.words();
+    explained.by_hand.command().map_or(words.clone(), |it| format!("{words} By hand: {it}"))
 }

@@ -5,6 +5,7 @@
 //! the claim is true one way and false the other.
 
 use super::ReproduceOptions;
+use super::by_hand::ByHand;
 use super::claims::look;
 use super::judging::{Config, claims_of, rows_under};
 use crate::error::LabError;
@@ -148,6 +149,8 @@ pub struct Sensitivity {
     pub choice: String,
     /// What was tried instead.
     pub instead: String,
+    /// The same as keys of scenarios.
+    pub by_hand: ByHand,
     /// Claims whose outcome changes, with what they are with the scenario's choice.
     pub decides: Vec<(String, bool)>,
     /// Claims that were looked at both ways.
@@ -218,6 +221,7 @@ pub fn sensitivity(
                 experiment: experiment.id.clone(),
                 choice: choice.words.to_owned(),
                 instead: sets.join(", "),
+                by_hand: config.by_hand(experiment),
                 decides: Vec::new(),
                 looked_at: 0,
                 missing: None,

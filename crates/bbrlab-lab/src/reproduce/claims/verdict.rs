@@ -6,6 +6,7 @@ use super::look::{ClaimFigure, FalsePoint, Looked};
 use super::rule::rule_words;
 use super::undecidable::why_undecidable;
 use crate::papers::{Claim, Expected, Key};
+use crate::reproduce::by_hand::ByHand;
 
 /// What came of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct UnderSetting {
     pub of: String,
     /// What the setting is.
     pub setting: String,
+    /// The same as keys of scenarios.
+    pub by_hand: ByHand,
     /// How the claim fares there; in words, why nobody can tell.
     pub looked: Result<Looked, String>,
 }
@@ -77,6 +80,7 @@ impl Judged {
             id: self.claim.id.clone(),
             statement: self.claim.statement.clone(),
             rule: rule_words(self.claim),
+            by_hand: self.under.iter().filter_map(|it| it.by_hand.command()).collect(),
             expected: self.claim.expected.name().to_owned(),
             verdict: self.verdict.map(|verdict| verdict.name().to_owned()),
             points: of(|looked| (looked.points_true, looked.points)),
@@ -243,6 +247,7 @@ mod tests {
 
     use super::{FalsePoint, Looked, UnderSetting, Verdict, judge};
     use crate::papers::{Claim, Key, papers};
+    use crate::reproduce::by_hand::ByHand;
     use crate::reproduce::claims::ClaimFigure;
 
     fn claim(id: &str) -> &'static Claim {
@@ -271,6 +276,7 @@ mod tests {
         let under = there.map(|is_true| UnderSetting {
             of: "a01".to_owned(),
             setting: "small buffers".to_owned(),
+            by_hand: ByHand::default(),
             looked: Ok(looked(is_true)),
         });
         let judged = judge(claim(id), Ok(looked(here)), under.into_iter().collect());
