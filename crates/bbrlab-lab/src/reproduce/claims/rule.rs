@@ -44,7 +44,7 @@ mod tests {
         check(
             "lanigan2020.c32",
             &expect![
-                "loss_packets(bbr_hsr) >= loss_packets(alg); for all alg in bbr1, bbr_prime, bbrplus, delay_bbr, bbr2, bbr2_exp and delay_ms in 10, 40, 100 and buffer_bdp in 0.5, 1.5, 3; at 90 % of these points or more"
+                "loss_packets(bbr_hsr) >= loss_packets(alg); for all alg in bbr1, bbr_prime, bbrplus, delay_bbr, bbr2, bbr2_exp and buffer_bdp in 0.5, 1.5, 3 and delay_ms in 10, 40, 100; at 90 % of these points or more"
             ],
         );
     }
