@@ -1,12 +1,11 @@
 //! `bbrlab reproduce`: the papers' experiments, published figures next to measured ones.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
     COMMIT, Claim, ClaimFigure, Expected, Experiment, Explained, Judged, Key, LabError, Looked,
     NO_KEY, ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION, Verdict as Outcome,
-    check_reports, explain, judge_claims, select, sensitivity, sensitivity_table,
+    Work, check_reports, explain, judge_claims, select, sensitivity, sensitivity_table,
     write_replication,
 };
 use bbrlab_report::{
@@ -65,11 +64,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                     let reproduced = &one.reproduced;
                     let what = if options.pictures { "results and pictures" } else { "results" };
                     output.note(&format!(
-                        "{}: {} runs computed, {} found complete, together {:.2} s of CPU; {what} in {}",
+                        "{}: {}; {what} in {}",
                         reproduced.id,
-                        reproduced.computed,
-                        reproduced.found,
-                        reproduced.cpu_s.iter().sum::<f64>(),
+                        work_words(&one),
                         folders(reproduced)
                     ));
                     let base = experiment.form.and_then(|form| experiment.id.strip_suffix(form));
@@ -116,21 +113,23 @@ fn one(
     let bar = Bar::new(title, args.running.quiet);
     let reproduced = bbrlab_lab::reproduce(experiment, options, |progress| bar.show(progress));
     let done = reproduced.and_then(|reproduced| {
-        let claims = judge_claims(experiment, &reproduced, options, |progress| bar.show(progress))?;
+        let mut work = Work::default();
+        let show = |progress| bar.show(progress);
+        let claims = judge_claims(experiment, &reproduced, options, &mut work, show)?;
         let mut explained = Vec::new();
         for judged in claims
             .iter()
             .filter(|judged| args.explain && judged.claim.expected == Expected::Artifact)
         {
-            let found = explain(experiment, judged.claim, options, |progress| bar.show(progress))?;
+            let found = explain(experiment, judged.claim, options, &mut work, show)?;
             explained.extend(found);
         }
         let sensitivity = if args.sensitivity {
-            sensitivity(experiment, options, |progress| bar.show(progress))?
+            sensitivity(experiment, options, &mut work, show)?
         } else {
             Vec::new()
         };
-        Ok(Told { reproduced, claims, explained, sensitivity })
+        Ok(Told { reproduced, claims, explained, sensitivity, switched: work })
     });
     bar.end();
     done
@@ -182,6 +181,26 @@ fn words(reproduced: &Reproduced) -> String {
     text.push_str(&published_tables(&reproduced.rows));
     text.push_str(&wrapped(&reproduced.note_words()));
     text
+}
+
+/// What the runs of an experiment took, those with something switched included.
+fn work_words(one: &Told) -> String {
+    let own = &one.reproduced.work;
+    let mut all = own.clone();
+    all.include(&one.switched);
+    let mut words = format!(
+        "{} runs computed, {} found complete, together {:.2} s of CPU",
+        all.computed,
+        all.found(),
+        all.cpu_s()
+    );
+    let (runs, cpu_s) = one.switched.beyond(own);
+    if runs > 0 {
+        words.push_str(&format!(
+            ", of which {runs} runs and {cpu_s:.2} s are with something switched to find causes"
+        ));
+    }
+    words
 }
 
 /// Where an experiment's runs are.
@@ -349,13 +368,14 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
     OfFigure { metric: &figure.metric, at: of_keys(&figure.at), value: figure.value }
 }
 
-/// CPU seconds of all runs: those of a scenario that several experiments are measured on count once.
+/// CPU seconds of all runs, those with something switched included: one that several experiments are measured on counts once.
 fn cpu_s(done: &[Told]) -> f64 {
-    let of_scenarios = done.iter().flat_map(|one| {
-        let Reproduced { scenario_hashes, cpu_s, .. } = &one.reproduced;
-        scenario_hashes.iter().zip(cpu_s)
-    });
-    of_scenarios.collect::<BTreeMap<_, _>>().into_values().sum()
+    let mut all = Work::default();
+    for one in done {
+        all.include(&one.reproduced.work);
+        all.include(&one.switched);
+    }
+    all.cpu_s()
 }
 
 #[derive(Serialize)]
@@ -439,7 +459,10 @@ struct OfExperiment<'a> {
     hashes: &'a [String],
     note: &'a str,
     rows: Vec<OfRow<'a>>,
+    /// Of its own runs.
     cpu_s: f64,
+    /// Of runs beyond those, with something switched.
+    switched_cpu_s: f64,
     out: &'a [PathBuf],
 }
 
@@ -465,14 +488,15 @@ fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
         commit: COMMIT,
         seeds: options.seeds,
         claims: done.iter().flat_map(|one| &one.claims).map(of_claim).collect(),
-        experiments: done.iter().map(|one| of_experiment(&one.reproduced)).collect(),
+        experiments: done.iter().map(of_experiment).collect(),
         sensitivity: done.iter().flat_map(|one| &one.sensitivity).map(of_sensitivity).collect(),
         explanations: done.iter().flat_map(|one| &one.explained).map(of_explained).collect(),
         cpu_s: cpu_s(done),
     }
 }
 
-fn of_experiment(reproduced: &Reproduced) -> OfExperiment<'_> {
+fn of_experiment(told: &Told) -> OfExperiment<'_> {
+    let reproduced = &told.reproduced;
     let rows = reproduced.rows.iter().zip(&reproduced.measured.rows);
     OfExperiment {
         id: &reproduced.id,
@@ -481,7 +505,8 @@ fn of_experiment(reproduced: &Reproduced) -> OfExperiment<'_> {
         hashes: &reproduced.scenario_hashes,
         note: reproduced.note,
         rows: rows.map(|(row, measured)| of_row(row, measured)).collect(),
-        cpu_s: reproduced.cpu_s.iter().sum(),
+        cpu_s: reproduced.work.cpu_s(),
+        switched_cpu_s: told.switched.beyond(&reproduced.work).1,
         out: &reproduced.out,
     }
 }

@@ -81,8 +81,8 @@ pub use report_page::write_report;
 pub use reproduce::{
     ByHand, Cause, ClaimFigure, DEFAULT_SEEDS, Explained, FalsePoint, Finished, Judged, Key,
     Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity, SwitchEffect,
-    Told, UnderSetting, Verdict, check_reports, explain, judge_claims, measured_rows, reproduce,
-    scenario_hashes, select, sensitivity, sensitivity_table, write_replication,
+    Told, UnderSetting, Verdict, Work, check_reports, explain, judge_claims, measured_rows,
+    reproduce, scenario_hashes, select, sensitivity, sensitivity_table, write_replication,
 };
 pub use run_folder::write_run;
 pub use stop::Stop;

@@ -17,6 +17,7 @@ use super::ReproduceOptions;
 use super::by_hand::ByHand;
 use super::claims::{Setting, look, settings_of};
 use super::judging::{Config, form_of, rows_under};
+use super::work::Work;
 use crate::error::LabError;
 use crate::papers::{Claim, Experiment};
 use crate::pool::Progress;
@@ -179,7 +180,7 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
 }
 
 /// Explains a claim by the settings of the artifacts that it names: those that are tried in vain, and the first that makes
-/// it true.
+/// it true. The runs are added to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -190,6 +191,7 @@ pub fn explain(
     experiment: &'static Experiment,
     claim: &'static Claim,
     options: &ReproduceOptions,
+    work: &mut Work,
     mut watch: impl FnMut(Progress),
 ) -> Result<Vec<Explained>, LabError> {
     let settings = settings_of(claim);
@@ -202,7 +204,7 @@ pub fn explain(
     let one_seed = ReproduceOptions { seeds: Some(1), quick: false, ..options.clone() };
     let mut tried = Vec::new();
     for setting in settings {
-        let found = explain_by(experiment, claim, setting, &one_seed, &mut watch)?;
+        let found = explain_by(experiment, claim, setting, &one_seed, work, &mut watch)?;
         let is_end = !matches!(found.cause, Cause::NotShown | Cause::Unknown(_));
         tried.push(found);
         if is_end {
@@ -217,6 +219,7 @@ fn explain_by(
     claim: &'static Claim,
     setting: &'static Setting,
     options: &ReproduceOptions,
+    work: &mut Work,
     watch: &mut impl FnMut(Progress),
 ) -> Result<Explained, LabError> {
     let explained = |switches, cause| Explained {
@@ -230,7 +233,7 @@ fn explain_by(
         Ok(switches) => switches,
         Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
     };
-    let mut trials = Trials { experiment, claim, switches: &switches, options, watch };
+    let mut trials = Trials { experiment, claim, switches: &switches, options, work, watch };
     let all: Vec<usize> = (0..switches.len()).collect();
     let without = |place: usize| all.iter().copied().filter(|&it| it != place).collect::<Vec<_>>();
     match trials.with(&[])? {
@@ -348,6 +351,7 @@ struct Trials<'a, W> {
     claim: &'static Claim,
     switches: &'a [Switch],
     options: &'a ReproduceOptions,
+    work: &'a mut Work,
     watch: &'a mut W,
 }
 
@@ -363,8 +367,9 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 
     fn run(&mut self, config: &Config) -> Result<Result<bool, String>, LabError> {
-        let rows = rows_under(self.experiment, config, &[self.claim], self.options, self.watch)?;
-        Ok(rows.and_then(|rows| look(self.claim, &rows)).map(|looked| looked.is_true))
+        let Self { experiment, claim, options, .. } = *self;
+        let rows = rows_under(experiment, config, &[claim], options, self.work, self.watch)?;
+        Ok(rows.and_then(|rows| look(claim, &rows)).map(|looked| looked.is_true))
     }
 }
 

@@ -8,6 +8,7 @@ use super::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, loo
 use super::quick::SHORT_S;
 use super::row::Rows;
 use super::rows::{Finished, measured_rows};
+use super::work::Work;
 use super::{ReproduceOptions, Reproduced, run_scenario};
 use crate::error::LabError;
 use crate::papers::{Claim, Expected, Experiment, papers};
@@ -19,7 +20,7 @@ pub(crate) fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment.
+/// Judges the claims of an experiment. The runs with something switched, which some of them need, are added to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -30,6 +31,7 @@ pub fn judge_claims(
     experiment: &'static Experiment,
     reproduced: &Reproduced,
     options: &ReproduceOptions,
+    work: &mut Work,
     mut watch: impl FnMut(Progress),
 ) -> Result<Vec<Judged>, LabError> {
     let claims = claims_of(experiment);
@@ -64,7 +66,7 @@ pub fn judge_claims(
             continue;
         }
         let of: Vec<&Claim> = places.iter().map(|&(place, _)| claims[place]).collect();
-        let rows = rows_under(experiment, &config, &of, options, &mut watch)?;
+        let rows = rows_under(experiment, &config, &of, options, work, &mut watch)?;
         for (place, setting) in places {
             under[place].push(UnderSetting {
                 of: setting.of.to_owned(),
@@ -122,7 +124,8 @@ impl Config {
     }
 }
 
-/// The rows that some claims need, of an experiment run in another way. The inner error says in words why there are none.
+/// The rows that some claims need, of an experiment run in another way; its runs are added to `work`. The inner error says in
+/// words why there are none.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -131,6 +134,7 @@ pub(crate) fn rows_under(
     config: &Config,
     claims: &[&Claim],
     options: &ReproduceOptions,
+    work: &mut Work,
     watch: &mut impl FnMut(Progress),
 ) -> Result<Result<Rows, String>, LabError> {
     let form = match form_of(experiment, config.form) {
@@ -143,7 +147,10 @@ pub(crate) fn rows_under(
     for scenario in &form.scenarios {
         let quiet = ReproduceOptions { pictures: false, ..options.clone() };
         match run_scenario(scenario, &config.sets, &quiet, is_idle, &mut *watch) {
-            Ok(some) => ran.extend(some),
+            Ok(some) => {
+                some.iter().for_each(|(_, batch)| work.add(batch));
+                ran.extend(some);
+            }
             // A setting whose keys do not fit this experiment.
             Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
             Err(error) => return Err(error),

@@ -21,6 +21,7 @@ mod report;
 mod row;
 mod rows;
 mod sensitivity;
+mod work;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -41,6 +42,7 @@ pub use self::row::{Row, Rows};
 use self::rows::first_runs;
 pub use self::rows::{Finished, RunAt, measured_rows};
 pub use self::sensitivity::{Sensitivity, sensitivity};
+pub use self::work::Work;
 use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
@@ -99,12 +101,8 @@ pub struct Reproduced {
     pub runs: Vec<RunAt>,
     /// Where runs and pictures of each scenario are.
     pub out: Vec<PathBuf>,
-    /// CPU seconds of the runs of each scenario.
-    pub cpu_s: Vec<f64>,
-    /// Runs computed by this call.
-    pub computed: u64,
-    /// Runs that were found complete.
-    pub found: u64,
+    /// What its runs took.
+    pub work: Work,
     /// The points that were left out to be quick: the first run of each.
     pub left_out: Vec<Run>,
     /// Whether the runs were cut short to be quick.
@@ -187,6 +185,8 @@ pub fn reproduce(
         ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
     let measured = measured_rows(experiment, &finished)?;
     let batches = || ran.iter().map(|(_, batch)| batch);
+    let mut work = Work::default();
+    batches().for_each(|batch| work.add(batch));
     Ok(Reproduced {
         id: experiment.id.clone(),
         title: experiment.title.clone(),
@@ -197,9 +197,7 @@ pub fn reproduce(
         runs: first_runs(experiment, &finished),
         measured,
         out: batches().filter_map(|batch| batch.out.clone()).collect(),
-        cpu_s: batches().map(|batch| batch.runs.iter().filter_map(|run| run.cpu_s).sum()).collect(),
-        computed: batches().map(|batch| batch.computed).sum(),
-        found: batches().map(|batch| batch.found).sum(),
+        work,
         left_out,
         is_cut_short,
     })

@@ -8,7 +8,7 @@ use super::claims::{Judged, Verdict};
 use super::explain::Explained;
 use super::figures::{absent, items};
 use super::sensitivity::Sensitivity;
-use super::{ReproduceOptions, Reproduced};
+use super::{ReproduceOptions, Reproduced, Work};
 use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::provenance::{COMMIT, VERSION};
@@ -24,6 +24,8 @@ pub struct Told {
     pub explained: Vec<Explained>,
     /// What hangs on choices that the paper leaves open.
     pub sensitivity: Vec<Sensitivity>,
+    /// What the runs took with which claims, artifacts and choices were looked at beyond the experiment's own.
+    pub switched: Work,
 }
 
 impl Reproduced {

@@ -8,6 +8,7 @@ use super::ReproduceOptions;
 use super::by_hand::ByHand;
 use super::claims::look;
 use super::judging::{Config, claims_of, rows_under};
+use super::work::Work;
 use crate::error::LabError;
 use crate::papers::{Claim, Experiment};
 use crate::pool::Progress;
@@ -191,7 +192,8 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     CHOICES.iter().filter(is_its).collect()
 }
 
-/// Makes each of an experiment's choices in each other way, with one seed or as many as are asked for.
+/// Makes each of an experiment's choices in each other way, with one seed or as many as are asked for. The runs
+/// are added to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -201,6 +203,7 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
 pub fn sensitivity(
     experiment: &'static Experiment,
     options: &ReproduceOptions,
+    work: &mut Work,
     mut watch: impl FnMut(Progress),
 ) -> Result<Vec<Sensitivity>, LabError> {
     let claims = claims_of(experiment);
@@ -210,13 +213,13 @@ pub fn sensitivity(
     }
     let seeds = options.seeds.unwrap_or(1);
     let options = ReproduceOptions { seeds: Some(seeds), quick: false, ..options.clone() };
-    let as_it_is = outcomes(experiment, &Config::default(), &claims, &options, &mut watch)?;
+    let as_it_is = outcomes(experiment, &Config::default(), &claims, &options, work, &mut watch)?;
     let mut found = Vec::new();
     for choice in choices {
         for sets in choice.instead {
             let config =
                 Config { form: None, sets: sets.iter().map(|&set| set.to_owned()).collect() };
-            let instead = outcomes(experiment, &config, &claims, &options, &mut watch)?;
+            let instead = outcomes(experiment, &config, &claims, &options, work, &mut watch)?;
             let mut one = Sensitivity {
                 experiment: experiment.id.clone(),
                 choice: choice.words.to_owned(),
@@ -251,9 +254,10 @@ fn outcomes(
     config: &Config,
     claims: &[&'static Claim],
     options: &ReproduceOptions,
+    work: &mut Work,
     watch: &mut impl FnMut(Progress),
 ) -> Result<Result<Vec<Option<bool>>, String>, LabError> {
-    let rows = rows_under(experiment, config, claims, options, watch)?;
+    let rows = rows_under(experiment, config, claims, options, work, watch)?;
     Ok(rows.map(|rows| {
         claims.iter().map(|claim| look(claim, &rows).ok().map(|looked| looked.is_true)).collect()
     }))
