@@ -167,7 +167,7 @@ fn explained(explanations: &Value, results: &Value) -> String {
         "## What makes the artifacts\n\n\
          Each claim that is thought an artifact, under the settings that should make it, taken apart: first seed, the claim's \
          points only. A switch is *enough* if the claim is true with it alone on, and *needed* if it is false with it alone \
-         off.\n\n\
+         off; one that cannot be run so is not in that column.\n\n\
          | claim | verdict | setting | what makes it | enough | needed |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     let mut whole = Vec::new();
