@@ -1,6 +1,6 @@
-//! A progress bar, on a terminal only.
+//! A progress bar, on a terminal only, and what is told before the first run.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use bbrlab_lab::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,7 +9,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const STEPS: u64 = 1000;
 
 /// A progress bar; hidden if standard error is not a terminal or the user wants no progress.
-pub(crate) struct Bar(ProgressBar);
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    name: String,
+    is_quiet: bool,
+}
 
 impl Bar {
     pub(crate) fn new(name: &str, quiet: bool) -> Self {
@@ -22,21 +26,35 @@ impl Bar {
             .progress_chars("=> ");
         bar.set_style(style);
         bar.set_prefix(name.to_owned());
-        Self(bar)
+        Self { bar, name: name.to_owned(), is_quiet: quiet }
     }
 
     pub(crate) fn show(&self, progress: Progress) {
+        let Progress { outdated, .. } = progress;
+        if outdated > 0 && !self.is_quiet {
+            let which = if outdated == 1 {
+                "1 run lies there of another version or commit, and is computed again".to_owned()
+            } else {
+                format!(
+                    "{outdated} runs lie there of another version or commit, and are computed again"
+                )
+            };
+            // It is no failure if standard error cannot be written to.
+            self.bar.suspend(|| {
+                let _ = writeln!(anstream::stderr(), "{}: {which}", self.name);
+            });
+        }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
             reason = "a share between 0 and 1"
         )]
-        self.0.set_position((progress.share * STEPS as f64) as u64);
-        self.0.set_message(format!("{}/{} runs", progress.done, progress.total));
+        self.bar.set_position((progress.share * STEPS as f64) as u64);
+        self.bar.set_message(format!("{}/{} runs", progress.done, progress.total));
     }
 
     pub(crate) fn end(self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

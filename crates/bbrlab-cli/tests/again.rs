@@ -141,6 +141,16 @@ fn without_the_mark_and_the_runs_of_a_sweep(all: &Path) {
     fs::remove_file(all.join("deep/four/sweep.json")).unwrap();
 }
 
+/// A run, and three of the four of a sweep.
+fn of_another_commit(all: &Path) {
+    let mut marks = vec![all.join("one/run.json")];
+    marks.extend(runs(&all.join("deep/four")).iter().skip(1).map(|run| run.join("run.json")));
+    for mark in marks {
+        let text = fs::read_to_string(&mark).unwrap();
+        fs::write(&mark, text.replace("\"commit\": \"", "\"commit\": \"0")).unwrap();
+    }
+}
+
 /// Changes the results, says `run` on a folder, and compares what that says; in the end every file is as it was.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
@@ -148,7 +158,7 @@ fn a_folder_is_continued_under_its_own_name() {
     let shell = shell("continued");
     let all = shell.folder().join("all");
     let whole = files(&all);
-    let cases: [(Change, &str, Expect); 9] = [
+    let cases: [(Change, &str, Expect); 10] = [
         (
             complete,
             "all/one",
@@ -213,6 +223,16 @@ fn a_folder_is_continued_under_its_own_name() {
             "all/deep/four",
             expect![[r#"
                 four: 4 runs computed; results in all/deep/four
+            "#]],
+        ),
+        (
+            of_another_commit,
+            "all",
+            expect![[r#"
+                four: 3 runs lie there of another version or commit, and are computed again
+                four: 3 runs computed, 1 run found complete; results in all/deep/four
+                one: 1 run lies there of another version or commit, and is computed again
+                one: 1 run computed; results in all/one
             "#]],
         ),
     ];

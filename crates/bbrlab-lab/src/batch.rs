@@ -28,7 +28,7 @@ use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     Files, Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep,
-    is_marked, look, look_for_sweep, write_run, write_summary_json,
+    is_marked, look, look_for_sweep, outdated_run, write_run, write_summary_json,
 };
 use crate::stop::Stop;
 
@@ -131,7 +131,7 @@ struct Ended {
 pub fn run_batch(
     scenario: &Scenario,
     options: &BatchOptions,
-    watch: impl FnMut(Progress),
+    mut watch: impl FnMut(Progress),
 ) -> Result<Batch, LabError> {
     let is_single = scenario.runs() == 1;
     let mut _used = None;
@@ -149,6 +149,10 @@ pub fn run_batch(
         }
     }
     let tasks = tasks(scenario, options.only.as_ref());
+    let outdated = outdated_of(scenario, &tasks, options);
+    if outdated > 0 {
+        watch(Progress { done: 0, total: tasks.len() as u64, share: 0.0, outdated });
+    }
     let ended = all_runs(scenario, &tasks, options, watch)?;
     // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
     let _lock =
@@ -219,6 +223,26 @@ fn tasks(scenario: &Scenario, only: Option<&BTreeSet<u64>>) -> Vec<Task> {
     tasks
 }
 
+/// How many of the runs lie in the folder complete, but made by another version or commit.
+fn outdated_of(scenario: &Scenario, tasks: &[Task], options: &BatchOptions) -> u64 {
+    let Some(out) = options.out.as_ref().filter(|_| !options.force) else { return 0 };
+    let outdated: BTreeSet<(String, u64)> = if scenario.runs() == 1 {
+        outdated_run(out).into_iter().collect()
+    } else {
+        let folders = fs::read_dir(out).into_iter().flatten().flatten();
+        folders.filter_map(|folder| outdated_run(&folder.path())).collect()
+    };
+    // Of a folder without such a run nothing more is looked at.
+    if outdated.is_empty() {
+        return 0;
+    }
+    let is_outdated = |task: &&Task| {
+        let run = scenario.run(task.run);
+        outdated.contains(&(run.scenario_hash, run.seed))
+    };
+    tasks.iter().filter(is_outdated).count() as u64
+}
+
 /// How long to wait before looking again at the runs that another process computes.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -262,6 +286,7 @@ fn all_runs(
                     total: tasks.len() as u64,
                     #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
                     share: (share / whole as f64).clamp(0.0, 1.0),
+                    outdated: 0,
                 });
             },
         )?;

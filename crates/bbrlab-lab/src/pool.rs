@@ -36,6 +36,9 @@ pub struct Progress {
     pub total: u64,
     /// Share of the work that is done, the pieces in progress included.
     pub share: f64,
+    /// Runs that lie in the folder already, but of another version or commit, and will be computed again. Told once, before
+    /// the first run.
+    pub outdated: u64,
 }
 
 /// The part of its pool that a piece of work can access.
@@ -224,7 +227,8 @@ impl<'a> SoFar<'a> {
 
     fn progress(&self) -> Progress {
         let total = self.weights.len() as u64;
-        Progress { done: self.done, total, share: (self.done_work / self.work).min(1.0) }
+        let share = (self.done_work / self.work).min(1.0);
+        Progress { done: self.done, total, share, outdated: 0 }
     }
 }
 

@@ -73,6 +73,12 @@ struct RunFile {
     files: BTreeMap<String, String>,
 }
 
+impl RunFile {
+    fn is_of_this_version(&self) -> bool {
+        self.version == VERSION && self.commit == COMMIT
+    }
+}
+
 /// `sweep.json`: what names a sweep but is not in the text of its scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
@@ -125,7 +131,7 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
     if key != *wanted {
         return Found::Other(key);
     }
-    let is_ours = file.complete && file.version == VERSION && file.commit == COMMIT;
+    let is_ours = file.complete && file.is_of_this_version();
     let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
@@ -236,6 +242,15 @@ pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
         serde_json::from_str(&fs::read_to_string(folder.join(RUN_JSON)).ok()?).ok()?;
     let key = RunKey { scenario_hash: mark.scenario_hash, seed: mark.seed };
     mark.complete.then_some(key)
+}
+
+/// The scenario's hash and the seed of a complete run that another version or commit has made.
+#[must_use]
+pub(crate) fn outdated_run(folder: &Path) -> Option<(String, u64)> {
+    let mark: RunFile =
+        serde_json::from_str(&fs::read_to_string(folder.join(RUN_JSON)).ok()?).ok()?;
+    let is_outdated = mark.complete && !mark.is_of_this_version();
+    is_outdated.then_some((mark.scenario_hash, mark.seed))
 }
 
 /// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of, if it has one.
