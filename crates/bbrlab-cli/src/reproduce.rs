@@ -69,10 +69,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                         work_words(&one),
                         folders(reproduced)
                     ));
-                    let base = experiment.form.and_then(|form| experiment.id.strip_suffix(form));
-                    if let Some(base) = base.filter(|_| one.claims.is_empty()) {
-                        let base = base.trim_end_matches('.');
-                        output.note(&format!("claims are judged by `bbrlab reproduce {base}`"));
+                    if let Some(first) = one.judged_by() {
+                        output.note(&format!("claims are judged by `bbrlab reproduce {first}`"));
                     }
                 }
                 done.push(one);

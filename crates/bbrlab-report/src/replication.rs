@@ -24,6 +24,8 @@ pub struct ReplicationSection {
     pub rows: Vec<PublishedRow>,
     /// The claims that it decides.
     pub claims: Vec<ClaimLine>,
+    /// The command that judges the claims where they are judged by another form of the experiment.
+    pub judged_by: Option<String>,
     /// What makes its artifacts, a paragraph each.
     pub causes: Vec<String>,
     /// What hangs on choices that the paper leaves open, as a table; or nothing.
@@ -51,6 +53,8 @@ const HOW_TO_READ: &str = "Figures are medians over the seeds with an interval a
      medians, under the linux profile. In a table, what the paper prints stands in brackets behind ours. A claim that is thought an artifact is shown to be one if it is false there and true \
      in the setting that is said to make it.";
 
+const JUDGED_BY: &str = "Claims are judged by the experiment's first form:";
+
 impl ReplicationSection {
     fn heading(&self) -> String {
         if self.source.is_empty() {
@@ -62,6 +66,10 @@ impl ReplicationSection {
 }
 
 impl Replication {
+    fn has_claims(&self) -> bool {
+        self.sections.iter().any(|section| !section.claims.is_empty())
+    }
+
     fn counts(&self) -> String {
         let claims: Vec<ClaimLine> =
             self.sections.iter().flat_map(|section| section.claims.iter().cloned()).collect();
@@ -76,7 +84,9 @@ impl Replication {
         line(&mut html, &format!("<h1>{TITLE}</h1>"));
         line(&mut html, &format!("<p class=\"faint\">{}</p>", escaped(&self.made_by)));
         line(&mut html, &format!("<p>{HOW_TO_READ}</p>"));
-        line(&mut html, &format!("<pre class=\"table\">{}</pre>", escaped(&self.counts())));
+        if self.has_claims() {
+            line(&mut html, &format!("<pre class=\"table\">{}</pre>", escaped(&self.counts())));
+        }
         line(&mut html, "<nav><ul>");
         for (place, section) in self.sections.iter().enumerate() {
             let heading = escaped(&section.heading());
@@ -118,7 +128,9 @@ impl Replication {
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
-        out.push_str(&format!("```text\n{}```\n", self.counts()));
+        if self.has_claims() {
+            out.push_str(&format!("```text\n{}```\n", self.counts()));
+        }
         for section in &self.sections {
             out.push_str(&format!("\n## {}\n\n", section.heading()));
             out.push_str(&format!("To compute this again: `{}`\n\n", section.command));
@@ -135,6 +147,9 @@ impl Replication {
             ));
             if !section.claims.is_empty() {
                 out.push_str(&claims_markdown(&section.claims));
+            }
+            if let Some(command) = &section.judged_by {
+                out.push_str(&format!("{JUDGED_BY} `{command}`.\n"));
             }
             for cause in &section.causes {
                 out.push_str(&format!("\n{cause}\n"));
@@ -167,6 +182,9 @@ fn body(html: &mut String, section: &ReplicationSection) {
     line(html, &format!("<pre class=\"table\">{table}</pre></details>"));
     if !section.claims.is_empty() {
         claims(html, &section.claims);
+    }
+    if let Some(command) = &section.judged_by {
+        line(html, &format!("<p>{JUDGED_BY} <code>{}</code>.</p>", escaped(command)));
     }
     for cause in &section.causes {
         line(html, &format!("<p>{}</p>", escaped(cause)));
@@ -279,5 +297,21 @@ mod tests {
         ] {
             assert!(markdown.contains(wanted), "{wanted} is missing");
         }
+    }
+
+    #[test]
+    fn a_report_without_claims_counts_none_and_says_where_they_are_judged() {
+        let report = Replication {
+            verdicts: vec!["holds".to_owned()],
+            sections: vec![ReplicationSection {
+                judged_by: Some("bbrlab reproduce a.b".to_owned()),
+                ..ReplicationSection::default()
+            }],
+            ..Replication::default()
+        };
+        let (html, markdown) = (report.page(), report.markdown("figures"));
+        assert!(!html.contains("no verdict") && !markdown.contains("no verdict"));
+        assert!(markdown.contains("first form: `bbrlab reproduce a.b`."), "{markdown}");
+        assert!(html.contains("first form: <code>bbrlab reproduce a.b</code>."), "{html}");
     }
 }

@@ -11,6 +11,7 @@ use super::sensitivity::Sensitivity;
 use super::{ReproduceOptions, Reproduced, Work};
 use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
+use crate::papers::papers;
 use crate::provenance::{COMMIT, VERSION};
 
 /// An experiment, its claims and what makes its artifacts.
@@ -26,6 +27,16 @@ pub struct Told {
     pub sensitivity: Vec<Sensitivity>,
     /// What the runs took with which claims, artifacts and choices were looked at beyond the experiment's own.
     pub switched: Work,
+}
+
+impl Told {
+    /// The experiment that judges the claims, where this is another form of it.
+    #[must_use]
+    pub fn judged_by(&self) -> Option<&'static str> {
+        let mut all = papers().iter().flat_map(|paper| &paper.experiments);
+        let experiment = all.find(|it| it.id == self.reproduced.id && it.form.is_some())?;
+        self.claims.is_empty().then(|| experiment.of())
+    }
 }
 
 impl Reproduced {
@@ -161,6 +172,7 @@ fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection,
         items: items(reproduced)?,
         rows: reproduced.rows.clone(),
         claims: one.claims.iter().map(Judged::line).collect(),
+        judged_by: one.judged_by().map(|id| format!("bbrlab reproduce {id}")),
         causes: one.explained.iter().map(paragraph).collect(),
         sensitivity: sensitivity_table(&one.sensitivity),
         command,
