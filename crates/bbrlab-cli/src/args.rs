@@ -154,7 +154,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_name = "PAPER[.EXPERIMENT]")]
     pub(crate) names: Vec<String>,
     /// Seeds per point [default: 5, or 1 at 1 Gbit/s and above]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seeds)]
     pub(crate) seeds: Option<u64>,
     /// One seed, no points at 1 Gbit/s, and runs of 30 s where figures settle early; claims that this touches
     /// get no verdict
@@ -166,6 +166,9 @@ pub(crate) struct ReproduceArgs {
     /// Which verdicts hang on what the papers leave unstated (first seed, unless --seeds is given)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) sensitivity: bool,
+    /// Taken only to say that `run` does it
+    #[arg(long, value_name = "KEY=VALUE", hide = true)]
+    pub(crate) set: Vec<String>,
     /// Write the report as one self-contained page, with pictures
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
@@ -416,6 +419,12 @@ pub(crate) struct BenchCaseArgs {
     /// Folder for the files of the run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// A number of seeds.
+fn seeds(text: &str) -> Result<u64, String> {
+    let seeds = text.parse().ok().filter(|seeds| (1..=100_000).contains(seeds));
+    seeds.ok_or_else(|| "expected a whole number from 1 to 100000".to_owned())
 }
 
 /// A count of packets: `5000000`, `1e11`, `2.5e9`.

@@ -25,6 +25,7 @@ const WIDTH: usize = 100;
 
 pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     let experiments = select(&args.names)?;
+    refuse_set(args, &experiments)?;
     let running = &args.running;
     let options = ReproduceOptions {
         seeds: args.seeds,
@@ -100,6 +101,21 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         return Err(Stopped::Status(1));
     }
     Ok(())
+}
+
+/// `--set`: experiments are run as they are.
+fn refuse_set(args: &ReproduceArgs, experiments: &[&Experiment]) -> Result<(), LabError> {
+    let Some(set) = args.set.first() else { return Ok(()) };
+    let scenario = match (args.names.as_slice(), experiments) {
+        ([], _) => "SCENARIO",
+        (_, experiments) => {
+            experiments.iter().flat_map(|it| &it.scenarios).next().map_or("SCENARIO", |&id| id)
+        }
+    };
+    Err(LabError::Usage(format!(
+        "`--set {set}`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: \
+         bbrlab run {scenario} --set {set}"
+    )))
 }
 
 fn one(

@@ -220,13 +220,33 @@ fn command_lines() {
             bbrlab run examples.dumbbell --limit 1000 | exit 2
                 error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
             bbrlab reproduce kato2025 --limit 1e6 | exit 2
-                error: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
+                error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
             bbrlab reproduce nobody2020 | exit 2
                 error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single-flo | exit 2
                 error: `lanigan2020.single-flo`: no such paper or experiment (did you mean `lanigan2020.single-flow`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce mahmud2020.sim-congested --seeds 0 | exit 2
-                error: invalid value '0' for '--seeds <N>': 0 is not in 1..=100000
+                error: invalid value '0' for '--seeds <N>': expected a whole number from 1 to 100000
+            bbrlab reproduce kato2025 --seeds -1 | exit 2
+                error: invalid value '-1' for '--seeds <N>': expected a whole number from 1 to 100000
+            bbrlab reproduce kato2025 --seeds 99999999999999999999 | exit 2
+                error: invalid value '99999999999999999999' for '--seeds <N>': expected a whole number from 1 to 100000
+            bbrlab reproduce kato2025 --seeds 100000 | exit 2
+                error: kato2025.sixteen-340 with 100000 seeds a point: this takes about 1.2e12 data packets, more than the limit of 1e10; raise it with --limit 1.3e12
+            bbrlab reproduce kato2025 --set x=y | exit 2
+                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run kato2025.sixteen-340 --set x=y
+            bbrlab reproduce --set x=y | exit 2
+                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run SCENARIO --set x=y
+            bbrlab reproduce mahmud2020.c18 | exit 2
+                error: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
+            bbrlab reproduce kato2025.a01 | exit 2
+                error: `kato2025.a01` is an artifact; claims about it are judged by `bbrlab reproduce kato2025.ported kato2025.sixteen-340`
+            bbrlab reproduce contradictions.x08 | exit 2
+                error: `contradictions.x08` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` tells what comes of it
+            bbrlab reproduce contradictions.x14 | exit 2
+                error: `contradictions.x14` is a contradiction between papers without a scenario; its sides are piotrowska2024.c02, song2021.c44
+            bbrlab reproduce examples.dumbbell | exit 2
+                error: `examples.dumbbell` is a scenario, and no experiment of a paper; `bbrlab run examples.dumbbell` runs it
             mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
                 error: report.html is a folder; name a file
             : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
 use bbrlab_run::Run;
-use bbrlab_scenario::{Scenario, ScenarioErrors, nearest};
+use bbrlab_scenario::{BUILTINS, Scenario, ScenarioErrors, nearest};
 
 pub use self::by_hand::ByHand;
 pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderSetting, Verdict};
@@ -47,7 +47,7 @@ use crate::batch::{Batch, BatchOptions, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
 pub use crate::papers::Key;
-use crate::papers::{Experiment, papers};
+use crate::papers::{Contradiction, Experiment, contradictions, papers};
 use crate::pool::Progress;
 use crate::stop::Stop;
 
@@ -124,15 +124,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
         let named: Vec<&'static Experiment> = match (all.find(|e| e.id == *name), paper) {
             (Some(experiment), _) => vec![experiment],
             (None, Some(paper)) => paper.experiments.iter().collect(),
-            (None, None) => {
-                let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
-                return Err(LabError::Usage(format!(
-                    "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists \
-                     their experiments",
-                    did_you_mean(name),
-                    keys.join(", ")
-                )));
-            }
+            (None, None) => return Err(LabError::Usage(not_an_experiment(name))),
         };
         for experiment in named {
             if !selected.iter().any(|e| e.id == experiment.id) {
@@ -141,6 +133,57 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
         }
     }
     Ok(selected)
+}
+
+/// What a name is that is neither a paper's nor an experiment's, and what would be right.
+fn not_an_experiment(name: &str) -> String {
+    let mut claims = papers().iter().flat_map(|paper| &paper.claims);
+    if let Some(claim) = claims.find(|claim| claim.id == name) {
+        let experiment = &claim.experiment;
+        return format!(
+            "`{name}` is a claim; it is judged with its experiment, by `bbrlab reproduce {experiment}`"
+        );
+    }
+    if papers().iter().any(|paper| paper.artifacts.iter().any(|it| it.id == name)) {
+        let claims = papers().iter().flat_map(|paper| &paper.claims);
+        let seen = claims.filter(|claim| claim.see.iter().any(|id| id == name));
+        let experiments: BTreeSet<&str> = seen.map(|claim| claim.experiment.as_str()).collect();
+        let experiments: Vec<&str> = experiments.into_iter().collect();
+        return match experiments.as_slice() {
+            [] => format!("`{name}` is an artifact that no claim is about; nothing is run for it"),
+            all => format!(
+                "`{name}` is an artifact; claims about it are judged by `bbrlab reproduce {}`",
+                all.join(" ")
+            ),
+        };
+    }
+    let is_contradiction = |it: &&Contradiction| name == format!("contradictions.{}", it.id);
+    let contradiction = contradictions().iter().find(is_contradiction);
+    let is_scenario = BUILTINS.iter().any(|builtin| builtin.id == name);
+    match (contradiction, is_scenario) {
+        (Some(_), true) => format!(
+            "`{name}` is a contradiction between papers, of which no paper printed an experiment; \
+             `bbrlab run {name}` runs its scenario, and `docs/contradictions.md` tells what comes of it"
+        ),
+        (Some(_), false) => format!(
+            "`{name}` is a contradiction between papers without a scenario; its sides are {}",
+            contradiction.map_or_else(String::new, |it| it.sides.join(", "))
+        ),
+        (None, true) => {
+            format!(
+                "`{name}` is a scenario, and no experiment of a paper; `bbrlab run {name}` runs it"
+            )
+        }
+        (None, false) => {
+            let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
+            format!(
+                "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists \
+                 their experiments",
+                did_you_mean(name),
+                keys.join(", ")
+            )
+        }
+    }
 }
 
 /// The paper or experiment whose name is nearest to a wrong one, as a question.
@@ -242,7 +285,7 @@ fn run_scenario(
 ) -> Result<Option<(Scenario, Batch)>, LabError> {
     let seeds = options.seeds.unwrap_or(if options.quick { 1 } else { DEFAULT_SEEDS });
     let scenario = seeded(id, sets, seeds, options.seed)?;
-    let mut only = BTreeSet::new();
+    let mut points = Vec::new();
     for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {
         let is_repeated = options.quick && quick::is_repeated(id, &scenario.run(first));
         if is_repeated || is_left_out(&scenario, first) {
@@ -250,12 +293,16 @@ fn run_scenario(
         }
         // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.
         let is_one = options.seeds.is_none() && is_fast(&scenario.run(first));
-        only.extend(first..first + if is_one { 1 } else { scenario.repeat() });
+        points.push(first..first + if is_one { 1 } else { scenario.repeat() });
     }
-    if only.is_empty() {
+    if points.is_empty() {
         return Ok(None);
     }
-    check_limit(&scenario.estimate(), options.jobs, options.limit)?;
+    check_limit(&scenario.estimate(), options.jobs, options.limit).map_err(|error| {
+        let plural = if seeds == 1 { "" } else { "s" };
+        LabError::Usage(format!("{id} with {seeds} seed{plural} a point: {error}"))
+    })?;
+    let only: BTreeSet<u64> = points.into_iter().flatten().collect();
     // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
     let own = if scenario.runs() == 1 {
         default_out(&scenario)
