@@ -112,8 +112,8 @@ fn every_built_in_scenario_can_be_run() {
         ecn.bbr3: 2 runs, 2 flows, 247688 packets
         ecn.dctcp: 2 runs, 2 flows, 247688 packets
         ecn.cubic: 2 runs, 2 flows, 247688 packets
-        queues.vs-cubic: 150 runs, 2 flows, 64382800 packets
-        queues.alone: 150 runs, 1 flows, 64215300 packets
+        queues.vs-cubic: 165 runs, 2 flows, 70821080 packets
+        queues.alone: 165 runs, 1 flows, 70636830 packets
         examples.dumbbell: 1 runs, 1 flows, 16490 packets
         examples.bbr3-vs-cubic: 30 runs, 2 flows, 3684360 packets
         examples.completion-times: 3 runs, 1 flows, 186122 packets
