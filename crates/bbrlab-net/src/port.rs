@@ -83,6 +83,11 @@ impl<P: Load> Port<'_, P> {
         self.net.count_events(1);
     }
 
+    /// Does not count this event, which a host has scheduled for the time of another to end that one: the two are one.
+    pub fn uncount_event(&mut self) {
+        self.net.uncount_event();
+    }
+
     /// Disarms a timer.
     #[inline]
     pub fn disarm(&mut self, flow: FlowId, side: Side, timer: u8) {

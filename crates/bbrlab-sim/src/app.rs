@@ -17,6 +17,8 @@ pub(crate) enum Token {
     Stop = 3,
     /// A flow comes, of a source with arrivals.
     Arrive = 4,
+    /// Write on: the socket has become writable at this instant.
+    Wake = 5,
 }
 
 impl Token {
@@ -27,6 +29,7 @@ impl Token {
             2 => Self::Toggle,
             3 => Self::Stop,
             4 => Self::Arrive,
+            5 => Self::Wake,
             _ => unreachable!("only the sim schedules application events"),
         }
     }

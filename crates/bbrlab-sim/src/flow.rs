@@ -156,6 +156,8 @@ pub(crate) struct Flow {
     is_in_past: bool,
     /// Whether it sends datagrams.
     pub(crate) is_udp: bool,
+    /// Whether the application was woken at this instant and has not run yet.
+    is_app_woken: bool,
 }
 
 impl Flow {
@@ -196,6 +198,7 @@ impl Flow {
             at_end: None,
             is_in_past: false,
             is_udp: setup.is_udp,
+            is_app_woken: false,
             data_arrivals: 0,
             bytes_at_last_start: 0,
             bytes_at_ss: 0,
@@ -405,12 +408,37 @@ impl Flow {
             self.sender.on_segment(end.now(), &wire::arrived(packet), &mut end);
         }
         if self.sender.app_is_ready() {
-            self.sender.run_app(end.now(), &mut end);
+            self.wake_app(port);
         }
         let rtt = self.sender.take_rtt_sample();
         self.note(now, rtt);
         self.arm_pacing_unless_idle(port);
         self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
+    }
+
+    /// The socket has become writable. The application runs when the host has handled all that comes at this instant, as a
+    /// process does that an interrupt has woken: of ACKs that come together it sees none before the last. ns-3's is called
+    /// at once.
+    #[inline(never)]
+    fn wake_app(&mut self, port: &mut Port<'_, Payload>) {
+        if self.sender.calls_app() {
+            let mut end = self.sender_end.end(port);
+            self.sender.run_app(end.now(), &mut end);
+        } else if !self.is_app_woken {
+            self.is_app_woken = true;
+            port.schedule(self.id(), port.now(), Token::Wake as u32);
+        }
+    }
+
+    /// The application, which was woken at this instant, runs. That belongs to the event which has woken it.
+    fn run_woken_app(&mut self, port: &mut Port<'_, Payload>) {
+        self.is_app_woken = false;
+        port.uncount_event();
+        if self.sender.app_is_ready() {
+            let mut end = self.sender_end.end(port);
+            self.sender.run_app(end.now(), &mut end);
+            self.note_without_rtt(port.now());
+        }
     }
 
     /// Before an event of the sender: a pacing timer that is not in the event queue, and was due before, has fired.
@@ -551,7 +579,7 @@ impl Flow {
         let mut end = self.sender_end.end(port);
         self.sender.on_timer(end.now(), timer, &mut end);
         if self.sender.app_is_ready() {
-            self.sender.run_app(end.now(), &mut end);
+            self.wake_app(port);
         }
         // A timer leaves the RTT as it is, and mostly cwnd.
         debug_assert_eq!(self.sender.conn().srtt_us, srtt_us);
@@ -599,6 +627,10 @@ impl Flow {
         let now = port.now();
         if self.is_udp {
             return self.act_with_datagrams(port, token, class);
+        }
+        if token == Token::Wake {
+            self.run_woken_app(port);
+            return false;
         }
         if token == Token::Stop {
             self.sender.stop_writing();

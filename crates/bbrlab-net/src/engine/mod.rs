@@ -211,6 +211,11 @@ impl<P: Load> Network<P> {
         self.events += events;
     }
 
+    /// Takes the event that is being handled out of the count: it is a part of one before it.
+    pub(crate) fn uncount_event(&mut self) {
+        self.events -= 1;
+    }
+
     /// The digest of all records so far.
     pub fn digest(&mut self) -> Digest {
         self.settle_all();

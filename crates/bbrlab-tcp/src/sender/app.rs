@@ -115,6 +115,13 @@ impl Sender {
         !self.sndbuf.is_full() && self.state == State::Established && self.app.has_more()
     }
 
+    /// Whether a socket that has become writable calls the application at once, as ns-3's does; others wake a process.
+    #[must_use]
+    #[inline]
+    pub fn calls_app(&self) -> bool {
+        self.sndbuf.counts_payload()
+    }
+
     /// The application runs: it writes what it has until the buffer is full.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
