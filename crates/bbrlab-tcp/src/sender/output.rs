@@ -3,7 +3,9 @@
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
-//! Deviations: none.
+//! Deviations:
+//! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues never hold one back. In Linux
+//!    they do while ACKs that have come at the same instant are still to be handled: `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
