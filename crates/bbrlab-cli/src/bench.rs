@@ -2,7 +2,7 @@
 //! measured. What a packet costs in instructions and misses is counted by `cargo xtask bench`, which has its document
 //! printed here.
 
-use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -73,9 +73,9 @@ fn measure(args: &BenchArgs, output: &mut Output) -> Result<Vec<BenchResult>, St
             output.note(&format!("{}: {} ({sim_s} s simulated)", case.name, case.title()));
         }
         // Other programs only ever make a process slower, so the fastest one is the measurement.
-        let mut best = in_a_process(case)?;
+        let mut best = in_a_process(case, output.again())?;
         for _ in 1..args.repeat {
-            let other = in_a_process(case)?;
+            let other = in_a_process(case, output.again())?;
             if other.cpu_s < best.cpu_s {
                 best = other;
             }
@@ -197,11 +197,14 @@ fn ratio_words(ratios: &[Ratios]) -> String {
     table.render_in(None)
 }
 
-fn in_a_process(case: &BenchCase) -> Result<BenchResult, Stopped> {
+fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Stopped> {
     let failed =
         |reason: String| Stopped::Lab(LabError::Failed(format!("case {}: {reason}", case.name)));
-    let exe = env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let output = Command::new(exe)
+    let Some((program, words)) = again.split_first() else {
+        return Err(failed("it is measured from the command line".to_owned()));
+    };
+    let output = Command::new(program)
+        .args(words)
         .args(["bench-case", case.name])
         .stderr(Stdio::inherit())
         .output()

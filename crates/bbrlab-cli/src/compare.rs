@@ -28,7 +28,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     if args.json {
         return output.json(&comparison);
     }
-    let width = if args.wide { None } else { Output::width() };
+    let width = if args.wide { None } else { output.width() };
     let names: Vec<String> = args
         .folders
         .iter()

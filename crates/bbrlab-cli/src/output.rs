@@ -1,10 +1,10 @@
 //! Results on standard output, messages on standard error, and the exit status.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use bbrlab_lab::LabError;
+use bbrlab_lab::{LabError, Stop};
 use serde::Serialize;
 
 /// Why a verb ended early.
@@ -35,38 +35,83 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
 /// A table is not made narrower than this: its lines wrap instead.
 const NARROWEST: usize = 40;
 
-/// Standard output and standard error.
+/// Who has called.
+enum Caller {
+    /// A user, at standard output and standard error.
+    User {
+        out: io::BufWriter<io::Stdout>,
+        /// How this program is called again: a program and its first words.
+        again: Vec<OsString>,
+    },
+    /// Another program, which takes what is printed and says when to stop.
+    Program { text: Vec<u8>, stop: Stop },
+}
+
+/// Where results and messages go, and where a request to stop comes from.
 pub(crate) struct Output {
-    out: io::BufWriter<io::Stdout>,
+    caller: Caller,
 }
 
 impl Output {
-    pub(crate) fn new() -> Self {
-        Self { out: io::BufWriter::new(io::stdout()) }
+    /// For a user.
+    pub(crate) fn of_user(again: Vec<OsString>) -> Self {
+        Self { caller: Caller::User { out: io::BufWriter::new(io::stdout()), again } }
+    }
+
+    /// For another program.
+    pub(crate) fn of_program(stop: Stop) -> Self {
+        Self { caller: Caller::Program { text: Vec::new(), stop } }
     }
 
     /// The width of the terminal that tables are for; none if standard output goes elsewhere.
-    pub(crate) fn width() -> Option<usize> {
+    pub(crate) fn width(&self) -> Option<usize> {
+        let Caller::User { .. } = self.caller else { return None };
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
         Some(usize::from(width.0).max(NARROWEST))
     }
 
+    /// Ends a command early. What is complete is kept. From now on, a user's Ctrl-C asks for it.
+    pub(crate) fn stop(&self) -> Result<Stop, LabError> {
+        match &self.caller {
+            Caller::User { .. } => Stop::on_interrupt()
+                .map_err(|error| LabError::Failed(format!("cannot listen for Ctrl-C: {error}"))),
+            Caller::Program { stop, .. } => Ok(stop.clone()),
+        }
+    }
+
+    /// How this program is called again: a program and its first words. Another program's user has no use for that.
+    pub(crate) fn again(&self) -> &[OsString] {
+        match &self.caller {
+            Caller::User { again, .. } => again,
+            Caller::Program { .. } => &[],
+        }
+    }
+
+    fn out(&mut self) -> &mut dyn Write {
+        match &mut self.caller {
+            Caller::User { out, .. } => out,
+            Caller::Program { text, .. } => text,
+        }
+    }
+
     /// A result.
     pub(crate) fn text(&mut self, text: &str) -> Verdict {
-        self.out.write_all(text.as_bytes()).map_err(Stopped::Output)
+        self.out().write_all(text.as_bytes()).map_err(Stopped::Output)
     }
 
     /// The one document of `--json`.
     pub(crate) fn json(&mut self, document: &impl Serialize) -> Verdict {
-        let written = serde_json::to_writer_pretty(&mut self.out, document);
+        let written = serde_json::to_writer_pretty(self.out(), document);
         written.map_err(|error| Stopped::Output(error.into()))?;
         self.text("\n")
     }
 
     /// A message about what is being done. It is no failure if standard error cannot be written to.
     pub(crate) fn note(&mut self, text: &str) {
-        let _ = self.out.flush();
-        let _ = writeln!(anstream::stderr(), "{text}");
+        if let Caller::User { out, .. } = &mut self.caller {
+            let _ = out.flush();
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
     }
 
     /// Says of which sweeps runs are missing.
@@ -76,21 +121,31 @@ impl Output {
         }
     }
 
+    /// What was printed for another program.
+    pub(crate) fn answer(self) -> Vec<u8> {
+        match self.caller {
+            Caller::User { .. } => Vec::new(),
+            Caller::Program { text, .. } => text,
+        }
+    }
+
     /// Reports how the verb ended, and gives the exit status.
-    pub(crate) fn end(mut self, result: Verdict) -> ExitCode {
-        let flushed = self.out.flush().map_err(Stopped::Output);
-        // Do not try to write the rest a second time when the buffer is dropped.
-        let (_, _) = self.out.into_parts();
+    pub(crate) fn end(mut self, result: Verdict) -> u8 {
+        let flushed = self.out().flush().map_err(Stopped::Output);
+        if let Caller::User { out, .. } = self.caller {
+            // Do not try to write the rest a second time when the buffer is dropped.
+            let (_, _) = out.into_parts();
+        }
         match result.and(flushed) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(Stopped::Status(status)) => ExitCode::from(status),
+            Ok(()) => 0,
+            Err(Stopped::Status(status)) => status,
             // The reader has closed the pipe (`bbrlab list | head -1`).
             Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                ExitCode::SUCCESS
+                0
             }
             Err(Stopped::Output(error)) => {
                 complain(&format!("cannot write to standard output: {}", plain(&error)));
-                ExitCode::from(1)
+                1
             }
             Err(Stopped::Lab(error)) => {
                 match &error {
@@ -100,7 +155,7 @@ impl Output {
                     }
                     error => complain(&error.to_string()),
                 }
-                ExitCode::from(error.exit_status())
+                error.exit_status()
             }
         }
     }

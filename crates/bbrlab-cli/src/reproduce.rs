@@ -15,7 +15,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::ReproduceArgs;
-use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 use crate::run::jobs;
@@ -36,7 +35,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         pictures: !running.no_pictures,
         jobs: jobs(running),
         limit: running.limit,
-        stop: on_interrupt()?,
+        stop: output.stop()?,
     };
     let files: Vec<&PathBuf> = [&args.html, &args.markdown].into_iter().flatten().collect();
     check_reports(&files)?;

@@ -11,7 +11,6 @@ use bbrlab_run::RunsDocument;
 use bbrlab_scenario::Scenario;
 
 use crate::args::{RunArgs, Running};
-use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict};
 use crate::progress::Bar;
 
@@ -27,9 +26,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     let estimates = scenarios.iter().map(|named| named.scenario.estimate());
     let whole = estimates.reduce(bbrlab_scenario::Estimate::and).unwrap_or_default();
     check_limit(&whole, jobs, args.running.limit)?;
-    let stop = on_interrupt()?;
+    let stop = output.stop()?;
     let several = scenarios.len() > 1;
-    let width = if args.wide { None } else { Output::width() };
+    let width = if args.wide { None } else { output.width() };
     let mut document = RunsDocument {
         version: VERSION.to_owned(),
         commit: COMMIT.to_owned(),

@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::{Against, ValidateArgs};
-use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 
 /// At most this many damaged files are listed.
@@ -20,7 +19,7 @@ const DAMAGED_SHOWN: usize = 10;
 pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
     match &args.against {
         Against::Golden { dirs, only, json } => {
-            let golden = validate_golden(dirs, only, processors(), &on_interrupt()?)?;
+            let golden = validate_golden(dirs, only, processors(), &output.stop()?)?;
             if *json {
                 output.json(&document(&golden))?;
             } else {
@@ -30,7 +29,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
         }
         Against::Linux(args) => crate::validate_linux::validate(args, output),
         Against::Packets { dirs, json } => {
-            let replayed = validate_packets(dirs, processors(), &on_interrupt()?)?;
+            let replayed = validate_packets(dirs, processors(), &output.stop()?)?;
             if *json {
                 output.json(&packets::document(&replayed))?;
             } else {
@@ -39,7 +38,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             packets::verdict(&replayed, output)
         }
         Against::Queues { dirs, json } => {
-            let replayed = validate_queues(dirs, processors(), &on_interrupt()?)?;
+            let replayed = validate_queues(dirs, processors(), &output.stop()?)?;
             if *json {
                 output.json(&queues::document(&replayed))?;
             } else {

@@ -12,7 +12,6 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::interrupt::on_interrupt;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 
@@ -51,7 +50,7 @@ pub(crate) struct LinuxArgs {
 }
 
 pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
-    let stop = on_interrupt()?;
+    let stop = output.stop()?;
     let options = LinuxOptions {
         only: args.only.clone(),
         seeds: Some(args.seeds),

@@ -1,0 +1,89 @@
+//! The `bbrlab` command: parse, call, print. A library, because the Python package has the same command.
+//!
+//! Results go to standard output, messages to standard error. Exit status: 0 done, 1 the run or a
+//! check failed, 2 bad usage or bad input, 130 interrupted.
+
+mod args;
+mod bench;
+mod check;
+mod compare;
+mod list;
+mod output;
+mod plot;
+mod progress;
+mod reproduce;
+mod run;
+mod show;
+mod validate;
+mod validate_linux;
+
+use std::ffi::OsString;
+
+use bbrlab_lab::{LabError, Stop};
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::args::{Cli, Verb};
+use crate::output::{Output, Stopped, Verdict};
+
+/// Does what a user's command line asks for, of which the first word is the program's name; the exit status. `again` is how the
+/// same program is called again: a program, and words that come before those of the command line.
+#[must_use]
+pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Help and version are answers as well. Nothing can be done about a terminal that is gone.
+            let _ = answer.print();
+            return u8::try_from(answer.exit_code()).unwrap_or(2);
+        }
+    };
+    let mut output = Output::of_user(again.to_vec());
+    let result = call(&cli.verb, &mut output);
+    output.end(result)
+}
+
+/// The same for another program, which gets what is printed; messages and progress are left out. The first word is a verb.
+///
+/// # Errors
+/// If the words are wrong, or what the verb does fails or is stopped.
+pub fn answer<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    stop: &Stop,
+) -> Result<String, LabError> {
+    let words = std::iter::once("bbrlab").chain(words);
+    let cli = Cli::try_parse_from(words).map_err(|error| {
+        let text = error.render().to_string();
+        LabError::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned())
+    })?;
+    let mut output = Output::of_program(stop.clone());
+    match call(&cli.verb, &mut output) {
+        // What was printed says what its status says.
+        Ok(()) | Err(Stopped::Status(_)) => {}
+        Err(Stopped::Lab(error)) => return Err(error),
+        Err(Stopped::Output(error)) => return Err(LabError::Failed(error.to_string())),
+    }
+    Ok(String::from_utf8_lossy(&output.answer()).into_owned())
+}
+
+fn call(verb: &Verb, output: &mut Output) -> Verdict {
+    match verb {
+        Verb::Run(args) => run::run(args, output),
+        Verb::Reproduce(args) => reproduce::reproduce(args, output),
+        Verb::List(args) => list::list(args, output),
+        Verb::Show(args) => show::show(args, output),
+        Verb::New(args) => show::new(args, output),
+        Verb::Check(args) => check::check(args, output),
+        Verb::Validate(args) => validate::validate(args, output),
+        Verb::Plot(args) => plot::plot(args, output),
+        Verb::Export(args) => plot::export(args, output),
+        Verb::Compare(args) => compare::compare(args, output),
+        Verb::Report(args) => plot::report(args, output),
+        Verb::Bench(args) => bench::bench(args, output),
+        Verb::BenchCase(args) => bench::one(args, output),
+        Verb::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "bbrlab", &mut script);
+            output.text(&String::from_utf8_lossy(&script))
+        }
+    }
+}
