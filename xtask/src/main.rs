@@ -10,6 +10,7 @@ mod dependencies;
 mod disciplines;
 mod mutants;
 mod pages;
+mod python;
 mod replication;
 mod rooms;
 mod source;
@@ -19,10 +20,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines>
-  check   format, room map, lints, all tests, documents, debug and release builds agree, speed
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines>
+  check   format, room map, lints, all tests, documents, debug and release builds agree, Python, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
+  python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
   profile where the instructions of a packet go, by group and by file
   growth  what a packet costs as flows become more and faster; writes results/growth.json
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         "explanations" => {
             replication::keep_explanations(&root(), &env::args().skip(2).collect::<Vec<_>>())
         }
+        "python" => python::check(&root()),
         "disciplines" => disciplines::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
@@ -74,6 +77,7 @@ fn check() -> Result<(), String> {
         "-D warnings -A rustdoc::broken_intra_doc_links -A rustdoc::private_intra_doc_links";
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", flags)])?;
     step("debug and release builds agree", builds_agree::check(&root()))?;
+    step("python", python::check(&root()))?;
     step("speed", bench::gate(&root()))
 }
 

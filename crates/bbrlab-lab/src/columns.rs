@@ -1,4 +1,4 @@
-//! `summary.parquet`: the records of runs as columns, one row per flow.
+//! The records of runs as columns: one row per flow, as in `summary.parquet`, or one per link.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -27,17 +27,12 @@ pub(crate) fn write_summary(
     origin: Origin<'_>,
 ) -> io::Result<()> {
     let rows = runs.iter().map(|run| run.flows.len()).sum();
-    let swept = Swept::new(runs);
-    let mut parts = Parts { runs, flows: 0 };
-    let first = columns(&parts.next(), &swept, rows == 0);
+    let mut parts = flow_columns(runs);
+    let first = parts.next().expect("without rows there are columns of none");
     let mut file = ParquetWriter::new(out, &first, rows, origin)?;
     file.group(&first)?;
-    loop {
-        let part = parts.next();
-        if part.is_empty() {
-            break;
-        }
-        file.group(&columns(&part, &swept, false))?;
+    for part in parts {
+        file.group(&part)?;
     }
     file.finish()
 }
@@ -47,6 +42,72 @@ pub(crate) fn write_summary(
 struct RowsOfRun<'a> {
     run: &'a RunSummary,
     flows: &'a [FlowSummary],
+}
+
+/// The columns of `summary.parquet`, for some thousand rows at a time; once those of no rows, if there are none.
+pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
+    let swept = Swept::new(runs);
+    let is_empty = runs.iter().all(|run| run.flows.is_empty());
+    let mut parts = Parts { runs, flows: 0 };
+    let mut is_first = true;
+    std::iter::from_fn(move || {
+        let part = parts.next();
+        let is_wanted = !part.is_empty() || is_first;
+        is_first = false;
+        is_wanted.then(|| columns(&part, &swept, is_empty))
+    })
+}
+
+/// The links of runs, one row each: the columns that identify the run, then the link's figures.
+#[must_use]
+pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
+    let swept = Swept::new(runs);
+    let repeats: Vec<Repeated<'_>> =
+        runs.iter().map(|run| Repeated { run, rows: run.links.len() }).collect();
+    let mut columns = names(&repeats, &swept);
+    let links: Vec<Vec<Cell>> = runs.iter().flat_map(|run| run.links.iter().map(cells)).collect();
+    for (at, leaf) in leaves(LinkSummary::FIGURES, "", "_").iter().enumerate() {
+        columns.push(optional(leaf, links.iter().map(|cells| &cells[at])));
+    }
+    columns
+}
+
+/// A run whose figures stand in so many rows.
+#[derive(Clone, Copy)]
+struct Repeated<'a> {
+    run: &'a RunSummary,
+    rows: usize,
+}
+
+impl<'a> From<&RowsOfRun<'a>> for Repeated<'a> {
+    fn from(of: &RowsOfRun<'a>) -> Self {
+        Self { run: of.run, rows: of.flows.len() }
+    }
+}
+
+/// The columns that say of which run a row is.
+fn names(repeats: &[Repeated<'_>], swept: &Swept<'_>) -> Vec<Column> {
+    let rows: usize = repeats.iter().map(|of| of.rows).sum();
+    let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
+    let of_runs = |at: usize| {
+        let per_run = repeats.iter().zip(&cells_of_runs);
+        per_run.flat_map(move |(of, cells)| std::iter::repeat_n(&cells[at], of.rows))
+    };
+    let of_run = of_run();
+    let names = |kind: Kind| {
+        let named = of_run
+            .iter()
+            .enumerate()
+            .filter(move |(_, leaf)| leaf.figure.role == Role::Name && leaf.figure.kind == kind);
+        named.map(|(at, leaf)| required(leaf, of_runs(at)))
+    };
+    let mut columns: Vec<Column> = names(Kind::Word).collect();
+    for (name, value) in [("version", VERSION), ("commit", COMMIT)] {
+        columns.push(Column::new(name, Values::Text(vec![value.into(); rows])));
+    }
+    columns.extend(names(Kind::Whole));
+    columns.extend(swept.columns(repeats, &columns));
+    columns
 }
 
 /// The rows of runs in parts of a bounded size.
@@ -80,27 +141,8 @@ impl<'a> Parts<'a> {
 
 /// The columns of some rows; without flows only those that every run has.
 fn columns(part: &[RowsOfRun<'_>], swept: &Swept<'_>, is_empty: bool) -> Vec<Column> {
-    let rows: usize = part.iter().map(|of| of.flows.len()).sum();
-    let of_run = of_run();
-    let cells_of_runs: Vec<Vec<Cell>> = part.iter().map(|of| cells(of.run)).collect();
-    // One row per flow: each value of a run is repeated for each of its flows.
-    let of_runs = |at: usize| {
-        let per_run = part.iter().zip(&cells_of_runs);
-        per_run.flat_map(move |(of, cells)| std::iter::repeat_n(&cells[at], of.flows.len()))
-    };
-    let names = |kind: Kind| {
-        let named = of_run
-            .iter()
-            .enumerate()
-            .filter(move |(_, leaf)| leaf.figure.role == Role::Name && leaf.figure.kind == kind);
-        named.map(|(at, leaf)| required(leaf, of_runs(at)))
-    };
-    let mut columns: Vec<Column> = names(Kind::Word).collect();
-    for (name, value) in [("version", VERSION), ("commit", COMMIT)] {
-        columns.push(Column::new(name, Values::Text(vec![value.into(); rows])));
-    }
-    columns.extend(names(Kind::Whole));
-    columns.extend(swept.columns(part, &columns));
+    let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
+    let mut columns = names(&repeats, swept);
     if is_empty {
         return columns;
     }
@@ -117,7 +159,13 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept<'_>, is_empty: bool) -> Vec<Col
         }
     }
     drop(groups);
-    for (at, leaf) in of_run.iter().enumerate() {
+    let cells_of_runs: Vec<Vec<Cell>> = part.iter().map(|of| cells(of.run)).collect();
+    // One row per flow: each value of a run is repeated for each of its flows.
+    let of_runs = |at: usize| {
+        let per_run = part.iter().zip(&cells_of_runs);
+        per_run.flat_map(move |(of, cells)| std::iter::repeat_n(&cells[at], of.flows.len()))
+    };
+    for (at, leaf) in of_run().iter().enumerate() {
         if matches!(leaf.figure.role, Role::Given | Role::Result) {
             columns.push(optional(leaf, of_runs(at)));
         }
@@ -189,7 +237,7 @@ fn cells(record: &impl Field) -> Vec<Cell> {
 /// The columns of a series of `run` with, behind them, those that say which run it is: scenario hash, seed and the swept
 /// keys. So the series of many runs can be put together.
 #[must_use]
-pub(crate) fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
+pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     let repeated = |name: &str, cell: Cell| Column::new(name, Values::Repeated(cell, rows));
     let mut own = vec![
@@ -252,7 +300,7 @@ impl<'a> Swept<'a> {
     }
 
     /// The keys that do not have a column already, each quantity also as a number in its base unit.
-    fn columns(&self, part: &[RowsOfRun<'_>], taken: &[Column]) -> Vec<Column> {
+    fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey<'_>| taken.iter().all(|column| column.name != key.name);
         self.0.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
     }
@@ -260,9 +308,9 @@ impl<'a> Swept<'a> {
 
 impl SweptKey<'_> {
     /// The key as it is spelled, then a column for each unit.
-    fn columns(&self, part: &[RowsOfRun<'_>]) -> Vec<Column> {
+    fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
-            std::iter::repeat_n(of.run.point.get(self.name).unwrap_or(&Value::Null), of.flows.len())
+            std::iter::repeat_n(of.run.point.get(self.name).unwrap_or(&Value::Null), of.rows)
         });
         let words = |value: &Value| match value {
             Value::Null => None,
@@ -278,7 +326,7 @@ impl SweptKey<'_> {
         for unit in &self.units {
             let values = part.iter().flat_map(|of| {
                 let found = base_value(of.run, self.name).filter(|(_, of)| of == unit);
-                std::iter::repeat_n(found.map(|(value, _)| value), of.flows.len())
+                std::iter::repeat_n(found.map(|(value, _)| value), of.rows)
             });
             let values = Values::OptFloat(values.collect());
             columns.push(Column::new(format!("{}_{unit}", self.name), values));

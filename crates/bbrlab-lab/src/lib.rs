@@ -61,6 +61,7 @@ pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
+pub use columns::{flow_columns, link_columns, of_series};
 pub use error::LabError;
 pub use execute::{Executed, execute};
 pub use export::export_csv;
@@ -73,7 +74,7 @@ pub use papers::{
     Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,
     contradictions, papers,
 };
-pub use picture_files::{missing_runs, read_results};
+pub use picture_files::{missing_runs, read_results, read_run};
 pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use queues::{QueueReplays, validate_queues};

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
-use bbrlab_run::{Column, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series};
+use bbrlab_run::{
+    Column, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series, Transfers,
+};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
@@ -14,8 +16,8 @@ use crate::named::{Kind, Results, folders_in, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, complete_key, damaged, read_kept,
-    read_sweep,
+    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, TRANSFERS_PARQUET, complete_key,
+    damaged, read_kept, read_sweep,
 };
 
 /// The picture of a run that has just ended.
@@ -299,6 +301,24 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 /// The time series of the flows in a run's folder.
 pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
+}
+
+/// All records in a run's folder.
+///
+/// # Errors
+/// If it is not such a folder, or a file in it is damaged.
+pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
+    let Some(summary) = read_document(folder)?.runs.into_iter().next() else {
+        return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
+    };
+    let transfers = if folder.join(TRANSFERS_PARQUET).exists() {
+        read_columns(folder, TRANSFERS_PARQUET, Transfers::FIGURES, Transfers::from_columns)?
+    } else {
+        Transfers::default()
+    };
+    let queue =
+        read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
+    Ok(RunResult { summary, series: read_series(folder)?, queue, transfers })
 }
 
 /// The records in one of a run's Parquet files, from the columns of these names. What the file says of its run in each row

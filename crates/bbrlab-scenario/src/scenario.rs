@@ -143,6 +143,15 @@ impl Scenario {
         Self::parse_at_most(FILE_BYTES_MAX, name, origin, text, dir, sets)
     }
 
+    /// Reads the text of [`Self::to_toml`] again, which is longer than other scenarios if it holds traces, and applies the values
+    /// of `--set key=value`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn parse_kept(name: &str, text: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        Self::parse_at_most(KEPT_BYTES_MAX, name, name, text, None, sets)
+    }
+
     fn parse_at_most(
         bytes_max: u64,
         name: &str,

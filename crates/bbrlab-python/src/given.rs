@@ -1,0 +1,166 @@
+//! Python's values as TOML: what a scenario is given as keywords or a dict, and the values of single keys.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyFloat, PyInt, PyMapping, PySequence, PyString};
+use toml::Value;
+
+/// Values deeper inside each other are a mistake, such as a list that contains itself.
+const DEPTH_MAX: usize = 16;
+
+/// What Python gives, in its order.
+enum Given {
+    Leaf(Value),
+    List(Vec<Given>),
+    Table(Vec<(String, Given)>),
+}
+
+/// A scenario as the text of a file: a section for each table, and a line for each key.
+pub(crate) fn document(given: &Bound<'_, PyMapping>) -> PyResult<String> {
+    let (mut lines, mut sections) = (String::new(), String::new());
+    for (key, value) in table(given, "", DEPTH_MAX)? {
+        let name = quoted(&key);
+        match value {
+            Given::Table(keys) => section(&mut sections, &format!("[{name}]"), &keys),
+            Given::List(values)
+                if !values.is_empty()
+                    && values.iter().all(|value| matches!(value, Given::Table(_))) =>
+            {
+                for value in &values {
+                    let Given::Table(keys) = value else { continue };
+                    section(&mut sections, &format!("[[{name}]]"), keys);
+                }
+            }
+            value => lines.push_str(&format!("{name} = {}\n", inline(&value))),
+        }
+    }
+    Ok(lines + &sections)
+}
+
+fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
+    text.push_str(&format!("\n{head}\n"));
+    for (key, value) in keys {
+        text.push_str(&format!("{} = {}\n", quoted(key), inline(value)));
+    }
+}
+
+/// The keys of a mapping, each with its value on one line.
+pub(crate) fn pairs(given: &Bound<'_, PyMapping>, at: &str) -> PyResult<Vec<(String, String)>> {
+    let table = table(given, at, DEPTH_MAX)?;
+    Ok(table.into_iter().map(|(key, value)| (key, inline(&value))).collect())
+}
+
+/// A value on one line.
+pub(crate) fn value(given: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
+    Ok(inline(&value_within(given, at, DEPTH_MAX)?))
+}
+
+fn inline(given: &Given) -> String {
+    match given {
+        Given::Leaf(value) => value.to_string(),
+        Given::List(values) => {
+            format!("[{}]", values.iter().map(inline).collect::<Vec<_>>().join(", "))
+        }
+        Given::Table(keys) => {
+            let keys = keys.iter().map(|(key, value)| format!("{} = {}", quoted(key), inline(value)));
+            format!("{{ {} }}", keys.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// A key as TOML has it.
+fn quoted(key: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(is_bare) {
+        return key.to_owned();
+    }
+    Value::String(key.to_owned()).to_string()
+}
+
+fn table(given: &Bound<'_, PyMapping>, at: &str, depth: usize) -> PyResult<Vec<(String, Given)>> {
+    let mut table = Vec::new();
+    for item in given.items()?.try_iter()? {
+        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+        let Ok(key) = key.extract::<String>() else {
+            let place = if at.is_empty() { "a scenario" } else { at };
+            return Err(PyTypeError::new_err(format!(
+                "{place}: expected keys that are text, found {} of type {}",
+                shown(&key)?,
+                key.get_type().name()?
+            )));
+        };
+        let place = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        let value = value_within(&value, &place, depth)?;
+        table.push((key, value));
+    }
+    Ok(table)
+}
+
+/// A value of a key. NaN and infinities are values too: the scenario's reader says what it thinks of them.
+fn value_within(given: &Bound<'_, PyAny>, at: &str, depth: usize) -> PyResult<Given> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(PyValueError::new_err(format!(
+            "{at}: expected at most {DEPTH_MAX} values inside each other"
+        )));
+    };
+    // Truth values are numbers in Python, so they come first.
+    if let Ok(value) = given.cast::<PyBool>() {
+        return Ok(Given::Leaf(Value::Boolean(value.is_true())));
+    }
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(Given::Leaf(Value::String(text.to_cow()?.into_owned())));
+    }
+    if given.is_instance_of::<PyInt>() {
+        return whole(given, at).map(Given::Leaf);
+    }
+    if given.is_instance_of::<PyFloat>() {
+        return Ok(Given::Leaf(Value::Float(given.extract()?)));
+    }
+    if let Ok(span) = given.cast::<PyDelta>() {
+        let us: i64 = span.call_method1("__floordiv__", (microsecond(given.py())?,))?.extract()?;
+        return Ok(Given::Leaf(Value::String(format!("{us}us"))));
+    }
+    if let Ok(mapping) = given.cast::<PyMapping>() {
+        return Ok(Given::Table(table(mapping, at, depth)?));
+    }
+    // What numpy and its relatives have, single values too.
+    if given.hasattr("tolist")? {
+        return value_within(&given.call_method0("tolist")?, at, depth);
+    }
+    if let Ok(sequence) = given.cast::<PySequence>()
+        && !given.is_instance_of::<PyBytes>()
+    {
+        let values = (0..sequence.len()?)
+            .map(|n| value_within(&sequence.get_item(n)?, &format!("{at}[{n}]"), depth));
+        return Ok(Given::List(values.collect::<PyResult<_>>()?));
+    }
+    if given.hasattr("__fspath__")? {
+        return Ok(Given::Leaf(Value::String(given.call_method0("__fspath__")?.extract()?)));
+    }
+    Err(PyTypeError::new_err(format!(
+        "{at}: expected text, a number, True or False, a list or a dict, found {} of type {}",
+        shown(given)?,
+        given.get_type().name()?
+    )))
+}
+
+fn whole(given: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
+    let value: Result<i64, _> = given.extract();
+    value.map(Value::Integer).map_err(|_| {
+        PyValueError::new_err(format!("{at}: expected a whole number of at most 64 bits"))
+    })
+}
+
+fn microsecond(py: Python<'_>) -> PyResult<Bound<'_, PyDelta>> {
+    PyDelta::new(py, 0, 0, 1, false)
+}
+
+/// How Python shows a value, at most some words of it.
+fn shown(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    const CHARS_MAX: usize = 60;
+    let text = given.repr()?.to_cow()?.into_owned();
+    if text.chars().count() <= CHARS_MAX {
+        return Ok(text);
+    }
+    Ok(text.chars().take(CHARS_MAX).chain("...".chars()).collect())
+}

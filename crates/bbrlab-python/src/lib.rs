@@ -1,0 +1,63 @@
+//! The Python package's Rust half, `bbrlab._bbrlab`: what `python/bbrlab` is written on. Its signatures are in
+//! `python/bbrlab/_bbrlab.pyi`.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `scenario.rs` | scenarios, from files, built-ins and what Python gives |
+//! | `given.rs` | Python's values as TOML |
+//! | `running.rs` | one run, or the runs of a sweep, computed without the interpreter's lock |
+//! | `watch.rs` | work in a thread of its own, while Python hears Ctrl-C and shows progress |
+//! | `records.rs` | the records of runs |
+//! | `frame.rs` | tables in Arrow's form, handed over without a copy |
+//! | `raise.rs` | errors as exceptions |
+//!
+//! It computes nothing itself: the same calls of `bbrlab_lab` as the command line's, so the same scenario and seed give the same
+//! bytes.
+
+#![expect(clippy::needless_pass_by_value, reason = "arguments from Python are handed over by value")]
+
+mod frame;
+mod given;
+mod raise;
+mod records;
+mod running;
+mod scenario;
+mod watch;
+
+use std::ffi::OsString;
+
+use bbrlab_lab::{COMMIT, VERSION};
+use pyo3::prelude::*;
+
+use crate::raise::raised;
+use crate::watch::watched;
+
+/// The `bbrlab` command with these words, of which the first is its name; the exit status.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<OsString>, again: Vec<OsString>) -> u8 {
+    py.detach(|| bbrlab_cli::run_command(words, &again))
+}
+
+/// What the `bbrlab` command answers to these words, of which the first is a verb.
+#[pyfunction]
+fn answer(py: Python<'_>, words: Vec<String>) -> PyResult<String> {
+    watched(py, None, |stop, _| bbrlab_cli::answer(words.iter().map(String::as_str), stop))?
+        .map_err(|error| raised(py, error))
+}
+
+#[pymodule]
+fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", VERSION)?;
+    module.add("COMMIT", COMMIT)?;
+    module.add_class::<scenario::PyScenario>()?;
+    module.add_class::<frame::Frame>()?;
+    module.add_class::<frame::Chunk>()?;
+    module.add_class::<records::RunRecords>()?;
+    module.add_class::<records::SweepRecords>()?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(answer, module)?)?;
+    module.add_function(wrap_pyfunction!(running::run, module)?)?;
+    module.add_function(wrap_pyfunction!(running::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! One run, or the runs of a sweep, computed without the interpreter's lock.
+
+use std::path::PathBuf;
+
+use bbrlab_lab::{
+    BatchOptions, DEFAULT_LIMIT, LabError, check_limit, execute, processors, read_run, run_batch,
+};
+use pyo3::prelude::*;
+
+use crate::raise::{of_class, raised};
+use crate::records::{RunRecords, SweepRecords};
+use crate::scenario::PyScenario;
+use crate::watch::watched;
+
+/// Runs a scenario of one run.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, out = None, force = false, pictures = true, limit = None, progress = None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyScenario>,
+    out: Option<PathBuf>,
+    force: bool,
+    pictures: bool,
+    limit: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RunRecords> {
+    let scenario = &scenario.get().inner;
+    if scenario.runs() != 1 {
+        let runs = scenario.runs();
+        let text = format!(
+            "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all",
+            scenario.name()
+        );
+        return Err(of_class(py, "ScenarioError", &text));
+    }
+    let failed = |error| raised(py, error);
+    let estimate = scenario.estimate_run(0);
+    check_limit(&estimate, 1, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
+    let result = watched(py, progress.as_ref(), |stop, tell| {
+        if let Some(out) = &out {
+            let options = BatchOptions {
+                out: Some(out.clone()),
+                force,
+                jobs: 1,
+                pictures,
+                only: None,
+                stop: stop.clone(),
+            };
+            run_batch(scenario, &options, tell)?;
+            return read_run(out);
+        }
+        let packets = estimate.data_packets;
+        let executed = execute(&scenario.run(0), packets, stop, |share| {
+            tell(bbrlab_lab::Progress { done: 0, total: 1, share });
+        });
+        executed.map(|executed| executed.result).map_err(LabError::Failed)
+    })?;
+    Ok(RunRecords::new(result.map_err(failed)?, scenario.run_toml(0), out))
+}
+
+/// Runs all runs of a scenario, or those of some numbers.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
+pub(crate) fn sweep(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyScenario>,
+    only: Option<Vec<u64>>,
+    out: Option<PathBuf>,
+    force: bool,
+    pictures: bool,
+    jobs: Option<usize>,
+    limit: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<SweepRecords> {
+    let scenario = &scenario.get().inner;
+    let jobs = jobs.unwrap_or_else(processors).clamp(1, 4096);
+    let failed = |error| raised(py, error);
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    check_limit(&py.detach(|| scenario.estimate()), jobs, limit).map_err(failed)?;
+    let batch = watched(py, progress.as_ref(), |stop, tell| {
+        let only = only.map(|numbers| numbers.into_iter().filter(|&n| n < scenario.runs()).collect());
+        let options = BatchOptions { out, force, jobs, pictures, only, stop: stop.clone() };
+        run_batch(scenario, &options, tell)
+    })?;
+    Ok(SweepRecords::of_batch(batch.map_err(failed)?))
+}

@@ -1,0 +1,237 @@
+//! Scenarios, from files, built-ins and what Python gives.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bbrlab_lab::{Named, open_named, seconds_per_event};
+use bbrlab_run::SweepPoint;
+use bbrlab_scenario::Scenario;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyString};
+
+use crate::given;
+use crate::raise::{of_class, of_scenario, raised};
+
+/// A scenario, read and checked: what the network is and who sends.
+#[pyclass(frozen, module = "bbrlab", name = "Scenario")]
+pub(crate) struct PyScenario {
+    pub(crate) inner: Arc<Scenario>,
+}
+
+impl PyScenario {
+    fn new(inner: Scenario) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    fn checked(&self, run: u64) -> PyResult<u64> {
+        let runs = self.inner.runs();
+        if run < runs {
+            return Ok(run);
+        }
+        Err(PyIndexError::new_err(format!("expected a run from 0 to {}, found {run}", runs - 1)))
+    }
+
+    /// The same with other values of some keys.
+    fn changed(&self, py: Python<'_>, sets: &[String]) -> PyResult<Self> {
+        let inner = &self.inner;
+        let changed = Scenario::parse_kept(inner.name(), &inner.to_toml(), sets);
+        changed.map(Self::new).map_err(|errors| of_scenario(py, &errors))
+    }
+}
+
+#[pymethods]
+impl PyScenario {
+    #[new]
+    #[pyo3(signature = (source = None, /, set = None, *, name = None, **keys))]
+    fn open(
+        py: Python<'_>,
+        source: Option<&Bound<'_, PyAny>>,
+        set: Option<&Bound<'_, PyAny>>,
+        name: Option<&str>,
+        keys: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let sets = set.map_or_else(|| Ok(Vec::new()), sets)?;
+        let Some(source) = source else {
+            let Some(keys) = keys else {
+                return Err(PyTypeError::new_err(
+                    "Scenario: expected a file, the id of a built-in scenario, a dict or keywords, found nothing",
+                ));
+            };
+            return given_as(py, keys.cast()?, name, "<keywords>", &sets);
+        };
+        if keys.is_some() {
+            return Err(PyTypeError::new_err(
+                "Scenario: expected either a source or keywords, found both; `set` changes keys of a source",
+            ));
+        }
+        if let Ok(mapping) = source.cast::<PyMapping>() {
+            return given_as(py, mapping, name, "<dict>", &sets);
+        }
+        if let Ok(other) = source.cast::<Self>() {
+            return other.get().changed(py, &sets);
+        }
+        let path = path_of(source)?;
+        if path == "-" {
+            return Err(of_class(
+                py,
+                "UsageError",
+                "Scenario: expected a file or the id of a built-in scenario, found `-`: standard input is the command line's",
+            ));
+        }
+        let mut named = open_named(&path, &sets, true).map_err(|error| raised(py, error))?;
+        if named.len() > 1 {
+            let text =
+                format!("{path}: expected one scenario, found {}; name one of its folders", named.len());
+            return Err(of_class(py, "UsageError", &text));
+        }
+        let Named { scenario, .. } = named.remove(0);
+        Ok(Self::new(match name {
+            Some(name) => scenario.placed(name, SweepPoint::default()),
+            None => scenario,
+        }))
+    }
+
+    /// The same scenario as it was before it was pickled.
+    #[staticmethod]
+    fn _restore(py: Python<'_>, name: &str, text: &str) -> PyResult<Self> {
+        let restored = Scenario::parse_kept(name, text, &[]);
+        restored.map(Self::new).map_err(|errors| of_scenario(py, &errors))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        Ok((restore, (self.inner.name().to_owned(), self.inner.to_toml())))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        self.inner.title()
+    }
+
+    #[getter]
+    fn hash(&self) -> &str {
+        self.inner.hash()
+    }
+
+    #[getter]
+    fn runs(&self) -> u64 {
+        self.inner.runs()
+    }
+
+    #[getter]
+    fn points(&self) -> u64 {
+        self.inner.points()
+    }
+
+    #[getter]
+    fn seeds(&self) -> u64 {
+        self.inner.repeat()
+    }
+
+    fn to_toml(&self) -> String {
+        self.inner.to_toml()
+    }
+
+    fn run_toml(&self, run: u64) -> PyResult<String> {
+        Ok(self.inner.run_toml(self.checked(run)?))
+    }
+
+    fn set(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.changed(py, &sets(values)?)
+    }
+
+    #[pyo3(signature = (sweep = None, seeds = None))]
+    fn swept(
+        &self,
+        py: Python<'_>,
+        sweep: Option<&Bound<'_, PyMapping>>,
+        seeds: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut sets = Vec::new();
+        for (key, value) in sweep.map_or_else(|| Ok(Vec::new()), |sweep| given::pairs(sweep, "sweep"))? {
+            sets.push(format!("sweep.\"{key}\"={value}"));
+        }
+        if let Some(seeds) = seeds {
+            sets.push(format!("repeat={}", given::value(seeds, "seeds")?));
+        }
+        self.changed(py, &sets)
+    }
+
+    fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (estimate, s_per_event) =
+            py.detach(|| (self.inner.estimate(), seconds_per_event()));
+        let s_per_event = s_per_event.map_err(|error| raised(py, error))?;
+        let fields = PyDict::new(py);
+        fields.set_item("runs", estimate.runs)?;
+        fields.set_item("data_packets", estimate.data_packets)?;
+        fields.set_item("events", estimate.events)?;
+        fields.set_item("cpu_s", estimate.work * s_per_event)?;
+        fields.set_item("memory_bytes", estimate.memory_bytes)?;
+        fields.set_item("series_rows", estimate.series_rows)?;
+        Ok(fields)
+    }
+
+    fn __repr__(&self) -> String {
+        let inner = &self.inner;
+        let hash = inner.hash();
+        let hash = hash.get(..12).unwrap_or(hash);
+        let runs = if inner.runs() == 1 { "1 run".to_owned() } else { format!("{} runs", inner.runs()) };
+        format!("<bbrlab.Scenario {:?}, {runs}, hash {hash}>", inner.name())
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        (self.inner.name(), self.inner.hash()) == (other.inner.name(), other.inner.hash())
+    }
+
+    fn __hash__(&self) -> u64 {
+        u64::from_str_radix(self.inner.hash().get(..15).unwrap_or("0"), 16).unwrap_or_default()
+    }
+}
+
+/// A scenario that Python gives as a mapping.
+fn given_as(
+    py: Python<'_>,
+    keys: &Bound<'_, PyMapping>,
+    name: Option<&str>,
+    origin: &str,
+    sets: &[String],
+) -> PyResult<PyScenario> {
+    let text = given::document(keys)?;
+    let dir = std::env::current_dir().ok();
+    let parsed = Scenario::parse(name.unwrap_or("python"), origin, &text, dir.as_deref(), sets);
+    parsed.map(PyScenario::new).map_err(|errors| of_scenario(py, &errors))
+}
+
+/// A file's name, or an id.
+fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = source.cast::<PyString>() {
+        return Ok(text.to_cow()?.into_owned());
+    }
+    if let Ok(path) = source.extract::<PathBuf>() {
+        return Ok(path.to_string_lossy().into_owned());
+    }
+    Err(PyTypeError::new_err(format!(
+        "Scenario: expected a file, the id of a built-in scenario, a dict or keywords, found {}",
+        source.get_type().name()?
+    )))
+}
+
+/// Values of keys as the command line's `--set` has them: a mapping, or a list of `key=value`.
+fn sets(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(mapping) = given.cast::<PyMapping>() {
+        let pairs = given::pairs(mapping, "set")?;
+        return Ok(pairs.iter().map(|(key, value)| format!("{key}={value}")).collect());
+    }
+    if given.is_instance_of::<PyString>() {
+        return Ok(vec![given.extract()?]);
+    }
+    given.extract().map_err(|_| {
+        PyTypeError::new_err("set: expected a dict of keys and values, or a list of \"key=value\"")
+    })
+}

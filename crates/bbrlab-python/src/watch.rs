@@ -1,0 +1,73 @@
+//! Work in a thread of its own, while Python hears Ctrl-C and shows progress.
+
+use std::any::Any;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use bbrlab_lab::{Progress, Stop};
+use pyo3::prelude::*;
+
+use crate::raise::of_class;
+
+/// How often Python is asked. Ctrl-C ends a run within a tenth of a second, of which the slice of a run that is under way takes
+/// some hundredths.
+const EVERY: Duration = Duration::from_millis(40);
+
+/// Calls `work` without the interpreter's lock, with a request to stop and what it tells its progress. An exception in a signal's
+/// handler, or in `progress`, which is called with the pieces done, all pieces and the share of the work, stops it; it is raised
+/// when `work` has ended.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Stop, &(dyn Fn(Progress) + Sync)) -> T + Send,
+) -> PyResult<T> {
+    let stop = Stop::new();
+    let latest: Mutex<Option<Progress>> = Mutex::new(None);
+    let tell = |now: Progress| *latest.lock().expect("nobody panics while holding it") = Some(now);
+    let ask = || {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let now = latest.lock().expect("nobody panics while holding it").take();
+            if let (Some(progress), Some(now)) = (progress, now) {
+                progress.call1(py, (now.done, now.total, now.share))?;
+            }
+            Ok(())
+        })
+    };
+    let (ended, raised) = py.detach(|| {
+        thread::scope(|scope| {
+            let (end, ends) = channel::<()>();
+            let worker = scope.spawn(|| {
+                // Dropped when the work ends, also by a panic.
+                let _end = end;
+                work(&stop, &tell)
+            });
+            let mut raised: Option<PyErr> = None;
+            while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(EVERY) {
+                if raised.is_none()
+                    && let Err(error) = ask()
+                {
+                    stop.request();
+                    raised = Some(error);
+                }
+            }
+            if raised.is_none() {
+                raised = ask().err();
+            }
+            (worker.join(), raised)
+        })
+    });
+    let result = ended.map_err(|panic| {
+        let text = format!("an assertion failed, which is a bug of bbrlab: {}", words(&*panic));
+        of_class(py, "RunError", &text)
+    })?;
+    raised.map_or(Ok(result), Err)
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}

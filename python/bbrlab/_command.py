@@ -1,0 +1,22 @@
+"""The `bbrlab` command, as the package installs it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from . import _bbrlab
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Does what the words of the command line ask for.
+
+    Returns:
+        The exit status: 0 done, 1 failed, 2 bad usage or input, 130 interrupted.
+    """
+    # The command listens to Ctrl-C itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.stdout.flush()
+    return _bbrlab.command(["bbrlab", *sys.argv[1:]], [sys.executable, "-m", "bbrlab"])

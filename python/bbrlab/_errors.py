@@ -1,0 +1,85 @@
+"""The exceptions of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+__all__ = ["Error", "Mistake", "RunError", "ScenarioError", "UsageError"]
+
+
+class Mistake(TypedDict):
+    """One mistake in a scenario."""
+
+    file: str
+    """The file, `--set` for a key that was set, `<dict>` or `<keywords>`."""
+    line: int | None
+    """From 1; None if the mistake is about the whole."""
+    column: int | None
+    """In characters, from 1."""
+    expected: str
+    """The key and what was expected."""
+    found: str
+    help: list[str]
+    """Suggestions, such as the nearest valid name."""
+    notes: list[str]
+    """The valid names, or the point of the sweep at which a value is wrong."""
+
+
+class Error(Exception):
+    """What all errors of this package have in common."""
+
+
+class UsageError(Error, ValueError):
+    """Something was asked for that cannot be done; nothing was run."""
+
+
+class ScenarioError(UsageError):
+    """A scenario is wrong; nothing was run. Its text is that of the command line.
+
+    >>> import bbrlab as bl
+    >>> try:
+    ...     bl.Scenario("examples.dumbbell", {"flows.cc": "bbr9"})
+    ... except bl.ScenarioError as error:
+    ...     print(error.file, error.line, error.found)
+    --set 1 found "bbr9"
+    """
+
+    mistakes: list[Mistake]
+    """Every mistake, in the order of the text."""
+
+    def __init__(self, text: str, mistakes: Sequence[Mistake] = ()) -> None:
+        super().__init__(text, list(mistakes))
+        self.mistakes = list(mistakes)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def file(self) -> str | None:
+        """Where the first mistake is; None if it is in no text."""
+        return self.mistakes[0]["file"] if self.mistakes else None
+
+    @property
+    def line(self) -> int | None:
+        """The line of the first mistake."""
+        return self.mistakes[0]["line"] if self.mistakes else None
+
+    @property
+    def column(self) -> int | None:
+        """The column of the first mistake."""
+        return self.mistakes[0]["column"] if self.mistakes else None
+
+    @property
+    def expected(self) -> str | None:
+        """What was expected at the first mistake."""
+        return self.mistakes[0]["expected"] if self.mistakes else None
+
+    @property
+    def found(self) -> str | None:
+        """What was found there."""
+        return self.mistakes[0]["found"] if self.mistakes else None
+
+
+class RunError(Error, RuntimeError):
+    """A run, or the writing of its files, failed."""

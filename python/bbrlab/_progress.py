@@ -1,0 +1,78 @@
+"""A progress bar on a terminal or in a notebook."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["shown"]
+
+WIDTH = 40
+LEAST_S = 0.5
+"""What takes less has no bar."""
+
+
+@contextmanager
+def shown(
+    name: str, progress: bool | None | Callable[[int, int, float], object]
+) -> Iterator[Callable[[int, int, float], object] | None]:
+    """What to call with the progress of some work: the caller's own function, or a bar."""
+    if callable(progress):
+        yield progress
+        return
+    if progress is False:
+        yield None
+        return
+    notebook = _notebook()
+    if notebook is None and not (progress or sys.stderr.isatty()):
+        yield None
+        return
+    bar = _Bar(name, notebook)
+    try:
+        yield bar.show
+    finally:
+        bar.end()
+
+
+def _notebook() -> Any:
+    """IPython's display in a notebook."""
+    if "ipykernel" not in sys.modules:
+        return None
+    from IPython.display import display
+
+    return display
+
+
+class _Bar:
+    def __init__(self, name: str, notebook: Any) -> None:
+        self.name = name
+        self.notebook = notebook
+        self.handle: Any = None
+        self.begun = time.monotonic()
+        self.is_shown = False
+
+    def show(self, done: int, total: int, share: float) -> None:
+        passed = time.monotonic() - self.begun
+        if passed < LEAST_S:
+            return
+        self.is_shown = True
+        left = passed * (1 - share) / share if share > 0 else float("nan")
+        full = round(WIDTH * share)
+        text = f"{self.name} [{'=' * full}{' ' * (WIDTH - full)}] {done}/{total} runs, {left:.0f} s left"
+        if self.notebook is None:
+            print(f"\r{text}", end="", file=sys.stderr, flush=True)
+        elif self.handle is None:
+            self.handle = self.notebook({"text/plain": text}, raw=True, display_id=True)
+        else:
+            self.handle.update({"text/plain": text}, raw=True)
+
+    def end(self) -> None:
+        if not self.is_shown:
+            return
+        if self.handle is not None:
+            self.handle.update({"text/plain": f"{self.name}: {time.monotonic() - self.begun:.1f} s"}, raw=True)
+        else:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

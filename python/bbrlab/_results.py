@@ -1,0 +1,236 @@
+"""The results of a run and of a sweep."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _bbrlab
+from ._bbrlab import RunRecords, Scenario, SweepRecords
+from ._errors import UsageError
+from ._table import Table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import xarray
+
+    from ._plot import RunPlots, SweepPlots
+
+__all__ = ["Result", "Results", "open"]
+
+
+class Result:
+    """The results of one run: figures, tables and pictures.
+
+    >>> import bbrlab as bl
+    >>> r = bl.run("examples.dumbbell")
+    >>> r.digest, r.summary["seed"], r.flows["goodput_mbps"].round(2).tolist()
+    ('33a158dbbe280222', 1, [9.46])
+    """
+
+    def __init__(self, records: RunRecords) -> None:
+        self._records = records
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """All figures by their names, as in `summary.json`: rates in Mbit/s, times in ms or s as the names say."""
+        return self._records.summary()
+
+    @property
+    def digest(self) -> str | None:
+        """The digest over every packet. Two runs with one digest are the same, packet by packet."""
+        return self._records.digest
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files are, if it was written."""
+        return self._records.folder
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario of this run alone."""
+        return Scenario._restore(str(self.summary["scenario"]), self._records.toml)
+
+    @cached_property
+    def flows(self) -> Table:
+        """A row per flow: the columns of `summary.parquet`."""
+        return Table(self._records.frame("flows"))
+
+    @cached_property
+    def links(self) -> Table:
+        """A row per link: queue, drops, marks, utilisation."""
+        return Table(self._records.frame("links"))
+
+    @cached_property
+    def series(self) -> Table:
+        """The flows over time, a row per flow and sample: the columns of `series.parquet`."""
+        return Table(self._records.frame("series"))
+
+    @cached_property
+    def queue(self) -> Table:
+        """The queues over time, a row per link and sample: the columns of `queue.parquet`."""
+        return Table(self._records.frame("queue"))
+
+    @cached_property
+    def transfers(self) -> Table:
+        """A row per transfer that has ended: the columns of `transfers.parquet`. Empty without transfers."""
+        return Table(self._records.frame("transfers"))
+
+    @property
+    def plot(self) -> RunPlots:
+        """Pictures on matplotlib or Altair."""
+        from ._plot import RunPlots
+
+        return RunPlots(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """`flows` as a polars data frame, without a copy."""
+        return self.flows.to_polars()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`flows` as a pandas data frame."""
+        return self.flows.to_pandas()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The flows over time with the dimensions `flow` and `time_s`."""
+        from ._xarray import of_series
+
+        return of_series(self.series)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes the files that `bbrlab run --no-pictures` writes; returns the folder.
+
+        Raises:
+            RunError: If a file cannot be written.
+        """
+        self._records.write(folder)
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        return self._records.table()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._records.table())}</pre>"
+
+
+class Results:
+    """The results of the runs of a sweep, in the order of its points and seeds.
+
+    >>> import bbrlab as bl
+    >>> rs = bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}, seeds=2)
+    >>> len(rs), rs.flows["flows.cc"].tolist(), rs.flows["seed"].tolist()
+    (4, ['bbr1', 'bbr1', 'cubic', 'cubic'], [1, 2, 1, 2])
+    """
+
+    def __init__(self, records: SweepRecords) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        """The number of runs."""
+        return len(self._records)
+
+    def __getitem__(self, n: int) -> Result:
+        """A run with its tables over time, read from its folder.
+
+        Raises:
+            IndexError: If there is no such run.
+            UsageError: If the sweep was not written to a folder.
+        """
+        n = range(len(self))[n]
+        folder = self._records.run_folder(n)
+        if folder is None:
+            raise UsageError(f"run {n}: expected results in a folder, found none; bbrlab.sweep(..., out=...) keeps every run")
+        opened = open(folder)
+        assert isinstance(opened, Result)
+        return opened
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[n] for n in range(len(self)))
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files are, if they were written."""
+        return self._records.folder
+
+    @property
+    def computed(self) -> int:
+        """How many runs this call has computed."""
+        return self._records.computed
+
+    @property
+    def found(self) -> int:
+        """How many runs were found complete in the folder."""
+        return self._records.found
+
+    @cached_property
+    def digests(self) -> list[str | None]:
+        """The digest of each run."""
+        return self._records.digests()
+
+    def summary(self, n: int) -> dict[str, Any]:
+        """All figures of a run by their names."""
+        return self._records.summary(range(len(self))[n])
+
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """For each point of the sweep the metrics over its seeds: mean, median, 95 % interval."""
+        return self._records.groups()
+
+    @cached_property
+    def flows(self) -> Table:
+        """A row per run and flow: the columns of `summary.parquet`, the swept keys among them. A quantity that is swept has a
+        second column with its number in its base unit, such as `bottleneck.buffer_bdp`."""
+        return Table(self._records.frame("flows"))
+
+    @cached_property
+    def links(self) -> Table:
+        """A row per run and link."""
+        return Table(self._records.frame("links"))
+
+    @property
+    def plot(self) -> SweepPlots:
+        """Pictures on matplotlib or Altair."""
+        from ._plot import SweepPlots
+
+        return SweepPlots(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """`flows` as a polars data frame, without a copy."""
+        return self.flows.to_polars()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`flows` as a pandas data frame."""
+        return self.flows.to_pandas()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The figures with the swept keys, `seed` and `flow` as dimensions; quantities as numbers in their base units.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "2bdp"]}, seeds=3)
+        >>> dict(rs.to_xarray()["goodput_mbps"].sizes)
+        {'bottleneck.buffer_bdp': 2, 'seed': 3, 'flow': 1}
+        """
+        from ._xarray import of_sweep
+
+        return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
+
+    def __repr__(self) -> str:
+        return self._records.table() or "<bbrlab.Results without runs>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def open(folder: str | os.PathLike[str]) -> Result | Results:
+    """What a folder of results holds, whoever has written it: a run's `Result` or a sweep's `Results`.
+
+    Raises:
+        UsageError: If it is no folder of results, or a file in it is damaged.
+    """
+    records = _bbrlab.open_folder(folder)
+    return Result(records) if isinstance(records, RunRecords) else Results(records)

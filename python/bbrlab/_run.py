@@ -1,0 +1,215 @@
+"""Running scenarios, and the other verbs of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import _bbrlab
+from ._bbrlab import Scenario
+from ._errors import UsageError
+from ._progress import shown
+from ._results import Result, Results
+
+__all__ = ["Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
+
+Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
+"""What stands for a scenario: a file, the id of a built-in one, a dict, or a scenario itself."""
+
+Progress = bool | None | Callable[[int, int, float], object]
+"""Whether to show progress (None: on a terminal and in a notebook), or what is called with the runs done, all runs and the
+share of the work that is done, between 0 and 1."""
+
+
+def run(
+    scenario: Given,
+    set: Mapping[str, Any] | Sequence[str] | None = None,
+    *,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    pictures: bool = True,
+    limit: float | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Runs a scenario of one run.
+
+    Args:
+        scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
+        set: Values of keys in place of the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
+        seed: The seed in place of the scenario's.
+        out: A folder for the files that the command line writes. Without one nothing is written.
+        force: Whether to compute what is complete in the folder again, and to write over another run.
+        pictures: Whether to draw the run's picture into the folder.
+        limit: The most work, in data packets; 10 000 000 000 by default.
+        progress: Whether to show progress, or what to call with it.
+
+    Raises:
+        ScenarioError: If the scenario is wrong, or has more than one run.
+        UsageError: If it is more work than the limit, or the folder holds something else.
+        RunError: If a file cannot be written.
+        KeyboardInterrupt: After Ctrl-C.
+
+    >>> import bbrlab as bl
+    >>> bl.run("examples.dumbbell", {"flows.cc": "cubic"}).flows["cc"].tolist()
+    ['cubic']
+    """
+    checked = _scenario(scenario, set, seed)
+    with shown(checked.name, progress) as tell:
+        records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_whole(limit), progress=tell)
+    return Result(records)
+
+
+def sweep(
+    scenario: Given,
+    over: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    seeds: int | None = None,
+    set: Mapping[str, Any] | Sequence[str] | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    pictures: bool = True,
+    jobs: int | None = None,
+    limit: float | None = None,
+    progress: Progress = None,
+) -> Results:
+    """Runs all runs of a scenario: the points of its sweep, each with its seeds.
+
+    Args:
+        scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
+        over: Keys to sweep with their values, such as `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`:
+            every combination is a point, and the last key changes fastest. They come beside or in place of those that the
+            scenario sweeps.
+        seeds: Runs per point, each with a seed of its own.
+        set: Values of keys in place of the scenario's.
+        seed: The first seed.
+        out: A folder, in which each run gets its own. A run that lies whole in it is not computed again.
+        force: Whether to compute complete runs again.
+        pictures: Whether to draw the sweep's pictures into the folder.
+        jobs: Runs at a time; one per processor by default.
+        limit: The most work, in data packets; 10 000 000 000 by default.
+        progress: Whether to show progress, or what to call with it.
+
+    Raises:
+        ScenarioError: If the scenario is wrong at any point.
+        UsageError: If it is more work than the limit, or the folder holds something else.
+        RunError: If a file cannot be written.
+        KeyboardInterrupt: After Ctrl-C; with `out`, what was complete stays there, and the same call goes on from it.
+
+    >>> import bbrlab as bl
+    >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["0.5bdp", "8bdp"]})
+    >>> rs.flows["bottleneck.buffer_bdp"].tolist()
+    [0.5, 8.0]
+    """
+    checked = _scenario(scenario, set, seed)
+    if over is not None or seeds is not None:
+        checked = checked.swept(over, seeds)
+    with shown(checked.name, progress) as tell:
+        records = _bbrlab.sweep(
+            checked, out=out, force=force, pictures=pictures, jobs=jobs, limit=_whole(limit), progress=tell
+        )
+    return Results(records)
+
+
+def reproduce(
+    *names: str,
+    seeds: int | None = None,
+    quick: bool = False,
+    explain: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    limit: float | None = None,
+) -> dict[str, Any]:
+    """Runs experiments of the five papers, published figures beside measured ones, with a verdict on each claim.
+
+    Args:
+        names: Papers or experiments, such as `lanigan2020.single-flow`; all without a name.
+        seeds: Seeds per point; five by default, one at 1 Gbit/s.
+        quick: One seed, no points at 1 Gbit/s, short runs where figures settle early.
+        explain: Which switch makes each claim that is thought an artefact.
+        out: The folder for the runs; `bbrlab-runs` by default.
+        limit: The most work, in data packets.
+
+    Returns:
+        The document of `bbrlab reproduce --json`: `claims`, `experiments`, `cpu_s` and the rest.
+    """
+    words = ["reproduce", *names, "--json", "--no-pictures", "--quiet"]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--quick"] if quick else []
+    words += ["--explain"] if explain else []
+    words += ["--out", os.fspath(out)] if out is not None else []
+    words += ["--limit", str(_whole(limit))] if limit is not None else []
+    return _answer(words)
+
+
+def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) -> dict[str, Any]:
+    """Replays recorded calls of the kernel's own congestion controls.
+
+    Args:
+        folders: Folders with a manifest of traces.
+        only: Algorithms and services; all without one.
+
+    Returns:
+        The document of `bbrlab validate golden --json`.
+    """
+    words = ["validate", "golden", *[os.fspath(folder) for folder in folders], "--json"]
+    for name in only:
+        words += ["--only", name]
+    return _answer(words)
+
+
+def compare(*folders: str | os.PathLike[str] | Result | Results) -> dict[str, Any]:
+    """Compares folders of results, the first with each of the others, at the points that they have in common.
+
+    Returns:
+        The document of `bbrlab compare --json`: differences of every metric with intervals.
+
+    Raises:
+        UsageError: If they have no point in common, or results were not written to a folder.
+    """
+    return _answer(["compare", *[_folder(folder) for folder in folders], "--json"])
+
+
+def algorithms() -> list[dict[str, Any]]:
+    """The congestion controls with their names, origins and parameters.
+
+    >>> import bbrlab as bl
+    >>> [a["name"] for a in bl.algorithms()][:3]
+    ['bbr1', 'bbr_prime', 'bbr_hsr']
+    """
+    listed: list[dict[str, Any]] = json.loads(_bbrlab.answer(["list", "algorithms", "--json"]))
+    return listed
+
+
+def _answer(words: list[str]) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(_bbrlab.answer(words))
+    return document
+
+
+def _folder(results: str | os.PathLike[str] | Result | Results) -> str:
+    if isinstance(results, (Result, Results)):
+        if results.folder is None:
+            raise UsageError("compare: expected results in folders, found some that are only in memory; give them `out`")
+        return os.fspath(results.folder)
+    return os.fspath(results)
+
+
+def _scenario(given: Given, set: Mapping[str, Any] | Sequence[str] | None, seed: int | None) -> Scenario:
+    sets: dict[str, Any] | list[str] | None
+    if set is None or isinstance(set, Mapping):
+        sets = dict(set or {})
+        if seed is not None:
+            sets["seed"] = seed
+    else:
+        sets = [*set]
+        if seed is not None:
+            sets.append(f"seed={seed}")
+    if isinstance(given, Scenario) and not sets:
+        return given
+    return Scenario(given, sets)
+
+
+def _whole(limit: float | None) -> int | None:
+    return None if limit is None else int(limit)

@@ -1,0 +1,128 @@
+"""Results: the command line's bytes, tables that other libraries take, folders that either writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import bbrlab as bl
+import numpy as np
+import pytest
+
+COMMAND = [sys.executable, "-m", "bbrlab"]
+TWO = {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}
+
+
+def command(*words: str) -> str:
+    return subprocess.run([*COMMAND, *words], check=True, capture_output=True, text=True).stdout
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files but the one with date and machine."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "run.json")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def test_a_run_has_the_command_lines_bytes(tmp_path: Path) -> None:
+    command("run", "examples.dumbbell", "--out", str(tmp_path / "line"), "--quiet")
+    written = bl.run("examples.dumbbell", out=tmp_path / "python")
+    assert files(tmp_path / "line") == files(tmp_path / "python")
+    in_memory = bl.run("examples.dumbbell")
+    in_memory.save(tmp_path / "saved")
+    without_pictures = {name: data for name, data in files(tmp_path / "line").items() if not name.startswith("run.")}
+    assert files(tmp_path / "saved") == without_pictures
+    assert in_memory.digest == written.digest
+    opened = bl.open(tmp_path / "line")
+    assert isinstance(opened, bl.Result) and opened.digest == written.digest
+    for name in ("flows", "links", "series", "queue", "transfers"):
+        ours, theirs = getattr(in_memory, name), getattr(opened, name)
+        assert ours.columns == theirs.columns
+        for column in ours:
+            np.testing.assert_array_equal(ours[column], theirs[column])
+
+
+def test_a_sweep_has_the_command_lines_bytes_and_is_found_again(tmp_path: Path) -> None:
+    words = [f"sweep.{key}={json.dumps(values)}" for key, values in TWO.items()]
+    sets = [word for key in words for word in ("--set", key)]
+    command("run", "examples.dumbbell", *sets, "--set", "repeat=2", "--out", str(tmp_path / "line"), "--quiet")
+    rs = bl.sweep("examples.dumbbell", TWO, seeds=2, out=tmp_path / "python")
+    assert files(tmp_path / "line") == files(tmp_path / "python")
+    assert (len(rs), rs.computed, rs.found) == (8, 8, 0)
+    again = bl.sweep("examples.dumbbell", TWO, seeds=2, out=tmp_path / "line")
+    assert (again.computed, again.found) == (0, 8)
+    opened = bl.open(tmp_path / "line")
+    assert isinstance(opened, bl.Results) and opened.digests == rs.digests
+    in_memory = bl.sweep("examples.dumbbell", TWO, seeds=2)
+    assert in_memory.digests == rs.digests
+    assert rs[3].digest == rs.digests[3]
+    with pytest.raises(bl.UsageError, match="out="):
+        in_memory[0]
+    with pytest.raises(IndexError):
+        rs[8]
+
+
+def test_tables_are_taken_without_a_copy() -> None:
+    r = bl.run("examples.dumbbell")
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(r.series)
+    assert frame.shape == r.series.shape and frame["time_s"].to_list() == r.series["time_s"].tolist()
+    ours = r.series["time_s"]
+    assert not ours.flags.owndata and not ours.flags.writeable
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table(r.series)
+    assert table.column("time_s").chunk(0).buffers()[1].address == ours.__array_interface__["data"][0]
+    pandas = r.flows.to_pandas()
+    assert pandas["cc"].tolist() == ["bbr1"] and pandas.shape == r.flows.shape
+    duckdb = pytest.importorskip("duckdb")
+    flows = r.series
+    assert duckdb.sql("select count(*) from flows").fetchall() == [(len(flows),)]
+
+
+def test_a_column_outlives_its_table() -> None:
+    column = bl.run("examples.dumbbell").series["time_s"]
+    assert column[0] >= 0 and np.all(np.diff(column) >= 0)
+
+
+def test_figures_without_a_meaning_are_nan_or_none() -> None:
+    flows = bl.run("examples.dumbbell").flows
+    assert np.isnan(flows["jain"]).all() and flows["name"].tolist() == [None]
+    with pytest.raises(KeyError, match="expected one of scenario"):
+        flows["goodput"]
+
+
+def test_a_sweep_as_a_cube() -> None:
+    pytest.importorskip("xarray")
+    rs = bl.sweep("examples.two-bbr", {"bottleneck.buffer": ["1bdp", "2bdp", "0.5bdp"]}, seeds=2, set={"duration": "4s"})
+    cube = rs.to_xarray()
+    assert dict(cube.sizes) == {"bottleneck.buffer_bdp": 3, "seed": 2, "flow": 2}
+    assert cube["bottleneck.buffer_bdp"].values.tolist() == [0.5, 1.0, 2.0]
+    flows = rs.flows
+    chosen = (flows["bottleneck.buffer_bdp"] == 2.0) & (flows["seed"] == 2) & (flows["flow"] == 1)
+    at = cube["goodput_mbps"].sel({"bottleneck.buffer_bdp": 2.0, "seed": 2, "flow": 1})
+    assert float(at) == flows["goodput_mbps"][chosen][0]
+    assert cube["bottleneck_utilization"].dims == ("bottleneck.buffer_bdp", "seed")
+
+
+def test_folders_that_hold_nothing_or_something_damaged(tmp_path: Path) -> None:
+    with pytest.raises(bl.UsageError, match="expected a folder of results"):
+        bl.open(tmp_path)
+    with pytest.raises(bl.UsageError, match="expected a folder of results"):
+        bl.open(tmp_path / "absent")
+    bl.run("examples.dumbbell", out=tmp_path / "run", pictures=False)
+    (tmp_path / "run" / "series.parquet").write_bytes(b"PAR1")
+    with pytest.raises(bl.UsageError, match="damaged"):
+        bl.open(tmp_path / "run")
+
+
+def test_the_other_verbs(tmp_path: Path) -> None:
+    names = [algorithm["name"] for algorithm in bl.algorithms()]
+    assert {"bbr1", "bbr3", "cubic"} <= set(names)
+    a = bl.run("examples.dumbbell", out=tmp_path / "a", pictures=False)
+    b = bl.run("examples.dumbbell", seed=2, out=tmp_path / "b", pictures=False)
+    assert bl.compare(a, b)["points"] or bl.compare(a, tmp_path / "b")
+    with pytest.raises(bl.UsageError, match="give them `out`"):
+        bl.compare(a, bl.run("examples.dumbbell"))
+    with pytest.raises(bl.UsageError, match="nonsense"):
+        bl.reproduce("nonsense")

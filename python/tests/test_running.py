@@ -1,0 +1,96 @@
+"""Running: interrupts, progress, limits, threads, the command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import bbrlab as bl
+import pytest
+
+LONG = {"duration": "1000s", "flows.count": 8, "sample": "off"}
+
+
+def test_ctrl_c_ends_a_run_at_once() -> None:
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        bl.run("examples.dumbbell", {**LONG, "bottleneck.rate": "10Gbit/s"}, limit=1e13)
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    def end(done: int, total: int, share: float) -> None:
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    many = {"seeds": 400, "set": {"duration": "20s"}, "out": tmp_path, "pictures": False}
+    with pytest.raises(KeyboardInterrupt):
+        bl.sweep("examples.dumbbell", progress=end, **many)  # type: ignore[arg-type]
+    rest = bl.sweep("examples.dumbbell", **many)  # type: ignore[arg-type]
+    assert rest.found >= 3 and rest.found + rest.computed == 400
+
+
+def test_an_exception_in_the_progress_is_raised() -> None:
+    def wrong(done: int, total: int, share: float) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        bl.sweep("examples.dumbbell", seeds=2, progress=wrong)
+
+
+def test_progress_is_told_to_the_end() -> None:
+    told: list[tuple[int, int, float]] = []
+    bl.sweep("examples.dumbbell", seeds=3, progress=lambda *now: told.append(now))
+    assert told[-1] == (3, 3, 1.0)
+
+
+def test_too_much_work_is_refused() -> None:
+    with pytest.raises(bl.UsageError, match="more than the limit"):
+        bl.run("examples.dumbbell", limit=1000)
+    with pytest.raises(bl.UsageError, match="more than the limit"):
+        bl.sweep("examples.dumbbell", seeds=1_000_000)
+
+
+def test_the_lock_is_released_and_threads_agree() -> None:
+    alone = bl.run("examples.dumbbell").digest
+    scenario = bl.Scenario("examples.dumbbell")
+    result = bl.run(scenario)
+    with ThreadPoolExecutor(4) as pool:
+        digests = list(pool.map(lambda _: bl.run(scenario).digest, range(8)))
+        sizes = list(pool.map(lambda _: len(result.series.to_dict()), range(8)))
+    assert set(digests) == {alone} and len(set(sizes)) == 1
+
+
+def test_python_goes_on_while_a_run_is_computed() -> None:
+    turns = 0
+    ends = threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not ends.is_set():
+            turns += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    bl.run("examples.dumbbell", {"duration": "200s", "bottleneck.rate": "1Gbit/s", "sample": "off"})
+    ends.set()
+    counter.join()
+    assert turns > 20
+
+
+def test_the_command_is_the_command_lines(tmp_path: Path) -> None:
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "bbrlab", *words], capture_output=True, text=True)
+
+    assert call("--version").stdout == f"bbrlab {bl.__version__}\n"
+    wrong = call("run", "examples.dumbel")
+    assert wrong.returncode == 2 and "examples.dumbbell" in wrong.stderr
+    missing = call("run")
+    assert missing.returncode == 2 and "Usage" in missing.stderr

@@ -1,0 +1,120 @@
+"""Scenarios: from files, built-ins, dicts and keywords; the command line's messages; pickles."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from pathlib import Path
+from typing import Any
+
+import bbrlab as bl
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SMALL: dict[str, Any] = {
+    "duration": "1s",
+    "bottleneck": {"rate": "10Mbit/s", "buffer": "1bdp"},
+    "flows": [{"cc": "bbr1", "rtt": "20ms"}],
+}
+
+
+def test_a_dict_keywords_and_a_file_give_the_same_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(
+        'duration = "1s"\n[bottleneck]\nrate = "10Mbit/s"\nbuffer = "1bdp"\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n'
+    )
+    scenarios = [bl.Scenario(SMALL), bl.Scenario(**SMALL), bl.Scenario(file), bl.Scenario(str(file))]
+    assert len({scenario.hash for scenario in scenarios}) == 1
+    assert [scenario.name for scenario in scenarios] == ["python", "python", "small", "small"]
+    assert bl.Scenario(SMALL, name="mine").name == "mine"
+
+
+def test_values_of_numpy_and_times_are_taken() -> None:
+    plain = bl.Scenario(SMALL, {"flows.start": "500ms", "seed": 3, "repeat": 2})
+    odd = bl.Scenario(
+        SMALL, {"flows.start": datetime.timedelta(milliseconds=500), "seed": np.int64(3), "repeat": np.uint8(2)}
+    )
+    assert plain.hash == odd.hash
+    swept = bl.Scenario("examples.dumbbell").swept({"flows.count": np.arange(1, 4)}, seeds=np.int32(2))
+    assert (swept.points, swept.seeds, swept.runs) == (3, 2, 6)
+
+
+def test_mistakes_are_told_as_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text('duration = "1s"\n[bottleneck]\nrate = "10Mbit/s"\nbufer = "1bdp"\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n')
+    with pytest.raises(bl.ScenarioError) as caught:
+        bl.Scenario(file)
+    error = caught.value
+    assert (error.file, error.line, error.column) == (str(file), 4, 1)
+    assert "bufer" in str(error) and error.expected in str(error)
+    assert error.mistakes[0]["help"]
+    with pytest.raises(bl.ScenarioError, match="did you mean the built-in `examples.dumbbell`"):
+        bl.Scenario("examples.dumbel")
+
+
+def test_more_than_one_run_names_sweep() -> None:
+    with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep"):
+        bl.run(SMALL, {"repeat": 2})
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind", "words"),
+    [
+        ({"duration": None}, TypeError, "duration: expected text, a number"),
+        ({"duration": object()}, TypeError, "duration: expected"),
+        ({"flows": [{"cc": b"bbr1"}]}, TypeError, r"flows\[0\]\.cc: expected"),
+        ({1: "x"}, TypeError, "expected keys that are text"),
+        ({"duration": float("nan")}, bl.ScenarioError, "duration"),
+        ({"duration": float("inf")}, bl.ScenarioError, "duration"),
+        ({"seed": 10**40}, ValueError, "seed: expected a whole number of at most 64 bits"),
+        ({"seed": -1}, bl.ScenarioError, "seed"),
+        ({"repeat": 10**12}, bl.ScenarioError, "repeat"),
+        ({"title": "\ud800"}, (ValueError, TypeError), None),
+    ],
+)
+def test_wrong_values_are_exceptions(keys: dict[Any, Any], kind: Any, words: str) -> None:
+    with pytest.raises(kind, match=words):
+        bl.Scenario({**SMALL, **keys})
+
+
+def test_a_list_in_itself_is_an_exception() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="values inside each other"):
+        bl.Scenario({**SMALL, "flows": endless})
+
+
+@pytest.mark.parametrize("source", [None, 3, 3.5, b"examples.dumbbell", ["examples.dumbbell"]])
+def test_what_is_no_scenario_is_an_exception(source: Any) -> None:
+    with pytest.raises(TypeError, match="expected a file, the id of a built-in scenario"):
+        bl.Scenario(source)
+    with pytest.raises(TypeError, match="found both"):
+        bl.Scenario("examples.dumbbell", duration="1s")
+    with pytest.raises(bl.UsageError, match="standard input"):
+        bl.Scenario("-")
+
+
+def test_a_pickled_scenario_is_the_same() -> None:
+    for scenario in [bl.Scenario("networks.measured-path"), bl.Scenario("examples.two-bbr"), bl.Scenario(SMALL)]:
+        again = pickle.loads(pickle.dumps(scenario))
+        assert again == scenario and again.to_toml() == scenario.to_toml() and hash(again) == hash(scenario)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+known = st.sampled_from(["duration", "seed", "repeat", "bottleneck", "flows", "sweep", "title", "stack", "sample"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(known | st.text(max_size=8), values, max_size=4))
+def test_whatever_is_given_is_a_scenario_or_an_exception(keys: dict[str, Any]) -> None:
+    try:
+        scenario = bl.Scenario({**SMALL, **keys})
+    except (TypeError, ValueError):
+        return
+    assert scenario.runs >= 1
