@@ -14,7 +14,11 @@ const IS_USABLE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info 
 
 /// Builds the package, then runs its tests and the checks of its types.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
-    if !Command::new("python3").args(["-c", IS_USABLE]).output().is_ok_and(|out| out.status.success()) {
+    if !Command::new("python3")
+        .args(["-c", IS_USABLE])
+        .output()
+        .is_ok_and(|out| out.status.success())
+    {
         println!("skipped: no Python 3.10 with venv");
         return Ok(());
     }
@@ -26,12 +30,17 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
     run(&env, &python, &["python", "-m", "pytest", "--quiet"])?;
     run(&env, &python, &["python", "-m", "mypy"])?;
-    run(&env, &python, &["python", "-m", "mypy.stubtest", "bbrlab._bbrlab", "--ignore-missing-stub"])
+    run(
+        &env,
+        &python,
+        &["python", "-m", "mypy.stubtest", "bbrlab._bbrlab", "--ignore-missing-stub"],
+    )
 }
 
 /// The environment with the packages in it; `None` if they cannot be installed.
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
-    let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
+    let wanted = fs::read_to_string(root.join(REQUIREMENTS))
+        .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let env = target.join("python-env");
     let mark = env.join("requirements.txt");
@@ -42,7 +51,16 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     if !made.is_ok_and(|status| status.success()) {
         return Ok(None);
     }
-    let words = ["python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
+    let words = [
+        "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-r",
+        REQUIREMENTS,
+    ];
     if run(&env, root, &words).is_err() {
         return Ok(None);
     }

@@ -33,6 +33,12 @@ pub(crate) enum Verb {
   bbrlab show examples.dumbbell | bbrlab run -
   bbrlab run bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Run(RunArgs),
+    /// Put parts of a sweep together that `run --shard` has computed; computes nothing
+    #[command(after_help = "Examples:
+  bbrlab run sweep.toml --shard 1/2 --out part1
+  bbrlab run sweep.toml --shard 2/2 --out part2
+  bbrlab merge part1 part2 --out sweep")]
+    Merge(MergeArgs),
     /// Run the papers' experiments: published figures next to measured ones, and a verdict on every claim
     #[command(after_help = "Examples:
   bbrlab reproduce lanigan2020.single-flow
@@ -144,8 +150,46 @@ pub(crate) struct RunArgs {
     /// Show all columns of the table, however wide; a table that is not for a terminal has them all
     #[arg(long)]
     pub(crate) wide: bool,
+    /// Only part K of N of each scenario's runs; `bbrlab merge` puts the parts together
+    #[arg(long, value_name = "K/N", value_parser = shard, allow_hyphen_values = true)]
+    pub(crate) shard: Option<Shard>,
     #[command(flatten)]
     pub(crate) running: Running,
+}
+
+/// One of the parts into which the runs of a scenario are dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// From 1.
+    pub(crate) number: u64,
+    pub(crate) of: u64,
+}
+
+fn shard(words: &str) -> Result<Shard, String> {
+    let parts = words.split_once('/').and_then(|(number, of)| {
+        Some(Shard { number: number.parse().ok()?, of: of.parse().ok()? })
+    });
+    let is_one = |shard: &Shard| (1..=shard.of).contains(&shard.number);
+    parts.filter(is_one).ok_or_else(|| "expected K/N with K from 1 to N, such as 2/8".to_owned())
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// Folders of parts of one sweep, as `bbrlab run --shard` leaves them
+    #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// The folder for the whole sweep; it may be one of the others
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+    /// Draw no pictures
+    #[arg(long)]
+    pub(crate) no_pictures: bool,
+    /// No progress, no notes: results only
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod compare;
 mod list;
+mod merge;
 mod output;
 mod plot;
 mod progress;
@@ -68,6 +69,7 @@ pub fn answer<'a>(
 fn call(verb: &Verb, output: &mut Output) -> Verdict {
     match verb {
         Verb::Run(args) => run::run(args, output),
+        Verb::Merge(args) => merge::merge(args, output),
         Verb::Reproduce(args) => reproduce::reproduce(args, output),
         Verb::List(args) => list::list(args, output),
         Verb::Show(args) => show::show(args, output),

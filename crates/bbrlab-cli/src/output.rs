@@ -140,9 +140,7 @@ impl Output {
             Ok(()) => 0,
             Err(Stopped::Status(status)) => status,
             // The reader has closed the pipe (`bbrlab list | head -1`).
-            Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                0
-            }
+            Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Err(Stopped::Output(error)) => {
                 complain(&format!("cannot write to standard output: {}", plain(&error)));
                 1

@@ -1,16 +1,17 @@
 //! `bbrlab run`: scenarios in; table, pictures and data out.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
     Batch, BatchOptions, COMMIT, LabError, Named, Stop, VERSION, check_limit, default_out,
-    open_named, processors, refuse_second_stdin, run_batch,
+    open_named, part_of, processors, refuse_second_stdin, run_batch,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
 use bbrlab_run::RunsDocument;
 use bbrlab_scenario::Scenario;
 
-use crate::args::{RunArgs, Running};
+use crate::args::{RunArgs, Running, Shard};
 use crate::output::{Output, Stopped, Verdict};
 use crate::progress::Bar;
 
@@ -23,7 +24,14 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         scenarios.extend(open_named(name, &sets, args.running.out.is_some())?);
     }
     let jobs = jobs(&args.running);
-    let estimates = scenarios.iter().map(|named| named.scenario.estimate());
+    let parts: Vec<Option<BTreeSet<u64>>> = scenarios
+        .iter()
+        .map(|named| args.shard.map(|shard| part_of(&named.scenario, shard.number, shard.of)))
+        .collect();
+    let estimates = scenarios.iter().zip(&parts).map(|(named, part)| match part {
+        Some(part) => named.scenario.estimate_of(part.iter().copied()),
+        None => named.scenario.estimate(),
+    });
     let whole = estimates.reduce(bbrlab_scenario::Estimate::and).unwrap_or_default();
     check_limit(&whole, jobs, args.running.limit)?;
     let stop = output.stop()?;
@@ -35,11 +43,15 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         runs: Vec::new(),
         groups: None,
     };
-    for named in &scenarios {
+    for (named, part) in scenarios.iter().zip(parts) {
         let scenario = &named.scenario;
-        let batch = one(named, &args.running, jobs, several, &stop, output)?;
+        let of = part.as_ref().map(|part| part.len() as u64);
+        let batch = one(named, part, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
             output.text(&table(&batch, width))?;
+        }
+        if let (Some(shard), Some(of), false) = (args.shard, of, args.running.quiet) {
+            output.note(&of_shard(shard, of, &batch, scenario));
         }
         let interrupted = batch.is_interrupted;
         let left = leftover(&batch, scenario);
@@ -62,8 +74,21 @@ fn finish(json: bool, document: &mut RunsDocument, output: &mut Output) -> Verdi
     output.json(document)
 }
 
+/// How far the sweep is that a shard is a part of.
+fn of_shard(shard: Shard, of: u64, batch: &Batch, scenario: &Scenario) -> String {
+    let Shard { number, of: shards } = shard;
+    let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
+    if let (Some(complete), Some(out)) = (batch.complete, &batch.out) {
+        let out = out.display();
+        write!(text, "; {complete} of {} are in {out}", scenario.runs())
+            .expect("writing to a string cannot fail");
+    }
+    text
+}
+
 fn one(
     named: &Named,
+    only: Option<BTreeSet<u64>>,
     running: &Running,
     jobs: usize,
     several: bool,
@@ -85,7 +110,8 @@ fn one(
         force: running.force,
         jobs,
         pictures: !running.no_pictures,
-        only: None,
+        is_part: only.is_some(),
+        only,
         stop: stop.clone(),
     };
     let bar = Bar::new(scenario.name(), running.quiet);

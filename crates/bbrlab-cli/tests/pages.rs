@@ -13,6 +13,7 @@ const PAGES: &[(&str, &str)] = &[
     ("scenario-files.md", include_str!("../../../docs/scenario-files.md")),
     ("results.md", include_str!("../../../docs/results.md")),
     ("reproduce.md", include_str!("../../../docs/reproduce.md")),
+    ("clusters", include_str!("../../../docs/clusters/README.md")),
 ];
 
 /// These pages show commands with their answers, in blocks of `console`.

@@ -3,6 +3,7 @@
 //! Runs are independent: each is simulated with memory of its own and written into a folder of its own. What
 //! is in the folders does not depend on the number of workers or on the order in which they finish.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use crate::pool::{Pool, Progress, Worker};
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     Files, Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep,
-    is_marked, look, look_for_sweep, outdated_run, write_run, write_summary_json,
+    complete_key, is_marked, look, look_for_sweep, outdated_run, write_run, write_summary_json,
 };
 use crate::stop::Stop;
 
@@ -45,6 +46,9 @@ pub struct BatchOptions {
     pub pictures: bool,
     /// The runs to make, by their numbers; all for `None`.
     pub only: Option<BTreeSet<u64>>,
+    /// Whether these are a part of a whole that others make as well: then whoever finds the whole complete in the folder writes
+    /// its summary and pictures.
+    pub is_part: bool,
     /// Set when the user asks for an early end.
     pub stop: Stop,
 }
@@ -64,6 +68,8 @@ pub struct Batch {
     pub computed: u64,
     /// Runs that were found complete.
     pub found: u64,
+    /// Of a part, how many runs of the whole are complete in the folder, its own included.
+    pub complete: Option<u64>,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
     /// The results of an interrupted single run up to that moment; its folder is marked as incomplete.
@@ -164,6 +170,7 @@ pub fn run_batch(
         out: options.out.clone(),
         computed: 0,
         found: 0,
+        complete: None,
         is_interrupted: false,
         partial: None,
     };
@@ -186,10 +193,66 @@ pub fn run_batch(
         }
     }
     batch.is_interrupted = batch.runs.len() < tasks.len();
-    if let Some(out) = &options.out {
-        finish_folder(scenario, &batch, out, is_single, options.pictures)?;
+    if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
+        if options.is_part {
+            batch.complete = Some(finish_whole(scenario, out, options.pictures)?);
+        } else {
+            finish_folder(scenario, &batch.runs, out, options.pictures)?;
+        }
     }
     Ok(batch)
+}
+
+/// The heaviest runs first, dealt in turn, so that all parts take about as long: the runs of part `number` of `parts`, from 1.
+#[must_use]
+pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
+    let mut dealt = tasks(scenario, None);
+    dealt.sort_by_key(|task| (Reverse(task.packets), task.run));
+    let mine = (0..parts).cycle().zip(&dealt).filter(|(part, _)| *part + 1 == number);
+    mine.map(|(_, task)| task.run).collect()
+}
+
+/// The runs of a scenario that are complete in a sweep's folder, by their numbers. Their files are checked.
+pub(crate) fn complete_runs(
+    scenario: &Scenario,
+    out: &Path,
+) -> impl Iterator<Item = (u64, RunSummary)> {
+    (0..scenario.runs()).filter_map(move |number| {
+        let run = scenario.run(number);
+        let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
+        let Found::Complete(summary) = look(&out.join(folder_name(&run)), &key) else {
+            return None;
+        };
+        Some((number, placed_in(*summary, &run)))
+    })
+}
+
+/// A run's records under the name and the place in the sweep that it has in this scenario: the same run may have been computed
+/// for another one.
+fn placed_in(summary: RunSummary, run: &Run) -> RunSummary {
+    RunSummary { point: run.point.clone(), scenario: run.scenario.clone(), ..summary }
+}
+
+/// Writes summary and pictures of a sweep of which all runs are complete in its folder; how many are. The caller holds its lock.
+pub(crate) fn finish_whole(
+    scenario: &Scenario,
+    out: &Path,
+    pictures: bool,
+) -> Result<u64, LabError> {
+    let is_there = |number: &u64| {
+        let run = scenario.run(*number);
+        complete_key(&out.join(folder_name(&run)))
+            == Some(RunKey { scenario_hash: run.scenario_hash, seed: run.seed })
+    };
+    let there = (0..scenario.runs()).filter(is_there).count() as u64;
+    if there < scenario.runs() {
+        return Ok(there);
+    }
+    let runs: Vec<RunSummary> = complete_runs(scenario, out).map(|(_, summary)| summary).collect();
+    if runs.len() as u64 == scenario.runs() {
+        finish_folder(scenario, &runs, out, pictures)?;
+    }
+    Ok(runs.len() as u64)
 }
 
 /// The cost of setting up a run, as a number of data packets.
@@ -397,12 +460,9 @@ fn found_complete(
     let Some(Some(folder)) = task.folder.get().filter(|_| !options.force) else { return Ok(None) };
     let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
     match look(folder, &key) {
-        Found::Complete(mut summary) => {
+        Found::Complete(summary) => {
             Lock::clear(folder)?;
-            // The name and the place in the sweep are those of this scenario: the same run may have been computed for
-            // another one.
-            summary.point.clone_from(&run.point);
-            summary.scenario.clone_from(&run.scenario);
+            let summary = Box::new(placed_in(*summary, run));
             let is_single = options.out.as_ref() == Some(folder);
             if is_single && options.pictures && !pictures_are_there(folder) {
                 write_pictures(folder, &[picture_of_folder(folder)?])?;
@@ -453,7 +513,7 @@ fn claim(folder: PathBuf, claimed: &Mutex<BTreeSet<PathBuf>>) -> PathBuf {
 }
 
 /// The folder of a run in a sweep: the swept values, the seed, and enough of the hash to be unique.
-fn folder_name(run: &Run) -> String {
+pub(crate) fn folder_name(run: &Run) -> String {
     let mut parts: Vec<String> = run
         .point
         .values()
@@ -472,20 +532,19 @@ fn folder_name(run: &Run) -> String {
 /// The summary of all runs of a sweep, and its pictures.
 fn finish_folder(
     scenario: &Scenario,
-    batch: &Batch,
+    runs: &[RunSummary],
     out: &Path,
-    is_single: bool,
     pictures: bool,
 ) -> Result<(), LabError> {
-    if is_single || batch.runs.is_empty() {
+    if runs.is_empty() {
         return Ok(());
     }
     write_by(&out.join(SUMMARY_PARQUET), |file| {
-        write_summary(file, &batch.runs, &sweep_origin(scenario))
+        write_summary(file, runs, &sweep_origin(scenario))
     })?;
-    write_by(&out.join(SUMMARY_JSON), |file| write_summary_json(file, &batch.runs, true))?;
+    write_by(&out.join(SUMMARY_JSON), |file| write_summary_json(file, runs, true))?;
     if pictures {
-        write_missing_pictures(out, &sweep_pictures_of(scenario, &batch.runs))?;
+        write_missing_pictures(out, &sweep_pictures_of(scenario, runs))?;
     }
     sync_folder(out)
 }

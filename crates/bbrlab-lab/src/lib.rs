@@ -8,7 +8,8 @@
 //! | --- | --- |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
-//! | `batch.rs` | all runs of a scenario on all cores |
+//! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
+//! | `merge.rs` | parts of a sweep put together |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
 //! | `lock.rs` | several processes share the runs of a folder |
@@ -39,6 +40,7 @@ mod limit;
 pub mod linux;
 mod lock;
 mod machine;
+mod merge;
 mod named;
 mod overlaid;
 mod packets;
@@ -56,7 +58,7 @@ mod scratch;
 mod stop;
 
 pub use atomic_file::write_new;
-pub use batch::{Batch, BatchOptions, default_out, run_batch};
+pub use batch::{Batch, BatchOptions, default_out, part_of, run_batch};
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;
@@ -68,6 +70,7 @@ pub use export::export_csv;
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::processors;
+pub use merge::{Merged, merge};
 pub use named::{Named, open_named, refuse_second_stdin};
 pub use packets::{PacketReplays, validate_packets};
 pub use papers::{

@@ -82,12 +82,12 @@ impl RunFile {
 /// `sweep.json`: what names a sweep but is not in the text of its scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
-    version: String,
-    commit: String,
-    scenario: String,
+    pub(crate) version: String,
+    pub(crate) commit: String,
+    pub(crate) scenario: String,
     pub(crate) title: String,
     /// Hash over all points and seeds.
-    scenario_hash: String,
+    pub(crate) scenario_hash: String,
     /// Its runs, if all are computed.
     pub(crate) runs: u64,
 }

@@ -62,7 +62,8 @@ fn inline(given: &Given) -> String {
             format!("[{}]", values.iter().map(inline).collect::<Vec<_>>().join(", "))
         }
         Given::Table(keys) => {
-            let keys = keys.iter().map(|(key, value)| format!("{} = {}", quoted(key), inline(value)));
+            let keys =
+                keys.iter().map(|(key, value)| format!("{} = {}", quoted(key), inline(value)));
             format!("{{ {} }}", keys.collect::<Vec<_>>().join(", "))
         }
     }

@@ -14,7 +14,10 @@
 //! It computes nothing itself: the same calls of `bbrlab_lab` as the command line's, so the same scenario and seed give the same
 //! bytes.
 
-#![expect(clippy::needless_pass_by_value, reason = "arguments from Python are handed over by value")]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments from Python are handed over by value"
+)]
 
 mod frame;
 mod given;

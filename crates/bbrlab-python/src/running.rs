@@ -1,5 +1,6 @@
 //! One run, or the runs of a sweep, computed without the interpreter's lock.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
@@ -44,6 +45,7 @@ pub(crate) fn run(
                 jobs: 1,
                 pictures,
                 only: None,
+                is_part: false,
                 stop: stop.clone(),
             };
             run_batch(scenario, &options, tell)?;
@@ -77,10 +79,24 @@ pub(crate) fn sweep(
     let jobs = jobs.unwrap_or_else(processors).clamp(1, 4096);
     let failed = |error| raised(py, error);
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    check_limit(&py.detach(|| scenario.estimate()), jobs, limit).map_err(failed)?;
+    let estimate = py.detach(|| match &only {
+        Some(only) => scenario.estimate_of(only.iter().copied().filter(|&n| n < scenario.runs())),
+        None => scenario.estimate(),
+    });
+    check_limit(&estimate, jobs, limit).map_err(failed)?;
     let batch = watched(py, progress.as_ref(), |stop, tell| {
-        let only = only.map(|numbers| numbers.into_iter().filter(|&n| n < scenario.runs()).collect());
-        let options = BatchOptions { out, force, jobs, pictures, only, stop: stop.clone() };
+        let is_known = |n: &u64| *n < scenario.runs();
+        let only: Option<BTreeSet<u64>> =
+            only.map(|numbers| numbers.into_iter().filter(is_known).collect());
+        let options = BatchOptions {
+            out,
+            force,
+            jobs,
+            pictures,
+            is_part: only.is_some(),
+            only,
+            stop: stop.clone(),
+        };
         run_batch(scenario, &options, tell)
     })?;
     Ok(SweepRecords::of_batch(batch.map_err(failed)?))

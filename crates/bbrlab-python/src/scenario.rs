@@ -81,8 +81,10 @@ impl PyScenario {
         }
         let mut named = open_named(&path, &sets, true).map_err(|error| raised(py, error))?;
         if named.len() > 1 {
-            let text =
-                format!("{path}: expected one scenario, found {}; name one of its folders", named.len());
+            let text = format!(
+                "{path}: expected one scenario, found {}; name one of its folders",
+                named.len()
+            );
             return Err(of_class(py, "UsageError", &text));
         }
         let Named { scenario, .. } = named.remove(0);
@@ -154,7 +156,9 @@ impl PyScenario {
         seeds: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut sets = Vec::new();
-        for (key, value) in sweep.map_or_else(|| Ok(Vec::new()), |sweep| given::pairs(sweep, "sweep"))? {
+        for (key, value) in
+            sweep.map_or_else(|| Ok(Vec::new()), |sweep| given::pairs(sweep, "sweep"))?
+        {
             sets.push(format!("sweep.\"{key}\"={value}"));
         }
         if let Some(seeds) = seeds {
@@ -164,8 +168,7 @@ impl PyScenario {
     }
 
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (estimate, s_per_event) =
-            py.detach(|| (self.inner.estimate(), seconds_per_event()));
+        let (estimate, s_per_event) = py.detach(|| (self.inner.estimate(), seconds_per_event()));
         let s_per_event = s_per_event.map_err(|error| raised(py, error))?;
         let fields = PyDict::new(py);
         fields.set_item("runs", estimate.runs)?;
@@ -181,7 +184,8 @@ impl PyScenario {
         let inner = &self.inner;
         let hash = inner.hash();
         let hash = hash.get(..12).unwrap_or(hash);
-        let runs = if inner.runs() == 1 { "1 run".to_owned() } else { format!("{} runs", inner.runs()) };
+        let runs =
+            if inner.runs() == 1 { "1 run".to_owned() } else { format!("{} runs", inner.runs()) };
         format!("<bbrlab.Scenario {:?}, {runs}, hash {hash}>", inner.name())
     }
 

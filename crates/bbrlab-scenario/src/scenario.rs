@@ -1,5 +1,6 @@
 //! A scenario file: it is read, checked at every point of its sweep, and resolved run by run.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -386,6 +387,20 @@ impl Scenario {
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         let points = (0..self.points()).map(|point| self.estimate_point(point).times(self.repeat));
+        points.fold(Estimate::default(), Estimate::and).with_records_of_sweep()
+    }
+
+    /// The same for some runs.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn estimate_of(&self, runs: impl IntoIterator<Item = u64>) -> Estimate {
+        let mut seeds_at: BTreeMap<u64, u64> = BTreeMap::new();
+        for run in runs {
+            *seeds_at.entry(self.checked(run).0).or_default() += 1;
+        }
+        let points = seeds_at.iter().map(|(&point, &n)| self.estimate_point(point).times(n));
         points.fold(Estimate::default(), Estimate::and).with_records_of_sweep()
     }
 

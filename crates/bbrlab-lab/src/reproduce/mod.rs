@@ -320,6 +320,7 @@ fn run_scenario(
         jobs: options.jobs,
         pictures: options.pictures,
         only: Some(only),
+        is_part: false,
         stop: options.stop.clone(),
     };
     let batch = run_batch(&scenario, &batch_options, watch)?;

@@ -1,0 +1,180 @@
+//! Parts of a sweep that were computed apart, put together. Nothing is computed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bbrlab_scenario::Scenario;
+
+use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
+use crate::batch::{finish_whole, folder_name};
+use crate::error::{LabError, plain};
+use crate::lock::{LOCK, Lock};
+use crate::named::{folders_in, open_named};
+use crate::pool::Progress;
+use crate::provenance::{COMMIT, VERSION};
+use crate::run_folder::{
+    Found, RUN_JSON, RunKey, begin_sweep, complete_key, look, look_for_sweep, read_sweep,
+};
+use crate::stop::Stop;
+
+/// What has come of it.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Its runs.
+    pub runs: u64,
+    /// How many of them are complete in the folder now.
+    pub complete: u64,
+    /// How many were copied by this call.
+    pub copied: u64,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Copies the complete runs in `folders`, which hold parts of one sweep, into `out`, as far as they are not there. When all are,
+/// `out` is as if one process had computed the whole.
+///
+/// # Errors
+/// If a folder is no sweep's, they are of different sweeps or made by another version, or a file cannot be written.
+pub fn merge(
+    folders: &[PathBuf],
+    out: &Path,
+    pictures: bool,
+    stop: &Stop,
+    mut watch: impl FnMut(Progress),
+) -> Result<Merged, LabError> {
+    let scenario = scenario_of(folders)?;
+    make_folder(out)?;
+    let _used = {
+        let _lock = Lock::take(out)?;
+        match look_for_sweep(out, &scenario) {
+            Found::Nothing => {}
+            _ => {
+                return Err(LabError::Usage(format!(
+                    "{} holds something else than parts of this sweep; name another --out",
+                    out.display()
+                )));
+            }
+        }
+        begin_sweep(out, &scenario)?
+    };
+    let mut parts = runs_in(folders);
+    let runs = scenario.runs();
+    let (mut copied, mut left_out) = (0, Vec::new());
+    for number in 0..runs {
+        if stop.is_requested() {
+            return Err(LabError::Interrupted(format!(
+                "interrupted: {number} of {runs} runs were looked for; the same command continues from there"
+            )));
+        }
+        let run = scenario.run(number);
+        let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
+        let target = out.join(folder_name(&run));
+        let is_there = |folder: &Path| matches!(look(folder, &key), Found::Complete(_));
+        // The same point may stand in a sweep twice; the run is then copied once.
+        let sources = parts.remove(&(key.scenario_hash.clone(), key.seed)).unwrap_or_default();
+        if !is_there(&target) {
+            for source in sources.iter().filter(|source| **source != target) {
+                if !is_there(source) {
+                    left_out.push(format!("{}: damaged, left out", source.display()));
+                } else if copy(source, &target)? {
+                    copied += 1;
+                    break;
+                }
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+        watch(Progress { done: number + 1, total: runs, share: (number + 1) as f64 / runs as f64 });
+    }
+    let _lock = Lock::take(out)?;
+    let complete = finish_whole(&scenario, out, pictures)?;
+    Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
+}
+
+/// The scenario that all folders have parts of.
+fn scenario_of(folders: &[PathBuf]) -> Result<Scenario, LabError> {
+    let mut first: Option<(&PathBuf, String)> = None;
+    for folder in folders {
+        let shown = folder.display();
+        let Some(sweep) = read_sweep(folder) else {
+            let found = match fs::read_dir(folder) {
+                Err(error) => plain(&error),
+                Ok(_) if folder.join(RUN_JSON).is_file() => "found a single run".to_owned(),
+                Ok(_) => "found none".to_owned(),
+            };
+            return Err(LabError::Usage(format!("{shown}: expected a sweep's folder: {found}")));
+        };
+        if (sweep.version.as_str(), sweep.commit.as_str()) != (VERSION, COMMIT) {
+            return Err(LabError::Usage(format!(
+                "{shown}: expected a sweep that this version has made, {VERSION} ({COMMIT}), found one of {} ({})",
+                sweep.version, sweep.commit
+            )));
+        }
+        match &first {
+            None => first = Some((folder, sweep.scenario_hash)),
+            Some((_, hash)) if *hash == sweep.scenario_hash => {}
+            Some((other, _)) => {
+                return Err(LabError::Usage(format!(
+                    "expected parts of one sweep; found two in {} and {shown}",
+                    other.display()
+                )));
+            }
+        }
+    }
+    let (folder, hash) = first.ok_or_else(|| LabError::Usage("expected folders".to_owned()))?;
+    let mut named = open_named(&folder.to_string_lossy(), &[], true)?;
+    let scenario = named.swap_remove(0).scenario;
+    if scenario.hash() != hash {
+        let shown = folder.display();
+        return Err(LabError::Usage(format!(
+            "{shown}: its scenario.toml is not the one of its runs"
+        )));
+    }
+    Ok(scenario)
+}
+
+/// The runs that say they are complete, by scenario hash and seed.
+fn runs_in(folders: &[PathBuf]) -> BTreeMap<(String, u64), Vec<PathBuf>> {
+    let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
+    for folder in folders {
+        for name in folders_in(folder) {
+            let path = folder.join(name);
+            if let Some(key) = complete_key(&path) {
+                let known = runs.entry((key.scenario_hash, key.seed)).or_default();
+                if !known.contains(&path) {
+                    known.push(path);
+                }
+            }
+        }
+    }
+    runs
+}
+
+/// Copies a run's files; false if somebody else is computing the run. The mark comes last.
+fn copy(source: &Path, target: &Path) -> Result<bool, LabError> {
+    let Some(_lock) = Lock::try_take(target)? else { return Ok(false) };
+    let failed = |error| LabError::io("read", source, &error);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(source).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let is_ours = entry.file_type().is_ok_and(|kind| kind.is_file())
+            && name != LOCK
+            && !name.to_string_lossy().ends_with(PARTIAL);
+        if is_ours {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| (name == RUN_JSON, name.clone()));
+    for name in names {
+        if name == RUN_JSON {
+            sync_folder(target)?;
+        }
+        let bytes = fs::read(source.join(&name)).map_err(failed)?;
+        write(&target.join(&name), &bytes)?;
+    }
+    sync_folder(target)?;
+    Ok(true)
+}
