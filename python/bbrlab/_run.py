@@ -12,6 +12,7 @@ from ._bbrlab import Scenario
 from ._errors import UsageError
 from ._progress import shown
 from ._results import Result, Results
+from ._spread import Submits, Takes, spread
 
 __all__ = ["Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
 
@@ -74,6 +75,7 @@ def sweep(
     pictures: bool = True,
     jobs: int | None = None,
     limit: float | None = None,
+    executor: Submits | Takes | None = None,
     progress: Progress = None,
 ) -> Results:
     """Runs all runs of a scenario: the points of its sweep, each with its seeds.
@@ -90,7 +92,10 @@ def sweep(
         force: Whether to compute complete runs again.
         pictures: Whether to draw the sweep's pictures into the folder.
         jobs: Runs at a time; one per processor by default.
-        limit: The most work, in data packets; 10 000 000 000 by default.
+        limit: The most work, in data packets; 10 000 000 000 by default, of each piece that an executor gets.
+        executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`, such as Ray's.
+            Its workers compute the runs, the heaviest first, and write them to `out`, which they must all see, or hand them
+            back. What a lost worker had is computed again, but no run that lies whole in the folder.
         progress: Whether to show progress, or what to call with it.
 
     Raises:
@@ -108,6 +113,11 @@ def sweep(
     if over is not None or seeds is not None:
         checked = checked.swept(over, seeds)
     with shown(checked.name, progress) as tell:
+        if executor is not None:
+            spread_over = spread(
+                checked, executor, out=out, force=force, pictures=pictures, limit=_whole(limit), progress=tell
+            )
+            return Results(spread_over)
         records = _bbrlab.sweep(
             checked, out=out, force=force, pictures=pictures, jobs=jobs, limit=_whole(limit), progress=tell
         )

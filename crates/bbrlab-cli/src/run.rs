@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    Batch, BatchOptions, COMMIT, LabError, Named, Stop, VERSION, check_limit, default_out,
-    open_named, part_of, processors, refuse_second_stdin, run_batch,
+    Batch, BatchOptions, COMMIT, LabError, Named, Stop, SummaryOf, VERSION, check_limit,
+    default_out, open_named, part_of, processors, refuse_second_stdin, run_batch,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
 use bbrlab_run::RunsDocument;
@@ -110,7 +110,7 @@ fn one(
         force: running.force,
         jobs,
         pictures: !running.no_pictures,
-        is_part: only.is_some(),
+        summary: if only.is_some() { SummaryOf::Whole } else { SummaryOf::These },
         only,
         stop: stop.clone(),
     };

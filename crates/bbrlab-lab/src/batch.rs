@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bbrlab_report::{Picture, sweep_pictures};
-use bbrlab_run::{Run, RunSummary};
+use bbrlab_run::{Run, RunSummary, SweepPoint};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write_by};
@@ -46,11 +46,21 @@ pub struct BatchOptions {
     pub pictures: bool,
     /// The runs to make, by their numbers; all for `None`.
     pub only: Option<BTreeSet<u64>>,
-    /// Whether these are a part of a whole that others make as well: then whoever finds the whole complete in the folder writes
-    /// its summary and pictures.
-    pub is_part: bool,
+    /// What the folder's summary and pictures are of.
+    pub summary: SummaryOf,
     /// Set when the user asks for an early end.
     pub stop: Stop,
+}
+
+/// What the summary in a sweep's folder is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummaryOf {
+    /// The runs of this call.
+    These,
+    /// All runs of the scenario. Others make them as well, and whoever finds all complete writes it.
+    Whole,
+    /// It is left to a later call of [`finish_whole`].
+    Later,
 }
 
 /// The outcome of a batch.
@@ -68,7 +78,7 @@ pub struct Batch {
     pub computed: u64,
     /// Runs that were found complete.
     pub found: u64,
-    /// Of a part, how many runs of the whole are complete in the folder, its own included.
+    /// With [`SummaryOf::Whole`], how many runs of the whole are complete in the folder.
     pub complete: Option<u64>,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
@@ -194,10 +204,10 @@ pub fn run_batch(
     }
     batch.is_interrupted = batch.runs.len() < tasks.len();
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
-        if options.is_part {
-            batch.complete = Some(finish_whole(scenario, out, options.pictures)?);
-        } else {
-            finish_folder(scenario, &batch.runs, out, options.pictures)?;
+        match options.summary {
+            SummaryOf::These => finish_folder(scenario, &batch.runs, out, options.pictures)?,
+            SummaryOf::Whole => batch.complete = Some(finish(scenario, out, options.pictures)?),
+            SummaryOf::Later => {}
         }
     }
     Ok(batch)
@@ -206,10 +216,20 @@ pub fn run_batch(
 /// The heaviest runs first, dealt in turn, so that all parts take about as long: the runs of part `number` of `parts`, from 1.
 #[must_use]
 pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
-    let mut dealt = tasks(scenario, None);
-    dealt.sort_by_key(|task| (Reverse(task.packets), task.run));
+    let dealt = heaviest_first(scenario);
     let mine = (0..parts).cycle().zip(&dealt).filter(|(part, _)| *part + 1 == number);
-    mine.map(|(_, task)| task.run).collect()
+    mine.map(|(_, (run, _))| *run).collect()
+}
+
+/// The numbers of all runs with the data packets that each is expected to have, the most first. A run without any weighs
+/// something too.
+#[must_use]
+pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
+    let tasks = tasks(scenario, None);
+    let mut runs: Vec<(u64, u64)> =
+        tasks.iter().map(|task| (task.run, task.packets + PACKETS_OF_SET_UP)).collect();
+    runs.sort_by_key(|&(run, packets)| (Reverse(packets), run));
+    runs
 }
 
 /// The runs of a scenario that are complete in a sweep's folder, by their numbers. Their files are checked.
@@ -233,12 +253,17 @@ fn placed_in(summary: RunSummary, run: &Run) -> RunSummary {
     RunSummary { point: run.point.clone(), scenario: run.scenario.clone(), ..summary }
 }
 
-/// Writes summary and pictures of a sweep of which all runs are complete in its folder; how many are. The caller holds its lock.
-pub(crate) fn finish_whole(
-    scenario: &Scenario,
-    out: &Path,
-    pictures: bool,
-) -> Result<u64, LabError> {
+/// Writes summary and pictures of a sweep if all its runs are complete in its folder; how many are.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn finish_whole(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u64, LabError> {
+    let _lock = Lock::take(out)?;
+    finish(scenario, out, pictures)
+}
+
+/// The same for who holds the folder's lock.
+fn finish(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u64, LabError> {
     let is_there = |number: &u64| {
         let run = scenario.run(*number);
         complete_key(&out.join(folder_name(&run)))
@@ -272,18 +297,23 @@ struct Task {
 }
 
 fn tasks(scenario: &Scenario, only: Option<&BTreeSet<u64>>) -> Vec<Task> {
-    let mut tasks = Vec::new();
-    let mut packets = 0;
-    for run in 0..scenario.runs() {
-        if run % scenario.repeat() == 0 {
-            let estimate = scenario.estimate_run(run);
-            packets = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
-        }
-        if only.is_none_or(|only| only.contains(&run)) {
-            tasks.push(Task { run, packets, folder: OnceLock::new() });
-        }
+    let mut known = None;
+    let mut task = |run| {
+        let (point, _) = scenario.point_and_seed(run);
+        let packets = match known {
+            Some((of, packets)) if of == point => packets,
+            _ => {
+                let estimate = scenario.estimate_run(run);
+                estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET)
+            }
+        };
+        known = Some((point, packets));
+        Task { run, packets, folder: OnceLock::new() }
+    };
+    match only {
+        Some(only) => only.iter().map(|&run| task(run)).collect(),
+        None => (0..scenario.runs()).map(task).collect(),
     }
-    tasks
 }
 
 /// How many of the runs lie in the folder complete, but made by another version or commit.
@@ -512,10 +542,19 @@ fn claim(folder: PathBuf, claimed: &Mutex<BTreeSet<PathBuf>>) -> PathBuf {
     free
 }
 
-/// The folder of a run in a sweep: the swept values, the seed, and enough of the hash to be unique.
+/// The name of a run's folder in that of its sweep.
+#[must_use]
+pub fn run_folder_name(run: &RunSummary) -> String {
+    name_of_folder(&run.point, run.seed, &run.scenario_hash)
+}
+
 pub(crate) fn folder_name(run: &Run) -> String {
-    let mut parts: Vec<String> = run
-        .point
+    name_of_folder(&run.point, run.seed, &run.scenario_hash)
+}
+
+/// The folder of a run in a sweep: the swept values, the seed, and enough of the hash to be unique.
+fn name_of_folder(point: &SweepPoint, seed: u64, hash: &str) -> String {
+    let mut parts: Vec<String> = point
         .values()
         .map(|value| match value {
             serde_json::Value::String(text) => plain_name(text, 24),
@@ -524,8 +563,8 @@ pub(crate) fn folder_name(run: &Run) -> String {
         .filter(|part| !part.is_empty())
         .take(5)
         .collect();
-    parts.push(format!("seed{}", run.seed));
-    parts.push(run.scenario_hash.get(..10).unwrap_or(&run.scenario_hash).to_owned());
+    parts.push(format!("seed{seed}"));
+    parts.push(hash.get(..10).unwrap_or(hash).to_owned());
     parts.join("_")
 }
 

@@ -58,7 +58,10 @@ mod scratch;
 mod stop;
 
 pub use atomic_file::write_new;
-pub use batch::{Batch, BatchOptions, default_out, part_of, run_batch};
+pub use batch::{
+    Batch, BatchOptions, SummaryOf, default_out, finish_whole, heaviest_first, part_of, run_batch,
+    run_folder_name,
+};
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;

@@ -61,6 +61,9 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(running::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(running::weights, module)?)?;
+    module.add_function(wrap_pyfunction!(running::finish, module)?)?;
     module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(records::gather, module)?)?;
     Ok(())
 }

@@ -1,13 +1,16 @@
 //! The records of runs.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    Batch, Executed, flow_columns, link_columns, of_series, read_results, read_run, write_run,
+    Batch, Executed, flow_columns, link_columns, of_series, read_results, read_run,
+    run_folder_name, write_run,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
-use bbrlab_run::{RunResult, RunSummary};
-use pyo3::exceptions::{PyIndexError, PyKeyError};
+use bbrlab_run::{Column, RunResult, RunSummary, Values};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::frame::Frame;
@@ -85,7 +88,6 @@ impl RunRecords {
 pub(crate) struct SweepRecords {
     runs: Vec<RunSummary>,
     numbers: Vec<u64>,
-    folders: Vec<Option<PathBuf>>,
     out: Option<PathBuf>,
     computed: u64,
     found: u64,
@@ -93,8 +95,8 @@ pub(crate) struct SweepRecords {
 
 impl SweepRecords {
     pub(crate) fn of_batch(batch: Batch) -> Self {
-        let Batch { runs, numbers, folders, out, computed, found, .. } = batch;
-        Self { runs, numbers, folders, out, computed, found }
+        let Batch { runs, numbers, out, computed, found, .. } = batch;
+        Self { runs, numbers, out, computed, found }
     }
 
     fn at(&self, n: usize) -> PyResult<&RunSummary> {
@@ -130,12 +132,37 @@ impl SweepRecords {
     }
 
     fn run_folder(&self, n: usize) -> PyResult<Option<PathBuf>> {
-        self.at(n)?;
-        Ok(self.folders.get(n).cloned().flatten())
+        let name = run_folder_name(self.at(n)?);
+        Ok(self.out.as_ref().map(|out| out.join(name)))
     }
 
     fn summary<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyAny>> {
         dict(py, self.at(n)?)
+    }
+
+    /// The same, of which others have computed so many.
+    fn as_computed(&self, computed: u64) -> Self {
+        let found = (self.runs.len() as u64).saturating_sub(computed);
+        Self {
+            runs: self.runs.clone(),
+            numbers: self.numbers.clone(),
+            out: self.out.clone(),
+            computed,
+            found,
+        }
+    }
+
+    /// The records as an Arrow table for who has asked for these runs: a row for each, its number and its record as JSON.
+    fn packed(&self, py: Python<'_>) -> PyResult<Frame> {
+        let numbers = self.numbers.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+        let record = |run| serde_json::to_string(run).expect("records of plain values");
+        py.detach(|| {
+            let records = self.runs.iter().map(|run| Cow::Owned(record(run))).collect();
+            Frame::of_parts([vec![
+                Column::new("number", Values::Int(numbers)),
+                Column::new("record", Values::Text(records)),
+            ]])
+        })
     }
 
     fn digests(&self) -> Vec<Option<String>> {
@@ -173,7 +200,6 @@ pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>
         let found = document.runs.len() as u64;
         let records = SweepRecords {
             numbers: (0..found).collect(),
-            folders: Vec::new(),
             runs: document.runs,
             out: Some(folder),
             computed: 0,
@@ -184,4 +210,17 @@ pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>
     let result = py.detach(|| read_run(&folder)).map_err(failed)?;
     let toml = std::fs::read_to_string(folder.join("scenario.toml"))?;
     Ok(Py::new(py, RunRecords::new(result, toml, Some(folder)))?.into_any())
+}
+
+/// Puts the rows of [`SweepRecords::packed`] together, each run once, in the order of their numbers.
+#[pyfunction]
+pub(crate) fn gather(py: Python<'_>, rows: Vec<(u64, String)>) -> PyResult<SweepRecords> {
+    let computed = rows.len() as u64;
+    let read = || {
+        let rows = rows.iter().map(|(number, record)| Ok((*number, serde_json::from_str(record)?)));
+        rows.collect::<Result<BTreeMap<u64, RunSummary>, serde_json::Error>>()
+    };
+    let runs = py.detach(read).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let (numbers, runs) = runs.into_iter().unzip();
+    Ok(SweepRecords { runs, numbers, out: None, computed, found: 0 })
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, check_limit, execute, processors, read_run, run_batch,
+    BatchOptions, DEFAULT_LIMIT, LabError, SummaryOf, check_limit, execute, finish_whole,
+    heaviest_first, processors, read_run, run_batch,
 };
 use pyo3::prelude::*;
 
@@ -45,7 +46,7 @@ pub(crate) fn run(
                 jobs: 1,
                 pictures,
                 only: None,
-                is_part: false,
+                summary: SummaryOf::These,
                 stop: stop.clone(),
             };
             run_batch(scenario, &options, tell)?;
@@ -93,11 +94,31 @@ pub(crate) fn sweep(
             force,
             jobs,
             pictures,
-            is_part: only.is_some(),
+            summary: if only.is_some() { SummaryOf::Later } else { SummaryOf::These },
             only,
             stop: stop.clone(),
         };
         run_batch(scenario, &options, tell)
     })?;
     Ok(SweepRecords::of_batch(batch.map_err(failed)?))
+}
+
+/// The numbers of a scenario's runs with their weights, the heaviest first.
+#[pyfunction]
+pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> Vec<(u64, u64)> {
+    let scenario = &scenario.get().inner;
+    py.detach(|| heaviest_first(scenario))
+}
+
+/// Writes summary and pictures of a sweep if all its runs are complete in its folder; how many are.
+#[pyfunction]
+#[pyo3(signature = (scenario, out, *, pictures = true))]
+pub(crate) fn finish(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyScenario>,
+    out: PathBuf,
+    pictures: bool,
+) -> PyResult<u64> {
+    let scenario = &scenario.get().inner;
+    py.detach(|| finish_whole(scenario, &out, pictures)).map_err(|error| raised(py, error))
 }

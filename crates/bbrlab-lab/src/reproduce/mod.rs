@@ -43,7 +43,7 @@ use self::rows::first_runs;
 pub use self::rows::{Finished, RunAt, measured_rows};
 pub use self::sensitivity::{Sensitivity, sensitivity};
 pub use self::work::Work;
-use crate::batch::{Batch, BatchOptions, default_out, run_batch};
+use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
 pub use crate::papers::Key;
@@ -320,7 +320,7 @@ fn run_scenario(
         jobs: options.jobs,
         pictures: options.pictures,
         only: Some(only),
-        is_part: false,
+        summary: SummaryOf::These,
         stop: options.stop.clone(),
     };
     let batch = run_batch(&scenario, &batch_options, watch)?;
