@@ -10,7 +10,7 @@ const STEPS: u64 = 1000;
 
 /// A progress bar; hidden if standard error is not a terminal or the user wants no progress.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    shown: ProgressBar,
     name: String,
     is_quiet: bool,
 }
@@ -26,7 +26,7 @@ impl Bar {
             .progress_chars("=> ");
         bar.set_style(style);
         bar.set_prefix(name.to_owned());
-        Self { bar, name: name.to_owned(), is_quiet: quiet }
+        Self { shown: bar, name: name.to_owned(), is_quiet: quiet }
     }
 
     pub(crate) fn show(&self, progress: Progress) {
@@ -40,7 +40,7 @@ impl Bar {
                 )
             };
             // It is no failure if standard error cannot be written to.
-            self.bar.suspend(|| {
+            self.shown.suspend(|| {
                 let _ = writeln!(anstream::stderr(), "{}: {which}", self.name);
             });
         }
@@ -50,11 +50,11 @@ impl Bar {
             clippy::cast_precision_loss,
             reason = "a share between 0 and 1"
         )]
-        self.bar.set_position((progress.share * STEPS as f64) as u64);
-        self.bar.set_message(format!("{}/{} runs", progress.done, progress.total));
+        self.shown.set_position((progress.share * STEPS as f64) as u64);
+        self.shown.set_message(format!("{}/{} runs", progress.done, progress.total));
     }
 
     pub(crate) fn end(self) {
-        self.bar.finish_and_clear();
+        self.shown.finish_and_clear();
     }
 }

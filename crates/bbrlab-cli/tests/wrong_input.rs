@@ -211,41 +211,6 @@ fn command_lines() {
             bbrlab run examples.dumbbell --set 'flows[7].cc=cubic' | exit 2
                 error: `--set`: expected a key of the scenario
                 --set:1:1 found `flows[7]`, but there are 1 [[flows]], counted from 0
-            bbrlab run examples.dumbbell --shard 0/4 | exit 2
-                error: invalid value '0/4' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard 5/4 | exit 2
-                error: invalid value '5/4' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard 1/0 | exit 2
-                error: invalid value '1/0' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard a/b | exit 2
-                error: invalid value 'a/b' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard 1 | exit 2
-                error: invalid value '1' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard -1/2 | exit 2
-                error: invalid value '-1/2' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard 1/2/3 | exit 2
-                error: invalid value '1/2/3' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard 1/99999999999999999999 | exit 2
-                error: invalid value '1/99999999999999999999' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab run examples.dumbbell --shard '' | exit 2
-                error: invalid value '' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
-            bbrlab merge | exit 2
-                error: the following required arguments were not provided:
-                --out <DIR>
-                <DIR>...
-            bbrlab merge absent | exit 2
-                error: the following required arguments were not provided:
-                --out <DIR>
-            bbrlab merge absent --out out | exit 2
-                error: absent: expected a sweep's folder: No such file or directory
-            bbrlab run examples.dumbbell --jobs 0 | exit 2
-                error: invalid value '0' for '--jobs <N>': 0 is not in 1..=4096
-            bbrlab run examples.dumbbell --limit lots | exit 2
-                error: invalid value 'lots' for '--limit <PACKETS>': expected a number of packets such as 1e11
-            bbrlab run examples.dumbbell --seed -3 | exit 2
-                error: invalid value '-3' for '--seed <N>': invalid digit found in string
-            bbrlab run examples.dumbbell --limit 1000 | exit 2
-                error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
             bbrlab reproduce kato2025 --limit 1e6 | exit 2
                 error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
             bbrlab reproduce nobody2020 | exit 2
@@ -313,6 +278,52 @@ fn command_lines() {
     );
 }
 
+/// The same for parts of a sweep, and for numbers.
+#[test]
+fn command_lines_about_parts_and_numbers() {
+    check(
+        &expect![[r#"
+            bbrlab run examples.dumbbell --shard 0/4 | exit 2
+                error: invalid value '0/4' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard 5/4 | exit 2
+                error: invalid value '5/4' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard 1/0 | exit 2
+                error: invalid value '1/0' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard a/b | exit 2
+                error: invalid value 'a/b' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard 1 | exit 2
+                error: invalid value '1' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard -1/2 | exit 2
+                error: invalid value '-1/2' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard 1/2/3 | exit 2
+                error: invalid value '1/2/3' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard 1/99999999999999999999 | exit 2
+                error: invalid value '1/99999999999999999999' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab run examples.dumbbell --shard '' | exit 2
+                error: invalid value '' for '--shard <K/N>': expected K/N with K from 1 to N, such as 2/8
+            bbrlab merge | exit 2
+                error: the following required arguments were not provided:
+                --out <DIR>
+                <DIR>...
+            bbrlab merge absent | exit 2
+                error: the following required arguments were not provided:
+                --out <DIR>
+            bbrlab merge absent --out out | exit 2
+                error: absent: expected a sweep's folder: No such file or directory
+            bbrlab run examples.dumbbell --jobs 0 | exit 2
+                error: invalid value '0' for '--jobs <N>': 0 is not in 1..=4096
+            bbrlab run examples.dumbbell --limit lots | exit 2
+                error: invalid value 'lots' for '--limit <PACKETS>': expected a number of packets such as 1e11
+            bbrlab run examples.dumbbell --seed -3 | exit 2
+                error: invalid value '-3' for '--seed <N>': invalid digit found in string
+            bbrlab run examples.dumbbell --limit 1000 | exit 2
+                error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
+        "#]],
+        |line| run(&Shell::new("lines"), line),
+    );
+}
+
+/// The same for commands on folders of results, on scenarios as text and on standard input.
 /// The same for commands on folders of results, on scenarios as text and on standard input.
 #[test]
 fn command_lines_about_folders_and_texts() {

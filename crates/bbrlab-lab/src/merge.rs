@@ -86,7 +86,8 @@ pub fn merge(
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-        watch(Progress { done: number + 1, total: runs, share: (number + 1) as f64 / runs as f64 });
+        let share = (number + 1) as f64 / runs as f64;
+        watch(Progress { done: number + 1, total: runs, share, outdated: 0 });
     }
     let complete = finish_whole(&scenario, out, pictures)?;
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, SummaryOf, check_limit, execute, finish_whole,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, SummaryOf, check_limit, execute, finish_whole,
     heaviest_first, processors, read_run, run_batch,
 };
 use pyo3::prelude::*;
@@ -54,7 +54,7 @@ pub(crate) fn run(
         }
         let packets = estimate.data_packets;
         let executed = execute(&scenario.run(0), packets, stop, |share| {
-            tell(bbrlab_lab::Progress { done: 0, total: 1, share });
+            tell(Progress { done: 0, total: 1, share, outdated: 0 });
         });
         executed.map(|executed| executed.result).map_err(LabError::Failed)
     })?;

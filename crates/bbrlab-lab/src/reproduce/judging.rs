@@ -148,7 +148,9 @@ pub(crate) fn rows_under(
         let quiet = ReproduceOptions { pictures: false, ..options.clone() };
         match run_scenario(scenario, &config.sets, &quiet, is_idle, &mut *watch) {
             Ok(some) => {
-                some.iter().for_each(|(_, batch)| work.add(batch));
+                if let Some((_, batch)) = &some {
+                    work.add(batch);
+                }
                 ran.extend(some);
             }
             // A setting whose keys do not fit this experiment.
