@@ -75,6 +75,12 @@ impl Sweep {
                 }
             }
         }
+        if let Some((first, second)) = sweep.nested(root) {
+            let title = "`sweep`: expected keys of which none contains another";
+            let found = format!("found `{}` and `{}`", first.key, second.key);
+            reader.problem(second.key_at, title, found, Vec::new());
+            return sweep;
+        }
         let product = sweep
             .axes
             .iter()
@@ -109,6 +115,50 @@ impl Sweep {
                 false
             });
         }
+    }
+
+    /// Two keys that one point sets, in the order in which it sets them, of which one contains the other: the point would
+    /// name a value that is not simulated.
+    fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
+        /// Only so many keys are compared with each other, to keep checking cheap.
+        const CHECKED: usize = 300;
+        let mut before: Vec<(&Setting, Vec<Step>)> = Vec::new();
+        for axis in &self.axes {
+            let mut of_axis: BTreeMap<&str, (&Setting, Vec<Step>)> = BTreeMap::new();
+            for choice in &axis.choices {
+                let mut of_choice: Vec<(&Setting, Vec<Step>)> = Vec::new();
+                for setting in choice.iter().take(CHECKED) {
+                    let is_new = !of_axis.contains_key(&*setting.key);
+                    if !is_new && choice.len() == 1 {
+                        continue;
+                    }
+                    let path = numbered(root, &setting.path);
+                    let others = before.iter().filter(|_| is_new).chain(&of_choice);
+                    for (other, other_path) in others {
+                        let extends = || other_path.len() < path.len() && self.only_names(other);
+                        if overlap(other_path, &path) && !extends() {
+                            return Some((*other, setting));
+                        }
+                    }
+                    of_choice.push((setting, path.clone()));
+                    if is_new && before.len() + of_axis.len() < CHECKED {
+                        of_axis.insert(&setting.key, (setting, path));
+                    }
+                }
+            }
+            before.extend(of_axis.into_values());
+        }
+        None
+    }
+
+    /// Whether a swept key is only ever the name of a queue discipline, which leaves each parameter to be set after it.
+    fn only_names(&self, setting: &Setting) -> bool {
+        let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
+        let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
+        setting.path.last().is_some_and(is_queue)
+            && all
+                .filter(|other| other.key == setting.key)
+                .all(|other| matches!(other.value.value, Value::Text(_)))
     }
 
     /// The number of points of the sweep; 1 without a sweep.
@@ -270,6 +320,32 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
         return None;
     }
     Some(path.into())
+}
+
+/// A path with `links[1]` in place of `links.NAME`.
+fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
+    let named = || {
+        let (first, second) = (path.first()?, path.get(1)?);
+        let Value::Array(tables) = &root.get(&first.key)?.value.value else { return None };
+        let is_named = |node: &Arc<Node>| {
+            let Value::Table(table) = &node.value else { return false };
+            let name = table.get("name").map(|entry| &entry.value.value);
+            matches!(name, Some(Value::Text(name)) if *name == second.key)
+        };
+        let index = (path.len() > 2 && first.index.is_none())
+            .then(|| tables.iter().position(is_named))
+            .flatten()?;
+        let first = Step { key: first.key.clone(), index: Some(index) };
+        Some(std::iter::once(first).chain(path[2..].iter().cloned()).collect())
+    };
+    named().unwrap_or_else(|| path.to_vec())
+}
+
+/// Whether one path leads to a part of what the other leads to. A list without an index is all of its elements.
+fn overlap(one: &[Step], other: &[Step]) -> bool {
+    one.iter().zip(other).all(|(a, b)| {
+        a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
+    })
 }
 
 /// Refuses equal values, which would be the same run twice.

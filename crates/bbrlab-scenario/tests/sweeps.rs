@@ -437,3 +437,16 @@ fn a_parameter_of_a_discipline_can_be_set_and_swept_where_the_scenario_only_name
     assert!(runs[0].contains("queue = { discipline = \"codel\", interval = \"50ms\" }"));
     assert!(runs[1].contains("queue = \"codel\"\n"), "{}", runs[1]);
 }
+
+#[test]
+fn names_of_disciplines_and_a_parameter_of_theirs_are_swept_together() {
+    let sweep = "[sweep]\n\"bottleneck.queue\" = [\"codel\", \"fq_codel\"]\n\"bottleneck.queue.target\" = [\"6ms\", \"7ms\"]\n";
+    let scenario = scenario(&format!("{BASE}{sweep}"), &[]);
+    for (run, (name, target)) in
+        [("codel", 6), ("codel", 7), ("fq_codel", 6), ("fq_codel", 7)].iter().enumerate()
+    {
+        let queue = format!("queue = {{ discipline = \"{name}\", target = \"{target}ms\" }}");
+        let text = scenario.run_toml(run as u64);
+        assert!(text.contains(&queue), "{text}");
+    }
+}

@@ -823,6 +823,15 @@ fn sweeps() {
             + [sweep]; points = [{ "flows.rtt" = "30ms" }, 5] | 12:37-37 | found the number 5 in it
         `sweep`: expected `flows.rtt` once
             + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found it in a list and in `points`, or twice
+        `sweep`: expected keys of which none contains another
+            + [sweep]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "9Mbit/s", burst = "99KB" }]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]                    | 13:1-24 | found `bottleneck.police` and `bottleneck.police.rate`
+            + [sweep]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }]                                                          | 13:1-19 | found `bottleneck.police.rate` and `bottleneck.police`
+            + [sweep]; "flows[0].cc" = ["reno", "cubic"]; "flows.cc" = ["vegas", "bbr1"]                                                                                                        | 13:1-10 | found `flows[0].cc` and `flows.cc`
+            + [sweep]; "flows.cc" = ["vegas", "bbr1"]; "flows[0].cc" = ["reno", "cubic"]                                                                                                        | 13:1-13 | found `flows.cc` and `flows[0].cc`
+            + [sweep]; "flows.cc_params" = [{ lambda = 0.5 }]; points = [{ "flows.cc" = "bbr_hsr", "flows[0].cc_params.lambda" = 0.25 }]                                                        | 13:37-63 | found `flows.cc_params` and `flows[0].cc_params.lambda`
+            + [sweep]; points = [{ "bottleneck.police.rate" = "1Mbit/s", "bottleneck.police" = { rate = "9Mbit/s", burst = "64KB" } }]                                                          | 12:51-69 | found `bottleneck.police.rate` and `bottleneck.police`
+            + [sweep]; "bottleneck.queue.target" = ["5ms", "9ms"]; "bottleneck.queue" = ["codel", "fq_codel"]                                                                                   | 13:1-18 | found `bottleneck.queue.target` and `bottleneck.queue`
+            = duration = "1s"; [[links]]; name = "a"; rate = "1Mbit/s"; [[flows]]; cc = "reno"; rtt = "9ms"; path = ["a"]; [sweep]; "links.a.rate" = ["2Mbit/s"]; "links[0].rate" = ["3Mbit/s"] | 11:1-15 | found `links.a.rate` and `links[0].rate`
     "#]]);
 }
 
