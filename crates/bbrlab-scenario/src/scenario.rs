@@ -191,8 +191,7 @@ impl Scenario {
         let counts_traces = bytes_max == FILE_BYTES_MAX;
         let work = sweep.points().saturating_mul(values_in(&tree, counts_traces));
         if reader.problems.is_empty() && work > WORK_MAX {
-            let at =
-                tree.get("sweep").map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.key_at);
+            let at = sweep_at(&tree);
             let title = format!(
                 "`sweep`: expected points times values of the file to be at most {WORK_MAX}"
             );
@@ -221,16 +220,13 @@ impl Scenario {
             place: SweepPoint::new(),
         };
         let mut hashes = String::new();
+        let mut point_of: BTreeMap<String, u64> = BTreeMap::new();
         for point in 0..scenario.sweep.points() {
             let (spec, named) = scenario.resolve(&mut reader, point);
             let network =
                 reader.problems.is_empty().then(|| lower::network(&spec, None, &mut reader));
             if network.flatten().is_none() {
-                let note = (point > 0).then(|| {
-                    let values: Vec<String> =
-                        named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-                    format!("at the point {}", values.join(", "))
-                });
+                let note = (point > 0).then(|| format!("at the point {}", shown_point(&named)));
                 return Err(reader.errors(&sources, note.as_deref()));
             }
             if point == 0 {
@@ -248,8 +244,18 @@ impl Scenario {
                     return Err(reader.errors(&sources, None));
                 }
             }
-            hashes.push_str(&spec.hash());
+            let hash = spec.hash();
+            hashes.push_str(&hash);
             hashes.push('\n');
+            if let Some(before) = point_of.insert(hash, point) {
+                let (_, twin) = scenario.sweep.apply(&mut reader, &scenario.tree, before);
+                let at = sweep_at(&scenario.tree);
+                let title = "`sweep`: expected points of which no two are the same run";
+                let found = format!("found {} and {}", shown_point(&twin), shown_point(&named));
+                let help = "`repeat` runs a point with several seeds".to_owned();
+                reader.problem(at, title, found, vec![help]);
+                return Err(reader.errors(&sources, None));
+            }
         }
         let (seed, repeat) = (scenario.seed, scenario.repeat);
         scenario.hash =
@@ -426,6 +432,17 @@ impl Scenario {
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
     }
+}
+
+/// Where the sweep begins.
+fn sweep_at(tree: &Table) -> At {
+    tree.get("sweep").map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.key_at)
+}
+
+/// The values of a point, as a message shows them.
+fn shown_point(named: &SweepPoint) -> String {
+    let values: Vec<String> = named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    values.join(", ")
 }
 
 /// The network of a point that was checked; without a seed, as estimates need it.

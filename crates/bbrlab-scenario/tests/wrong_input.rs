@@ -832,6 +832,15 @@ fn sweeps() {
             + [sweep]; points = [{ "bottleneck.police.rate" = "1Mbit/s", "bottleneck.police" = { rate = "9Mbit/s", burst = "64KB" } }]                                                          | 12:51-69 | found `bottleneck.police.rate` and `bottleneck.police`
             + [sweep]; "bottleneck.queue.target" = ["5ms", "9ms"]; "bottleneck.queue" = ["codel", "fq_codel"]                                                                                   | 13:1-18 | found `bottleneck.queue.target` and `bottleneck.queue`
             = duration = "1s"; [[links]]; name = "a"; rate = "1Mbit/s"; [[flows]]; cc = "reno"; rtt = "9ms"; path = ["a"]; [sweep]; "links.a.rate" = ["2Mbit/s"]; "links[0].rate" = ["3Mbit/s"] | 11:1-15 | found `links.a.rate` and `links[0].rate`
+        `sweep`: expected points of which no two are the same run
+            + [sweep]; "bottleneck.rate" = ["1Mbit/s", "5Mbit/s", "1000kbit/s"]                    | 11:2-6 | found bottleneck.rate = "1Mbit/s" and bottleneck.rate = "1000kbit/s"
+                help: `repeat` runs a point with several seeds
+            + [sweep]; "bottleneck.rate" = ["1Mbit/s", "5Mbit/s"]; "flows.rtt" = ["30ms", "0.03s"] | 11:2-6 | found bottleneck.rate = "1Mbit/s", flows.rtt = "30ms" and bottleneck.rate = "1Mbit/s", flows.rtt = "0.03s"
+                help: `repeat` runs a point with several seeds
+            + [sweep]; points = [{ "flows.cc" = "cubic" }, { "flows[0].cc" = "cubic" }]            | 11:2-6 | found flows.cc = "cubic" and flows[0].cc = "cubic"
+                help: `repeat` runs a point with several seeds
+            --set sweep.flows.rtt=["30ms", "30000us"]                                              | --set 1:1-15 | found flows.rtt = "30ms" and flows.rtt = "30000us"
+                help: `repeat` runs a point with several seeds
     "#]]);
 }
 
