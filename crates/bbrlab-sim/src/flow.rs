@@ -678,7 +678,9 @@ impl Flow {
                 }
                 let mut end = self.sender_end.end(port);
                 match (self.is_on, rate) {
-                    (false, _) => self.sender.stop_writing(),
+                    (false, None) => self.sender.stop_writing(),
+                    // What did not fit in the socket was offered while on: the application writes it when there is room.
+                    (false, Some(_)) => {}
                     (true, None) => self.sender.write_unlimited(end.now(), &mut end),
                     (true, Some(rate)) => {
                         if self.pieces.is_due(now) {

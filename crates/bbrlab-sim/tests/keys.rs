@@ -409,6 +409,25 @@ fn sources_send_what_they_say() {
 }
 
 #[test]
+fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on() {
+    // Each second on offers 500 kB, twice what the link carries in it and seven times what the socket takes.
+    let sent = |source: &str| {
+        let result = result(&format!(
+            "duration = \"8s\"\n[stack]\nsndbuf = \"64KiB\"\n[bottleneck]\nrate = \"2Mbit/s\"\nbuffer = \"2bdp\"\n\
+             [[flows]]\nrtt = \"30ms\"\ncc = \"cubic\"\n{source}\n"
+        ));
+        goodput(&result) * 8.0 * 1e6 / 8.0
+    };
+    let offered = 2.0 * 500_000.0;
+    let near = |bytes: f64| (bytes / offered - 1.0).abs() < 0.01;
+    let both = "rate = \"4Mbit/s\"\non = \"1s\"\noff = \"3s\"";
+    assert!(near(sent(both)), "{} of {offered}", sent(both));
+    // Without a rate nothing is offered beyond what the socket takes while on.
+    let greedy = sent("on = \"1s\"\noff = \"3s\"");
+    assert!(greedy < 0.75 * offered, "{greedy}");
+}
+
+#[test]
 fn a_stopped_flow_counts_up_to_its_stop() {
     let result = one("", "", "cc = \"cubic\"\nstop = \"4s\"");
     assert!((flow(&result).stop_s - 4.0).abs() < 1e-9);
