@@ -110,7 +110,7 @@ values = st.recursive(
 known = st.sampled_from(["duration", "seed", "repeat", "bottleneck", "flows", "sweep", "title", "stack", "sample"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(known | st.text(max_size=8), values, max_size=4))
 def test_whatever_is_given_is_a_scenario_or_an_exception(keys: dict[str, Any]) -> None:
     try:
