@@ -18,10 +18,15 @@ LONG = {"duration": "1000s", "flows.count": 8, "sample": "off"}
 
 
 def test_ctrl_c_ends_a_run_at_once() -> None:
+    # A shell that starts the tests in the background has them ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        bl.run("examples.dumbbell", {**LONG, "bottleneck.rate": "10Gbit/s"}, limit=1e13)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            bl.run("examples.dumbbell", {**LONG, "bottleneck.rate": "10Gbit/s"}, limit=1e13)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
