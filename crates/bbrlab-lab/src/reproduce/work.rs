@@ -31,7 +31,7 @@ impl Work {
     #[must_use]
     pub fn beyond(&self, other: &Self) -> (u64, f64) {
         let beyond = || self.runs.iter().filter(|(run, _)| !other.runs.contains_key(*run));
-        (beyond().count() as u64, beyond().map(|(_, cpu_s)| cpu_s).sum())
+        (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
     }
 
     /// Runs that were found complete.
@@ -43,8 +43,13 @@ impl Work {
     /// CPU seconds of all, whenever they were computed.
     #[must_use]
     pub fn cpu_s(&self) -> f64 {
-        self.runs.values().sum()
+        total(self.runs.values())
     }
+}
+
+/// The sum; of nothing 0.0, where that of the standard library is -0.0.
+fn total<'a>(seconds: impl Iterator<Item = &'a f64>) -> f64 {
+    seconds.fold(0.0, |sum, it| sum + it)
 }
 
 #[cfg(test)]
@@ -64,5 +69,6 @@ mod tests {
         all.include(&switched);
         assert_eq!((all.computed, all.found()), (2, 1));
         assert!((all.cpu_s() - 7.0).abs() < 1e-12);
+        assert!(Work::default().cpu_s().is_sign_positive());
     }
 }
