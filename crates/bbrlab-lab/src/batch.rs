@@ -232,21 +232,6 @@ pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     runs
 }
 
-/// The runs of a scenario that are complete in a sweep's folder, by their numbers. Their files are checked.
-pub(crate) fn complete_runs(
-    scenario: &Scenario,
-    out: &Path,
-) -> impl Iterator<Item = (u64, RunSummary)> {
-    (0..scenario.runs()).filter_map(move |number| {
-        let run = scenario.run(number);
-        let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
-        let Found::Complete(summary) = look(&out.join(folder_name(&run)), &key) else {
-            return None;
-        };
-        Some((number, placed_in(*summary, &run)))
-    })
-}
-
 /// A run's records under the name and the place in the sweep that it has in this scenario: the same run may have been computed
 /// for another one.
 fn placed_in(summary: RunSummary, run: &Run) -> RunSummary {
@@ -266,14 +251,21 @@ pub fn finish_whole(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u
 fn finish(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u64, LabError> {
     let is_there = |number: &u64| {
         let run = scenario.run(*number);
-        complete_key(&out.join(folder_name(&run)))
-            == Some(RunKey { scenario_hash: run.scenario_hash, seed: run.seed })
+        complete_key(&out.join(folder_name(&run))) == Some(RunKey::of(&run))
     };
     let there = (0..scenario.runs()).filter(is_there).count() as u64;
     if there < scenario.runs() {
         return Ok(there);
     }
-    let runs: Vec<RunSummary> = complete_runs(scenario, out).map(|(_, summary)| summary).collect();
+    let whole = |number| {
+        let run = scenario.run(number);
+        match look(&out.join(folder_name(&run)), &RunKey::of(&run)) {
+            Found::Complete(summary) => Some(placed_in(*summary, &run)),
+            _ => None,
+        }
+    };
+    // Now their files are checked as well.
+    let runs: Vec<RunSummary> = (0..scenario.runs()).filter_map(whole).collect();
     if runs.len() as u64 == scenario.runs() {
         finish_folder(scenario, &runs, out, pictures)?;
     }
@@ -488,7 +480,7 @@ fn found_complete(
     options: &BatchOptions,
 ) -> Result<Option<Ended>, LabError> {
     let Some(Some(folder)) = task.folder.get().filter(|_| !options.force) else { return Ok(None) };
-    let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
+    let key = RunKey::of(run);
     match look(folder, &key) {
         Found::Complete(summary) => {
             Lock::clear(folder)?;

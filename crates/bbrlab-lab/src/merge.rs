@@ -70,7 +70,7 @@ pub fn merge(
             )));
         }
         let run = scenario.run(number);
-        let key = RunKey { scenario_hash: run.scenario_hash.clone(), seed: run.seed };
+        let key = RunKey::of(&run);
         let target = out.join(folder_name(&run));
         let is_there = |folder: &Path| matches!(look(folder, &key), Found::Complete(_));
         // The same point may stand in a sweep twice; the run is then copied once.

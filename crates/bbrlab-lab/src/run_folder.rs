@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::each_group;
-use bbrlab_run::{RunSummary, RunsDocument, SweepPoint};
+use bbrlab_run::{Run, RunSummary, RunsDocument, SweepPoint};
 use bbrlab_scenario::Scenario;
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
@@ -51,6 +51,13 @@ pub(crate) struct RunKey {
     pub scenario_hash: String,
     /// The seed.
     pub seed: u64,
+}
+
+impl RunKey {
+    /// The key of a run.
+    pub(crate) fn of(run: &Run) -> Self {
+        Self { scenario_hash: run.scenario_hash.clone(), seed: run.seed }
+    }
 }
 
 /// `run.json`: what differs from one computation of a run to the next, and the mark of completeness.
