@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use bbrlab_lab::{papers, scenario_hashes};
+use bbrlab_lab::{Claim, Expected, Paper, Published, papers, scenario_hashes};
 use page_section::with_section;
 use serde_json::Value;
 
@@ -133,6 +133,7 @@ fn tables(results: &Value) -> String {
             cells.map(|verdict| counts.get(verdict).unwrap_or(&0).to_string()).collect();
         out.push_str(&format!("| {expected} | {} |\n", cells.join(" | ")));
     }
+    out.push_str(&with_a_recipe(claims));
     for paper in papers() {
         out.push_str(&format!("\n## {}\n\n", paper.key));
         out.push_str("| claim | expected | verdict | seeds | statement | why |\n");
@@ -157,6 +158,33 @@ fn tables(results: &Value) -> String {
         }
     }
     out
+}
+
+/// The artifact claims that the data files say how to make: without a recipe there is nothing to run, and what the paper's own
+/// tables refute no setting of its simulator can be asked to show.
+fn with_a_recipe(claims: &[Value]) -> String {
+    let has_recipe = |paper: &Paper, claim: &Claim| {
+        let is_named = |id: &String| claim.see.contains(id);
+        paper.artifacts.iter().any(|it| it.reproduce.is_some() && is_named(&it.id))
+    };
+    let (mut shown, mut others) = (Vec::new(), Vec::new());
+    for paper in papers() {
+        let artifacts = paper.claims.iter().filter(|claim| claim.expected == Expected::Artifact);
+        let printed = artifacts.filter(|claim| claim.published != Published::False);
+        for claim in printed.filter(|claim| has_recipe(paper, claim)) {
+            let kept = claims.iter().find(|it| text(it, "id") == claim.id).expect("it was judged");
+            let is_shown = kept["verdict"] == "artifact_shown";
+            if is_shown { &mut shown } else { &mut others }.push(claim.id.as_str());
+        }
+    }
+    format!(
+        "\nOf the {} artifact claims for which `papers/` has a recipe and that the paper's own tables do not refute, {} are \
+         artifact_shown ({}); the others are {}.\n",
+        shown.len() + others.len(),
+        shown.len(),
+        shown.join(", "),
+        others.join(", "),
+    )
 }
 
 /// What makes the artifacts, and what hangs on choices that the papers leave open.
