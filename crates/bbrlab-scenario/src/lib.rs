@@ -29,6 +29,7 @@ mod quantity;
 mod queue;
 mod reader;
 mod reference;
+mod room;
 mod route;
 mod scenario;
 mod size_law;

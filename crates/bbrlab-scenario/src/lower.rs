@@ -6,9 +6,9 @@ use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
 use crate::link::{GrantSpec, LinkSpec, LossSpec, SlotSpec};
 use crate::model::Path;
-use crate::path_trace::STEPS_MAX;
 use crate::quantity::show_span;
 use crate::reader::Reader;
+use crate::room::{Crossing, has_room, have_room};
 use crate::route::{LinkHops, Router};
 use crate::spec::Spec;
 use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Rate, Reorder};
@@ -30,18 +30,11 @@ pub(crate) struct Network {
 /// Builds the network of a seed, or the bound of all; mistakes are reported to the reader.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
-    let mut buffers: Vec<(u32, BufferSpec)> = Vec::new();
+    let mut queues: Vec<Queued<'_>> = Vec::new();
     let mut link_hops: Vec<LinkHops<'_>> = Vec::new();
     let mut is_bound = false;
-    let dumbbell = spec.bottleneck.iter().map(|link| ("bottleneck", link));
-    for (name, link) in dumbbell.chain(spec.links.iter().map(|(name, link)| (name.as_str(), link)))
-    {
-        let model = link.model.filter(|model| model.is_too_fine(spec.duration));
-        if let Some(model) = model {
-            let title =
-                format!("`trace` of {name}: expected at most {STEPS_MAX} changes of its model");
-            let found = format!("found `every` too short for {}", show_span(spec.duration));
-            reader.problem(link.at, title, found, vec![model.show()]);
+    for (name, table, link) in spec.named_links() {
+        if link.model.is_some_and(|model| !model.suits(spec.duration, &table, reader)) {
             return None;
         }
         let path = link.model.map(|model| match seed {
@@ -49,7 +42,7 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
             None => model.bound(),
         });
         is_bound |= path.is_some() && seed.is_none();
-        link_hops.push(lower_link(name, link, path, &mut links, &mut buffers));
+        link_hops.push(lower_link(name, (&table, link), path, &mut links, &mut queues));
     }
     let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward[0] {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
@@ -75,22 +68,32 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
         return None;
     }
     let first = classes.first()?;
-    let least_mss = classes.iter().map(|class| class.mss).min().unwrap_or(first.mss);
-    let measure = Measure { base_rtt: first.base_rtt, mss: first.mss, least_mss };
-    for (number, buffer) in buffers {
-        let link = &mut links[number as usize];
-        link.buffer = measure.buffer(&buffer, link, reader)?;
+    let measure = Measure { base_rtt: first.base_rtt, mss: first.mss };
+    let crossing = Crossing::new(&links, &classes, &spec.stack.stack);
+    let mut is_right = true;
+    let size = |buffer: &BufferSpec, link: &mut Link, largest, reader: &mut Reader<'_>| {
+        let sized = measure.buffer(buffer, link, reader);
+        let Some(sized) = sized.filter(|&sized| has_room(largest, sized, buffer, reader)) else {
+            return false;
+        };
+        link.buffer = sized;
+        true
+    };
+    for Queued { number, spec, buffer } in queues {
+        let (link, largest) = (&mut links[number as usize], crossing.shared[number as usize]);
+        is_right &= size(&buffer, link, largest, reader);
+        is_right &= have_room(largest, link, (&buffer.table, spec), reader);
         if let Queue::Red(red) = &mut link.queue {
             red.bandwidth = red.bandwidth.or(link.rate.at_start());
         }
     }
     let access = BufferSpec::of_access(&spec.access);
-    for class in &mut classes {
-        for link in &mut class.private_links {
-            link.buffer = measure.buffer(&access, link, reader)?;
+    for (class, largest) in classes.iter_mut().zip(&crossing.private) {
+        for (link, &largest) in class.private_links.iter_mut().zip(largest) {
+            is_right &= size(&access, link, largest, reader);
         }
     }
-    Some(Network { links, bottleneck, classes, is_bound })
+    is_right.then_some(Network { links, bottleneck, classes, is_bound })
 }
 
 /// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base RTT.
@@ -153,12 +156,20 @@ struct Waits {
     grant: Option<GrantSpec>,
 }
 
+/// A link whose queue is still without its size.
+struct Queued<'s> {
+    number: u32,
+    spec: &'s LinkSpec,
+    buffer: BufferSpec,
+}
+
+/// `table` is the name of the link's table, as users write it.
 fn lower_link<'s>(
     name: &'s str,
-    spec: &LinkSpec,
+    (table, spec): (&str, &'s LinkSpec),
     path: Option<Path>,
     links: &mut Vec<Link>,
-    buffers: &mut Vec<(u32, BufferSpec)>,
+    queues: &mut Vec<Queued<'s>>,
 ) -> LinkHops<'s> {
     let number = |links: &[Link]| u32::try_from(links.len()).expect("bounded by LINKS_MAX");
     let first = number(links);
@@ -192,7 +203,7 @@ fn lower_link<'s>(
         }
         if link.rate.is_limited() || alters {
             hops.push(Hop::Link(number(links)));
-            buffers.push((number(links), buffer));
+            queues.push(Queued { number: number(links), spec, buffer });
             links.push(Link { delay: own, ..link });
         } else if waits.is_none() {
             hops.push(Hop::Delay(delay));
@@ -211,12 +222,14 @@ fn lower_link<'s>(
         airtime,
         queue: spec.queue.queue,
         loss: lower_loss(&spec.loss),
+        burst: spec.burst.map(|burst| burst.value),
+        police: spec.police.map(|police| police.value),
         peak_rate: spec.peak_rate.map(|peak| peak.of(plain)),
         reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
         ..plain.clone()
     };
-    let forward =
-        direction(link, BufferSpec::of_link(spec), Waits { slot: spec.slot, grant: spec.grant }, 1);
+    let waits = Waits { slot: spec.slot, grant: spec.grant };
+    let forward = direction(link, BufferSpec::of_link(spec, table), waits, 1);
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let link = Link {
         airtime,
@@ -227,7 +240,7 @@ fn lower_link<'s>(
         ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
     let waits = Waits { slot: spec.reverse_slot, grant: spec.reverse_grant };
-    let reverse = direction(link, BufferSpec::of_reverse(spec), waits, spec.ack_thinning);
+    let reverse = direction(link, BufferSpec::of_reverse(spec, table), waits, spec.ack_thinning);
     LinkHops { name, forward, reverse, delay }
 }
 

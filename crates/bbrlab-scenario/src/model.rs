@@ -9,7 +9,7 @@ use bbrlab_link::Rate;
 use bbrlab_units::{BitRate, Span, Time};
 
 use crate::canonical::toml_string;
-use crate::document::{Node, Table, Value};
+use crate::document::{At, Node, Table, Value};
 use crate::key::name_of;
 use crate::path_trace::STEPS_MAX;
 use crate::quantity::{show_rate, show_span};
@@ -45,6 +45,9 @@ pub(crate) struct ModelSpec {
     every: Span,
     /// How long nothing is sent at a handover; of a blockage, its mean length.
     outage: Span,
+    /// Where its name and `every` are in the file.
+    model_at: At,
+    every_at: At,
 }
 
 /// The rate and the delay of a link over a run.
@@ -65,8 +68,8 @@ impl ModelSpec {
         name: &str,
     ) -> Option<Self> {
         let mut keys = Keys::new(table, name, node.at);
-        let kind = keys.take("model").expect("the caller has seen it");
-        let kind = reader.choice(kind, &keys.name("model"), &KINDS, "")?;
+        let model = keys.take("model").expect("the caller has seen it");
+        let kind = reader.choice(model, &keys.name("model"), &KINDS, "")?;
         let example = "the lowest and the highest, such as [\"50Mbit/s\", \"200Mbit/s\"]";
         let rate = reader.needed(&mut keys, "rate", example, |reader, node, name| {
             bounds(reader, node, name, example, Reader::rate)
@@ -90,15 +93,17 @@ impl ModelSpec {
             (_, Some(node)) => reader.span(node, &keys.name("outage")),
             (_, None) => Some(Span::ZERO),
         };
+        let [every_at, outage_at] =
+            ["every", "outage"].map(|key| keys.get(key).map_or(node.at, |node| node.at));
         keys.finish(reader);
-        let spec = Self { kind, rate: rate?, delay: delay?, every: every?, outage: outage? };
-        if spec.kind == Kind::Leo && spec.outage >= spec.every {
-            let title = format!("`{name}`: expected an `outage` shorter than `every`");
-            let found = format!("found {}", show_span(spec.outage));
-            reader.problem(node.at, title, found, Vec::new());
+        let (rate, delay, every, outage) = (rate?, delay?, every?, outage?);
+        if kind == Kind::Leo && outage >= every {
+            let title = format!("`{name}.outage`: expected less than `every`");
+            let found = format!("found {}, every {}", show_span(outage), show_span(every));
+            reader.problem(outage_at, title, found, Vec::new());
             return None;
         }
-        Some(spec)
+        Some(Self { kind, rate, delay, every, outage, model_at: model.at, every_at })
     }
 
     pub(crate) fn show(self) -> String {
@@ -140,10 +145,32 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the model has more changes in this time than a schedule may have.
-    pub(crate) fn is_too_fine(&self, duration: Span) -> bool {
-        let interval = if self.kind == Kind::Blockage { TICK } else { self.every };
-        duration.0 / interval.0 >= STEPS_MAX as u64 / 2
+    /// Whether the path changes no more often in this time than a schedule may; `table` is the name of its link's table.
+    pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
+        // Of satellites, each change is two steps.
+        let changes_max = STEPS_MAX as u64 / 2;
+        let is_blockage = self.kind == Kind::Blockage;
+        let interval = if is_blockage { TICK } else { self.every };
+        if duration.0 / interval.0 < changes_max {
+            return true;
+        }
+        let [duration, tick] = [duration, TICK].map(show_span);
+        let (key, at, expected, found) = if is_blockage {
+            let longest = show_span(Span(TICK.0 * changes_max));
+            let found = format!("a run of {duration}: the state may change every {tick}");
+            (
+                "model",
+                self.model_at,
+                format!("a run shorter than {longest} with a `blockage`"),
+                found,
+            )
+        } else {
+            let found = format!("{} in a run of {duration}", show_span(self.every));
+            ("every", self.every_at, format!("fewer than {changes_max} changes in the run"), found)
+        };
+        let title = format!("`{table}.trace.{key}`: expected {expected}");
+        reader.problem(at, title, format!("found {found}"), Vec::new());
+        false
     }
 
     /// The path without its changes, at its highest rate from the first nanosecond on: what an estimate needs.
@@ -261,6 +288,7 @@ impl Draws {
 #[cfg(test)]
 mod tests {
     use super::{Kind, ModelSpec, Path};
+    use crate::document::At;
     use bbrlab_link::Rate;
     use bbrlab_units::{BitRate, Span, Time};
 
@@ -273,6 +301,8 @@ mod tests {
             delay,
             every: Span::from_millis(every_ms),
             outage: Span::from_millis(outage_ms),
+            model_at: At::NOWHERE,
+            every_at: At::NOWHERE,
         }
     }
 

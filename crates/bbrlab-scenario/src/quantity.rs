@@ -40,6 +40,17 @@ pub(crate) enum QueueSize {
     Bdp(Decimal),
 }
 
+impl QueueSize {
+    /// Whether it is none of its unit.
+    pub(crate) fn is_zero(self) -> bool {
+        match self {
+            Self::Unlimited => false,
+            Self::Packets(n) | Self::Bytes(n) | Self::Time(Span(n)) => n == 0,
+            Self::Bdp(multiple) => multiple.is_zero(),
+        }
+    }
+}
+
 const SPAN_UNITS: [(&str, u64); 16] = [
     ("ns", 1),
     ("us", NS_PER_US),

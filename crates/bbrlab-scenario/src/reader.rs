@@ -274,7 +274,7 @@ impl Reader<'_> {
         let expected = "a buffer for at least one packet";
         let examples = "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"";
         let size = self.quantity(node, name, expected, examples, quantity::parse_queue_size)?;
-        if is_empty(size) {
+        if size.is_zero() {
             let title = format!("`{name}`: expected {expected} such as {examples}");
             let found =
                 format!("found {}, which drops every packet that has to wait", found(&node.value));
@@ -295,7 +295,7 @@ impl Reader<'_> {
         let size = self.quantity(node, name, expected, examples, quantity::parse_queue_size)?;
         let title = format!("`{name}`: expected {expected} such as {examples}");
         let mut found = format!("found {}", found(&node.value));
-        if is_empty(size) {
+        if size.is_zero() {
             found.push_str(", which is zero");
         } else if let Some(threshold) = of(size) {
             return Some(threshold);
@@ -439,14 +439,5 @@ pub(crate) fn found(value: &Value) -> String {
         Value::Datetime(text) => format!("the date {text}"),
         Value::Array(values) if values.is_empty() => "an empty list".to_owned(),
         Value::Array(_) | Value::Table(_) => value.kind().to_owned(),
-    }
-}
-
-/// Whether nothing fits into it.
-fn is_empty(size: QueueSize) -> bool {
-    match size {
-        QueueSize::Unlimited => false,
-        QueueSize::Packets(n) | QueueSize::Bytes(n) | QueueSize::Time(Span(n)) => n == 0,
-        QueueSize::Bdp(multiple) => multiple.is_zero(),
     }
 }

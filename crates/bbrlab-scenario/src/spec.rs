@@ -235,6 +235,16 @@ impl Spec {
         }
     }
 
+    /// The links of the file with their names, and the names of their tables as users write them.
+    pub(crate) fn named_links(&self) -> impl Iterator<Item = (&str, String, &LinkSpec)> {
+        let dumbbell =
+            self.bottleneck.iter().map(|link| ("bottleneck", "bottleneck".to_owned(), link));
+        let named = self.links.iter().enumerate();
+        let named =
+            named.map(|(index, (name, link))| (name.as_str(), format!("links[{index}]"), link));
+        dumbbell.chain(named)
+    }
+
     /// How often series are sampled.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))

@@ -146,8 +146,8 @@ fn quantities() {
             "1bdp" -> 0   | 6:10-10 | found the number 0, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
             1bdp -> -1pkt | 6:10-16 | found "-1pkt", which is negative
-        expected a buffer of at most 2^50 packets or bytes
-            1bdp -> 1e29bdp | 6:10-18 | found a larger one
+        `bottleneck.buffer`: expected a buffer of at most 2^50 packets or bytes
+            1bdp -> 1e29bdp | 6:10-18 | found "100000000000000000000000000000bdp", which is more
         `seed`: expected a whole number from 0 to 9223372036854775807
             duration -> seed = -1; duration | 1:8-9 | found the number -1
         `repeat`: expected a whole number from 1 to 1000000
@@ -521,10 +521,10 @@ fn queues_loss_and_reordering() {
             [bottleneck] + police = { rate = "0Mbit/s", burst = "9KB" } | 7:19-27 | found "0Mbit/s", which is zero
         `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
             [bottleneck] + police = { rate = "1Mbit/s" } | 7:10-29 | found nothing: the key is missing
-        `police.burst`: expected a bucket in which a full packet fits
-            [bottleneck] + police = { rate = "1Mbit/s", burst = "100B" } | 3:1-12 | found 100 B; the packet has 1514 B on the wire
+        `bottleneck.police.burst`: expected a bucket in which the largest packet fits
+            [bottleneck] + police = { rate = "1Mbit/s", burst = "100B" } | 7:38-43 | found "100B"; the largest packet that crosses the link has 1514 B on the wire
         `bottleneck.police.burst`: expected a bucket that fills in at most 274 s
-            [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:29-33 | found more than `tc` can say, which counts ticks of 64 ns in 32 bits
+            [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:37-41 | found more than `tc` can say, which counts ticks of 64 ns in 32 bits
         `bottleneck.queue.bands`: expected a `priomap` of bands below `bands`
             [bottleneck] + queue = { discipline = "prio", bands = 2 } | 7:32-36 | found band 2, counted from 0, of 2
         `bottleneck.queue.discipline`: expected the name of a queue discipline
@@ -584,9 +584,71 @@ fn queues_loss_and_reordering() {
             rate = "50Mbit/s"; -> | 5:10-15 | found a buffer of a link without a rate, which never has a queue
         `bottleneck.reverse_buffer`: expected a `reverse_rate` as well
             delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never has a queue
-        expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
-            = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found a buffer in BDP, but the first flow's base RTT is zero
+        `bottleneck.buffer`: expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
+            = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found "1bdp", but the first flow's base RTT is zero
     "#]]);
+}
+
+#[test]
+fn what_has_no_room_for_the_packets_that_cross_the_link() {
+    check(&expect![[r#"
+        `bottleneck.police.burst`: expected a bucket in which the largest packet fits
+            [bottleneck] + police = { rate = "1Mbit/s", burst = "1513B" } | 7:38-44 | found "1513B"; the largest packet that crosses the link has 1514 B on the wire
+        `bottleneck.buffer`: expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
+            = duration = "1s"; [bottleneck]; rate = "9Mbit/s"; police = { rate = "1Mbit/s", burst = "213B" }; [[flows]]; cc = "udp"; rtt = "9ms"; rate = "1Mbit/s"; mss = "172B" | x
+        `bottleneck.police.burst`: expected a bucket in which the largest packet fits
+            also | 4:38-43 | found "213B"; the largest packet that crosses the link has 214 B on the wire
+        `bottleneck.burst`: expected a bucket in which the largest packet fits
+            [bottleneck] + burst = "1KB" | 7:9-13 | found "1000B"; the largest packet that crosses the link has 1514 B on the wire
+        `bottleneck.peak_rate.mtu`: expected a bucket in which the largest packet fits
+            [bottleneck] + burst = "9KB"; peak_rate = { rate = "90Mbit/s", mtu = "1500B" } | 8:40-46 | found "1500B"; the largest packet that crosses the link has 1514 B on the wire
+        `bottleneck.peak_rate`: expected a bucket in which the largest packet fits
+            [bottleneck] + burst = "64KB"; peak_rate = "90Mbit/s"; [stack]; mss = "8948B" | 8:13-22 | found the default of "1514B"; the largest packet that crosses the link has 9014 B on the wire
+        `bottleneck.buffer`: expected a buffer in which the largest packet fits
+            buffer = "1bdp" -> buffer = "0.001bdp"; buffer_unit = "B" | 6:10-19 | found "0.001bdp", which is 188 B; the largest packet that crosses the link has 1514 B on the wire
+        `bottleneck.reverse_buffer`: expected a buffer in which the largest packet fits
+            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_buffer = "93B" | 8:18-22 | found "93B"; the largest packet that crosses the link has 94 B on the wire
+        `bottleneck.reverse_queue.limit`: expected a buffer in which the largest packet fits
+            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "codel", limit = "50B" } | 8:49-53 | found "50B"; the largest packet that crosses the link has 94 B on the wire
+        `bottleneck.reverse_buffer`: expected a buffer in which the largest packet fits
+            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_buffer = "73B"; [stack]; sack = false | 8:18-22 | found "73B"; the largest packet that crosses the link has 74 B on the wire
+        `access.buffer`: expected a buffer in which the largest packet fits
+            [bottleneck] + [access]; rate = "1Gbit/s"; buffer = "1KB"                                                | 9:10-14 | found "1000B"; the largest packet that crosses the link has 1514 B on the wire
+            [bottleneck] + [access]; rate = "1Gbit/s"; reverse_rate = "forward"; buffer = "90B"; [stack]; mss = "1B" | 10:10-14 | found "90B"; the largest packet that crosses the link has 94 B on the wire
+        `bottleneck.buffer`: expected a buffer in which the largest packet fits
+            buffer = "1bdp" -> buffer = "2KB"; [[flows]]; cc = "bbr1"; rtt = "30ms"; mss = "8948B" | 6:10-14 | found "2000B"; the largest packet that crosses the link has 9014 B on the wire
+        `links[0].buffer`: expected a buffer in which the largest packet fits
+            = duration = "1s"; [[links]]; name = "a"; rate = "9Mbit/s"; buffer = "1pkt"; buffer_unit = "B"; [[links]]; name = "b"; rate = "9Mbit/s"; buffer = "999B"; police = { rate = "9Mbit/s", burst = "99B" }; [[flows]]; cc = "reno"; mss = "99B"; rtt = "9ms"; path = ["a"]; [[flows]]; cc = "reno"; rtt = "9ms"; path = ["a", "b"] | 5:10-15 | found "1pkt", which is 165 B; the largest packet that crosses the link has 1514 B on the wire
+        `links[1].buffer`: expected a buffer in which the largest packet fits
+            also | 10:10-15 | found "999B"; the largest packet that crosses the link has 1514 B on the wire
+        `links[1].police.burst`: expected a bucket in which the largest packet fits
+            also | 11:38-42 | found "99B"; the largest packet that crosses the link has 1514 B on the wire
+    "#]]);
+}
+
+#[test]
+fn what_has_just_room_for_the_packets_that_cross_the_link_is_right() {
+    let link = "rate = \"9Mbit/s\"\nbuffer = \"SIZE\"\npolice = { rate = \"1Mbit/s\", burst = \"SIZE\" }\n";
+    for (flow, size) in [
+        ("cc = \"udp\"\nrate = \"1Mbit/s\"\nmss = \"172B\"", "214B"),
+        ("cc = \"reno\"\nmss = \"500B\"", "566B"),
+        ("cc = \"reno\"\nbytes = \"300B\"", "366B"),
+        ("cc = \"reno\"\narrivals = { rate = \"9/s\" }\nbytes = \"1B\"", "74B"),
+    ] {
+        // The other link and the flow on it have nothing to do with this one.
+        let text = format!(
+            "duration = \"1s\"\n[[links]]\nname = \"a\"\n{}[[links]]\nname = \"b\"\nrate = \"9Mbit/s\"\n\
+             [[flows]]\n{flow}\nrtt = \"9ms\"\npath = [\"a\"]\n\
+             [[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\npath = [\"b\"]\n",
+            link.replace("SIZE", size)
+        );
+        let flow_of = |text: &str| Scenario::parse("s", "s.toml", text, None, &[]).map(|_| ());
+        assert_eq!(flow_of(&text), Ok(()), "{flow}");
+        let least: u64 = size.trim_end_matches('B').parse().unwrap();
+        let smaller = text.replace(size, &format!("{}B", least - 1));
+        let refused = flow_of(&smaller).unwrap_err().to_string();
+        assert_eq!(refused.matches("the largest packet fits").count(), 2, "{refused}");
+    }
 }
 
 #[test]
@@ -681,13 +743,13 @@ fn what_would_be_without_effect() {
             [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "0ms" }  | 7:49-53 | found "0ms", which is zero
             [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "0pkt" } | 7:49-54 | found "0pkt", which is zero
             [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "9KB" }  | 7:49-53 | found "9KB"
-        expected a buffer in which a full packet fits
-            buffer = "1bdp" -> buffer = "100B" | 6:10-15 | found 100 B; the packet has 1514 B on the wire
+        `bottleneck.buffer`: expected a buffer in which the largest packet fits
+            buffer = "1bdp" -> buffer = "100B" | 6:10-15 | found "100B"; the largest packet that crosses the link has 1514 B on the wire
         `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
             buffer = "1bdp" -> buffer = "0B" | 6:10-13 | found "0B", which drops every packet that has to wait
-        expected a buffer in which a full packet fits
-            buffer = "1bdp" -> queue = { discipline = "codel", limit = "1513B" } | 6:41-47 | found 1513 B; the packet has 1514 B on the wire
-        `device_queue`: expected `queue = "droptail"` or `device_queue = "none"`
+        `bottleneck.queue.limit`: expected a buffer in which the largest packet fits
+            buffer = "1bdp" -> queue = { discipline = "codel", limit = "1513B" } | 6:41-47 | found "1513B"; the largest packet that crosses the link has 1514 B on the wire
+        `bottleneck.device_queue`: expected `queue = "droptail"` or `device_queue = "none"`
             [bottleneck] + queue = "codel"; device_queue = "100pkt"  | 8:16-23 | found a queue discipline, below which packets would wait unseen
             [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 3:1-12 | found a queue discipline above the device queue of the `profile`, where packets would wait unseen
     "#]]);
@@ -746,15 +808,14 @@ fn schedules_and_traces() {
             [bottleneck] + trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:1-4 | found both, and the trace has it
         `bottleneck.delay`: expected no `delay` beside `trace`
             also | 5:1-5 | found both, and the trace has it
-        `bottleneck.trace`: expected an `outage` shorter than `every`
-            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:9-109 | found 1s
+        `bottleneck.trace.outage`: expected less than `every`
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:104-107 | found 1s, every 1s
         `bottleneck.trace.outage`: expected no `outage` of a `walk`
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:105-108 | found "1s"
         `bottleneck.trace.outage`: expected the mean length of a blockage, such as "200ms"
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "blockage", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:9-99 | found nothing: the key is missing
-        `trace` of bottleneck: expected at most 100000 changes of its model
-            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1us" } | 3:1-12 | found `every` too short for 10s
-                help: { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1us" }
+        `bottleneck.trace.every`: expected fewer than 50000 changes in the run
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1us" } | 4:90-94 | found 1us in a run of 10s
     "#]]);
 }
 

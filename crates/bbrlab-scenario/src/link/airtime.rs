@@ -92,7 +92,7 @@ impl LinkSpec {
         if shaped.into_iter().flatten().any(|queue| queue.shaper().is_some()) {
             refuse("no `bandwidth` of `cake`", "found a shaper, which sends when it wants to");
         }
-        if self.link.burst.is_some() {
+        if self.burst.is_some() {
             refuse(
                 "no `burst`",
                 "found a token bucket, whose packets would hold the medium while they wait",

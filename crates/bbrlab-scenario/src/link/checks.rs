@@ -25,7 +25,7 @@ impl LinkSpec {
             } else if self.link.rate.is_limited() {
                 refuse("queue", "trace", both);
             }
-            if self.link.burst.is_some() {
+            if self.burst.is_some() {
                 refuse("queue", "burst", "found a token bucket behind a shaper of the same rate");
             }
             self.link.rate = Rate::Constant(rate);
@@ -62,7 +62,7 @@ impl LinkSpec {
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
         let name = keys.name("peak_rate");
-        if self.link.burst.is_none() {
+        if self.burst.is_none() {
             let title = format!("`{name}`: expected a `burst` as well");
             reader.problem(at, title, "found no bucket to empty", Vec::new());
             return;
@@ -137,8 +137,10 @@ impl LinkSpec {
         if let Some(device) = self.device_queue
             && !(is_droptail(&self.queue) && reverse.is_none_or(is_droptail))
         {
-            let title =
-                "`device_queue`: expected `queue = \"droptail\"` or `device_queue = \"none\"`";
+            let title = format!(
+                "`{}`: expected `queue = \"droptail\"` or `device_queue = \"none\"`",
+                keys.name("device_queue")
+            );
             let found = if keys.has("device_queue") {
                 "found a queue discipline, below which packets would wait unseen"
             } else {

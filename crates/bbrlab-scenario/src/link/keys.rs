@@ -220,8 +220,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Bytes,
         "depth of a token bucket, which replaces the exact serialiser",
-        |spec, given| spec.link.burst = given.value(Reader::positive_bytes),
-        |spec| spec.link.burst.and_then(|bytes| show_bytes(bytes.0)),
+        |spec: &mut LinkSpec, given| spec.burst = given.placed(Reader::positive_bytes),
+        |spec| spec.burst.and_then(|bytes| show_bytes(bytes.value.0)),
     ),
     key(
         "peak_rate",
@@ -239,9 +239,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]),
         "a policer in front of the queue, as `tc`'s: `{ rate = \"10Mbit/s\", burst = \"32KiB\" }` drops what exceeds the rate \
          and a bucket of `burst`",
-        |spec, given| spec.link.police = given.value(read_police),
+        |spec: &mut LinkSpec, given| spec.police = given.value(read_police),
         |spec| {
-            let Policer { rate, burst } = spec.link.police?;
+            let Policer { rate, burst } = spec.police?.value;
             Some(format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0))
         },
     ),

@@ -13,8 +13,8 @@ mod rate;
 mod shaper;
 mod slot;
 
-use bbrlab_link::{Buffer, Link, Rate};
-use bbrlab_units::Span;
+use bbrlab_link::{Buffer, Link, Policer, Rate};
+use bbrlab_units::{Bytes, Span};
 
 use crate::canonical::Writer;
 use crate::decimal::Decimal;
@@ -44,7 +44,7 @@ pub(crate) const HEADERS: u64 = 52;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// The link as the engine uses it, except for its name, queue, buffer, loss and reordering, which are set from the fields below.
+    /// The link as the engine uses it, except for its name and for what is set from the fields below.
     pub(crate) link: Link,
     pub(crate) queue: QueueSpec,
     pub(crate) reverse_queue: Option<QueueSpec>,
@@ -53,7 +53,10 @@ pub(crate) struct LinkSpec {
     pub(crate) bdp_rtt: Option<Span>,
     pub(crate) device_queue: Option<Placed<u64>>,
     pub(crate) keep_order: bool,
+    pub(crate) burst: Option<Placed<Bytes>>,
     pub(crate) peak_rate: Option<PeakSpec>,
+    /// A policer, with the place of its `burst`.
+    pub(crate) police: Option<Placed<Policer>>,
     pub(crate) airtime: Option<AirtimeSpec>,
     pub(crate) loss: LossSpec,
     /// What rate and delay are drawn from; those of `link` are then the ones at the start.
@@ -81,7 +84,9 @@ impl Default for LinkSpec {
             bdp_rtt: None,
             device_queue: None,
             keep_order: true,
+            burst: None,
             peak_rate: None,
+            police: None,
             airtime: None,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             model: None,

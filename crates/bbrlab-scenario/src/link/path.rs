@@ -12,7 +12,7 @@ use super::rate::MISREAD;
 use crate::canonical::{show_text, toml_string};
 use crate::document::{Node, Value};
 use crate::key::Given;
-use crate::model::ModelSpec;
+use crate::model::{self, ModelSpec};
 use crate::path_trace::PathTrace;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader, found};
@@ -106,6 +106,14 @@ pub(super) fn read_path_trace(
         Value::Table(table) => {
             let mut keys = Keys::new(table, name, node.at);
             let (file, rows) = (keys.take("trace"), keys.take("rows"));
+            if file.is_none() && rows.is_none() {
+                let names: Vec<String> =
+                    model::names().iter().map(|it| format!("{it:?}")).collect();
+                let expected =
+                    format!("{}, or `trace` and the path of a CSV file", names.join(" or "));
+                reader.missing(&keys, "model", &expected);
+                return None;
+            }
             keys.finish(reader);
             (file, rows)
         }
