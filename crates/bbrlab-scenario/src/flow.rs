@@ -268,8 +268,11 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
          low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: the same with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the \
          receiver echoes marks depends on `cc`: for these three mark by mark, for all others as in RFC 3168",
         |flow, given| {
-            let ecn = read_ecn(given, flow.cc, &flow.cc_params);
-            set(&mut flow.ecn, ecn);
+            // For datagrams the key is wrong, whatever it says.
+            if !flow.is_udp {
+                let ecn = read_ecn(given, flow.cc, &flow.cc_params);
+                set(&mut flow.ecn, ecn);
+            }
         },
         |flow| show_ecn(flow.ecn),
     ),
@@ -510,6 +513,11 @@ impl FlowSpec {
                 })
                 .collect();
             let named: Vec<String> = given.iter().map(|(key, _)| format!("`{key}`")).collect();
+            if self.is_udp {
+                // What a flow of datagrams has one source too many of is told as what it may not have.
+                self.check_udp(reader, keys);
+                return;
+            }
             let last = given.iter().map(|&(_, at)| at).max_by_key(|at| at.start);
             let title = format!("`{}`: expected one source", keys.path);
             let found = format!("found {}", named.join(" and "));
@@ -684,13 +692,14 @@ fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Algorithm
     }
     let mut help = Vec::new();
     if let Value::Text(text) = &node.value
-        && let Some(right) = nearest(text, algorithms())
+        && let Some(right) = nearest(text, algorithms().into_iter().chain([UDP]))
     {
         help.push(format!("did you mean {right:?}?"));
     }
     let found = format!("found {}", found(&node.value));
     reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
-    reader.note(format!("algorithms: {}", algorithms().join(", ")));
+    reader
+        .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
     None
 }
 

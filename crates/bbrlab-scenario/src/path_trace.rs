@@ -57,7 +57,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         let values: Vec<&str> = line.split(',').map(str::trim).collect();
         if values.len() != columns.len() {
             let (found, wanted) = (values.len(), columns.len());
-            return Err(format!("has {found} values on line {number} in place of {wanted}"));
+            return Err(format!("has {wanted} columns, but {found} on line {number}"));
         }
         if kept.len() > STEPS_MAX {
             return Err(format!("has more than {STEPS_MAX} lines"));
@@ -180,7 +180,7 @@ mod tests {
         check("time_s,delay_ms\n", &expect!["has no line below its columns"]);
         check("time_s,delay_ms\n1,20\n", &expect!["does not begin at 0, but on line 2 at 1"]);
         check("time_s,delay_ms\n0,20\n0,30\n", &expect!["has a time on line 3 that does not rise"]);
-        check("time_s,delay_ms\n0,20,1\n", &expect!["has 3 values on line 2 in place of 2"]);
+        check("time_s,delay_ms\n0,20,1\n", &expect!["has 2 columns, but 3 on line 2"]);
         check(
             "time_s,delay_ms\n0,-20\n",
             &expect![[r#"has no delay in ms on line 2: "-20", which is negative"#]],

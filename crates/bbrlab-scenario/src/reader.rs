@@ -238,16 +238,37 @@ impl Reader<'_> {
 
     /// A length of time above zero.
     pub(crate) fn positive_span(&mut self, node: &Node, name: &str) -> Option<Span> {
-        let span =
-            self.quantity(node, name, "a time above zero", "\"30ms\"", quantity::parse_span)?;
-        self.above_zero(node, name, "a time above zero such as \"30ms\"", span.0).then_some(span)
+        self.positive_span_such_as(node, name, "\"30ms\"")
+    }
+
+    /// The same for a key that takes something else, too: `such_as` shows both.
+    pub(crate) fn positive_span_such_as(
+        &mut self,
+        node: &Node,
+        name: &str,
+        such_as: &str,
+    ) -> Option<Span> {
+        let expected = "a time above zero";
+        let span = self.quantity(node, name, expected, such_as, quantity::parse_span)?;
+        self.above_zero(node, name, &format!("{expected} such as {such_as}"), span.0)
+            .then_some(span)
     }
 
     /// A rate above zero.
     pub(crate) fn rate(&mut self, node: &Node, name: &str) -> Option<BitRate> {
-        let rate =
-            self.quantity(node, name, "a rate above zero", "\"50Mbit/s\"", quantity::parse_rate)?;
-        self.above_zero(node, name, "a rate above zero such as \"50Mbit/s\"", rate.0)
+        self.rate_such_as(node, name, "\"50Mbit/s\"")
+    }
+
+    /// The same for a key that takes something else, too: `such_as` shows both.
+    pub(crate) fn rate_such_as(
+        &mut self,
+        node: &Node,
+        name: &str,
+        such_as: &str,
+    ) -> Option<BitRate> {
+        let expected = "a rate above zero";
+        let rate = self.quantity(node, name, expected, such_as, quantity::parse_rate)?;
+        self.above_zero(node, name, &format!("{expected} such as {such_as}"), rate.0)
             .then_some(rate)
     }
 

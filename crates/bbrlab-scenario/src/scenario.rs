@@ -18,7 +18,7 @@ use crate::quantity::base_value;
 use crate::reader::Reader;
 use crate::spec::Spec;
 use crate::stack::STACK_KEYS;
-use crate::sweep::Sweep;
+use crate::sweep::{Setting, Sweep};
 use crate::traces::Traces;
 use crate::whole;
 use bbrlab_run::{Run, SweepPoint};
@@ -179,14 +179,14 @@ impl Scenario {
         let mut tree = document::parse(&sources[0], 0)?;
         let mut traces = Traces::default();
         let mut reader = Reader::new(dir, &mut traces);
-        let mut set_keys = Vec::new();
+        let mut settings = Vec::new();
         for set in sets {
-            set_keys.extend(apply_set(&mut reader, &mut sources, &mut tree, set));
+            settings.extend(apply_set(&mut reader, &mut sources, &mut tree, set));
         }
         if !reader.problems.is_empty() {
             return Err(reader.errors(&sources, None));
         }
-        let sweep = Sweep::read(&mut reader, &tree, &set_keys);
+        let sweep = Sweep::read(&mut reader, &tree, &settings);
         // What a run has kept was checked before it was run, with its traces in files.
         let counts_traces = bytes_max == FILE_BYTES_MAX;
         let work = sweep.points().saturating_mul(values_in(&tree, counts_traces));
@@ -453,13 +453,13 @@ fn network(spec: &Spec, seed: Option<u64>) -> Network {
         .expect("every point was checked when the scenario was read")
 }
 
-/// Applies a `--set`. Returns the path to the value and its position, unless the `--set` is wrong.
+/// Applies a `--set`, and returns it unless it is wrong.
 fn apply_set(
     reader: &mut Reader<'_>,
     sources: &mut Vec<Source>,
     tree: &mut Table,
     set: &str,
-) -> Option<(Vec<Step>, At)> {
+) -> Option<Setting> {
     let source = u32::try_from(sources.len()).expect("a command line is short");
     let shown = set.get(..SET_BYTES_MAX).unwrap_or(set);
     sources.push(Source { name: "--set".to_owned(), text: shown.to_owned() });
@@ -489,7 +489,10 @@ fn apply_set(
     };
     let set = path.and_then(|path| document::set(tree, &path, key_at, &node).map(|()| path));
     match set {
-        Ok(path) => Some((path, key_at)),
+        Ok(path) => {
+            let key = key.trim().into();
+            Some(Setting { key, path: path.into(), key_at, value: node })
+        }
         Err(found) => {
             let title = "`--set`: expected a key of the scenario";
             reader.problem(key_at, title, format!("found {found}"), Vec::new());

@@ -41,7 +41,7 @@ pub(crate) fn read_steps<'r, T>(
             return None;
         };
         let [at, value] = pair.as_slice() else {
-            let found = format!("found a list of {} values", pair.len());
+            let found = format!("found a list of length {}", pair.len());
             let title = format!("`{name}`: expected a time and {}", told.value);
             reader.problem(step.at, title, found, Vec::new());
             return None;

@@ -1,6 +1,6 @@
 //! `[sweep]`: lists of values, of which all combinations are run, and `points`, whose values are changed together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
@@ -14,12 +14,21 @@ pub(crate) struct Axis {
     choices: Vec<Vec<Setting>>,
 }
 
-/// A swept key with one of its values.
+impl Axis {
+    /// A setting of each key.
+    fn keys(&self) -> Vec<&Setting> {
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let all = self.choices.iter().flatten();
+        all.filter(|setting| known.insert(&*setting.key)).collect()
+    }
+}
+
+/// A swept key with one of its values, or one that a `--set` sets.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) key: Arc<str>,
     pub(crate) path: Arc<[Step]>,
-    key_at: At,
+    pub(crate) key_at: At,
     pub(crate) value: Arc<Node>,
 }
 
@@ -46,11 +55,7 @@ const NOT_SWEPT: [(&str, &str); 4] = [
 
 impl Sweep {
     /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list is ignored.
-    pub(crate) fn read(
-        reader: &mut Reader<'_>,
-        root: &Table,
-        set_keys: &[(Vec<Step>, At)],
-    ) -> Self {
+    pub(crate) fn read(reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) -> Self {
         let mut sweep = Self { axes: Vec::new(), points: 1 };
         let Some(entry) = root.get("sweep") else { return sweep };
         let Some(table) = reader.table(&entry.value, "sweep", "a table [sweep]") else {
@@ -63,7 +68,7 @@ impl Sweep {
                 sweep.axes.extend(read_list(reader, &prefix, entry));
             }
         }
-        sweep.fix(reader, set_keys);
+        sweep.fix(reader, root, sets);
         let mut seen: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (number, axis) in sweep.axes.iter().enumerate() {
             for setting in axis.choices.iter().flatten() {
@@ -98,20 +103,33 @@ impl Sweep {
         sweep
     }
 
-    fn fix(&mut self, reader: &mut Reader<'_>, set_keys: &[(Vec<Step>, At)]) {
-        for (path, at) in set_keys {
+    /// Drops the lists of the keys that are set, and refuses what a point of the sweep would set anew.
+    fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
+        for set in sets {
+            let path = numbered(root, &set.path);
             self.axes.retain(|axis| {
-                let sets_it =
-                    |choice: &Vec<Setting>| choice.iter().any(|setting| *setting.path == **path);
-                let alone = axis.choices.iter().all(|choice| choice.len() == 1);
-                if !axis.choices.iter().any(sets_it) {
-                    return true;
+                let clash = axis.keys().into_iter().find_map(|swept| {
+                    let swept_path = numbered(root, &swept.path);
+                    let is_same = swept_path == path;
+                    let clashes = is_same || sets_anew(&swept_path, &path, &set.value.value);
+                    clashes.then_some((swept, is_same))
+                });
+                let Some((swept, is_same)) = clash else { return true };
+                let (is_list, is_of_set) = (axis.keys().len() == 1, swept.key_at.source > 0);
+                if is_same && is_list && !is_of_set {
+                    return false;
                 }
-                if !alone {
-                    let title = "`--set`: expected a key that no coupled point of the sweep has";
-                    let found = "found one that `sweep.points` sets together with others";
-                    reader.problem(*at, title, found, Vec::new());
-                }
+                let title = "`--set`: expected a key that no point of the sweep sets anew";
+                let by = match (is_list, is_of_set) {
+                    (true, true) => format!("`sweep.{}`", swept.key),
+                    (true, false) => format!("the sweep of `{}`", swept.key),
+                    (false, _) => format!("`sweep.points`, which set `{}`", swept.key),
+                };
+                let help =
+                    format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key);
+                let help = (is_list && !is_of_set).then_some(help);
+                let found = format!("found `{}` beside {by}", set.key);
+                reader.problem(set.key_at, title, found, help.into_iter().collect());
                 false
             });
         }
@@ -346,6 +364,24 @@ fn overlap(one: &[Step], other: &[Step]) -> bool {
     one.iter().zip(other).all(|(a, b)| {
         a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
     })
+}
+
+/// Whether a point that sets one path would set anew what was set at the other, or a part of it that the value has.
+fn sets_anew(swept: &[Step], path: &[Step], value: &Value) -> bool {
+    let inner = swept.get(path.len()..).unwrap_or_default();
+    overlap(swept, path) && (inner.is_empty() || has(value, inner))
+}
+
+/// Whether a value has something at a path. The name of a queue discipline stands for a table that has only that.
+fn has(value: &Value, path: &[Step]) -> bool {
+    let Some((step, rest)) = path.split_first() else { return true };
+    match value {
+        Value::Table(table) => {
+            table.get(&step.key).is_some_and(|entry| has(&entry.value.value, rest))
+        }
+        Value::Text(_) => step.key == "discipline",
+        _ => false,
+    }
 }
 
 /// Refuses equal values, which would be the same run twice.

@@ -287,7 +287,7 @@ fn each_spelling_means_what_the_list_says_and_is_written_back() {
             match scenario(header, &lines, "ns3") {
                 Ok(of_ns3) => assert_eq!(again(&of_ns3), run(&of_ns3), "{lines}"),
                 // A device queue is counted in packets.
-                Err(errors) => assert!(errors.0[0].title.contains("`device_queue`"), "{errors}"),
+                Err(errors) => assert!(errors.0[0].title.contains(".device_queue`"), "{errors}"),
             }
             assert_eq!(again(&spelt), run(&spelt), "{lines}");
             for news in

@@ -133,7 +133,7 @@ fn quantities() {
             50Mbit/s -> -50Mbit/s  | 4:8-18 | found "-50Mbit/s", which is negative
             50Mbit/s -> 0Mbit/s    | 4:8-16 | found "0Mbit/s", which is zero
             50Mbit/s -> 1e30Gbit/s | 4:8-19 | found "1e30Gbit/s", more than the largest, 10Tbit/s
-        `bottleneck.delay`: expected a time such as "30ms"
+        `bottleneck.delay`: expected a time such as "30ms", or a schedule such as [["0s", "20ms"], ["15s", "45ms"]]
             "5ms" -> "5 parsec" | 5:9-18 | found "5 parsec", whose unit is none of ns, us, ms, s, min or h
         `duration`: expected a time above zero such as "30ms"
             "10s" -> "0s" | 1:12-15 | found "0s", which is zero
@@ -178,7 +178,7 @@ fn unknown_and_missing_keys() {
 fn algorithms_and_their_parameters() {
     check(&expect![[r#"
         `flows[0].cc`: expected a congestion control
-        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
             "reno" -> "quick" | 9:6-12 | found "quick"
             "reno" -> 7       | 9:6-6 | found the number 7
         `flows[0].cc_params.lambda`: `reno` has no parameters
@@ -348,6 +348,37 @@ fn flows_that_come_and_go() {
             [bottleneck] + ; [[flows]]; cc = "reno"; arrivals = { load = 0.5 }; bytes = "1KB"; path = ["a"]; [[links]]; name = "a"; delay = "1ms" | 8:1-9 | found none on the way of its data
         `flows[1]`: expected at most 1048576 flows in all
             + arrivals = { rate = "5/s", at_most = 1000000 }; bytes = "1KB"; [[flows]]; cc = "reno"; count = 500000 | 13:1-9 | found 1500000 so far
+        `flows[0].arrivals`: expected a table such as { rate = "50/s" } or { load = "30%" }
+            + arrivals = []; bytes = "1KB" | 11:12-13 | found an empty list
+        `flows[0].arrivals.rate`: expected from "0.000001/s" to "1000000/s"
+            + arrivals = { rate = "1e-7/s" }; bytes = "1KB" | 11:21-28 | found "1e-7/s"
+        `flows[0].bytes`: expected a number of bytes above zero such as "131072B"
+            + arrivals = { rate = "5/s" }; bytes = "0B" | 12:9-12 | found "0B", which is zero
+        `flows[0].start`: expected a start before the end of the run, 10s
+            + arrivals = { rate = "5/s" }; bytes = "1KB"; start = "10s" | 13:9-13 | found "10s"; the flow starts at 10s
+        `flows[0].stop`: expected a time above zero such as "30ms"
+            + arrivals = { rate = "5/s" }; bytes = "1KB"; stop = "0s" | 13:8-11 | found "0s", which is zero
+        `flows[0].arrivals.shape`: expected a number from 1.001 to 100, of at most three decimals
+            + arrivals = { rate = "5/s", process = "pareto", shape = "2" }; bytes = "1KB" | 11:56-58 | found "2"
+        `flows[0].arrivals.at_most`: expected a whole number from 1 to 1000000
+            + arrivals = { rate = "5/s", at_most = 1000001 }; bytes = "1KB" | 11:38-44 | found the number 1000001
+        `flows[0].sizes.distribution`: expected the name of a distribution such as "pareto"
+            + arrivals = { rate = "5/s" }; sizes = { mean = "1KB" } | 12:9-24 | found nothing: the key is missing
+        `flows[0].sizes.mean`: expected the mean, such as "30KB"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "constant" } | 12:9-37 | found nothing: the key is missing
+        `flows[0].sizes.sigma`: expected a number from 0.001 to 5, of at most three decimals
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "lognormal", mean = "1KB", sigma = 0 } | 12:61-61 | found the number 0
+        `flows[0].sizes.shape`: expected a key of `flows[0].sizes`
+        note: keys of `flows[0].sizes`: distribution, mean, sigma, max
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "lognormal", mean = "1KB", shape = 2 } | 12:53-57 | found an unknown key
+        `flows[0].sizes.points`: expected points that rise up to a share of 1
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [] }                           | 12:42-43 | found a distribution that has no points
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.9], ["2KB", 0.1]] } | 12:42-69 | found a distribution that has shares that fall
+        `flows[0].sizes.points`: expected the path of a file with bytes and a share a line
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "/dev/null" } | 12:42-52 | found "/dev/null"; as a distribution it is not a regular file
+        `flows[0].sizes.max`: expected a number of bytes above zero such as "131072B"
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "1KB", max = 5 } | 12:56-56 | found the number 5, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
     "#]]);
 }
 
@@ -388,6 +419,51 @@ fn requests_videos_and_random_bursts() {
             + on = "1s"; off = { distribution = "normal", mean = "1s" } | 12:24-31 | found "normal"
         `flows[0].on.mean`: expected at most "4503599.627370496s"
             + on = { distribution = "constant", mean = "10000000s" }; off = "1s" | 11:42-52 | found "10000000s"
+        `flows[0].on`: expected the other period, such as "1s"
+            + off = "1s" | 8:1-9 | found nothing: the key is missing
+        `flows[0].on`: expected a time above zero such as "30ms"
+            + on = "0s"; off = "1s" | 11:6-9 | found "0s", which is zero
+            + on = 1; off = "1s"    | 11:6-6 | found the number 1, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `flows[0].on.distribution`: expected the name of a distribution such as "pareto"
+            + on = { mean = "1s" }; off = "1s" | 11:6-20 | found nothing: the key is missing
+        `flows[0].on.shape`: expected a number from 1.001 to 100, of at most three decimals
+            + on = { distribution = "pareto", mean = "1s", shape = 1 }; off = "1s" | 11:54-54 | found the number 1
+        `flows[0].on.max`: expected at least the mean
+            + on = { distribution = "exponential", mean = "1s", max = "0.5s" }; off = "1s" | 11:57-62 | found "0.5s"
+        `flows[0].off.mean`: expected a time above zero such as "30ms"
+            + on = "1s"; off = { distribution = "exponential", mean = "0s" } | 12:46-49 | found "0s", which is zero
+        `flows[0]`: expected one source
+            + on = "1s"; off = "1s"; bytes = "1KB" | 13:1-5 | found `bytes` and `on` and `off`
+        `flows[0].rate`: expected a rate above zero such as "50Mbit/s"
+            + rate = "0Mbit/s"           | 11:8-16 | found "0Mbit/s", which is zero
+            + rate = [["0s", "1Mbit/s"]] | 11:8-26 | found a list
+        `flows[0].bytes`: expected a number of bytes above zero such as "131072B"
+            + bytes = "1pkt" | 11:9-14 | found "1pkt", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
+            + bytes = -5     | 11:9-10 | found the number -5, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `flows[0].write`: expected a table such as { bytes = "64KiB", every = "50ms" }
+            + write = "1KB" | 11:9-13 | found "1KB"
+        `flows[0].write.bytes`: expected a number of bytes above zero such as "131072B"
+            + write = { bytes = "0B", every = "0ms" } | 11:19-22 | found "0B", which is zero
+        `flows[0].write.every`: expected a time above zero such as "30ms"
+            also | 11:33-37 | found "0ms", which is zero
+        `flows[0].train.count`: expected a whole number from 1 to 1000000000
+            + train = { bytes = "1KB", count = -5, gap = "-1ms" } | 11:34-35 | found the number -5
+        `flows[0].train.gap`: expected a time such as "30ms"
+            also | 11:44-49 | found "-1ms", which is negative
+        `flows[0].train.every`: expected a key of `flows[0].train`
+        note: keys of `flows[0].train`: bytes, count, gap
+            + train = { bytes = "1KB", count = 5, gap = "1ms", every = "1s" } | 11:50-54 | found an unknown key
+        `flows[0].requests.think.mean`: expected the mean, such as "2s"
+            + requests = { think = { distribution = "exponential" } }; bytes = "1KB" | 11:22-53 | found nothing: the key is missing
+        `flows[0]`: expected one source
+            + requests = {}; bytes = "1KB"; rate = "1Mbit/s" | 13:1-4 | found `bytes` and `rate` and `requests`
+        `flows[0].video.buffer`: expected a time above zero such as "30ms"
+            + video = { rate = "1Mbit/s", buffer = "unlimited" } | 11:38-48 | found "unlimited", which does not begin with a number
+        `flows[0].video.ladder`: expected a key of `flows[0].video`
+        note: keys of `flows[0].video`: rate, piece, buffer
+            + video = { rate = "1Mbit/s", ladder = [] } | 11:29-34 | found an unknown key
     "#]]);
 }
 
@@ -397,8 +473,9 @@ fn datagrams() {
         `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
             "reno" -> "udp" | 8:1-9 | found nothing: the key is missing
         `flows[0].cc`: expected a congestion control
-        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
             "reno" -> "UDP"; rate = "1Mbit/s" | 9:6-10 | found "UDP"
+                help: did you mean "udp"?
         `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
             "reno" -> "udp"; bytes = "1KB" | 8:1-9 | found nothing: the key is missing
         `flows[0].bytes`: expected no such key with `cc = "udp"`
@@ -412,6 +489,34 @@ fn datagrams() {
             "reno" -> "udp"; video = { rate = "1Mbit/s" } | 8:1-9 | found nothing: the key is missing
         `flows[0].video`: expected no such key with `cc = "udp"`
             also | 10:9-28 | found a table
+        `flows[0].train`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; train = { bytes = "1KB", count = 1, gap = "1ms" } | 11:9-49 | found a table
+        `flows[0].arrivals`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; arrivals = { rate = "5/s" }; bytes = "1KB" | 11:12-27 | found a table
+        `flows[0].bytes`: expected no such key with `cc = "udp"`
+            also | 12:9-13 | found "1KB"
+        `flows[0].write`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; write = { bytes = "1KB", every = "1ms" } | 11:9-40 | found a table
+        `flows[0].ecn`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; ecn = "l4s" | 11:7-11 | found "l4s"
+        `flows[0].rate_samples`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; rate_samples = false | 11:16-20 | found false
+        `flows[0].off`: expected the other period, such as "1s"
+            "reno" -> "udp"; rate = "1Mbit/s"; on = "1s" | 8:1-9 | found nothing: the key is missing
+        `flows[0].mss`: expected a number of bytes above zero such as "131072B"
+            "reno" -> "udp"; rate = "1Mbit/s"; mss = "0B" | 11:7-10 | found "0B", which is zero
+        `flows[0].mss`: expected at most "65483B", so that the segment fits into an IP packet
+            "reno" -> "udp"; rate = "1Mbit/s"; mss = "70000B" | 11:7-14 | found "70000B"
+        `flows[0].stop`: expected a time above zero such as "30ms"
+            "reno" -> "udp"; rate = "1Mbit/s"; stop = "0s" | 11:8-11 | found "0s", which is zero
+        `flows[0].return_path`: expected a `path` as well
+            "reno" -> "udp"; rate = "1Mbit/s"; return_path = ["bottleneck"] | 11:1-11 | found a `return_path` without a `path`
+        `flows[0].sack`: expected a key of `flows[0]`
+        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
+            "reno" -> "udp"; rate = "1Mbit/s"; sack = true | 11:1-4 | found an unknown key
+        `flows[0].cc`: expected a congestion control
+        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+            "reno" -> ["udp"]; rate = "1Mbit/s" | 9:6-12 | found a list
     "#]]);
 }
 
@@ -572,7 +677,7 @@ fn queues_loss_and_reordering() {
             [bottleneck] + loss = { model = "gilbert" } | 7:18-26 | found "gilbert"
         `bottleneck.loss.r`: expected a number from 0 to 1
             [bottleneck] + loss = { model = "gilbert-elliott", p = 0.1 } | 7:8-45 | found nothing: the key is missing
-        `bottleneck.jitter`: expected a time above zero such as "30ms"
+        `bottleneck.jitter`: expected a time above zero such as "2ms", or a table such as { up_to = "2ms", keep_order = false }
             [bottleneck] + jitter = "0ms" | 7:10-14 | found "0ms", which is zero
         `bottleneck.reorder.by`: expected how long the other packets wait, such as "1ms"
             [bottleneck] + reorder = { ratio = 0.01 } | 7:11-26 | found nothing: the key is missing
@@ -586,6 +691,101 @@ fn queues_loss_and_reordering() {
             delay = "5ms" -> reverse_buffer = "5pkt" | 5:18-23 | found a buffer of a link without a rate, which never has a queue
         `bottleneck.buffer`: expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
             = duration = "1s"; [bottleneck]; rate = "1Mbit/s"; buffer = "1bdp"; [[flows]]; cc = "reno" | 4:10-15 | found "1bdp", but the first flow's base RTT is zero
+        `bottleneck.queue.discipline`: expected the name of a queue discipline
+            [bottleneck] + queue = {} | 7:9-10 | found nothing: the key is missing
+        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+            [bottleneck] + queue = [] | 7:9-10 | found an empty list
+        `bottleneck.queue.discipline`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+            [bottleneck] + queue = { discipline = ["codel"] } | 7:24-32 | found a list
+        `bottleneck.queue.limit`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
+            buffer = "1bdp" -> queue = { discipline = "codel", limit = "1Mbit/s" } | 6:41-49 | found "1Mbit/s", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
+        `bottleneck.queue.target`: expected a key of `bottleneck.queue`
+        note: keys of `bottleneck.queue`: discipline, limit
+            [bottleneck] + queue = { discipline = "droptail", target = "5ms" } | 7:36-41 | found an unknown key
+        `bottleneck.queue.ecn_prob`: expected a whole number from 0 to 100
+            [bottleneck] + queue = { discipline = "fq_pie", ecn_prob = 101 } | 7:45-47 | found the number 101
+        `bottleneck.queue.flows`: expected a whole number from 1 to 65408
+            [bottleneck] + queue = { discipline = "fq_pie", flows = 65537 } | 7:42-46 | found the number 65537
+        `bottleneck.queue.avpkt`: expected from "1B" to "65536B"
+            [bottleneck] + queue = { discipline = "red", avpkt = "0B" } | 7:39-42 | found "0B"
+        `bottleneck.queue.burst`: expected a whole number from 1 to 1048576
+            [bottleneck] + queue = { discipline = "red", burst = 0 } | 7:39-39 | found the number 0
+        `bottleneck.queue.probability`: expected a number from 0 to 1, or a percentage such as "1%"
+            [bottleneck] + queue = { discipline = "red", max = "1GiB", probability = 2 } | 7:59-59 | found the number 2
+        `bottleneck.queue.coupling_factor`: expected a whole number from 1 to 255
+            [bottleneck] + queue = { discipline = "dualpi2", coupling_factor = 0, classic_protection = 101, min_qlen_step = -1 } | 7:53-53 | found the number 0
+        `bottleneck.queue.classic_protection`: expected a whole number from 0 to 100
+            also | 7:77-79 | found the number 101
+        `bottleneck.queue.min_qlen_step`: expected a whole number from 0 to 4294967295
+            also | 7:98-99 | found the number -1
+        `bottleneck.queue.step_thresh`: expected a wait or a number of packets such as "1ms" or "5pkt"
+            [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "unlimited" } | 7:49-59 | found "unlimited"
+        `bottleneck.queue.flow_limit`: expected a whole number from 1 to 4294967295
+            [bottleneck] + queue = { discipline = "fq", flow_limit = 0, ce_threshold = "0ms" } | 7:43-43 | found the number 0
+        `bottleneck.queue.ce_threshold`: expected a time above zero such as "30ms"
+            also | 7:61-65 | found "0ms", which is zero
+        `bottleneck.queue.depth`: expected a whole number from 1 to 127
+            [bottleneck] + queue = { discipline = "sfq", depth = 128, flows = 0 } | 7:39-41 | found the number 128
+        `bottleneck.queue.flows`: expected a whole number from 1 to 65408
+            also | 7:52-52 | found the number 0
+        `bottleneck.queue.rtt`: expected a time above zero such as "30ms"
+            [bottleneck] + queue = { discipline = "cake", rtt = "0s", isolation = "flow" } | 7:38-41 | found "0s", which is zero
+        `bottleneck.queue.isolation`: expected "flowblind" or "srchost" or "dsthost" or "hosts" or "flows" or "dual-srchost" or "dual-dsthost" or "triple-isolate"
+            also | 7:56-61 | found "flow"
+                help: did you mean "flows"?
+        `bottleneck.queue.bands`: expected a whole number from 2 to 16
+            [bottleneck] + queue = { discipline = "prio", bands = 1 } | 7:40-40 | found the number 1
+        `bottleneck.queue.priomap`: expected a whole number from 0 to 15
+            [bottleneck] + queue = { discipline = "prio", priomap = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "1"] } | 7:88-90 | found "1"
+        `bottleneck.ecn_threshold`: expected a backlog or a wait such as "20pkt", "30000B" or "5ms"
+            [bottleneck] + ecn_threshold = "0pkt" | 7:17-22 | found "0pkt", which is zero
+            [bottleneck] + ecn_threshold = "1bdp" | 7:17-22 | found "1bdp"
+        `bottleneck.device_queue`: expected "none" or a number of packets such as "100pkt"
+            [bottleneck] + device_queue = "0pkt"      | 7:16-21 | found "0pkt", which is zero
+            [bottleneck] + device_queue = 5           | 7:16-16 | found the number 5, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+            [bottleneck] + device_queue = "5ms"       | 7:16-20 | found "5ms"
+            [bottleneck] + device_queue = "unlimited" | 7:16-26 | found "unlimited"
+        `bottleneck.police`: expected a table such as { rate = "10Mbit/s", burst = "32KiB" }
+            [bottleneck] + police = [] | 7:10-11 | found an empty list
+        `bottleneck.police.burst`: expected a number of bytes above zero such as "131072B"
+            [bottleneck] + police = { rate = "1Mbit/s", burst = "5ms" } | 7:38-42 | found "5ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
+                help: did you mean "5MB"?
+        `bottleneck.police.mtu`: expected a key of `bottleneck.police`
+        note: keys of `bottleneck.police`: rate, burst
+            [bottleneck] + police = { rate = "1Mbit/s", burst = "10KB", mtu = "1500B" } | 7:46-48 | found an unknown key
+        `bottleneck.police.rate`: expected a rate above zero such as "50Mbit/s"
+            [bottleneck] + police = { rate = [["0s", "1Mbit/s"]], burst = "10KB" } | 7:19-37 | found a list
+            [bottleneck] + police = { rate = "11Tbit/s", burst = "10KB" }          | 7:19-28 | found "11Tbit/s", more than the largest, 10Tbit/s
+        `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
+            [bottleneck] + loss = -0.1   | 7:8-11 | found the number -0.1
+            [bottleneck] + loss = "101%" | 7:8-13 | found "101%"
+        `bottleneck.loss`: expected a number from 0 to 1, a schedule, or a table with a `model`
+            [bottleneck] + loss = true | 7:8-11 | found true
+        `bottleneck.loss.ratio`: expected a number from 0 to 1
+            [bottleneck] + loss = { model = "bernoulli" } | 7:8-30 | found nothing: the key is missing
+        `bottleneck.loss.model`: expected "bernoulli" or "gilbert-elliott"
+            [bottleneck] + loss = { ratio = 0.1 } | 7:8-22 | found nothing: the key is missing
+        `bottleneck.loss.p`: expected a key of `bottleneck.loss`
+        note: keys of `bottleneck.loss`: model, ratio
+            [bottleneck] + loss = { model = "bernoulli", ratio = 0.1, p = 0.1 } | 7:44-44 | found an unknown key
+        `bottleneck.loss.p`: expected a number from 0 to 1, or a percentage such as "1%"
+            [bottleneck] + loss = { model = "gilbert-elliott", p = 2, r = 0.1, ratio = 0.2 } | 7:41-41 | found the number 2
+        `bottleneck.loss.ratio`: expected a key of `bottleneck.loss`
+        note: keys of `bottleneck.loss`: model, p, r, loss_bad, loss_good
+            also | 7:53-57 | found an unknown key
+        `bottleneck.loss_at`: expected "after" or "before"
+            [bottleneck] + loss_at = "both" | 7:11-16 | found "both"
+        `bottleneck.jitter`: expected a time above zero such as "2ms", or a table such as { up_to = "2ms", keep_order = false }
+            [bottleneck] + jitter = ["1ms", "2ms"] | 7:10-23 | found a list
+        `bottleneck.jitter.keep_order`: expected true or false
+            [bottleneck] + jitter = { up_to = "1ms", keep_order = 1 } | 7:40-40 | found the number 1
+        `bottleneck.reorder`: expected a table such as { ratio = 0.01, by = "1ms" }
+            [bottleneck] + reorder = "1ms" | 7:11-15 | found "1ms"
+        `bottleneck.reorder.ratio`: expected a number from 0 to 1, or a percentage such as "1%"
+            [bottleneck] + reorder = { ratio = "1 in 9", by = "0s" } | 7:21-28 | found "1 in 9"
+        `bottleneck.reorder.by`: expected a time above zero such as "30ms"
+            also | 7:36-39 | found "0s", which is zero
     "#]]);
 }
 
@@ -593,11 +793,8 @@ fn queues_loss_and_reordering() {
 fn what_has_no_room_for_the_packets_that_cross_the_link() {
     check(&expect![[r#"
         `bottleneck.police.burst`: expected a bucket in which the largest packet fits
-            [bottleneck] + police = { rate = "1Mbit/s", burst = "1513B" } | 7:38-44 | found "1513B"; the largest packet that crosses the link has 1514 B on the wire
-        `bottleneck.buffer`: expected an `rtt` of the first flow, a `bdp_rtt`, or a unit other than `bdp`
-            = duration = "1s"; [bottleneck]; rate = "9Mbit/s"; police = { rate = "1Mbit/s", burst = "213B" }; [[flows]]; cc = "udp"; rtt = "9ms"; rate = "1Mbit/s"; mss = "172B" | x
-        `bottleneck.police.burst`: expected a bucket in which the largest packet fits
-            also | 4:38-43 | found "213B"; the largest packet that crosses the link has 214 B on the wire
+            [bottleneck] + police = { rate = "1Mbit/s", burst = "1513B" }                                                                                                        | 7:38-44 | found "1513B"; the largest packet that crosses the link has 1514 B on the wire
+            = duration = "1s"; [bottleneck]; rate = "9Mbit/s"; police = { rate = "1Mbit/s", burst = "213B" }; [[flows]]; cc = "udp"; rtt = "9ms"; rate = "1Mbit/s"; mss = "172B" | 4:38-43 | found "213B"; the largest packet that crosses the link has 214 B on the wire
         `bottleneck.burst`: expected a bucket in which the largest packet fits
             [bottleneck] + burst = "1KB" | 7:9-13 | found "1000B"; the largest packet that crosses the link has 1514 B on the wire
         `bottleneck.peak_rate.mtu`: expected a bucket in which the largest packet fits
@@ -654,15 +851,16 @@ fn what_has_just_room_for_the_packets_that_cross_the_link_is_right() {
 #[test]
 fn waits_for_slots_turns_and_grants() {
     check(&expect![[r#"
-        `bottleneck.slot`: expected a time above zero such as "30ms"
+        `bottleneck.slot`: expected a time above zero such as "4ms", or a table such as { min_delay = "2ms", max_delay = "8ms" }
             [bottleneck] + slot = "0ms" | 7:8-12 | found "0ms", which is zero
             [bottleneck] + slot = 4     | 7:8-8 | found the number 4, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
         `bottleneck.slot.min_delay`: expected the shortest time from one slot to the next, such as "4ms"
             [bottleneck] + slot = { max_delay = "4ms" } | 7:8-28 | found nothing: the key is missing
-        `bottleneck.slot`: expected a `max_delay` above zero, and not below `min_delay`
-            [bottleneck] + slot = { min_delay = "0ms" }                    | 7:8-28 | found slots after 0s to 0s
-            [bottleneck] + slot = { min_delay = "4ms", max_delay = "2ms" } | 7:41-45 | found slots after 4ms to 2ms
+        `bottleneck.slot.max_delay`: expected a time above zero beside a `min_delay` of zero
+            [bottleneck] + slot = { min_delay = "0ms" } | 7:8-28 | found nothing: the key is missing
+        `bottleneck.slot.max_delay`: expected no less than `min_delay`
+            [bottleneck] + slot = { min_delay = "4ms", max_delay = "2ms" } | 7:41-45 | found 2ms, and 4ms
         `bottleneck.slot.packets`: expected a whole number from 1 to 1000000000
             [bottleneck] + slot = { min_delay = "4ms", packets = 0 } | 7:39-39 | found the number 0
         `bottleneck.reverse_slot.bytes`: expected a number of bytes above zero such as "131072B"
@@ -672,7 +870,7 @@ fn waits_for_slots_turns_and_grants() {
         note: keys of `bottleneck.reverse_slot`: min_delay, max_delay, packets, limit, bytes
             [bottleneck] + reverse_slot = { min_delay = "4ms", packet = 1 } | 7:37-42 | found an unknown key
                 help: did you mean `packets`?
-        `bottleneck.grant`: expected a time above zero such as "30ms"
+        `bottleneck.grant`: expected a time above zero such as "4ms", or a table such as { delay = "4ms", every = "2ms" }
             [bottleneck] + grant = 4     | 7:9-9 | found the number 4, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
             [bottleneck] + grant = "0ms" | 7:9-13 | found "0ms", which is zero
@@ -693,7 +891,7 @@ fn waits_for_slots_turns_and_grants() {
             [bottleneck] + reverse_grant = "4ms"; reverse_slot = "4ms" | 7:1-13 | found both, and packets wait either for slots or for grants
         `bottleneck.airtime`: expected no `grant` or `reverse_grant`
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; grant = "4ms" | 7:1-7 | found both, and a grant is leave to send at once
-        `bottleneck.airtime`: expected a time such as "30ms"
+        `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
             [bottleneck] + airtime = 5      | 7:11-11 | found the number 5, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
             [bottleneck] + airtime = "-1us" | 7:11-16 | found "-1us", which is negative
@@ -722,6 +920,38 @@ fn waits_for_slots_turns_and_grants() {
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", where a packet's departure is fixed when it arrives
         `bottleneck.airtime`: expected no `bandwidth` of `cake`
             [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which sends when it wants to
+        `bottleneck.slot`: expected a time above zero such as "4ms", or a table such as { min_delay = "2ms", max_delay = "8ms" }
+            [bottleneck] + slot = ["4ms", "8ms"] | 7:8-21 | found a list
+        `bottleneck.slot.min_delay`: expected a time such as "30ms"
+            [bottleneck] + slot = { min_delay = "-1ms" } | 7:22-27 | found "-1ms", which is negative
+        `bottleneck.slot.max_delay`: expected a time above zero such as "30ms"
+            [bottleneck] + slot = { min_delay = "4ms", max_delay = "0ms" } | 7:41-45 | found "0ms", which is zero
+        `bottleneck.slot.packets`: expected a whole number from 1 to 1000000000
+            [bottleneck] + slot = { min_delay = "4ms", packets = 1.5 } | 7:39-41 | found the number 1.5
+        `bottleneck.slot.bytes`: expected a number of bytes above zero such as "131072B"
+            [bottleneck] + slot = { min_delay = "4ms", bytes = "5pkt" } | 7:37-42 | found "5pkt", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
+        `bottleneck.slot.limit`: expected a whole number from 1 to 1000000000
+            [bottleneck] + slot = { min_delay = "4ms", limit = "100pkt" } | 7:37-44 | found "100pkt"
+        `bottleneck.slot.distribution`: expected a key of `bottleneck.slot`
+        note: keys of `bottleneck.slot`: min_delay, max_delay, packets, limit, bytes
+            [bottleneck] + slot = { min_delay = "4ms", distribution = "pareto" } | 7:29-40 | found an unknown key
+        `bottleneck.grant`: expected a time above zero such as "4ms", or a table such as { delay = "4ms", every = "2ms" }
+            [bottleneck] + grant = "4"  | 7:9-11 | found "4", which has no unit
+                help: write the unit, as in "30ms"
+            [bottleneck] + grant = true | 7:9-12 | found true
+        `bottleneck.grant.delay`: expected a time above zero such as "30ms"
+            [bottleneck] + grant = { delay = "0s" } | 7:19-22 | found "0s", which is zero
+        `bottleneck.grant.limit`: expected a whole number from 1 to 1000000000
+            [bottleneck] + grant = { delay = "4ms", limit = "9" } | 7:34-36 | found "9"
+        `bottleneck.grant.request`: expected a key of `bottleneck.grant`
+        note: keys of `bottleneck.grant`: delay, every, bytes, limit
+            [bottleneck] + grant = { delay = "4ms", request = "2ms" } | 7:26-32 | found an unknown key
+        `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
+            [bottleneck] + airtime = []; reverse_rate = "forward" | 7:11-12 | found an empty list
+        `bottleneck.airtime.overhead`: expected what a turn takes beside its packets, such as "186us"
+            [bottleneck] + airtime = { time = "4ms" }; reverse_rate = "forward" | 7:11-26 | found nothing: the key is missing
+        `bottleneck.airtime`: expected a `reverse_rate` as well
+            [bottleneck] + airtime = "1us"; reverse_rate = "unlimited" | 7:1-7 | found a direction without one, which takes no time on the medium
     "#]]);
 }
 
@@ -763,7 +993,7 @@ fn schedules_and_traces() {
         `bottleneck.rate`: expected a schedule whose times rise
             "50Mbit/s" -> [["0s", "50Mbit/s"], ["0s", "5Mbit/s"]] | 4:30-33 | found "0s" in entry 2
         `bottleneck.rate`: expected a time and a rate
-            "50Mbit/s" -> [["0s"]] | 4:9-14 | found a list of 1 values
+            "50Mbit/s" -> [["0s"]] | 4:9-14 | found a list of length 1
         `bottleneck.rate`: expected a rate such as "50Mbit/s", a schedule or a trace file
             50Mbit/s -> no-such.trace | 4:8-22 | found "no-such.trace"; as a trace file it cannot be read: No such file or directory (os error 2)
             50Mbit/s -> /dev/null     | 4:8-18 | found "/dev/null"; as a trace file it is not a regular file
@@ -791,11 +1021,12 @@ fn schedules_and_traces() {
             [bottleneck] + loss = [[0, 0.1]] | 7:10-10 | found the number 0, which has no unit
                 help: quantities are strings with their unit, so that no reader has to guess
         `bottleneck.loss`: expected a time and a ratio
-            [bottleneck] + loss = [["0s"]] | 7:9-14 | found a list of 1 values
+            [bottleneck] + loss = [["0s"]] | 7:9-14 | found a list of length 1
         `bottleneck.trace`: expected the path of a CSV file, or a table with a `model`
-            [bottleneck] + trace = "no-such.csv"                     | 7:9-21 | found "no-such.csv"; as a trace it cannot be read: No such file or directory (os error 2)
-            [bottleneck] + trace = 5                                 | 7:9-9 | found the number 5
-            [bottleneck] + trace = { rows = ["time_s,loss", "0,2"] } | 7:9-41 | found a table; as a trace it has no loss from 0 to 1 on line 2: "2"
+            [bottleneck] + trace = "no-such.csv" | 7:9-21 | found "no-such.csv"; as a trace it cannot be read: No such file or directory (os error 2)
+            [bottleneck] + trace = 5             | 7:9-9 | found the number 5
+        `bottleneck.trace.rows`: expected the lines of a CSV file
+            [bottleneck] + trace = { rows = ["time_s,loss", "0,2"] } | 7:18-39 | found a list; as a trace it has no loss from 0 to 1 on line 2: "2"
         `bottleneck.rate`: expected no `rate` beside `trace`
             [bottleneck] + trace = { rows = ["time_s,rate_mbps", "0,2"] } | 4:1-4 | found both, and the trace has it
         `bottleneck.trace.model`: expected "leo" or "walk" or "blockage"
@@ -816,6 +1047,96 @@ fn schedules_and_traces() {
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "blockage", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:9-99 | found nothing: the key is missing
         `bottleneck.trace.every`: expected fewer than 50000 changes in the run
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1us" } | 4:90-94 | found 1us in a run of 10s
+        `bottleneck.delay`: expected a time such as "30ms"
+            "5ms" -> [["0s", "5ms"], ["1s", "-5ms"]] | 5:32-37 | found "-5ms", which is negative
+        `bottleneck.delay`: expected a time and a delay
+            "5ms" -> [["0s", "5ms", "6ms"]] | 5:10-29 | found a list of length 3
+        `bottleneck.delay`: expected a time such as "30ms"
+            "5ms" -> [["0s", 5]] | 5:17-17 | found the number 5, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `bottleneck.delay`: expected a time such as "30ms", or a schedule such as [["0s", "20ms"], ["15s", "45ms"]]
+            "5ms" -> { "0s" = "5ms" } | 5:9-24 | found a table
+        `flows[0].rtt`: expected at least 100ms, the delays of the links there and back
+            "5ms" -> [["0s", "50ms"], ["1s", "5ms"]] | 10:7-12 | found 30ms, which would need negative access delays
+        `bottleneck.rate`: expected a schedule such as [["0s", "40Mbit/s"], ["40s", "80Mbit/s"]]
+            "50Mbit/s" -> ["9Mbit/s", "5Mbit/s"] | 4:9-17 | found "9Mbit/s"
+        `bottleneck.rate`: expected a rate such as "50Mbit/s"
+            "50Mbit/s" -> [["0s", "9Mbit/s"], ["1s", "0"]] | 4:35-37 | found "0", which has no unit
+                help: write the unit, as in "50Mbit/s"
+        `bottleneck.rate`: expected a schedule such as [["0s", "40Mbit/s"], ["40s", "80Mbit/s"]]
+            "50Mbit/s" -> [] | 4:8-9 | found an empty list
+        `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
+            "50Mbit/s" -> true | 4:8-11 | found true
+        `bottleneck.rate.opportunities_ms`: expected a list of rising milliseconds
+            "50Mbit/s" -> {}                      | 4:8-9 | found nothing: the key is missing
+            "50Mbit/s" -> { opportunities = [1] } | 4:8-30 | found nothing: the key is missing
+        `bottleneck.rate.opportunities`: expected a key of `bottleneck.rate`
+        note: keys of `bottleneck.rate`: trace, opportunities_ms
+            also | 4:10-22 | found an unknown key
+                help: did you mean `opportunities_ms`?
+        `bottleneck.rate.opportunities_ms`: expected a list of rising milliseconds
+            "50Mbit/s" -> { opportunities_ms = [] }  | 4:29-30 | found a trace that has no delivery opportunity
+            "50Mbit/s" -> { opportunities_ms = [0] } | 4:29-31 | found a trace that ends at 0 ms, so it has no period
+        `bottleneck.rate.opportunities_ms`: expected a whole number from 0 to 86400000
+            "50Mbit/s" -> { opportunities_ms = [1, -1] } | 4:33-34 | found the number -1
+        `bottleneck.rate.opportunities_ms`: expected a list of rising milliseconds
+            "50Mbit/s" -> { opportunities_ms = 5 } | 4:29-29 | found the number 5
+        `bottleneck.reverse_rate`: expected a rate above zero at the start and at the end
+            [bottleneck] + reverse_rate = [["0s", "1Mbit/s"], ["1s", "0Mbit/s"]] | 7:16-53 | found a schedule that ends with a rate of 0, at which nothing would ever leave
+        `bottleneck.reverse_rate`: expected a rate such as "50Mbit/s", a schedule or a trace file
+        note: or "unlimited" or "forward"
+            [bottleneck] + reverse_rate = "backward" | 7:16-25 | found "backward"; as a trace file it cannot be read: No such file or directory (os error 2)
+        `bottleneck.loss`: expected a schedule whose times rise
+            [bottleneck] + loss = [["0s", 0.1], ["0s", 0.2]] | 7:23-26 | found "0s" in entry 2
+        `bottleneck.loss`: expected a schedule such as [["0s", 0], ["10s", 0.01]]
+            [bottleneck] + loss = ["1%"] | 7:9-12 | found "1%"
+        `bottleneck.rate_change`: expected "follow" or "keep"
+            [bottleneck] + rate_change = "drop" | 7:15-20 | found "drop"
+        `bottleneck.trace.model`: expected "leo" or "walk" or "blockage", or in its place `trace` with the path of a CSV file
+            [bottleneck] + trace = {}                                | 7:9-10 | found nothing: the key is missing
+            [bottleneck] + trace = { every = "1s" }                  | 7:9-24 | found nothing: the key is missing
+            --set bottleneck.trace.every=1s                          | --set 1:1-22 | found nothing: the key is missing
+            + [sweep]; "bottleneck.trace.every" = ["100ms", "200ms"] | 12:1-24 | found nothing: the key is missing
+        `bottleneck.trace.trace`: expected the path of a CSV file, or a table with a `model`
+            [bottleneck] + trace = { trace = 5 } | 7:19-19 | found the number 5
+        `bottleneck.trace.rows`: expected the lines of a CSV file
+            [bottleneck] + trace = { rows = "time_s,loss" } | 7:18-30 | found "time_s,loss"
+        `bottleneck.trace.rows`: expected a string
+            [bottleneck] + trace = { rows = [5] } | 7:19-19 | found the number 5
+        `bottleneck.trace.rows`: expected the lines of a CSV file
+            [bottleneck] + trace = { rows = [] }                            | 7:18-19 | found an empty list; as a trace it is empty; its first line should name its columns, `time_s` and some of `rate_mbps`, `delay_ms`, `loss`
+            [bottleneck] + trace = { rows = ["time_s"] }                    | 7:18-27 | found a list; as a trace it has the columns "time_s" in place of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`
+            [bottleneck] + trace = { rows = ["time_s,loss", "1,0"] }        | 7:18-39 | found a list; as a trace it does not begin at 0, but on line 2 at 1
+            [bottleneck] + trace = { rows = ["time_s,loss", "0,0", "1"] }   | 7:18-44 | found a list; as a trace it has 2 columns, but 1 on line 3
+            [bottleneck] + trace = { rows = ["time_s,loss", "0,0", "0,1"] } | 7:18-46 | found a list; as a trace it has a time on line 3 that does not rise
+            [bottleneck] + trace = { rows = ["time_s,loss"], every = "1s" } | 7:18-32 | found a list; as a trace it has no line below its columns
+        `bottleneck.trace.every`: expected a key of `bottleneck.trace`
+        note: keys of `bottleneck.trace`: trace, rows
+            also | 7:35-39 | found an unknown key
+        `bottleneck.trace.rows`: expected the lines of a CSV file
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { rows = ["time_s,rate_mbps", "0,5", "1,0"] }        | 4:18-51 | found a list; as a trace it ends with a rate of 0, at which nothing would ever leave
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { rows = ["time_s,rate_mbps,delay_ms", "0,5,1e20"] } | 4:18-58 | found a list; as a trace it has no delay in ms on line 2: "1e20", more than the largest, 1000000000s
+        `bottleneck.trace.rate`: expected the lowest and the highest, such as ["50Mbit/s", "200Mbit/s"]
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo" } | 4:9-25 | found nothing: the key is missing
+        `bottleneck.trace.delay`: expected the shortest and the longest, such as ["10ms", "30ms"]
+            also | 4:9-25 | found nothing: the key is missing
+        `bottleneck.trace.every`: expected the time between two changes, such as "15s"
+            also | 4:9-25 | found nothing: the key is missing
+        `bottleneck.trace.rate`: expected the lowest and the highest, such as ["50Mbit/s", "200Mbit/s"]
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s"], delay = ["2ms", "1ms"], every = "0s" } | 4:33-43 | found a list
+        `bottleneck.trace.delay`: expected the shortest and the longest, such as ["10ms", "30ms"]
+            also | 4:54-67 | found "2ms" before "1ms"
+        `bottleneck.trace.every`: expected a time above zero such as "30ms"
+            also | 4:78-81 | found "0s", which is zero
+        `bottleneck.trace.seed`: expected a key of `bottleneck.trace`
+        note: keys of `bottleneck.trace`: model, rate, delay, every, outage
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", seed = 4 } | 4:95-98 | found an unknown key
+        `bottleneck.trace.outage`: expected a time above zero such as "30ms"
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "blockage", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "0s" } | 4:109-112 | found "0s", which is zero
+        `bottleneck.trace.model`: expected a run shorter than 500s with a `blockage`
+            = duration = "10min"; [bottleneck]; trace = { model = "blockage", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "9s", outage = "1s" }; [[flows]]; cc = "reno" | 3:19-28 | found a run of 600s: the state may change every 10ms
+        `bottleneck.rate_change`: expected "follow"
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "9ms" }; rate_change = "keep" | 5:1-11 | found "keep", with which a packet that arrives at a rate of 0 never leaves
     "#]]);
 }
 
@@ -905,6 +1226,132 @@ fn sweeps() {
     "#]]);
 }
 
+/// What becomes of settings from the command line beside a sweep: the points that are left, or the mistakes.
+fn beside(sweep: &str, sets: &[&str]) -> String {
+    let text = format!("{RIGHT}[sweep]\n{sweep}\n");
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    match Scenario::parse("s", "s.toml", &text, None, &sets) {
+        Ok(scenario) => format!("{} points\n", scenario.points()),
+        Err(errors) => {
+            let told = errors.0.iter().map(|error| {
+                let help: Vec<_> =
+                    error.help.iter().map(|help| format!("  help: {help}\n")).collect();
+                format!(
+                    "{}:{} {}\n  {}\n{}",
+                    error.origin,
+                    error.column,
+                    error.title,
+                    error.found,
+                    help.concat()
+                )
+            });
+            told.collect()
+        }
+    }
+}
+
+#[test]
+fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
+    let police = r#""bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "5Mbit/s", burst = "64KB" }]"#;
+    let rate = r#""bottleneck.police.rate" = ["9Mbit/s", "5Mbit/s"]"#;
+    let first_cc = r#""flows[0].cc" = ["reno", "cubic"]"#;
+    let queue = r#""bottleneck.queue" = ["codel", "pie"]"#;
+    let target = r#""bottleneck.queue.target" = ["5ms", "9ms"]"#;
+    let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
+    let mut told = String::new();
+    for (sweep, sets) in [
+        // A part of what is swept, and the other way round.
+        (police, &["bottleneck.police.rate=3Mbit/s"][..]),
+        (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
+        (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
+        (coupled, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
+        (r#"points = [{ "flows.cc" = "cubic" }, { "flows.rtt" = "40ms" }]"#, &["flows.cc=bbr1"]),
+        (queue, &["bottleneck.queue.target=5ms"]),
+        (r#""bottleneck.queue.discipline" = ["codel", "pie"]"#, &["bottleneck.queue=fq_codel"]),
+        // All flows and one of them.
+        (first_cc, &["flows.cc=vegas"]),
+        (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
+        // A value and a sweep of one key.
+        (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
+        (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
+        // What is set is no longer swept, or has nothing that is.
+        (police, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
+        (first_cc, &["flows[0].cc=vegas"]),
+        (target, &["bottleneck.queue=codel"]),
+        (target, &[r#"bottleneck.queue={ discipline = "codel", interval = "90ms" }"#]),
+        (police, &[r#"sweep.bottleneck.police=[{ rate = "3Mbit/s", burst = "64KB" }]"#]),
+    ] {
+        told.push_str(&format!(
+            "{} beside {}\n{}",
+            sets.join(" and "),
+            sweep.split(" =").next().unwrap(),
+            beside(sweep, sets)
+        ));
+    }
+    expect![[r#"
+        bottleneck.police.rate=3Mbit/s beside "bottleneck.police"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police.rate` beside the sweep of `bottleneck.police`
+          help: `--set 'sweep.bottleneck.police=[...]'` replaces the list of values
+        --set:1 `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
+          found nothing: the key is missing
+        bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside "bottleneck.police.rate"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police` beside the sweep of `bottleneck.police.rate`
+          help: `--set 'sweep.bottleneck.police.rate=[...]'` replaces the list of values
+        bottleneck.police.burst=64KB and bottleneck.police.rate=3Mbit/s beside points
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police.rate` beside `sweep.points`, which set `bottleneck.police.rate`
+        bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside points
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police` beside `sweep.points`, which set `bottleneck.police.rate`
+        flows.cc=bbr1 beside points
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside `sweep.points`, which set `flows.cc`
+        bottleneck.queue.target=5ms beside "bottleneck.queue"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.queue.target` beside the sweep of `bottleneck.queue`
+          help: `--set 'sweep.bottleneck.queue=[...]'` replaces the list of values
+        --set:1 `bottleneck.queue.discipline`: expected the name of a queue discipline
+          found nothing: the key is missing
+        bottleneck.queue=fq_codel beside "bottleneck.queue.discipline"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.queue` beside the sweep of `bottleneck.queue.discipline`
+          help: `--set 'sweep.bottleneck.queue.discipline=[...]'` replaces the list of values
+        flows.cc=vegas beside "flows[0].cc"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside the sweep of `flows[0].cc`
+          help: `--set 'sweep.flows[0].cc=[...]'` replaces the list of values
+        flows[0].cc=vegas beside "flows.cc"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows[0].cc` beside the sweep of `flows.cc`
+          help: `--set 'sweep.flows.cc=[...]'` replaces the list of values
+        flows.cc=vegas and sweep.flows.cc=["reno", "cubic"] beside "bottleneck.police"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside `sweep.flows.cc`
+        sweep.flows[0].cc=["reno", "cubic"] and flows.cc=vegas beside "bottleneck.police"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside `sweep.flows[0].cc`
+        bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside "bottleneck.police"
+        1 points
+        flows[0].cc=vegas beside "flows[0].cc"
+        1 points
+        bottleneck.queue=codel beside "bottleneck.queue.target"
+        2 points
+        bottleneck.queue={ discipline = "codel", interval = "90ms" } beside "bottleneck.queue.target"
+        2 points
+        sweep.bottleneck.police=[{ rate = "3Mbit/s", burst = "64KB" }] beside "bottleneck.police"
+        1 points
+    "#]].assert_eq(&told);
+    // A link by its name and by its number.
+    let text = "duration = \"1s\"\n[[links]]\nname = \"a\"\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\n\
+                path = [\"a\"]\n[sweep]\n\"links[0].rate\" = [\"2Mbit/s\", \"3Mbit/s\"]\n";
+    let set = ["links.a.rate=5Mbit/s".to_owned()];
+    let scenario = Scenario::parse("s", "s.toml", text, None, &set).unwrap();
+    assert_eq!(scenario.points(), 1);
+    assert_eq!(scenario.run(0).links[0].rate.at_start().map(|rate| rate.0), Some(5_000_000));
+}
+
 #[test]
 fn settings() {
     check(&expect![[r#"
@@ -928,7 +1375,7 @@ fn settings() {
         `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
             --set flows.rtt=2ms | --set 1:11-13 | found 2ms, which would need negative access delays
         `flows[0].cc`: expected a congestion control
-        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
             --set sweep.flows.cc=["cubci"] | --set 1:17-23 | found "cubci"
                 help: did you mean "cubic"?
     "#]]);
@@ -956,15 +1403,15 @@ fn each_kind_of_message_in_full() {
     check_in_full(
         &answer("\"reno\" -> \"cubci\""),
         &expect![[r#"
-        error: `flows[0].cc`: expected a congestion control
-         --> s.toml:9:6
-          |
-        9 | cc = "cubci"
-          |      ^^^^^^^ found "cubci"
-          |
-          = help: did you mean "cubic"?
-          = note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
-    "#]],
+            error: `flows[0].cc`: expected a congestion control
+             --> s.toml:9:6
+              |
+            9 | cc = "cubci"
+              |      ^^^^^^^ found "cubci"
+              |
+              = help: did you mean "cubic"?
+              = note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+        "#]],
     );
     // The point of a sweep.
     check_in_full(
@@ -1069,31 +1516,31 @@ fn several_mistakes_are_reported_at_once() {
     check_in_full(
         &refusal(&text, &[]),
         &expect![[r#"
-        error: `duration`: expected a time above zero such as "30ms"
-         --> s.toml:1:12
-          |
-        1 | duration = 10
-          |            ^^ found the number 10, which has no unit
-          |
-          = help: quantities are strings with their unit, so that no reader has to guess
+            error: `duration`: expected a time above zero such as "30ms"
+             --> s.toml:1:12
+              |
+            1 | duration = 10
+              |            ^^ found the number 10, which has no unit
+              |
+              = help: quantities are strings with their unit, so that no reader has to guess
 
-        error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
-         --> s.toml:4:8
-          |
-        4 | rate = "50MBps"
-          |        ^^^^^^^^ found "50MBps", which can be read as bits or as bytes
-          |
-          = help: write "50Mbit/s" if Mbit per second is meant, "400Mbit/s" if Mbyte per second is
+            error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
+             --> s.toml:4:8
+              |
+            4 | rate = "50MBps"
+              |        ^^^^^^^^ found "50MBps", which can be read as bits or as bytes
+              |
+              = help: write "50Mbit/s" if Mbit per second is meant, "400Mbit/s" if Mbyte per second is
 
-        error: `flows[0].cc`: expected a congestion control
-         --> s.toml:9:6
-          |
-        9 | cc = "rino"
-          |      ^^^^^^ found "rino"
-          |
-          = help: did you mean "reno"?
-          = note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
-    "#]],
+            error: `flows[0].cc`: expected a congestion control
+             --> s.toml:9:6
+              |
+            9 | cc = "rino"
+              |      ^^^^^^ found "rino"
+              |
+              = help: did you mean "reno"?
+              = note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+        "#]],
     );
 }
 

@@ -7,7 +7,7 @@ use super::LinkSpec;
 use crate::canonical::{inline_table, toml_string};
 use crate::document::{Node, Value};
 use crate::key::{Form, Part, needed, optional};
-use crate::quantity::show_span;
+use crate::quantity::{parse_span, show_span};
 use crate::reader::{Keys, Reader};
 
 /// The most packets of a turn.
@@ -31,7 +31,8 @@ pub(super) const PARTS: &[Part] = &[
 impl AirtimeSpec {
     pub(super) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let Value::Table(table) = &node.value else {
-            let overhead = reader.span(node, name)?;
+            let such_as = "\"186us\", or a table such as { overhead = \"186us\", packets = 64 }";
+            let overhead = reader.quantity(node, name, "a time", such_as, parse_span)?;
             return Some(Self { overhead, packets: 1, time: None });
         };
         let mut keys = Keys::new(table, name, node.at);

@@ -33,7 +33,8 @@ pub(crate) const PARTS: &[Part] = &[
 impl GrantSpec {
     pub(super) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let Value::Table(table) = &node.value else {
-            let delay = reader.positive_span(node, name)?;
+            let such_as = "\"4ms\", or a table such as { delay = \"4ms\", every = \"2ms\" }";
+            let delay = reader.positive_span_such_as(node, name, such_as)?;
             return Some(Self { delay, every: Span::ZERO, bytes: None, limit: None });
         };
         let mut keys = Keys::new(table, name, node.at);

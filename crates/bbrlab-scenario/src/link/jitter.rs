@@ -18,7 +18,9 @@ pub(crate) struct ReorderSpec {
 
 pub(super) fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitter> {
     let Value::Table(table) = &node.value else {
-        return reader.positive_span(node, name).map(|up_to| Jitter { up_to, keep_order: true });
+        let such_as = "\"2ms\", or a table such as { up_to = \"2ms\", keep_order = false }";
+        let up_to = reader.positive_span_such_as(node, name, such_as)?;
+        return Some(Jitter { up_to, keep_order: true });
     };
     let mut keys = Keys::new(table, name, node.at);
     let up_to = reader.needed(

@@ -43,7 +43,11 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
                 read_steps(reader, node, name, &told, Reader::ratio).map(LossSpec::Steps)
             }
             _ => {
-                reader.wrong(node, name, "a number from 0 to 1, or a table with a `model`");
+                reader.wrong(
+                    node,
+                    name,
+                    "a number from 0 to 1, a schedule, or a table with a `model`",
+                );
                 None
             }
         };

@@ -14,7 +14,7 @@ use crate::document::{Node, Value};
 use crate::key::Given;
 use crate::model::{self, ModelSpec};
 use crate::path_trace::PathTrace;
-use crate::quantity::show_span;
+use crate::quantity::{parse_span, show_span};
 use crate::reader::{Keys, Reader, found};
 use crate::steps::{Told, read_steps, show_steps};
 
@@ -71,10 +71,12 @@ pub(super) fn read_delay(
     node: &Node,
     name: &str,
 ) -> Option<(Span, Option<DelaySteps>)> {
-    if !matches!(node.value, Value::Array(_)) {
-        return reader.span(node, name).map(|delay| (delay, None));
-    }
     let example = "[[\"0s\", \"20ms\"], [\"15s\", \"45ms\"]]";
+    if !matches!(node.value, Value::Array(_)) {
+        let such_as = format!("\"30ms\", or a schedule such as {example}");
+        let delay = reader.quantity(node, name, "a time", &such_as, parse_span);
+        return delay.map(|delay| (delay, None));
+    }
     let told = Told { example, value: "a delay" };
     read_steps(reader, node, name, &told, Reader::span).map(|steps| delay_of(&steps))
 }
@@ -109,8 +111,10 @@ pub(super) fn read_path_trace(
             if file.is_none() && rows.is_none() {
                 let names: Vec<String> =
                     model::names().iter().map(|it| format!("{it:?}")).collect();
-                let expected =
-                    format!("{}, or `trace` and the path of a CSV file", names.join(" or "));
+                let expected = format!(
+                    "{}, or in its place `trace` with the path of a CSV file",
+                    names.join(" or ")
+                );
                 reader.missing(&keys, "model", &expected);
                 return None;
             }
@@ -119,29 +123,41 @@ pub(super) fn read_path_trace(
         }
         _ => (None, None),
     };
-    let read = match (file, rows) {
-        (_, Some(Node { value: Value::Array(rows), at })) => {
-            let mut lines = Vec::with_capacity(rows.len());
-            for row in rows {
-                lines.push(reader.text(row, &format!("{name}.rows"))?);
-            }
-            reader.traces.inline_path(*at, &lines)
-        }
-        (Some(Node { value: Value::Text(file), .. }), None) => {
-            let path = reader.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
-            reader.traces.read_path(&path)
-        }
-        _ => {
-            reader.wrong(node, name, expected);
+    if let Some(rows) = rows {
+        let name = format!("{name}.rows");
+        let expected = "the lines of a CSV file";
+        let Value::Array(all) = &rows.value else {
+            reader.wrong(rows, &name, expected);
             return None;
+        };
+        let mut lines = Vec::with_capacity(all.len());
+        for row in all {
+            lines.push(reader.text(row, &name)?);
         }
-    };
-    match read {
-        Ok(trace) => Some(trace),
-        Err(reason) => {
-            let found = format!("found {}; as a trace it {reason}", found(&node.value));
-            reader.problem(node.at, format!("`{name}`: expected {expected}"), found, Vec::new());
-            None
-        }
+        let read = reader.traces.inline_path(rows.at, &lines);
+        return read_or_told(reader, read, rows, &name, expected);
     }
+    let Some(Node { value: Value::Text(path), .. }) = file else {
+        let name =
+            if matches!(node.value, Value::Table(_)) { &format!("{name}.trace") } else { name };
+        reader.wrong(file.unwrap_or(node), name, expected);
+        return None;
+    };
+    let path = reader.dir.map_or_else(|| Path::new(path).to_owned(), |dir| dir.join(path));
+    let read = reader.traces.read_path(&path);
+    read_or_told(reader, read, file.unwrap_or(node), name, expected)
+}
+
+fn read_or_told(
+    reader: &mut Reader<'_>,
+    read: Result<Arc<PathTrace>, String>,
+    node: &Node,
+    name: &str,
+    expected: &str,
+) -> Option<Arc<PathTrace>> {
+    if let Err(reason) = &read {
+        let found = format!("found {}; as a trace it {reason}", found(&node.value));
+        reader.problem(node.at, format!("`{name}`: expected {expected}"), found, Vec::new());
+    }
+    read.ok()
 }

@@ -35,11 +35,11 @@ pub(super) fn read_device_queue(
     if matches!(&node.value, Value::Text(text) if text == "none") {
         return Some(None);
     }
-    if let QueueSize::Packets(packets) = reader.queue_size(node, name)? {
-        return Some(Some(packets));
-    }
-    reader.wrong(node, name, "\"none\" or a number of packets such as \"100pkt\"");
-    None
+    let words = ("\"none\" or a number of packets", "\"100pkt\"");
+    reader.queue_threshold(node, name, words, |size| match size {
+        QueueSize::Packets(packets) => Some(Some(packets)),
+        _ => None,
+    })
 }
 
 pub(super) fn read_ecn_threshold(

@@ -60,7 +60,12 @@ pub(super) fn read_reverse_rate(given: &mut Given<'_, '_>) -> Reverse {
     {
         return reverse;
     }
-    Reverse::Own(given.value(read_rate).unwrap_or(MISREAD))
+    let rate = given.value(read_rate);
+    if rate.is_none() && matches!(given.node.value, Value::Text(_)) {
+        let names: Vec<String> = names(&REVERSES).iter().map(|name| format!("{name:?}")).collect();
+        given.reader.note(format!("or {}", names.join(" or ")));
+    }
+    Reverse::Own(rate.unwrap_or(MISREAD))
 }
 
 pub(super) fn show_reverse_rate(reverse: &Reverse) -> Option<String> {
@@ -142,8 +147,13 @@ pub(super) fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str)
         return read_trace_file(reader, file, &text, name);
     }
     let expected = "a list of rising milliseconds";
-    let Some(Node { value: Value::Array(values), at }) = inline else {
-        reader.wrong(inline.unwrap_or(node), &format!("{name}.opportunities_ms"), expected);
+    let Some(inline) = inline else {
+        let title = format!("`{name}.opportunities_ms`: expected {expected}");
+        reader.problem(node.at, title, "found nothing: the key is missing", Vec::new());
+        return None;
+    };
+    let Node { value: Value::Array(values), at } = inline else {
+        reader.wrong(inline, &format!("{name}.opportunities_ms"), expected);
         return None;
     };
     if let Some(known) = reader.traces.inline(*at) {

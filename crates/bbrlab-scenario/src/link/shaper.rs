@@ -31,7 +31,10 @@ pub(super) const PEAK: &[Part] = &[needed("rate", Form::Rate), optional("mtu", F
 impl PeakSpec {
     pub(super) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let Value::Table(table) = &node.value else {
-            return reader.rate(node, name).map(|rate| Self { at: node.at, rate, mtu: None });
+            let such_as =
+                "\"100Mbit/s\", or a table such as { rate = \"100Mbit/s\", mtu = \"9KB\" }";
+            let rate = reader.rate_such_as(node, name, such_as)?;
+            return Some(Self { at: node.at, rate, mtu: None });
         };
         let mut keys = Keys::new(table, name, node.at);
         let expected = "how fast the bucket is emptied, such as \"100Mbit/s\"";

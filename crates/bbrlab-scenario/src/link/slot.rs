@@ -34,7 +34,9 @@ pub(crate) const PARTS: &[Part] = &[
 impl SlotSpec {
     pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let Value::Table(table) = &node.value else {
-            let every = reader.positive_span(node, name)?;
+            let such_as =
+                "\"4ms\", or a table such as { min_delay = \"2ms\", max_delay = \"8ms\" }";
+            let every = reader.positive_span_such_as(node, name, such_as)?;
             let (packets, bytes, limit) = (None, None, None);
             return Some(Self { min_delay: every, max_delay: every, packets, bytes, limit });
         };
@@ -54,16 +56,22 @@ impl SlotSpec {
         let bytes = keys.take("bytes");
         let bytes = bytes.and_then(|node| reader.positive_bytes(node, &keys.name("bytes")));
         keys.finish(reader);
-        let spec = Self { min_delay: min_delay?, max_delay: max_delay?, packets, bytes, limit };
-        if spec.max_delay == Span::ZERO || spec.max_delay < spec.min_delay {
-            let title =
-                format!("`{name}`: expected a `max_delay` above zero, and not below `min_delay`");
-            let [min, max] = [spec.min_delay, spec.max_delay].map(show_span);
-            let found = format!("found slots after {min} to {max}");
+        let (min_delay, max_delay) = (min_delay?, max_delay?);
+        let [min, max] = [min_delay, max_delay].map(show_span);
+        if max_delay < min_delay {
+            let title = format!("`{name}.max_delay`: expected no less than `min_delay`");
+            let found = format!("found {max}, and {min}");
             reader.problem(longest.unwrap_or(node).at, title, found, Vec::new());
             return None;
         }
-        Some(spec)
+        if max_delay == Span::ZERO {
+            let title = format!(
+                "`{name}.max_delay`: expected a time above zero beside a `min_delay` of zero"
+            );
+            reader.problem(node.at, title, "found nothing: the key is missing", Vec::new());
+            return None;
+        }
+        Some(Self { min_delay, max_delay, packets, bytes, limit })
     }
 
     pub(crate) fn show(self) -> String {
