@@ -1,0 +1,237 @@
+//! `[sweep]` and `--set`.
+
+use bbrlab_scenario::Scenario;
+use expect_test::expect;
+
+use super::{RIGHT, check, check_in_full, refusal};
+
+#[test]
+fn sweeps() {
+    check(&expect![[r#"
+        `bottleneck.bufer`: expected a key of `bottleneck`
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+            + [sweep]; "bottleneck.bufer" = ["1bdp", "2bdp"] | 12:1-18 | found an unknown key
+                help: did you mean `buffer`?
+        `sweep."bottleneck.buffer"`: expected a list of values
+            + [sweep]; "bottleneck.buffer" = "1bdp" | 12:23-28 | found "1bdp"
+            + [sweep]; "bottleneck.buffer" = []     | 12:23-24 | found an empty list
+        `sweep`: expected a key of the scenario
+            + [sweep]; "flows[1].cc" = ["reno", "cubic"] | 12:1-13 | found `flows[1]`, but there are 1 [[flows]], counted from 0
+        `sweep`: expected a key that can differ between points
+            + [sweep]; seed = [1, 2] | 12:1-4 | found `seed`
+                help: use `repeat`, which runs seed, seed + 1 ...
+        `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
+        note: at the point flows.rtt = "5ms"
+            + [sweep]; "flows.rtt" = ["30ms", "5ms"] | 12:24-28 | found 5ms, which would need negative access delays
+        `flows[0].start`: expected a start before the end of the run, 10s
+        note: at the point flows.start = "10s"
+            + [sweep]; "flows.start" = ["9s", "10s"] | 12:24-28 | found "10s"; the flow starts at 10s
+        `flows[0].start`: expected a start before the end of the run, 5s
+        note: at the point duration = "5s"
+            + start = "5s"; [sweep]; duration = ["6s", "5s"] | 11:9-12 | found "5s"; the flow starts at 5s
+        `flows[0].start_step`: expected a start before the end of the run, 10s
+        note: at the point flows.count = 11
+            + start_step = "1s"; [sweep]; "flows.count" = [10, 11] | 11:14-17 | found "1s"; the last flow starts at 10s
+        `flows[0].start_jitter`: expected a start before the end of the run, 5s
+        note: at the point duration = "5s"
+            + start_jitter = "5s"; [sweep]; points = [{ duration = "6s" }, { duration = "5s" }] | 11:16-19 | found "5s"; with it the last start can reach 5s
+        `sweep."flows.rtt"`: expected each value once
+            + [sweep]; "flows.rtt" = ["30ms", "30ms"] | 12:24-29 | found "30ms" a second time
+        `sweep.points`: expected a list of tables such as [{ "flows.cc" = "bbr1" }]
+            + [sweep]; points = [{ "flows.rtt" = "30ms" }, 5] | 12:37-37 | found the number 5 in it
+        `sweep`: expected `flows.rtt` once
+            + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found it in a list and in `points`, or twice
+        `sweep`: expected keys of which none contains another
+            + [sweep]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "9Mbit/s", burst = "99KB" }]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]                    | 13:1-24 | found `bottleneck.police` and `bottleneck.police.rate`
+            + [sweep]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }]                                                          | 13:1-19 | found `bottleneck.police.rate` and `bottleneck.police`
+            + [sweep]; "flows[0].cc" = ["reno", "cubic"]; "flows.cc" = ["vegas", "bbr1"]                                                                                                        | 13:1-10 | found `flows[0].cc` and `flows.cc`
+            + [sweep]; "flows.cc" = ["vegas", "bbr1"]; "flows[0].cc" = ["reno", "cubic"]                                                                                                        | 13:1-13 | found `flows.cc` and `flows[0].cc`
+            + [sweep]; "flows.cc_params" = [{ lambda = 0.5 }]; points = [{ "flows.cc" = "bbr_hsr", "flows[0].cc_params.lambda" = 0.25 }]                                                        | 13:37-63 | found `flows.cc_params` and `flows[0].cc_params.lambda`
+            + [sweep]; points = [{ "bottleneck.police.rate" = "1Mbit/s", "bottleneck.police" = { rate = "9Mbit/s", burst = "64KB" } }]                                                          | 12:51-69 | found `bottleneck.police.rate` and `bottleneck.police`
+            + [sweep]; "bottleneck.queue.target" = ["5ms", "9ms"]; "bottleneck.queue" = ["codel", "fq_codel"]                                                                                   | 13:1-18 | found `bottleneck.queue.target` and `bottleneck.queue`
+            = duration = "1s"; [[links]]; name = "a"; rate = "1Mbit/s"; [[flows]]; cc = "reno"; rtt = "9ms"; path = ["a"]; [sweep]; "links.a.rate" = ["2Mbit/s"]; "links[0].rate" = ["3Mbit/s"] | 11:1-15 | found `links.a.rate` and `links[0].rate`
+        `sweep`: expected points of which no two are the same run
+            + [sweep]; "bottleneck.rate" = ["1Mbit/s", "5Mbit/s", "1000kbit/s"]                    | 11:2-6 | found bottleneck.rate = "1Mbit/s" and bottleneck.rate = "1000kbit/s"
+                help: `repeat` runs a point with several seeds
+            + [sweep]; "bottleneck.rate" = ["1Mbit/s", "5Mbit/s"]; "flows.rtt" = ["30ms", "0.03s"] | 11:2-6 | found bottleneck.rate = "1Mbit/s", flows.rtt = "30ms" and bottleneck.rate = "1Mbit/s", flows.rtt = "0.03s"
+                help: `repeat` runs a point with several seeds
+            + [sweep]; points = [{ "flows.cc" = "cubic" }, { "flows[0].cc" = "cubic" }]            | 11:2-6 | found flows.cc = "cubic" and flows[0].cc = "cubic"
+                help: `repeat` runs a point with several seeds
+            --set sweep.flows.rtt=["30ms", "30000us"]                                              | --set 1:1-15 | found flows.rtt = "30ms" and flows.rtt = "30000us"
+                help: `repeat` runs a point with several seeds
+    "#]]);
+}
+
+/// What becomes of settings from the command line beside a sweep: the points that are left, or the mistakes.
+fn beside(sweep: &str, sets: &[&str]) -> String {
+    let text = format!("{RIGHT}[sweep]\n{sweep}\n");
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    match Scenario::parse("s", "s.toml", &text, None, &sets) {
+        Ok(scenario) => format!("{} points\n", scenario.points()),
+        Err(errors) => {
+            let told = errors.0.iter().map(|error| {
+                let help: Vec<_> =
+                    error.help.iter().map(|help| format!("  help: {help}\n")).collect();
+                format!(
+                    "{}:{} {}\n  {}\n{}",
+                    error.origin,
+                    error.column,
+                    error.title,
+                    error.found,
+                    help.concat()
+                )
+            });
+            told.collect()
+        }
+    }
+}
+
+#[test]
+fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
+    let police = r#""bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "5Mbit/s", burst = "64KB" }]"#;
+    let rate = r#""bottleneck.police.rate" = ["9Mbit/s", "5Mbit/s"]"#;
+    let first_cc = r#""flows[0].cc" = ["reno", "cubic"]"#;
+    let queue = r#""bottleneck.queue" = ["codel", "pie"]"#;
+    let target = r#""bottleneck.queue.target" = ["5ms", "9ms"]"#;
+    let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
+    let mut told = String::new();
+    for (sweep, sets) in [
+        // A part of what is swept, and the other way round.
+        (police, &["bottleneck.police.rate=3Mbit/s"][..]),
+        (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
+        (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
+        (coupled, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
+        (r#"points = [{ "flows.cc" = "cubic" }, { "flows.rtt" = "40ms" }]"#, &["flows.cc=bbr1"]),
+        (queue, &["bottleneck.queue.target=5ms"]),
+        (r#""bottleneck.queue.discipline" = ["codel", "pie"]"#, &["bottleneck.queue=fq_codel"]),
+        // All flows and one of them.
+        (first_cc, &["flows.cc=vegas"]),
+        (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
+        // A value and a sweep of one key.
+        (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
+        (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
+        // What is set is no longer swept, or has nothing that is.
+        (police, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
+        (first_cc, &["flows[0].cc=vegas"]),
+        (target, &["bottleneck.queue=codel"]),
+        (target, &[r#"bottleneck.queue={ discipline = "codel", interval = "90ms" }"#]),
+        (police, &[r#"sweep.bottleneck.police=[{ rate = "3Mbit/s", burst = "64KB" }]"#]),
+    ] {
+        told.push_str(&format!(
+            "{} beside {}\n{}",
+            sets.join(" and "),
+            sweep.split(" =").next().unwrap(),
+            beside(sweep, sets)
+        ));
+    }
+    expect![[r#"
+        bottleneck.police.rate=3Mbit/s beside "bottleneck.police"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police.rate` beside the sweep of `bottleneck.police`
+          help: `--set 'sweep.bottleneck.police=[...]'` replaces the list of values
+        --set:1 `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
+          found nothing: the key is missing
+        bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside "bottleneck.police.rate"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police` beside the sweep of `bottleneck.police.rate`
+          help: `--set 'sweep.bottleneck.police.rate=[...]'` replaces the list of values
+        bottleneck.police.burst=64KB and bottleneck.police.rate=3Mbit/s beside points
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police.rate` beside `sweep.points`, which set `bottleneck.police.rate`
+        bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside points
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.police` beside `sweep.points`, which set `bottleneck.police.rate`
+        flows.cc=bbr1 beside points
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside `sweep.points`, which set `flows.cc`
+        bottleneck.queue.target=5ms beside "bottleneck.queue"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.queue.target` beside the sweep of `bottleneck.queue`
+          help: `--set 'sweep.bottleneck.queue=[...]'` replaces the list of values
+        --set:1 `bottleneck.queue.discipline`: expected the name of a queue discipline
+          found nothing: the key is missing
+        bottleneck.queue=fq_codel beside "bottleneck.queue.discipline"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `bottleneck.queue` beside the sweep of `bottleneck.queue.discipline`
+          help: `--set 'sweep.bottleneck.queue.discipline=[...]'` replaces the list of values
+        flows.cc=vegas beside "flows[0].cc"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside the sweep of `flows[0].cc`
+          help: `--set 'sweep.flows[0].cc=[...]'` replaces the list of values
+        flows[0].cc=vegas beside "flows.cc"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows[0].cc` beside the sweep of `flows.cc`
+          help: `--set 'sweep.flows.cc=[...]'` replaces the list of values
+        flows.cc=vegas and sweep.flows.cc=["reno", "cubic"] beside "bottleneck.police"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside `sweep.flows.cc`
+        sweep.flows[0].cc=["reno", "cubic"] and flows.cc=vegas beside "bottleneck.police"
+        --set:1 `--set`: expected a key that no point of the sweep sets anew
+          found `flows.cc` beside `sweep.flows[0].cc`
+        bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside "bottleneck.police"
+        1 points
+        flows[0].cc=vegas beside "flows[0].cc"
+        1 points
+        bottleneck.queue=codel beside "bottleneck.queue.target"
+        2 points
+        bottleneck.queue={ discipline = "codel", interval = "90ms" } beside "bottleneck.queue.target"
+        2 points
+        sweep.bottleneck.police=[{ rate = "3Mbit/s", burst = "64KB" }] beside "bottleneck.police"
+        1 points
+    "#]].assert_eq(&told);
+    // A link by its name and by its number.
+    let text = "duration = \"1s\"\n[[links]]\nname = \"a\"\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\n\
+                path = [\"a\"]\n[sweep]\n\"links[0].rate\" = [\"2Mbit/s\", \"3Mbit/s\"]\n";
+    let set = ["links.a.rate=5Mbit/s".to_owned()];
+    let scenario = Scenario::parse("s", "s.toml", text, None, &set).unwrap();
+    assert_eq!(scenario.points(), 1);
+    assert_eq!(scenario.run(0).links[0].rate.at_start().map(|rate| rate.0), Some(5_000_000));
+}
+
+#[test]
+fn settings() {
+    check(&expect![[r#"
+        `bottleneck.bufer`: expected a key of `bottleneck`
+        note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+            --set bottleneck.bufer=2bdp | --set 1:1-16 | found an unknown key
+                help: did you mean `buffer`?
+        `--set`: expected key=value such as bottleneck.buffer=2bdp
+            --set bottleneck.buffer | --set 1:1-17 | found no `=`
+        `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
+            --set bottleneck.rate=50 | --set 1:17-18 | found the number 50, which has no unit
+                help: quantities are strings with their unit, so that no reader has to guess
+        `--set`: expected a key of the scenario
+            --set flows[3].cc=reno     | --set 1:1-11 | found `flows[3]`, but there are 1 [[flows]], counted from 0
+            --set flows[x].cc=reno     | --set 1:1-11 | found `flows[x]`, which has no index as in `flows[1]`
+            --set duration.x=1s        | --set 1:1-10 | found a key of `duration`, which is a string
+            --set =1                   | --set 1:1-1 | found ``, which has an empty part
+            --set links.a.rate=1Mbit/s | --set 1:1-12 | found `links`, but there is no [[links]]
+        `flows[0].start`: expected a start before the end of the run, 10s
+            --set flows.start=10s | --set 1:13-15 | found "10s"; the flow starts at 10s
+        `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
+            --set flows.rtt=2ms | --set 1:11-13 | found 2ms, which would need negative access delays
+        `flows[0].cc`: expected a congestion control
+        note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+            --set sweep.flows.cc=["cubci"] | --set 1:17-23 | found "cubci"
+                help: did you mean "cubic"?
+    "#]]);
+}
+
+#[test]
+fn a_sweep_of_a_thousand_million_points() {
+    let list = (1..=1000).map(|n| format!("\"{n}pkt\"")).collect::<Vec<_>>().join(", ");
+    let delays = list.replace("pkt", "us");
+    let sweep = format!(
+        "[sweep]\n\"bottleneck.buffer\" = [{list}]\n\"bottleneck.delay\" = [{delays}]\n\"flows.start\" = [{delays}]\n"
+    );
+    check_in_full(
+        &refusal(&format!("{RIGHT}{sweep}"), &[]),
+        &expect![[r#"
+        error: `sweep`: expected at most 50000 points
+          --> s.toml:11:1
+           |
+        11 | [sweep]
+           | ^^^^^^^ found a product of 1000 x 1000 x 1000
+    "#]],
+    );
+}
