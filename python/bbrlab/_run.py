@@ -84,7 +84,7 @@ def sweep(
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         over: Keys to sweep with their values, such as `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`:
             every combination is a point, and the last key changes fastest. They come beside or in place of those that the
-            scenario sweeps.
+            scenario sweeps, and none is set as well.
         seeds: Runs per point, each with a seed of its own.
         set: Values of keys in place of the scenario's.
         seed: The first seed.
@@ -109,9 +109,7 @@ def sweep(
     >>> rs.flows["bottleneck.buffer_bdp"].tolist()
     [0.5, 8.0]
     """
-    checked = _scenario(scenario, set, seed)
-    if over is not None or seeds is not None:
-        checked = checked.swept(over, seeds)
+    checked = _scenario(scenario, set, seed, over, seeds)
     with shown(checked.name, progress) as tell:
         if executor is not None:
             spread_over = spread(
@@ -206,17 +204,22 @@ def _folder(results: str | os.PathLike[str] | Result | Results) -> str:
     return os.fspath(results)
 
 
-def _scenario(given: Given, set: Mapping[str, Any] | Sequence[str] | None, seed: int | None) -> Scenario:
-    sets: dict[str, Any] | list[str] | None
-    if set is None or isinstance(set, Mapping):
-        sets = dict(set or {})
-        if seed is not None:
-            sets["seed"] = seed
-    else:
-        sets = [*set]
-        if seed is not None:
-            sets.append(f"seed={seed}")
-    if isinstance(given, Scenario) and not sets:
+def _scenario(
+    given: Given,
+    set: Mapping[str, Any] | Sequence[str] | None,
+    seed: int | None,
+    over: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+) -> Scenario:
+    # All at once, so that a key that is set and one that is swept are seen beside each other.
+    sets: list[str | Mapping[str, Any]] = [set] if isinstance(set, (str, Mapping)) else [*(set or ())]
+    if seed is not None:
+        sets.append({"seed": seed})
+    if over is not None:
+        sets.append({f"sweep.{key}": values for key, values in over.items()})
+    if seeds is not None:
+        sets.append({"repeat": seeds})
+    if isinstance(given, Scenario) and not any(sets):
         return given
     return Scenario(given, sets)
 

@@ -41,6 +41,22 @@ def test_values_of_numpy_and_times_are_taken() -> None:
     assert (swept.points, swept.seeds, swept.runs) == (3, 2, 6)
 
 
+def test_what_is_set_is_not_swept_over() -> None:
+    police = {"rate": "9Mbit/s", "burst": "64KB"}
+    policed = {**SMALL, "bottleneck": {**SMALL["bottleneck"], "police": police}}
+    over = {"bottleneck.police": [police, {**police, "rate": "5Mbit/s"}]}
+    with pytest.raises(bl.ScenarioError, match=r"`bottleneck\.police\.rate` beside `sweep\.bottleneck\.police`"):
+        bl.sweep(policed, over, set={"bottleneck.police.rate": "3Mbit/s"})
+    with pytest.raises(bl.ScenarioError, match=r"`flows\.cc` beside `sweep\.flows\.cc`"):
+        bl.sweep(SMALL, {"flows.cc": ["bbr1", "cubic"]}, set=["flows.cc=reno"])
+    swept = bl.Scenario(policed).swept(over)
+    with pytest.raises(bl.ScenarioError, match=r"beside the sweep of `bottleneck\.police`"):
+        swept.set({"bottleneck.police.rate": "3Mbit/s"})
+    # A list in place of another, and what is set before what is swept.
+    assert swept.set({"sweep.bottleneck.police": [police]}).points == 1
+    assert bl.Scenario(SMALL).set("flows.cc=reno").swept({"flows.cc": ["bbr1", "cubic"]}).points == 2
+
+
 def test_mistakes_are_told_as_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "wrong.toml"
     file.write_text('duration = "1s"\n[bottleneck]\nrate = "10Mbit/s"\nbufer = "1bdp"\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n')

@@ -8,7 +8,7 @@ use bbrlab_run::SweepPoint;
 use bbrlab_scenario::Scenario;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyMapping, PySequence, PyString};
 
 use crate::given;
 use crate::raise::{of_class, of_scenario, raised};
@@ -235,7 +235,16 @@ fn sets(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if given.is_instance_of::<PyString>() {
         return Ok(vec![given.extract()?]);
     }
-    given.extract().map_err(|_| {
+    let wrong = || {
         PyTypeError::new_err("set: expected a dict of keys and values, or a list of \"key=value\"")
-    })
+    };
+    let mut all = Vec::new();
+    for item in given.cast::<PySequence>().map_err(|_| wrong())?.try_iter()? {
+        let item = item?;
+        if !item.is_instance_of::<PyString>() && item.cast::<PyMapping>().is_err() {
+            return Err(wrong());
+        }
+        all.extend(sets(&item)?);
+    }
+    Ok(all)
 }

@@ -5,7 +5,9 @@ use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
+use plotters::style::{
+    Color, FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle, TextStyle,
+};
 
 use super::font::drawable;
 use super::shape::{Nominal, Shape};
@@ -66,11 +68,17 @@ pub(crate) struct TextLook {
     pub(crate) bold: bool,
     pub(crate) h: HPos,
     pub(crate) v: VPos,
+    /// Whether it is read from below.
+    pub(crate) upright: bool,
 }
 
 impl TextLook {
     pub(crate) fn new(size: f64, color: RGBColor) -> Self {
-        Self { size, color, bold: false, h: HPos::Left, v: VPos::Center }
+        Self { size, color, bold: false, h: HPos::Left, v: VPos::Center, upright: false }
+    }
+
+    pub(crate) fn upright(self) -> Self {
+        Self { upright: true, ..self }
     }
 
     pub(crate) fn bold(self) -> Self {
@@ -166,7 +174,9 @@ impl Canvas<'_> {
             look.size * SCALE * PLOTTERS_FONT_SCALE,
             if look.bold { FontStyle::Bold } else { FontStyle::Normal },
         );
+        let turn = if look.upright { FontTransform::Rotate270 } else { FontTransform::None };
         let style = TextStyle::from(font).color(&look.color).pos(Pos::new(look.h, look.v));
+        let style = style.transform(turn);
         self.area.draw(&Text::new(drawable(text), unit(at), style)).expect(NO_END);
     }
 }

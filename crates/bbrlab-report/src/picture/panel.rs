@@ -22,6 +22,67 @@ pub(crate) struct Key {
     pub(crate) stroke: Stroke,
 }
 
+/// How names stand below an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Names {
+    /// Side by side; numbers too, of which some may be left out.
+    Row,
+    /// Two by two, one above the other.
+    TwoRows,
+    /// Read from below, in so much height.
+    Upright(f64),
+}
+
+/// Longer names are cut off rather than stand upright as a whole.
+const UPRIGHT_MOST: f64 = 100.0;
+
+impl Names {
+    /// How the names of an axis that wide are read best.
+    pub(crate) fn of(axis: &Axis, width: f64) -> Self {
+        if !axis.is_of_names || labels_with_room(axis, (0.0, width)).len() == axis.ticks.len() {
+            return Self::Row;
+        }
+        let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
+        // A name in one of two rows has two places but for a gap; the last may have one only.
+        let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
+        if longest <= room || room >= UPRIGHT_MOST {
+            Self::TwoRows
+        } else {
+            Self::Upright(longest.min(UPRIGHT_MOST))
+        }
+    }
+
+    /// The height that they take below a row of labels.
+    pub(crate) fn below(self) -> f64 {
+        match self {
+            Self::Row => 0.0,
+            Self::TwoRows => ROW,
+            Self::Upright(height) => (height - ROW).max(0.0),
+        }
+    }
+}
+
+/// Labels of an axis between two places that have room beside each other, with their places.
+fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> {
+    let place = |value: f64| left + axis.share(value) * (right - left);
+    let half = |label: &str| width_of(label, SMALL) / 2.0;
+    let mut free = f64::NEG_INFINITY;
+    // The last label tells how far the axis goes, so it has its place for sure.
+    let last = axis.ticks.last();
+    let last = last.map_or(f64::INFINITY, |(value, label)| place(*value) - half(label));
+    let mut placed = Vec::new();
+    for (at, (value, label)) in axis.ticks.iter().enumerate() {
+        let x = place(*value);
+        let is_last = at + 1 == axis.ticks.len();
+        if x - half(label) < free || !is_last && x + half(label) + BETWEEN > last {
+            continue;
+        }
+        free = x + half(label) + BETWEEN;
+        placed.push((x, label.as_str()));
+    }
+    placed
+}
+
 /// A frame on a canvas.
 pub(crate) struct Panel<'a, 's> {
     pub(crate) canvas: &'a Canvas<'s>,
@@ -77,23 +138,32 @@ impl Panel<'_, '_> {
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
     }
 
-    /// Labels below the x axis. Where there is no room for all, numbers are left out; names stand in two rows, cut off if need be.
+    /// Labels below the x axis. Where there is no room for all, numbers are left out; names stand in two rows, cut off if
+    /// need be.
     pub(crate) fn x_labels(&self, title: &str) {
+        let names = match Names::of(&self.x, self.right - self.left) {
+            Names::Upright(_) => Names::TwoRows,
+            names => names,
+        };
+        self.x_labels_as(title, names);
+    }
+
+    /// The same with names as the caller has made room for.
+    pub(crate) fn x_labels_as(&self, title: &str, names: Names) {
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, 0.0);
             self.canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], Stroke::new(FRAME, 1.0));
         }
-        let placed = self.labels_with_room();
-        let all = placed.len() == self.x.ticks.len();
-        let mut title_at = self.bottom + 24.0;
-        if all || !self.x.is_of_names {
-            for (x, label) in placed {
-                self.x_label(label, x, self.bottom + 8.0);
+        match names {
+            Names::Row => {
+                for (x, label) in labels_with_room(&self.x, (self.left, self.right)) {
+                    self.x_label(label, x, self.bottom + 8.0);
+                }
             }
-        } else {
-            self.names_in_two_rows();
-            title_at += ROW;
+            Names::TwoRows => self.names_in_two_rows(),
+            Names::Upright(height) => self.upright_names(height),
         }
+        let title_at = self.bottom + 24.0 + names.below();
         let words = TextLook::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
         self.canvas.text(title, (f64::midpoint(self.left, self.right), title_at), words);
     }
@@ -114,31 +184,16 @@ impl Panel<'_, '_> {
         }
     }
 
-    fn x_label(&self, label: &str, x: f64, y: f64) {
-        self.canvas.text(label, (x, y), TextLook::new(SMALL, INK).anchor(HPos::Center, VPos::Top));
+    fn upright_names(&self, height: f64) {
+        let words = TextLook::new(SMALL, INK).anchor(HPos::Right, VPos::Center).upright();
+        for (value, label) in &self.x.ticks {
+            let (x, _) = self.at(*value, 0.0);
+            self.canvas.text(&cut(label, height, SMALL, false), (x, self.bottom + 7.0), words);
+        }
     }
 
-    /// Labels of the x axis that have room beside each other, with their places.
-    fn labels_with_room(&self) -> Vec<(f64, &str)> {
-        let mut free = f64::NEG_INFINITY;
-        let half = |label: &str| width_of(label, SMALL) / 2.0;
-        // The last label tells how far the axis goes, so it has its place for sure.
-        let last = self
-            .x
-            .ticks
-            .last()
-            .map_or(f64::INFINITY, |(value, label)| self.at(*value, 0.0).0 - half(label));
-        let mut placed = Vec::new();
-        for (at, (value, label)) in self.x.ticks.iter().enumerate() {
-            let (x, _) = self.at(*value, 0.0);
-            let is_last = at + 1 == self.x.ticks.len();
-            if x - half(label) < free || !is_last && x + half(label) + BETWEEN > last {
-                continue;
-            }
-            free = x + half(label) + BETWEEN;
-            placed.push((x, label.as_str()));
-        }
-        placed
+    fn x_label(&self, label: &str, x: f64, y: f64) {
+        self.canvas.text(label, (x, y), TextLook::new(SMALL, INK).anchor(HPos::Center, VPos::Top));
     }
 
     pub(crate) fn line(&self, points: &[(f64, f64)], stroke: Stroke) {

@@ -122,7 +122,7 @@ impl<'a> Sheet<'a> {
             left_out: 0,
         };
         sheet.find_states(choice);
-        sheet.find_panels(choice);
+        sheet.find_panels(choice)?;
         let rows = u32::try_from(sheet.panels.len()).expect("a handful");
         let around = sheet.first_top() + f64::from(rows) * sheet.gap() + 12.0;
         sheet.panel_height = sheet.shape.panel_height(rows, around, PANEL_HEIGHT);
@@ -148,8 +148,26 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    fn find_panels(&mut self, choice: &RunChoice) {
+    /// Panels of RTTs and windows are left out where no flow has any, unless somebody has asked for them.
+    fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
+        let has_connections = self
+            .input
+            .run
+            .classes
+            .iter()
+            .any(|class| !class.is_udp && class.source.arrivals().is_none());
         for panel in &choice.panels {
+            if panel.is_of_connections() && !has_connections {
+                if choice.panels == RunPanel::USUAL {
+                    continue;
+                }
+                let named = RunPanel::NAMED.iter().find(|(_, of)| of == panel);
+                let name = named.map_or("", |(name, _)| name);
+                return Err(format!(
+                    "`{name}`: expected flows with a connection over time, found datagrams or flows that come and go, which have none; \
+                     there are throughput and queue"
+                ));
+            }
             match panel {
                 RunPanel::State => {}
                 RunPanel::Throughput => self.panels.push(Drawn::Throughput),
@@ -164,6 +182,7 @@ impl<'a> Sheet<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     fn left(&self) -> f64 {
@@ -394,4 +413,15 @@ impl<'a> Sheet<'a> {
 #[expect(clippy::cast_precision_loss, reason = "for a picture")]
 fn value(count: u64) -> f64 {
     count as f64
+}
+
+/// What other tests of pictures look at.
+#[cfg(test)]
+pub(super) mod tests {
+    use super::{RunChoice, RunPicture, Sheet};
+
+    /// The corners of the bandwidth-delay product.
+    pub(crate) fn bdp(input: &RunPicture<'_>) -> Vec<(f64, f64)> {
+        Sheet::new(input, &RunChoice::default()).expect("there is room").bdp_packets()
+    }
 }

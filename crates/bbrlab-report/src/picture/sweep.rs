@@ -21,7 +21,7 @@ use super::head::Head;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
 use super::palette;
-use super::panel::{Panel, SMALL};
+use super::panel::{Names, Panel, SMALL};
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::Swept;
 use crate::answers::{self, Answer, Metric, answers, flow_groups, most_groups};
@@ -230,8 +230,21 @@ impl<'a> Sheet<'a> {
         u32::try_from(panels).expect("a handful")
     }
 
+    /// Below a panel. There is always room for two rows of names.
     fn gap_y(&self) -> f64 {
-        if self.is_multiple() { GAP_Y + 14.0 } else { GAP_Y }
+        let more = (self.names().below() - Names::TwoRows.below()).max(0.0);
+        more + if self.is_multiple() { GAP_Y + 14.0 } else { GAP_Y }
+    }
+
+    fn gap_x(&self) -> f64 {
+        if self.is_multiple() { GAP_BETWEEN_MULTIPLES } else { 74.0 }
+    }
+
+    /// How the names along the axis stand below a panel.
+    fn names(&self) -> Names {
+        let columns = f64::from(u32::try_from(self.columns).expect("a handful"));
+        let width = self.right() - self.shape.left() - (columns - 1.0) * self.gap_x();
+        Names::of(&self.swept.axis, width / columns)
     }
 
     fn right(&self) -> f64 {
@@ -278,15 +291,11 @@ impl<'a> Sheet<'a> {
 
     fn panel<'c, 's>(&self, canvas: &'c Canvas<'s>, place: usize, y: Axis) -> Panel<'c, 's> {
         let number = |n: usize| u32::try_from(n).expect("a handful");
-        let gap = match (self.is_multiple(), self.shape.is_narrow()) {
-            (true, _) => GAP_BETWEEN_MULTIPLES,
-            (false, _) => 74.0,
-        };
         let grid = Grid {
             edges: (self.shape.left(), self.right()),
-            top: self.head() + (self.gap_y() - 48.0),
+            top: self.head() + if self.is_multiple() { 38.0 } else { 24.0 },
             columns: number(self.columns),
-            gaps: (gap, self.gap_y()),
+            gaps: (self.gap_x(), self.gap_y()),
             panel_height: self.panel_height,
         };
         grid.panel(canvas, number(place), (self.swept.axis.clone(), y))
@@ -329,7 +338,7 @@ impl<'a> Sheet<'a> {
         }
         plot::plot(panel, curves, &self.swept);
         panel.border();
-        panel.x_labels(&cut(&self.swept.title, room, SMALL, false));
+        panel.x_labels_as(&cut(&self.swept.title, room, SMALL, false), self.names());
     }
 
     /// How points came about.

@@ -158,6 +158,10 @@ fn texts(svg: &str) -> Vec<TextLook> {
                 "middle" => 0.5,
                 _ => 1.0,
             };
+        // What is read from below ends at its place.
+        if tag.contains("rotate(270") {
+            return (x - 0.5 * size, y, x + 0.5 * size, y + width, words);
+        }
         (left, baseline - 0.73 * size, left + width, baseline + 0.2 * size, words)
     };
     svg.split("<text").skip(1).map(one).collect()
@@ -315,6 +319,80 @@ fn a_step_of_the_rate_moves_capacity_and_bdp() {
 }
 
 #[test]
+fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
+    let text = "duration = \"40s\"\n[bottleneck]\nrate = [[\"0s\", \"50Mbit/s\"], [\"30s\", \"25Mbit/s\"]]\n\
+                delay = [[\"0s\", \"10ms\"], [\"20s\", \"25ms\"]]\nbuffer = \"248pkt\"\n\
+                [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n";
+    let run = Scenario::parse("bdp", "bdp.toml", text, None, &[]).unwrap().run(0);
+    let (summary, series, queue) = samples(&run);
+    let input = RunPicture {
+        run: &run,
+        summary: &summary,
+        series: &series,
+        queue: &queue,
+        made_by: "bbrlab 0",
+    };
+    let sheet = super::run::tests::bdp(&input);
+    // 124 packets in 30 ms, twice as many in 60 ms, and half of these at half the rate.
+    let packets: Vec<(f64, f64)> =
+        sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
+    assert_eq!(
+        packets,
+        [(0.0, 124.0), (20.0, 124.0), (20.0, 248.0), (30.0, 248.0), (30.0, 124.0), (40.0, 124.0)]
+    );
+    let picture = run_picture(&input);
+    show("bdp", &picture);
+    assert!(!picture.svg.contains("BDP 1"), "it is not constant");
+}
+
+#[test]
+fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
+    let of_rate = |rate: &str| {
+        let text = format!(
+            "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"248pkt\"\n\
+             police = {{ rate = \"{rate}\", burst = \"64KiB\" }}\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n"
+        );
+        let run = Scenario::parse("policer", "policer.toml", &text, None, &[]).unwrap().run(0);
+        let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
+        picture_of(&run, &choice).unwrap()
+    };
+    // The key of a legend is a line of its colour, which is that of nothing else here.
+    let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
+    let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
+    show("policer-above", &above);
+    assert!(below.svg.contains("policed") && dashes(&below) > 50, "{}", dashes(&below));
+    assert_has(&above.svg, &["policed at 90 (above)"]);
+    assert!(dashes(&above) < 10, "{}", dashes(&above));
+}
+
+#[test]
+fn datagrams_have_no_panels_of_what_only_a_connection_has() {
+    let text = |flows: &str| {
+        format!(
+            "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"248pkt\"\n{flows}"
+        )
+    };
+    let run_of =
+        |flows: &str| Scenario::parse("udp", "udp.toml", &text(flows), None, &[]).unwrap().run(0);
+    let datagrams = "[[flows]]\ncc = \"udp\"\nrate = \"9Mbit/s\"\nrtt = \"90ms\"\n";
+    let alone = run_of(datagrams);
+    let picture = picture_of(&alone, &RunChoice::default()).unwrap();
+    show("datagrams", &picture);
+    assert_has(&picture.svg, &["Throughput", "Queue, packets", "time, s"]);
+    for absent in ["RTT", "cwnd"] {
+        assert!(!picture.svg.contains(absent), "{absent}");
+    }
+    let asked = RunChoice { panels: vec![RunPanel::Queue, RunPanel::Cwnd], ..RunChoice::default() };
+    let refused = picture_of(&alone, &asked).unwrap_err();
+    assert!(refused.starts_with("`cwnd`: expected flows with a connection"), "{refused}");
+    // Beside a connection they have no window, and their base RTT is nobody's sample.
+    let beside = run_of(&format!("{datagrams}[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n"));
+    let picture = picture_of(&beside, &RunChoice::default()).unwrap();
+    show("datagrams-beside", &picture);
+    assert_has(&picture.svg, &["base RTT 30 ms", "cwnd and inflight"]);
+}
+
+#[test]
 fn what_a_way_does_to_packets_is_seen() {
     let text = "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nloss = 0.01\n\
                 delay = [[\"0s\", \"10ms\"], [\"20s\", \"25ms\"]]\nbuffer = \"248pkt\"\n\
@@ -468,6 +546,54 @@ fn every_name_along_an_axis_is_read_however_many_there_are() {
     show("parameters", &pictures[0]);
     assert_has(&pictures[0].svg, &["codel target=5ms", "codel target=1ms", "fq_codel"]);
     assert_sound(&pictures[0].svg);
+}
+
+#[test]
+fn many_names_stand_upright_on_a_column_of_paper_as_on_a_screen() {
+    let ccs: (&str, &[&str]) = (
+        "flows.cc",
+        &[
+            "bbr1",
+            "bbr_prime",
+            "bbr_hsr",
+            "bbrplus",
+            "delay_bbr",
+            "bbr_acd",
+            "bbr2",
+            "bbr2_exp",
+            "bbr3",
+            "bbr3_ietf",
+            "cubic",
+            "reno",
+            "vegas",
+            "dctcp",
+            "illinois",
+            "highspeed",
+            "scalable",
+            "westwood",
+        ],
+    );
+    let runs = swept(&[ccs], 2);
+    for (name, shape) in [
+        ("narrow", Shape::paper(84.0, 60.0)),
+        ("high", Shape::paper(84.0, 120.0)),
+        ("wide", Shape::SCREEN),
+    ] {
+        let choice = SweepChoice { shape, ..SweepChoice::default() };
+        let pictures = chosen_sweep_pictures("Algorithms", &runs, &choice).unwrap();
+        show(&format!("many-names-{name}"), &pictures[0]);
+        assert_has(&pictures[0].svg, ccs.1);
+        assert!(!pictures[0].svg.contains('…'), "{name}: something is cut off");
+    }
+    // Longer ones than fit are cut, and told apart by their beginnings.
+    let long: Vec<String> =
+        (0..18).map(|n| format!("{n} fq_codel target=5ms interval=100ms")).collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    let choice = SweepChoice { shape: Shape::paper(84.0, 90.0), ..SweepChoice::default() };
+    let runs = swept(&[("bottleneck.queue", &long)], 1);
+    let pictures = chosen_sweep_pictures("Parameters", &runs, &choice).unwrap();
+    show("many-names-long", &pictures[0]);
+    assert_has(&pictures[0].svg, &["0 fq_codel", "17 fq_codel"]);
 }
 
 #[test]

@@ -33,8 +33,13 @@ impl RunPanel {
         ("pacing", Self::Pacing),
     ];
 
-    /// The parts that are drawn unless somebody chooses.
+    /// The parts that are drawn unless somebody chooses, as far as the flows have what they show.
     pub const USUAL: &[Self] = &[Self::State, Self::Throughput, Self::Rtt, Self::Cwnd, Self::Queue];
+
+    /// Whether it shows what only a connection has.
+    pub(super) fn is_of_connections(self) -> bool {
+        matches!(self, Self::Rtt | Self::Cwnd | Self::Bandwidth | Self::Pacing)
+    }
 }
 
 /// What somebody wants to see of a run.

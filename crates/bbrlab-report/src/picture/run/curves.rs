@@ -236,14 +236,16 @@ impl<'s, 'a> Curves<'s, 'a> {
     }
 
     fn sample(&self, row: usize, quantity: Quantity) -> Option<f64> {
-        let series = self.sheet.input.series;
+        let (series, run) = (self.sheet.input.series, self.sheet.input.run);
+        // A flow of datagrams has rows, but no window.
+        let has_window = !run.class(series.flow[row]).is_udp;
         let mbps = |rate: u64| value(rate) / 1e6;
         match quantity {
             Quantity::Throughput => series.throughput_bps[row].map(mbps),
             Quantity::Rtt => series.rtt_us[row].map(|us| f64::from(us) / 1e3),
             Quantity::Srtt => series.srtt_us[row].map(|us| f64::from(us) / 1e3),
-            Quantity::Cwnd => Some(f64::from(series.cwnd_packets[row])),
-            Quantity::Inflight => Some(f64::from(series.inflight_packets[row])),
+            Quantity::Cwnd => has_window.then(|| f64::from(series.cwnd_packets[row])),
+            Quantity::Inflight => has_window.then(|| f64::from(series.inflight_packets[row])),
             Quantity::Bandwidth => series.bw_bps[row].map(mbps),
             Quantity::Pacing => series.pacing_rate_bps[row].map(mbps),
         }

@@ -36,8 +36,14 @@ impl Sheet<'_> {
         if !rates.is_empty() {
             keys.push(key(if rates.len() > 1 { "link rates" } else { "link rate" }, reference()));
         }
-        if !policed.is_empty() {
+        let (within, above): (Vec<f64>, Vec<f64>) =
+            policed.into_iter().partition(|&rate| rate <= panel.y.high);
+        if !within.is_empty() {
             keys.push(key("policed", policer()));
+        }
+        // A policer far above what there is to police would flatten the rest, so it has no line.
+        for rate in &above {
+            keys.push(key(format!("policed at {} (above)", trimmed(*rate)), policer()));
         }
         let what = if self.by_group() { "Throughput, sum of each group" } else { "Throughput" };
         let classes = &self.input.run.classes;
@@ -51,8 +57,8 @@ impl Sheet<'_> {
         for rate in &rates {
             panel.line(rate, reference());
         }
-        for rate in &policed {
-            panel.line(rate, policer());
+        for rate in within {
+            panel.line(&[(self.from_s, rate), (self.to_s, rate)], policer());
         }
         draw_curves(&panel, &curves, 1.4);
         panel
@@ -62,16 +68,16 @@ impl Sheet<'_> {
         let smoothed = self.curves(Quantity::Srtt);
         let samples = if self.rows.len() == 1 { self.curves(Quantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
-        for class in &self.input.run.classes {
+        for class in self.input.run.classes.iter().filter(|class| !class.is_udp) {
             let base = self.base_rtt(class);
             if !bases.contains(&base) {
                 bases.push(base);
             }
         }
         bases.truncate(4);
-        let top = greatest(&smoothed).max(greatest(&samples));
+        let top = greatest(&smoothed).max(greatest(&samples)).max(highest(bases.iter().flatten()));
         let low = bases.iter().flatten().map(|corner| corner.1).fold(top, f64::min);
-        let y = Axis::around(low, top.max(low), self.ticks());
+        let y = Axis::around(low, top, self.ticks());
         let mut keys = Vec::new();
         if !samples.is_empty() {
             keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));

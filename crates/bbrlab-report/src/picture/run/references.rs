@@ -81,22 +81,23 @@ impl<'a> Sheet<'a> {
         f64::from(mss) + HEADERS + framing
     }
 
-    /// The bandwidth-delay product of the only flow in packets, as the corners of a line.
+    /// The bandwidth-delay product of the only flow in packets, as the corners of a line: it changes with the rate of the
+    /// link and with the base RTT. There is none of a trace, whose rate wanders too much for a product with the RTT.
     pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
         let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
             return Vec::new();
         };
-        let Some(link) = self.main_link() else { return Vec::new() };
-        // The rate of a trace wanders too much for a product with the RTT.
-        if matches!(link.rate, Rate::Trace(_)) {
+        let Some(rates) = self.main_link().and_then(|link| rate_steps(&link.rate)) else {
             return Vec::new();
-        }
-        let packets = class.base_rtt.as_secs_f64() * 1e6 / 8.0 / self.wire_bytes(class.mss);
-        let mut corners = self.rate_mbps(link);
-        for (_, rate) in &mut corners {
-            *rate *= packets;
-        }
-        corners
+        };
+        let rtts = self.base_rtt_steps(class);
+        let mut times: Vec<f64> = rates.iter().chain(&rtts).map(|step| step.0).collect();
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        // Mbit/s times milliseconds are thousands of bits.
+        let packets = 1e3 / 8.0 / self.wire_bytes(class.mss);
+        let product = |time_s: f64| held(&rates, time_s) * held(&rtts, time_s) * packets;
+        self.steps(times.into_iter().map(|time_s| (time_s, product(time_s))))
     }
 
     /// The buffer of a link in packets.
@@ -135,15 +136,8 @@ impl<'a> Sheet<'a> {
     fn corners(&self, rate: &Rate) -> Vec<(f64, f64)> {
         let (from_s, to_s) = (self.from_s, self.to_s);
         match rate {
-            Rate::Unlimited => Vec::new(),
-            Rate::Constant(rate) => {
-                let rate = value(rate.0) / 1e6;
-                vec![(from_s, rate), (to_s, rate)]
-            }
             Rate::Trace(trace) => trace_bins(trace, from_s, to_s),
-            Rate::Schedule(steps) => {
-                self.steps(steps.iter().map(|&(at, rate)| (at.as_secs_f64(), value(rate.0) / 1e6)))
-            }
+            _ => rate_steps(rate).map_or_else(Vec::new, |steps| self.steps(steps.into_iter())),
         }
     }
 
@@ -167,8 +161,13 @@ impl<'a> Sheet<'a> {
         corners
     }
 
-    /// The RTT of an empty way in milliseconds, as the corners of a line: it changes with the delays of links.
+    /// The RTT of an empty way in milliseconds, as the corners of a line.
     pub(super) fn base_rtt(&self, class: &FlowClass) -> Vec<(f64, f64)> {
+        self.steps(self.base_rtt_steps(class).into_iter())
+    }
+
+    /// The same from each time on: it changes with the delays of links.
+    fn base_rtt_steps(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         let hops = class.forward.iter().chain(&class.reverse);
         let changes: Vec<&DelaySteps> = hops
             .filter_map(|hop| {
@@ -193,14 +192,32 @@ impl<'a> Sheet<'a> {
             let more_s: f64 = changes.iter().map(|of| more_s(of, time)).sum();
             (time.as_secs_f64(), (base_s + more_s) * 1e3)
         });
-        self.steps(first.chain(later))
+        first.chain(later).collect()
     }
 
-    /// The rates of the policers on the ways of the data, each as the corners of a line.
-    pub(super) fn policed_rates(&self) -> Vec<Vec<(f64, f64)>> {
+    /// The rates of the policers on the ways of the data, in Mbit/s.
+    pub(super) fn policed_rates(&self) -> Vec<f64> {
         let rates = self.input.run.links.iter().filter_map(|link| Some(link.police?.rate));
-        rates.take(QUEUES_SHOWN).map(|rate| self.corners(&Rate::Constant(rate))).collect()
+        rates.take(QUEUES_SHOWN).map(|rate| value(rate.0) / 1e6).collect()
     }
+}
+
+/// A rate in Mbit/s from each time on; `None` of a trace and of a link without one.
+fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
+    let mbps = |bits_per_s: u64| value(bits_per_s) / 1e6;
+    match rate {
+        Rate::Unlimited | Rate::Trace(_) => None,
+        Rate::Constant(rate) => Some(vec![(0.0, mbps(rate.0))]),
+        Rate::Schedule(steps) => {
+            Some(steps.iter().map(|&(at, rate)| (at.as_secs_f64(), mbps(rate.0))).collect())
+        }
+    }
+}
+
+/// What holds at a time, of steps that begin at zero.
+fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
+    let after = steps.partition_point(|step| step.0 <= time_s);
+    steps.get(after.saturating_sub(1)).map_or(0.0, |step| step.1)
 }
 
 /// What a trace can carry, bin by bin, in Mbit/s.
