@@ -423,14 +423,13 @@ pub(crate) struct ExportArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Cases: a, b, c, d, d-tenth; a, b, c with the suffix -1bdp, -tso, -bbr3 or -cubic; b with -departures, -jitter,
-    /// -reorder, -two-links or -trace [default: all but d]
-    #[arg(value_name = "CASE")]
+    /// Cases of the table
+    #[arg(value_name = "CASE", help = crate::bench::cases_help())]
     pub(crate) cases: Vec<String>,
     /// Processes per case, of which the fastest counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
-    /// Print ratios to the figures of an earlier document as well
+    /// Print ratios to the figures of an earlier document as well; exits with 1 where a digest differs
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) against: Option<PathBuf>,
     /// Measure nothing: print the figures of this document

@@ -2,67 +2,77 @@
 //! measured. What a packet costs in instructions and misses is counted by `cargo xtask bench`, which has its document
 //! printed here.
 
+mod document;
+
 use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use bbrlab_lab::{BENCH_CASES, BenchCase, BenchResult, LabError, bench_case};
 use bbrlab_report::{Align, Table, count, figure, fixed};
-use serde::{Deserialize, Serialize};
 
+use self::document::{Document, Ratios, check_shared, ratios, read};
 use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
-
-/// `bench --json`.
-#[derive(Serialize, Deserialize)]
-struct Document {
-    cases: Vec<BenchResult>,
-    /// With `--against`: a ratio per figure, now to then.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    ratios: Vec<Ratios>,
-}
-
-/// The figures of a case, as ratios to those of an earlier document.
-#[derive(Serialize, Deserialize)]
-struct Ratios {
-    name: String,
-    instructions_per_packet: Option<f64>,
-    l1_misses_per_packet: Option<f64>,
-    l2_misses_per_packet: Option<f64>,
-    data_packets_per_cpu_s: Option<f64>,
-    peak_rss_bytes: Option<f64>,
-    /// Whether the same was computed.
-    same_digest: bool,
-}
 
 pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     // Read first, so that a wrong file is reported before minutes of measuring.
     let earlier = args.against.as_deref().map(read).transpose()?;
-    let mut document = match &args.show {
-        Some(path) => read(path)?,
+    let shown = args.show.as_deref().map(read).transpose()?;
+    let names: Vec<&str> = match &shown {
+        Some(document) => document.cases.iter().map(|case| case.name.as_str()).collect(),
+        None => chosen(args)?.iter().map(|case| case.name).collect(),
+    };
+    if let (Some(path), Some(earlier)) = (&args.against, &earlier) {
+        check_shared(path, earlier, &names)?;
+    }
+    let mut document = match shown {
+        Some(document) => document,
         None => Document { cases: measure(args, output)?, ratios: Vec::new() },
     };
-    if let Some(earlier) = earlier {
+    if let Some(earlier) = &earlier {
         document.ratios = ratios(&document.cases, &earlier.cases);
     }
     if args.json {
-        return output.json(&document);
+        output.json(&document)?;
+    } else {
+        output.text(&words(&document.cases))?;
     }
-    output.text(&words(&document.cases))?;
-    if let Some(path) = &args.against {
+    let Some(path) = &args.against else { return Ok(()) };
+    if !args.json {
         output.text(&format!("\nRatios to {}\n", path.display()))?;
         output.text(&ratio_words(&document.ratios))?;
     }
-    Ok(())
+    let others: Vec<&str> =
+        document.ratios.iter().filter(|of| !of.same_digest).map(|of| of.name.as_str()).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let others = others.join(", ");
+    let told = format!(
+        "{others}: expected the digest of {}, found another one: not the same was computed",
+        path.display()
+    );
+    Err(LabError::Failed(told).into())
+}
+
+/// The cases that were named, or those that are measured unless some are.
+fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
+    if args.cases.is_empty() {
+        return Ok(BENCH_CASES.iter().filter(|case| case.is_default).collect());
+    }
+    args.cases.iter().map(|name| bench_case(name)).collect()
+}
+
+/// What the help says of the cases.
+pub(crate) fn cases_help() -> String {
+    let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
+    let others: Vec<&str> =
+        BENCH_CASES.iter().filter(|case| !case.is_default).map(|case| case.name).collect();
+    format!("Cases: {} [default: all but {}]", all.join(", "), others.join(" and "))
 }
 
 fn measure(args: &BenchArgs, output: &mut Output) -> Result<Vec<BenchResult>, Stopped> {
-    let cases: Vec<&BenchCase> = if args.cases.is_empty() {
-        BENCH_CASES.iter().filter(|case| case.is_default).collect()
-    } else {
-        args.cases.iter().map(|name| bench_case(name)).collect::<Result<_, _>>()?
-    };
+    let cases = chosen(args)?;
     if cfg!(debug_assertions) && !args.quiet {
         output.note("this is a debug build: its figures say nothing about speed");
     }
@@ -91,15 +101,6 @@ pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = case.with_series(args.sample.clone());
     let result = case.run(args.duration_ms.unwrap_or(case.duration_ms), args.out.as_deref())?;
     output.json(&result)
-}
-
-/// A document that `--json` or `cargo xtask bench` has written.
-fn read(path: &Path) -> Result<Document, Stopped> {
-    let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let document = serde_json::from_str(&text)
-        .map_err(|error| wrong(format!("not a document of `bench --json`: {error}")))?;
-    Ok(document)
 }
 
 fn words(results: &[BenchResult]) -> String {
@@ -145,35 +146,6 @@ fn words(results: &[BenchResult]) -> String {
     table.render_in(None)
 }
 
-/// The cases that both documents have.
-fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios> {
-    #[expect(clippy::cast_precision_loss, reason = "for display")]
-    let bytes = |result: &BenchResult| result.peak_rss_bytes.map(|bytes| bytes as f64);
-    let both = now.iter().filter_map(|now| {
-        earlier.iter().find(|then| then.name == now.name).map(|then| (now, then))
-    });
-    both.map(|(now, then)| Ratios {
-        name: now.name.clone(),
-        instructions_per_packet: ratio(now.instructions_per_packet, then.instructions_per_packet),
-        l1_misses_per_packet: ratio(now.l1_misses_per_packet, then.l1_misses_per_packet),
-        l2_misses_per_packet: ratio(now.l2_misses_per_packet, then.l2_misses_per_packet),
-        data_packets_per_cpu_s: ratio(
-            Some(now.data_packets_per_cpu_s),
-            Some(then.data_packets_per_cpu_s),
-        ),
-        peak_rss_bytes: ratio(bytes(now), bytes(then)),
-        same_digest: now.digest == then.digest,
-    })
-    .collect()
-}
-
-/// Null where one of both was not measured or the earlier one is next to nothing.
-fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// Misses per packet below which a ratio says nothing.
-    const NOTHING: f64 = 0.05;
-    now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
-}
-
 fn ratio_words(ratios: &[Ratios]) -> String {
     let mut table = Table::new()
         .column("case", "", Align::Left)
@@ -217,37 +189,9 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
 
 #[cfg(test)]
 mod tests {
-    use super::{BenchResult, ratio_words, ratios, words};
-
-    fn result(name: &str, instructions: Option<f64>, digest: &str) -> BenchResult {
-        BenchResult {
-            name: name.to_owned(),
-            sim_s: 1.0,
-            data_packets: 2_000_000,
-            events: 5_000_000,
-            cpu_s: 0.5,
-            data_packets_per_cpu_s: 4e6,
-            instructions_per_packet: instructions,
-            l1_misses_per_packet: None,
-            l2_misses_per_packet: instructions.map(|_| 0.01),
-            counted_s: None,
-            ns3_data_packets_per_cpu_s: None,
-            peak_rss_bytes: Some(8_000_000),
-            digest: digest.to_owned(),
-        }
-    }
-
-    #[test]
-    fn figures_are_compared_where_both_documents_have_them() {
-        let now = [result("a", Some(1500.0), "1"), result("b", None, "2"), result("c", None, "3")];
-        let then = [result("b", Some(9.0), "0"), result("a", Some(2000.0), "1")];
-        let ratios = ratios(&now, &then);
-        assert_eq!(ratios.len(), 2);
-        assert_eq!(ratios[0].instructions_per_packet, Some(0.75));
-        assert_eq!(ratios[0].l2_misses_per_packet, None, "next to nothing, then and now");
-        assert_eq!((ratios[0].same_digest, ratios[1].same_digest), (true, false));
-        assert!(ratio_words(&ratios).contains("0.750"), "{}", ratio_words(&ratios));
-    }
+    use super::document::tests::result;
+    use super::{cases_help, words};
+    use bbrlab_lab::BENCH_CASES;
 
     #[test]
     fn ns3_has_columns_where_it_was_run() {
@@ -256,5 +200,15 @@ mod tests {
         results[0].ns3_data_packets_per_cpu_s = Some(40_000.0);
         let text = words(&results);
         assert!(text.contains("ns-3") && text.contains("0.0400") && text.contains("100"), "{text}");
+    }
+
+    #[test]
+    fn the_help_names_every_case() {
+        let help = cases_help();
+        let words: Vec<&str> = help.split([' ', ',', '[', ']']).collect();
+        for case in BENCH_CASES {
+            assert!(words.contains(&case.name), "{}: {help}", case.name);
+        }
+        assert!(help.ends_with("[default: all but d and wide]"), "{help}");
     }
 }

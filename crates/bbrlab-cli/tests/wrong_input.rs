@@ -83,6 +83,55 @@ fn decisive(error: &str) -> Vec<String> {
 
 /// Checks scenario files: `A -> B` is the good file with B in place of A, `= LINES` is another file. `;` ends a line.
 #[test]
+fn speed_tables() {
+    let shell = Shell::new("bench");
+    let document = |name: &str, digest: &str| {
+        format!(
+            "{{\"cases\":[{{\"name\":\"{name}\",\"sim_s\":1.0,\"data_packets\":4000,\"events\":9000,\"cpu_s\":0.5,\
+             \"data_packets_per_cpu_s\":8000.0,\"instructions_per_packet\":null,\"peak_rss_bytes\":null,\"digest\":\"{digest}\"}}]}}"
+        )
+    };
+    shell.write("now.json", document("a", "2c67afc55edbf284"));
+    shell.write("then.json", document("a", "0123456789abcdef"));
+    shell.write("other.json", document("b", "2c67afc55edbf284"));
+    shell.write("nonsense.json", document("z", "2c67afc55edbf284"));
+    shell.write("empty.json", "{\"cases\":[]}");
+    let told = |args: &[&str]| {
+        let output = shell.output(args);
+        let words = String::from_utf8(output.stderr).unwrap();
+        format!("{words}exit {}\n", output.status.code().unwrap())
+    };
+    let against = |file: &str| told(&["bench", "--show", "now.json", "--against", file]);
+    let answers = [
+        against("now.json"),
+        against("then.json"),
+        told(&["bench", "--show", "now.json", "--against", "then.json", "--json"]),
+        against("other.json"),
+        told(&["bench", "--show", "nonsense.json"]),
+        told(&["bench", "--show", "empty.json"]),
+        told(&["bench", "a", "--against", "empty.json"]),
+        told(&["bench", "e"]),
+    ];
+    expect![[r#"
+        exit 0
+        error: a: expected the digest of then.json, found another one: not the same was computed
+        exit 1
+        error: a: expected the digest of then.json, found another one: not the same was computed
+        exit 1
+        error: --against other.json: expected one of a, found b
+        exit 2
+        error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        exit 2
+        error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
+        exit 2
+        error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
+        exit 2
+        error: `e`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        exit 2
+    "#]].assert_eq(&answers.concat());
+}
+
+#[test]
 fn scenario_files() {
     let shell = Shell::new("files");
     let lines = |piece: &str| piece.replace("; ", "\n").replace(';', "\n");
@@ -114,7 +163,7 @@ fn scenario_files() {
                 error: `flows[0].cc`: expected a congestion control
                 s.toml:6:6 found "bbr4"
                 help: did you mean "bbr1"?
-                note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+                note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
             rate = -> queue = "coddle"; rate = | exit 2
                 error: `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
                 s.toml:3:9 found "coddle"
