@@ -38,7 +38,7 @@ pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{
-    Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_table,
-    split_unit, sweep_table, value_text,
+    Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_html,
+    run_table, split_unit, sweep_html, sweep_table, value_text,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};

@@ -17,17 +17,17 @@ pub enum Align {
     Right,
 }
 
-struct Column {
-    title: String,
-    unit: String,
-    align: Align,
+pub(super) struct Column {
+    pub(super) title: String,
+    pub(super) unit: String,
+    pub(super) align: Align,
 }
 
 /// A table of text: a line of titles, a line of units, rows.
 #[derive(Default)]
 pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<String>>,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {

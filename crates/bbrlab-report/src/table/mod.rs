@@ -1,5 +1,6 @@
-//! Tables for a terminal of 100 columns.
+//! Tables for a terminal of 100 columns, and for a notebook.
 
+mod block;
 mod compare;
 mod groups;
 mod layout;
@@ -13,8 +14,8 @@ pub use layout::{Align, Table, WIDTH};
 pub use published::{
     PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
 };
-pub use run::{run_table, value_text};
-pub use sweep::sweep_table;
+pub use run::{run_html, run_table, value_text};
+pub use sweep::{sweep_html, sweep_table};
 
 pub(crate) use run::point_text as point_words;
 pub(crate) use sweep::varying_keys;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use bbrlab_run::{FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary, TinSummary};
 
-use super::layout::{Align, Table, cut};
+use super::block::{Block, html, text};
+use super::layout::{Align, Table};
 use crate::number::{count, figure, fixed};
 
 /// With more flows than this, only the slowest and the fastest are shown.
@@ -15,18 +16,23 @@ const LINKS_SHOWN: usize = 8;
 /// The summary of a run: what it was, its links, its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
-    let mut text = String::new();
-    let line = |text: &mut String, line: &str| {
-        writeln!(text, "{}", cut(line, width.unwrap_or(usize::MAX)))
-            .expect("writing to a string cannot fail");
-    };
+    text(&blocks(run), width)
+}
+
+/// The same as HTML.
+#[must_use]
+pub fn run_html(run: &RunSummary) -> String {
+    html(&blocks(run))
+}
+
+fn blocks(run: &RunSummary) -> Vec<Block> {
     let hash: String = run.scenario_hash.chars().take(12).collect();
-    line(
-        &mut text,
-        &format!("{}  ({}, seed {}, hash {hash})", run.scenario, run.profile, run.seed),
-    );
+    let mut blocks = vec![Block::Line(format!(
+        "{}  ({}, seed {}, hash {hash})",
+        run.scenario, run.profile, run.seed
+    ))];
     if !run.point.is_empty() {
-        line(&mut text, &format!("at {}", point_text(&run.point)));
+        blocks.push(Block::Line(format!("at {}", point_text(&run.point))));
     }
     let mut facts = format!(
         "{} s simulated, {} data packets, {} events",
@@ -37,28 +43,25 @@ pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     if let Some(cpu_s) = run.cpu_s {
         write!(facts, ", {} s of CPU", figure(cpu_s)).expect("writing to a string cannot fail");
     }
-    line(&mut text, &facts);
+    blocks.push(Block::Line(facts));
     if let Some(digest) = &run.digest {
-        line(&mut text, &format!("digest {digest}"));
+        blocks.push(Block::Line(format!("digest {digest}")));
     }
     if !run.links.is_empty() {
-        text.push('\n');
-        text.push_str(&links(&run.links, width));
-        text.push_str(&tins(&run.links, width));
+        blocks.push(Block::Gap);
+        links(&mut blocks, &run.links);
+        tins(&mut blocks, &run.links);
     }
     if run.flows.len() > 1 {
-        text.push('\n');
-        text.push_str(&groups(run, width));
+        blocks.extend([Block::Gap, Block::Table(groups(run))]);
     }
     if run.flows.len() <= FLOWS_SHOWN {
-        text.push('\n');
-        text.push_str(&flows(&run.flows, width));
+        blocks.extend([Block::Gap, Block::Table(flows(&run.flows))]);
     } else {
-        let note = format!(
+        blocks.push(Block::Line(format!(
             "{} flows, summarised by group; each of them is in summary.parquet and in --json",
             count(run.flows.len() as u64)
-        );
-        line(&mut text, &note);
+        )));
     }
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
@@ -71,9 +74,10 @@ pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
                 format!("Jain's index {} (steady state {})", fixed(jain, 4), fixed(steady, 4))
             }
         };
-        line(&mut text, &format!("\ngoodput {} Mbit/s, {fairness}", figure(run.goodput_mbps)));
+        let line = format!("goodput {} Mbit/s, {fairness}", figure(run.goodput_mbps));
+        blocks.extend([Block::Gap, Block::Line(line)]);
     }
-    text
+    blocks
 }
 
 /// How many flows there are besides those that come and go, whose groups tell how many were turned away.
@@ -113,7 +117,7 @@ pub fn value_text(value: &serde_json::Value) -> String {
 type CountOf = fn(&LinkSummary) -> Option<u64>;
 
 /// The links that flows share. A column of losses that no link has is left out.
-fn links(links: &[LinkSummary], width: Option<usize>) -> String {
+fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let (private, shared): (Vec<&LinkSummary>, Vec<&LinkSummary>) =
         links.iter().partition(|link| link.is_private());
     let shown = &shared[..shared.len().min(LINKS_SHOWN)];
@@ -159,21 +163,21 @@ fn links(links: &[LinkSummary], width: Option<usize>) -> String {
         ]);
         table.row(cells);
     }
-    let mut text = if table.is_empty() { String::new() } else { table.render_in(width) };
+    if !table.is_empty() {
+        blocks.push(Block::Table(table));
+    }
     for (more, what) in [
         (shared.len() - shown.len(), "more shared links"),
         (private.len(), "links of single flows"),
     ] {
         if more > 0 {
-            writeln!(text, "and {} {what}", count(more as u64))
-                .expect("writing to a string cannot fail");
+            blocks.push(Block::Sentence(format!("and {} {what}", count(more as u64))));
         }
     }
-    text
 }
 
 /// The tins of shared links, where there are several and more than one was used.
-fn tins(links: &[LinkSummary], width: Option<usize>) -> String {
+fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
     let shown = links
         .iter()
@@ -182,7 +186,7 @@ fn tins(links: &[LinkSummary], width: Option<usize>) -> String {
         .flat_map(|link| link.tins.iter().map(move |tin| (link, tin)))
         .collect::<Vec<_>>();
     if shown.is_empty() {
-        return String::new();
+        return;
     }
     let has_marks = shown.iter().any(|(_, tin)| tin.marks > Some(0));
     let mut table = Table::new()
@@ -213,11 +217,11 @@ fn tins(links: &[LinkSummary], width: Option<usize>) -> String {
         cells.extend([sojourn.mean, sojourn.p95, sojourn.max].map(|ms| fixed(ms, 2)));
         table.row(cells);
     }
-    format!("\n{}", table.render_in(width))
+    blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
 /// The groups of flows. Columns that no group has figures for are left out.
-fn groups(run: &RunSummary, width: Option<usize>) -> String {
+fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
@@ -272,10 +276,10 @@ fn groups(run: &RunSummary, width: Option<usize>) -> String {
         cells.extend([fixed(group.rtt_ms.mean, 1), fixed(group.rtt_ms.p95, 1)]);
         table.row(cells);
     }
-    table.render_in(width)
+    table
 }
 
-fn flows(flows: &[FlowSummary], width: Option<usize>) -> String {
+fn flows(flows: &[FlowSummary]) -> Table {
     let with_fct = flows.iter().any(|flow| flow.fct_ms.mean.is_some());
     let has_names = flows.iter().any(|flow| flow.name.is_some());
     let mut table = Table::new()
@@ -314,7 +318,7 @@ fn flows(flows: &[FlowSummary], width: Option<usize>) -> String {
         }
         table.row(cells);
     }
-    table.render_in(width)
+    table
 }
 
 /// The two limits that applied longest, in per cent of the flow's active time.

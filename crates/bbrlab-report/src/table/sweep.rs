@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bbrlab_run::{Group, RunSummary};
 
+use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{Answer, answers, group_names, places, value};
@@ -14,6 +15,16 @@ use crate::number::{NONE, fixed, with_half};
 /// the terminal; without one, the table has all its columns.
 #[must_use]
 pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
+    text(&blocks(runs), width)
+}
+
+/// The same as HTML.
+#[must_use]
+pub fn sweep_html(runs: &[RunSummary]) -> String {
+    html(&blocks(runs))
+}
+
+fn blocks(runs: &[RunSummary]) -> Vec<Block> {
     let groups = groups(runs);
     let keys = varying_keys(&groups);
     let answers = answers(runs, &groups);
@@ -60,7 +71,7 @@ pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
         }
         table.row(cells);
     }
-    let mut text = table.render_in(width);
+    let mut blocks = vec![Block::Table(table)];
     let unchanged = groups.iter().filter(|group| group.identical_digests).count();
     if unchanged > 0 {
         let which = if unchanged == groups.len() {
@@ -68,12 +79,12 @@ pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
         } else {
             format!("{unchanged} of {} points", groups.len())
         };
-        text.push_str(&format!(
+        blocks.push(Block::Sentence(format!(
             "seeds changed nothing at {which} (identical digests), so there is no interval; \
-             `start_jitter` on flows makes runs differ\n"
-        ));
+             `start_jitter` on flows makes runs differ"
+        )));
     }
-    text
+    blocks
 }
 
 /// What a column of a group is of, below the group's name.

@@ -1,0 +1,139 @@
+//! What is told of results, line by line and table by table: as text for a terminal, or as HTML for a notebook.
+
+use std::fmt::Write as _;
+
+use super::layout::{Align, Table, cut};
+use crate::page::escaped;
+
+/// Rows of a table beyond these are only counted in HTML: a notebook keeps what it shows.
+const ROWS_SHOWN: usize = 100;
+
+/// A part of what is told.
+pub(super) enum Block {
+    /// A line; in a terminal it is cut to the width.
+    Line(String),
+    /// A sentence of any length.
+    Sentence(String),
+    /// An empty line.
+    Gap,
+    Table(Table),
+}
+
+/// The parts as text. `width` in characters is that of the terminal; without one, tables have all their columns.
+pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        match block {
+            Block::Line(line) => text.push_str(&cut(line, width.unwrap_or(usize::MAX))),
+            Block::Sentence(line) => text.push_str(line),
+            Block::Gap => {}
+            Block::Table(table) => {
+                text.push_str(&table.render_in(width));
+                continue;
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The parts as HTML, without a style of its own but for what is left and what is right.
+pub(super) fn html(blocks: &[Block]) -> String {
+    let mut html = String::from("<div style=\"overflow-x: auto\">\n");
+    let mut lines: Vec<String> = Vec::new();
+    let end = |html: &mut String, lines: &mut Vec<String>| {
+        if !lines.is_empty() {
+            put(html, &format!("<p>{}</p>\n", lines.join("<br>\n")));
+            lines.clear();
+        }
+    };
+    for block in blocks {
+        match block {
+            Block::Line(line) | Block::Sentence(line) => lines.push(escaped(line)),
+            Block::Gap => end(&mut html, &mut lines),
+            Block::Table(table) => {
+                end(&mut html, &mut lines);
+                of_table(&mut html, table);
+            }
+        }
+    }
+    end(&mut html, &mut lines);
+    html.push_str("</div>");
+    html
+}
+
+fn of_table(html: &mut String, table: &Table) {
+    let row = |html: &mut String, tag: &str, more: &str, cell: &dyn Fn(usize) -> String| {
+        html.push_str("<tr>");
+        for (at, column) in table.columns.iter().enumerate() {
+            let align = match column.align {
+                Align::Left => "left",
+                Align::Right => "right",
+            };
+            let style = format!("text-align: {align}; white-space: nowrap{more}");
+            put(html, &format!("<{tag} style=\"{style}\">{}</{tag}>", escaped(&cell(at))));
+        }
+        html.push_str("</tr>\n");
+    };
+    html.push_str("<table style=\"margin-bottom: 1em\">\n<thead>\n");
+    row(html, "th", "", &|at| table.columns[at].title.clone());
+    if table.columns.iter().any(|column| !column.unit.is_empty()) {
+        row(html, "th", "; font-weight: normal", &|at| table.columns[at].unit.clone());
+    }
+    html.push_str("</thead>\n<tbody>\n");
+    for cells in table.rows.iter().take(ROWS_SHOWN) {
+        row(html, "td", "", &|at| cells[at].clone());
+    }
+    html.push_str("</tbody>\n</table>\n");
+    let more = table.rows.len().saturating_sub(ROWS_SHOWN);
+    if more > 0 {
+        put(html, &format!("<p>and {more} rows more</p>\n"));
+    }
+}
+
+fn put(html: &mut String, text: &str) {
+    html.write_str(text).expect("writing to a string cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, ROWS_SHOWN, html};
+    use crate::table::{Align, Table};
+    use expect_test::expect;
+
+    #[test]
+    fn what_is_told_is_html_whatever_it_is_called() {
+        let mut table =
+            Table::new().column("flow", "", Align::Left).column("goodput", "Mbit/s", Align::Right);
+        table.row(vec!["<script>alert(\"1 & 2\")</script>".to_owned(), "9.50".to_owned()]);
+        let line = |text: &str| Block::Line(text.to_owned());
+        let blocks = [line("a < b"), line("seed 1"), Block::Gap, Block::Table(table), line("end")];
+        expect![[r#"
+            <div style="overflow-x: auto">
+            <p>a &lt; b<br>
+            seed 1</p>
+            <table style="margin-bottom: 1em">
+            <thead>
+            <tr><th style="text-align: left; white-space: nowrap">flow</th><th style="text-align: right; white-space: nowrap">goodput</th></tr>
+            <tr><th style="text-align: left; white-space: nowrap; font-weight: normal"></th><th style="text-align: right; white-space: nowrap; font-weight: normal">Mbit/s</th></tr>
+            </thead>
+            <tbody>
+            <tr><td style="text-align: left; white-space: nowrap">&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;</td><td style="text-align: right; white-space: nowrap">9.50</td></tr>
+            </tbody>
+            </table>
+            <p>end</p>
+            </div>"#]]
+        .assert_eq(&html(&blocks));
+    }
+
+    #[test]
+    fn a_notebook_keeps_the_first_rows_of_a_long_table() {
+        let mut table = Table::new().column("flow", "", Align::Left);
+        for row in 0..ROWS_SHOWN + 7 {
+            table.row(vec![format!("row {row}.")]);
+        }
+        let html = html(&[Block::Table(table)]);
+        assert!(html.contains("row 99.") && !html.contains("row 100."));
+        assert!(html.ends_with("</table>\n<p>and 7 rows more</p>\n</div>"), "{html}");
+    }
+}
