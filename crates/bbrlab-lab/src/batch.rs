@@ -76,6 +76,8 @@ pub struct Batch {
     pub out: Option<PathBuf>,
     /// Runs computed by this call.
     pub computed: u64,
+    /// Those of them that somebody who was killed had begun before.
+    pub repeated: u64,
     /// Runs that were found complete.
     pub found: u64,
     /// With [`SummaryOf::Whole`], how many runs of the whole are complete in the folder.
@@ -135,6 +137,8 @@ struct Ended {
     folder: Option<PathBuf>,
     is_complete: bool,
     was_there: bool,
+    /// Whether somebody who was killed had begun it.
+    was_begun: bool,
 }
 
 /// Runs a scenario. The caller has checked the limits.
@@ -179,6 +183,7 @@ pub fn run_batch(
         folders: Vec::new(),
         out: options.out.clone(),
         computed: 0,
+        repeated: 0,
         found: 0,
         complete: None,
         is_interrupted: false,
@@ -194,6 +199,7 @@ pub fn run_batch(
             Some(ended) if ended.is_complete => {
                 batch.found += u64::from(ended.was_there);
                 batch.computed += u64::from(!ended.was_there);
+                batch.repeated += u64::from(ended.was_begun);
                 batch.runs.push(*ended.summary);
                 batch.numbers.push(task.run);
                 batch.folders.push(ended.folder);
@@ -206,7 +212,9 @@ pub fn run_batch(
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
         match options.summary {
             SummaryOf::These => finish_folder(scenario, &batch.runs, out, options.pictures)?,
-            SummaryOf::Whole => batch.complete = Some(finish(scenario, out, options.pictures)?),
+            SummaryOf::Whole => {
+                batch.complete = Some(finish(scenario, out, options.pictures)?.complete);
+            }
             SummaryOf::Later => {}
         }
     }
@@ -238,24 +246,33 @@ fn placed_in(summary: RunSummary, run: &Run) -> RunSummary {
     RunSummary { point: run.point.clone(), scenario: run.scenario.clone(), ..summary }
 }
 
-/// Writes summary and pictures of a sweep if all its runs are complete in its folder; how many are.
+/// How far the whole of a sweep is.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// How many of its runs are complete in its folder.
+    pub complete: u64,
+    /// Their records, if all are.
+    pub runs: Vec<RunSummary>,
+}
+
+/// Writes summary and pictures of a sweep if all its runs are complete in its folder.
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn finish_whole(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u64, LabError> {
+pub fn finish_whole(scenario: &Scenario, out: &Path, pictures: bool) -> Result<Whole, LabError> {
     let _lock = Lock::take(out)?;
     finish(scenario, out, pictures)
 }
 
 /// The same for who holds the folder's lock.
-fn finish(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u64, LabError> {
+fn finish(scenario: &Scenario, out: &Path, pictures: bool) -> Result<Whole, LabError> {
     let is_there = |number: &u64| {
         let run = scenario.run(*number);
         complete_key(&out.join(folder_name(&run))) == Some(RunKey::of(&run))
     };
     let there = (0..scenario.runs()).filter(is_there).count() as u64;
     if there < scenario.runs() {
-        return Ok(there);
+        return Ok(Whole { complete: there, runs: Vec::new() });
     }
     let whole = |number| {
         let run = scenario.run(number);
@@ -265,11 +282,14 @@ fn finish(scenario: &Scenario, out: &Path, pictures: bool) -> Result<u64, LabErr
         }
     };
     // Now their files are checked as well.
-    let runs: Vec<RunSummary> = (0..scenario.runs()).filter_map(whole).collect();
-    if runs.len() as u64 == scenario.runs() {
+    let mut runs: Vec<RunSummary> = (0..scenario.runs()).filter_map(whole).collect();
+    let complete = runs.len() as u64;
+    if complete == scenario.runs() {
         finish_folder(scenario, &runs, out, pictures)?;
+    } else {
+        runs.clear();
     }
-    Ok(runs.len() as u64)
+    Ok(Whole { complete, runs })
 }
 
 /// The cost of setting up a run, as a number of data packets.
@@ -427,6 +447,7 @@ fn one_run(
         },
         None => None,
     };
+    let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
     // Before the lock was free, another process may have completed it.
     if let Some(ended) = found_complete(&run, task, options)? {
         return Ok(Computed::Over(Attempt::Ended(ended)));
@@ -454,7 +475,8 @@ fn one_run(
     let to_write = folder.as_ref().filter(|_| !is_single).zip(lock);
     let files = to_write.as_ref().filter(|_| is_complete).map(|_| Files::of(&toml, &executed));
     let summary = Box::new(executed.result.summary);
-    let ended = Ended { summary, folder: folder.clone(), is_complete, was_there: false };
+    let folder_of_run = folder.clone();
+    let ended = Ended { summary, folder: folder_of_run, is_complete, was_there: false, was_begun };
     match (to_write, files) {
         (Some((folder, lock)), Some(files)) => {
             let folder = folder.clone();
@@ -490,7 +512,8 @@ fn found_complete(
                 write_pictures(folder, &[picture_of_folder(folder)?])?;
             }
             let folder = Some(folder.clone());
-            Ok(Some(Ended { summary, folder, is_complete: true, was_there: true }))
+            let was_begun = false;
+            Ok(Some(Ended { summary, folder, is_complete: true, was_there: true, was_begun }))
         }
         Found::Nothing => Ok(None),
         found => Err(refuse(folder, found)),

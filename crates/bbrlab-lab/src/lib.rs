@@ -59,8 +59,8 @@ mod stop;
 
 pub use atomic_file::write_new;
 pub use batch::{
-    Batch, BatchOptions, SummaryOf, default_out, finish_whole, heaviest_first, part_of, run_batch,
-    run_folder_name,
+    Batch, BatchOptions, SummaryOf, Whole, default_out, finish_whole, heaviest_first, part_of,
+    run_batch, run_folder_name,
 };
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
@@ -80,7 +80,7 @@ pub use papers::{
     Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,
     contradictions, papers,
 };
-pub use picture_files::{missing_runs, read_results, read_run};
+pub use picture_files::{Opened, missing_runs, open_results, read_results, read_run};
 pub use pool::Progress;
 pub use provenance::{COMMIT, VERSION};
 pub use queues::{QueueReplays, validate_queues};

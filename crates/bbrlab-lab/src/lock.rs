@@ -19,6 +19,8 @@ pub(crate) const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
+    /// Whether its file was there before: somebody who held it was killed.
+    pub(crate) was_left: bool,
     /// `None` on a file system without locks: there two processes may compute the same run, as each writes whole files.
     file: Option<File>,
 }
@@ -59,6 +61,7 @@ impl Lock {
         let path = folder.join(LOCK);
         loop {
             make_folder(folder)?;
+            let was_left = path.exists();
             let file = match File::options().create(true).truncate(false).write(true).open(&path) {
                 Ok(file) => file,
                 // An interrupted process has removed the folder, which was still empty.
@@ -68,10 +71,12 @@ impl Lock {
             match lock(&file) {
                 // The one who held it before has removed the file that is locked here: nobody else will see it.
                 Ok(()) if !is_at(&file, &path) => {}
-                Ok(()) => return Ok(Some(Self { path, file: Some(file) })),
+                Ok(()) => return Ok(Some(Self { path, was_left, file: Some(file) })),
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(TryLockError::Error(_)) => return Ok(Some(Self { path, file: None })),
+                Err(TryLockError::Error(_)) => {
+                    return Ok(Some(Self { path, was_left, file: None }));
+                }
             }
         }
     }

@@ -89,7 +89,7 @@ pub fn merge(
         let share = (number + 1) as f64 / runs as f64;
         watch(Progress { done: number + 1, total: runs, share, outdated: 0 });
     }
-    let complete = finish_whole(&scenario, out, pictures)?;
+    let complete = finish_whole(&scenario, out, pictures)?.complete;
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 

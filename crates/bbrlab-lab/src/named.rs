@@ -146,7 +146,8 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
-fn kind_of(folder: &Path) -> Option<Kind> {
+/// Whose results a folder holds, by the names of its files.
+pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {
         Some(Kind::Sweep)

@@ -12,7 +12,7 @@ use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
-use crate::named::{Kind, Results, folders_in, results_in};
+use crate::named::{Kind, Results, folders_in, kind_of, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
@@ -206,7 +206,39 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
 /// # Errors
 /// If it is no such folder, or a file in it is damaged.
 pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
-    if read_sweep(folder).is_some() { document_of_sweep(folder) } else { read_document(folder) }
+    match kind_of(folder) {
+        Some(Kind::Sweep) => document_of_sweep(folder),
+        Some(Kind::Run) | None => read_document(folder),
+    }
+}
+
+/// All that a folder of results holds of its runs' records.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// A run.
+    Run {
+        /// Its records.
+        result: Box<RunResult>,
+        /// Its scenario as TOML.
+        scenario: String,
+    },
+    /// A sweep, as far as it has come.
+    Sweep(RunsDocument),
+}
+
+/// Opens a folder of results.
+///
+/// # Errors
+/// If it is no such folder, or a file in it is damaged.
+pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
+    if kind_of(folder) != Some(Kind::Run) {
+        return read_results(folder).map(Opened::Sweep);
+    }
+    let result = Box::new(read_run(folder)?);
+    let scenario = read_kept(folder, SCENARIO)?;
+    let scenario = String::from_utf8(scenario)
+        .map_err(|error| damaged(&folder.join(SCENARIO), &error.to_string()))?;
+    Ok(Opened::Run { result, scenario })
 }
 
 /// Sweeps in a folder of which runs are missing, with what computes them: figures of them are of fewer seeds or points than
