@@ -362,25 +362,7 @@ fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
 
 /// A figure that may be missing.
 fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
-    let values = match leaf.figure.kind {
-        Kind::Whole => Values::OptInt(cells.map(whole).collect()),
-        Kind::Number => Values::OptFloat(cells.map(Cell::number).collect()),
-        Kind::Word | Kind::Record | Kind::Many => Values::OptText(cells.map(word).collect()),
-    };
-    Column::new(leaf.name.as_str(), values)
-}
-
-/// Numbers above 63 bits become the largest one.
-fn whole(cell: &Cell) -> Option<i64> {
-    if let Cell::Whole(value) = cell {
-        Some(i64::try_from(*value).unwrap_or(i64::MAX))
-    } else {
-        None
-    }
-}
-
-fn word(cell: &Cell) -> Option<String> {
-    if let Cell::Word(word) = cell { Some(word.clone()) } else { None }
+    Column::of_cells(leaf.name.as_str(), leaf.figure.kind, cells)
 }
 
 #[cfg(test)]

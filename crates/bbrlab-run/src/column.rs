@@ -58,6 +58,25 @@ impl Column {
     pub fn new(name: impl Into<String>, values: Values) -> Self {
         Self { name: name.into(), values }
     }
+
+    /// A column of values of one kind that may be missing. Whole numbers above 63 bits become the largest one.
+    #[must_use]
+    pub fn of_cells<'a>(
+        name: impl Into<String>,
+        kind: Kind,
+        cells: impl Iterator<Item = &'a Cell>,
+    ) -> Self {
+        let whole =
+            |cell: &Cell| if let Cell::Whole(value) = cell { Some(int(*value)) } else { None };
+        let word =
+            |cell: &Cell| if let Cell::Word(word) = cell { Some(word.clone()) } else { None };
+        let values = match kind {
+            Kind::Whole => Values::OptInt(cells.map(whole).collect()),
+            Kind::Number => Values::OptFloat(cells.map(Cell::number).collect()),
+            Kind::Word | Kind::Record | Kind::Many => Values::OptText(cells.map(word).collect()),
+        };
+        Self::new(name, values)
+    }
 }
 
 /// Values of a column. All integers are signed and have 64 bits, since all programs can read those.

@@ -77,6 +77,12 @@ pub trait Field {
     /// Appends its value, or those of its parts: one for each of its [`leaves`].
     fn cells(&self, cells: &mut Vec<Cell>);
 
+    /// The inverse of [`Self::cells`]: its value, or those of its parts, from the front of some cells. Lists and maps, which have
+    /// none, are empty. `None` if a cell is missing or of another kind.
+    fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self>
+    where
+        Self: Sized;
+
     /// Computes the figures that have a formula, in all its parts.
     fn derive(&mut self) {}
 }
@@ -87,6 +93,13 @@ impl Field for u32 {
     fn cells(&self, cells: &mut Vec<Cell>) {
         cells.push(Cell::Whole(u64::from(*self)));
     }
+
+    fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        match cells.next()? {
+            Cell::Whole(value) => u32::try_from(value).ok(),
+            _ => None,
+        }
+    }
 }
 
 impl Field for u64 {
@@ -94,6 +107,13 @@ impl Field for u64 {
 
     fn cells(&self, cells: &mut Vec<Cell>) {
         cells.push(Cell::Whole(*self));
+    }
+
+    fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        match cells.next()? {
+            Cell::Whole(value) => Some(value),
+            _ => None,
+        }
     }
 }
 
@@ -104,6 +124,14 @@ impl Field for f64 {
         // JSON has no other way to write it either.
         cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Null });
     }
+
+    fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        match cells.next()? {
+            Cell::Number(value) => Some(value),
+            Cell::Null => Some(Self::NAN),
+            _ => None,
+        }
+    }
 }
 
 impl Field for String {
@@ -111,6 +139,13 @@ impl Field for String {
 
     fn cells(&self, cells: &mut Vec<Cell>) {
         cells.push(Cell::Word(self.clone()));
+    }
+
+    fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        match cells.next()? {
+            Cell::Word(word) => Some(word),
+            _ => None,
+        }
     }
 }
 
@@ -124,6 +159,13 @@ impl<T: Field> Field for Option<T> {
             None => cells.push(Cell::Null),
         }
     }
+
+    fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        match cells.next()? {
+            Cell::Null => Some(None),
+            first => T::of_cells(&mut std::iter::once(first).chain(cells)).map(Some),
+        }
+    }
 }
 
 impl<T: Field> Field for Vec<T> {
@@ -131,6 +173,10 @@ impl<T: Field> Field for Vec<T> {
     const PARTS: &'static [Figure] = T::PARTS;
 
     fn cells(&self, _: &mut Vec<Cell>) {}
+
+    fn of_cells(_: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        Some(Self::new())
+    }
 
     fn derive(&mut self) {
         self.iter_mut().for_each(Field::derive);
@@ -141,6 +187,10 @@ impl Field for serde_json::Map<String, serde_json::Value> {
     const KIND: Kind = Kind::Many;
 
     fn cells(&self, _: &mut Vec<Cell>) {}
+
+    fn of_cells(_: &mut dyn Iterator<Item = Cell>) -> Option<Self> {
+        Some(Self::new())
+    }
 }
 
 /// Makes a record from its table. A row is `name: type, role, unit, meaning`, followed by the formula if the figure is
@@ -175,6 +225,10 @@ macro_rules! record {
 
             fn cells(&self, cells: &mut Vec<$crate::column::Cell>) {
                 $($crate::figure::Field::cells(&self.$name, cells);)*
+            }
+
+            fn of_cells(cells: &mut dyn Iterator<Item = $crate::column::Cell>) -> Option<Self> {
+                Some(Self { $($name: $crate::figure::Field::of_cells(cells)?,)* })
             }
 
             fn derive(&mut self) {

@@ -13,6 +13,7 @@ mod profile;
 mod record;
 mod run;
 mod statistics;
+mod tables;
 mod traffic;
 
 pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
@@ -29,4 +30,5 @@ pub use record::{
 };
 pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};
+pub use tables::{TABLES, runs_of, tables_of};
 pub use traffic::{Arrivals, Bursts, Law, Pause, Random, Requests};
