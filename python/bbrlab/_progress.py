@@ -26,6 +26,8 @@ def shown(
     if progress is False:
         yield None
         return
+    if progress is not None and progress is not True:
+        raise TypeError(f"progress: expected True, False, None or what can be called, found {progress!r} of type {type(progress).__name__}")
     notebook = _notebook()
     if notebook is None and not (progress or sys.stderr.isatty()):
         yield None

@@ -111,11 +111,14 @@ class Result:
         self._records.write(folder)
         return Path(folder)
 
+    def __reduce__(self) -> tuple[type[Result], tuple[RunRecords]]:
+        return Result, (self._records,)
+
     def __repr__(self) -> str:
         return self._records.table()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._records.table())}</pre>"
+        return self._records.html()
 
 
 class Results:
@@ -164,8 +167,17 @@ class Results:
 
     @property
     def found(self) -> int:
-        """How many runs were found complete in the folder."""
+        """How many runs were found complete in the folder; among them, those that a worker had written before it was lost."""
         return self._records.found
+
+    @property
+    def repeated(self) -> int:
+        """How many of the computed runs were computed twice: somebody who was lost had begun them before.
+
+        Without a folder, the runs in the pieces that an executor has lost, begun or not. What the executor itself does again,
+        as Dask does, is not known here.
+        """
+        return self._records.repeated
 
     @cached_property
     def digests(self) -> list[str | None]:
@@ -219,11 +231,14 @@ class Results:
 
         return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
 
+    def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords]]:
+        return Results, (self._records,)
+
     def __repr__(self) -> str:
         return self._records.table() or "<bbrlab.Results without runs>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        return self._records.html() or html.escape(repr(self))
 
 
 def open(folder: str | os.PathLike[str]) -> Result | Results:

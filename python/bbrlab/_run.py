@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from . import _bbrlab
@@ -22,6 +23,11 @@ Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 Progress = bool | None | Callable[[int, int, float], object]
 """Whether to show progress (None: on a terminal and in a notebook), or what is called with the runs done, all runs and the
 share of the work that is done, between 0 and 1."""
+
+
+PACKETS_MAX = 2**64 - 1
+JOBS_MAX = 4096
+"""The command line's."""
 
 
 def run(
@@ -59,7 +65,7 @@ def run(
     """
     checked = _scenario(scenario, set, seed)
     with shown(checked.name, progress) as tell:
-        records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_whole(limit), progress=tell)
+        records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
     return Result(records)
 
 
@@ -113,11 +119,11 @@ def sweep(
     with shown(checked.name, progress) as tell:
         if executor is not None:
             spread_over = spread(
-                checked, executor, out=out, force=force, pictures=pictures, limit=_whole(limit), progress=tell
+                checked, executor, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell
             )
             return Results(spread_over)
         records = _bbrlab.sweep(
-            checked, out=out, force=force, pictures=pictures, jobs=jobs, limit=_whole(limit), progress=tell
+            checked, out=out, force=force, pictures=pictures, jobs=_jobs(jobs), limit=_packets(limit), progress=tell
         )
     return Results(records)
 
@@ -148,7 +154,7 @@ def reproduce(
     words += ["--quick"] if quick else []
     words += ["--explain"] if explain else []
     words += ["--out", os.fspath(out)] if out is not None else []
-    words += ["--limit", str(_whole(limit))] if limit is not None else []
+    words += ["--limit", str(_packets(limit))] if limit is not None else []
     return _answer(words)
 
 
@@ -224,5 +230,21 @@ def _scenario(
     return Scenario(given, sets)
 
 
-def _whole(limit: float | None) -> int | None:
-    return None if limit is None else int(limit)
+def _packets(limit: float | None) -> int | None:
+    return _whole("limit", limit, 0, PACKETS_MAX, "a number of packets such as 1e11")
+
+
+def _jobs(jobs: int | None) -> int | None:
+    return _whole("jobs", jobs, 1, JOBS_MAX, f"a whole number from 1 to {JOBS_MAX}")
+
+
+def _whole(name: str, given: float | None, least: int, most: int, expected: str) -> int | None:
+    """A whole number between two others, or None."""
+    if given is None:
+        return None
+    if not isinstance(given, Real) or isinstance(given, bool):
+        raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
+    # Not so for NaN and the infinities.
+    if least <= given <= most and given == int(given):
+        return int(given)
+    raise UsageError(f"{name}: expected {expected}, found {given!r}")

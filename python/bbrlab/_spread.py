@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from . import _bbrlab
-from ._bbrlab import Scenario, SweepRecords
-from ._errors import Error, RunError
+from ._bbrlab import Frame, Gathering, Scenario, SweepRecords
+from ._errors import Error, RunError, UsageError
 
 __all__ = ["Submits", "Takes", "spread"]
 
@@ -23,6 +23,12 @@ PACKETS_AT_A_TIME = 2_000_000
 
 PIECES_MIN = 64
 PIECES_MAX = 10_000
+
+UNDER_WAY_MAX = 1000
+UNDER_WAY_MIN = 16
+TEXT_UNDER_WAY = 1 << 28
+"""So many pieces at most, of so many bytes of scenario together, are given out and not back yet: enough for some hundred
+workers, and an executor's memory does not grow with the sweep."""
 
 FAILURES_MAX = 50
 """So many pieces may fail one after the other before the sweep is given up."""
@@ -48,8 +54,23 @@ class Takes(Protocol):
     ) -> Any: ...
 
 
-Piece = tuple[int, ...]
-"""Numbers of runs."""
+class Piece(NamedTuple):
+    """Some runs of a sweep."""
+
+    runs: tuple[int, ...]
+    """Their numbers."""
+    weight: int
+
+
+class Outcome(NamedTuple):
+    """What has come of a piece."""
+
+    computed: int
+    """How many of its runs were computed and not found."""
+    repeated: int
+    """How many of these somebody who was lost had begun."""
+    tables: list[Frame] | None
+    """Their records as Arrow tables, if they were not written to a folder."""
 
 
 def spread(
@@ -63,95 +84,99 @@ def spread(
     progress: Callable[[int, int, float], object] | None,
 ) -> SweepRecords:
     """Runs all runs of a scenario on an executor's workers."""
-    weights = _bbrlab.weights(scenario)
-    of_run = dict(weights)
-    whole = sum(of_run.values())
+    if not (isinstance(executor, Submits) or callable(getattr(executor, "apply_async", None))):
+        kind = type(executor).__name__
+        raise TypeError(f"executor: expected a concurrent.futures.Executor, or a pool with apply_async, found {executor!r} of type {kind}")
     folder = None if out is None else os.path.abspath(out)
-    words = (scenario.name, scenario.to_toml())
-    waiting = _pieces(weights)
-    ended: queue.SimpleQueue[tuple[Piece, Any, BaseException | None]] = queue.SimpleQueue()
+    text = scenario.to_toml()
+    waiting, total = _pieces(_bbrlab.weights(scenario))
+    at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
+    ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
 
     def give(piece: Piece) -> None:
-        task = (compute, *words, piece, folder, force, limit)
-        if isinstance(executor, Submits):
-            future = executor.submit(*task)
-            under_way[piece] = future
-            future.add_done_callback(lambda done: ended.put(_outcome(piece, done)))
-        else:
-            under_way[piece] = executor.apply_async(
-                task[0],
-                task[1:],
-                callback=lambda result: ended.put((piece, result, None)),
-                error_callback=lambda error: ended.put((piece, None, error)),
-            )
+        task = (compute, _origin(), scenario.name, text, piece.runs, folder, force, limit)
+        try:
+            if isinstance(executor, Submits):
+                future = executor.submit(*task)
+                under_way[piece] = future
+                future.add_done_callback(lambda done: ended.put(_ended(piece, done)))
+            else:
+                under_way[piece] = executor.apply_async(
+                    task[0],
+                    task[1:],
+                    callback=lambda result: ended.put((piece, result, None)),
+                    error_callback=lambda error: ended.put((piece, None, error)),
+                )
+        except Exception as error:
+            raise RunError(f"the executor takes no more work: {error!r}") from error
 
-    rows: list[tuple[int, str]] = []
+    gathering = Gathering()
     failures, done, weight = 0, 0, 0
-    computed = 0
+    computed, repeated = 0, 0
     try:
-        for piece in waiting:
-            give(piece)
-        while under_way:
+        while True:
+            while len(under_way) < at_once and (next_one := next(waiting, None)) is not None:
+                give(next_one)
+            if not under_way:
+                break
             try:
                 # With a timeout, so that Ctrl-C is heard.
-                piece, result, error = ended.get(timeout=0.05)
+                piece, outcome, error = ended.get(timeout=0.05)
             except queue.Empty:
                 continue
-            if piece not in under_way:
+            if under_way.pop(piece, None) is None:
                 continue
-            del under_way[piece]
             if isinstance(error, (Error, KeyboardInterrupt)):
                 raise error
-            if error is not None:
+            if outcome is None:
                 failures += 1
                 if failures > FAILURES_MAX:
                     raise RunError(f"the executor has lost {failures} pieces of the sweep, the last with: {error!r}") from error
+                if folder is None:
+                    # Nobody knows how many of them had been begun.
+                    repeated += len(piece.runs)
                 give(piece)
                 continue
             failures = 0
-            made, kept = result
-            computed += made
-            rows += kept
-            done += len(piece)
-            weight += sum(of_run[run] for run in piece)
+            computed += outcome.computed
+            repeated += outcome.repeated
+            if outcome.tables is not None:
+                gathering.add(outcome.tables)
+            done += len(piece.runs)
+            weight += piece.weight
             if progress is not None:
-                progress(done, len(of_run), weight / whole)
+                progress(done, scenario.runs, weight / total)
     except BaseException:
         for future in under_way.values():
-            if _has(future, "cancel"):
+            if callable(getattr(future, "cancel", None)):
                 future.cancel()
         raise
-    if folder is None:
-        return _bbrlab.gather(rows)
-    complete = _bbrlab.finish(scenario, folder, pictures=pictures)
-    if complete < scenario.runs:
-        raise RunError(
-            f"{folder}: {complete} of {scenario.runs} runs are there; the workers write to a folder that this machine does not see"
-        )
-    records = _bbrlab.open_folder(folder)
-    assert isinstance(records, SweepRecords)
-    return records.as_computed(computed)
+    if folder is not None:
+        return _bbrlab.finish(scenario, folder, pictures=pictures, computed=computed, repeated=repeated)
+    if len(gathering) < scenario.runs:
+        raise RunError(f"{len(gathering)} of {scenario.runs} runs have come back; the workers gave no records of the others")
+    return gathering.records(computed, repeated)
 
 
 def compute(
-    name: str, text: str, piece: Piece, folder: str | None, force: bool, limit: int | None
-) -> tuple[int, list[tuple[int, str]]]:
+    origin: str, name: str, text: str, runs: tuple[int, ...], folder: str | None, force: bool, limit: int | None
+) -> Outcome:
     """Computes runs of a scenario, on a worker.
 
-    Returns:
-        How many were computed and not found, and if there is no folder the number of each with its record.
+    Raises:
+        UsageError: If the sweep is another version's: its figures would not be those that are asked for.
     """
+    if origin != _origin():
+        raise UsageError(f"expected workers with bbrlab {origin}, found one with {_origin()}")
     records = _bbrlab.sweep(
-        _restored(name, text), only=piece, out=folder, force=force, pictures=False, jobs=1, limit=limit
+        _restored(name, text), only=runs, out=folder, force=force, pictures=False, jobs=1, limit=limit
     )
-    if folder is not None:
-        return records.computed, []
-    packed = records.packed()
-    (numbers,), (words,) = packed.chunks("number"), packed.chunks("record")
-    import numpy as np
+    return Outcome(records.computed, records.repeated, records.tables() if folder is None else None)
 
-    return records.computed, list(zip(np.asarray(numbers).tolist(), [word or "" for word in words.texts()], strict=True))
+
+def _origin() -> str:
+    return f"{_bbrlab.VERSION} ({_bbrlab.COMMIT})"
 
 
 @lru_cache(maxsize=8)
@@ -160,30 +185,27 @@ def _restored(name: str, text: str) -> Scenario:
     return Scenario._restore(name, text)
 
 
-def _pieces(weights: Sequence[tuple[int, int]]) -> list[Piece]:
-    """The runs, the heaviest first, in pieces of about the same weight."""
-    whole = sum(weight for _, weight in weights)
+def _pieces(weights: Frame) -> tuple[Iterator[Piece], int]:
+    """The runs, the heaviest first, in pieces of about the same weight; and the weight of all."""
+    import numpy as np
+
+    (runs,), (weight,) = (map(np.asarray, weights.chunks(name)) for name in ("run", "weight"))
+    whole = int(weight.sum())
     full = max(min(whole // PIECES_MIN, PACKETS_AT_A_TIME), whole // PIECES_MAX)
-    pieces: list[Piece] = []
-    runs: list[int] = []
-    held = 0
-    for run, weight in weights:
-        runs.append(run)
-        held += weight
-        if held >= full:
-            pieces.append(tuple(runs))
-            runs, held = [], 0
-    if runs:
-        pieces.append(tuple(runs))
-    return pieces
+
+    def pieces() -> Iterator[Piece]:
+        begin, held = 0, 0
+        for at, of_run in enumerate(weight, 1):
+            held += int(of_run)
+            if held >= full or at == len(runs):
+                yield Piece(tuple(runs[begin:at].tolist()), held)
+                begin, held = at, 0
+
+    return pieces(), whole
 
 
-def _outcome(piece: Piece, future: Any) -> tuple[Piece, Any, BaseException | None]:
+def _ended(piece: Piece, future: Any) -> tuple[Piece, Outcome | None, BaseException | None]:
     if future.cancelled():
         return piece, None, RuntimeError("it was cancelled")
     error = future.exception()
     return (piece, None, error) if error is not None else (piece, future.result(), None)
-
-
-def _has(thing: object, name: str) -> bool:
-    return callable(getattr(thing, name, None))

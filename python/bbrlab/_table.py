@@ -115,7 +115,7 @@ class Table:
             for n in range(min(len(self), ROWS_SHOWN))
         )
         more = f"<p>{len(self)} rows</p>" if len(self) > ROWS_SHOWN else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+        return f"<div style='overflow-x: auto'><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>"
 
 
 def _word(value: object) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import bbrlab as bl
+import numpy as np
 import pytest
+from bbrlab import _spread
 
 OVER = {"bottleneck.buffer": ["0.5bdp", "1bdp", "2bdp"], "flows.cc": ["bbr1", "cubic"]}
 SHORT = {"duration": "2s"}
@@ -23,13 +27,25 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
+def assert_same(ours: bl.Table, theirs: bl.Table) -> None:
+    assert ours.columns == theirs.columns
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+
+
 @pytest.fixture(scope="module")
-def undivided() -> list[str | None]:
-    return bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT).digests
+def whole() -> bl.Results:
+    return bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT)
+
+
+@pytest.fixture(scope="module")
+def undivided(whole: bl.Results) -> list[str | None]:
+    return whole.digests
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes", "pool"])
-def test_any_executor_gives_the_same(kind: str, undivided: list[str | None], tmp_path: Path) -> None:
+def test_any_executor_gives_the_same(kind: str, whole: bl.Results, tmp_path: Path) -> None:
+    undivided = whole.digests
     spawn = get_context("spawn")
     pools: dict[str, Any] = {
         "threads": lambda: ThreadPoolExecutor(2),
@@ -42,26 +58,34 @@ def test_any_executor_gives_the_same(kind: str, undivided: list[str | None], tmp
             "examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, progress=lambda done, *_: told.append(done)
         )
         assert in_memory.digests == undivided and told[-1] == 30
+        assert (in_memory.computed, in_memory.repeated, in_memory.found) == (30, 0, 0)
         written = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, out=tmp_path / "spread")
-        assert written.digests == undivided and (written.computed, written.found) == (30, 0)
+        assert written.digests == undivided
+        assert (written.computed, written.repeated, written.found) == (30, 0, 0)
         again = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, out=tmp_path / "spread")
         assert (again.computed, again.found) == (0, 30)
     bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, out=tmp_path / "alone")
     assert files(tmp_path / "spread") == files(tmp_path / "alone")
-    ours, theirs = in_memory.flows, written.flows
-    assert all((ours[name] == theirs[name]).all() or ours[name].dtype == float for name in ours)
+    for ours in (in_memory, written):
+        assert_same(ours.flows, whole.flows)
+        assert_same(ours.links, whole.links)
+        assert str(ours) == str(whole) and ours.groups == whole.groups
 
 
-class Forgetful(Executor):
-    """Loses every third piece."""
+class Loses(Executor):
+    """Loses every third piece, after something was done with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Callable[..., object] = lambda *task: None) -> None:
         self.given = 0
+        self.lost: set[int] = set()
+        self.before = before
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.given += 1
         future: Future[Any] = Future()
         if self.given % 3 == 0:
+            self.before(*args)
+            self.lost.update(args[3])
             future.set_exception(ConnectionError("lost"))
         else:
             future.set_result(fn(*args, **kwargs))
@@ -76,9 +100,112 @@ class Broken(Executor):
 
 
 def test_lost_pieces_are_given_out_again(undivided: list[str | None]) -> None:
-    assert bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=Forgetful()).digests == undivided
+    executor = Loses()
+    rs = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor)
+    assert rs.digests == undivided and executor.given > 30
+    assert (rs.computed, rs.repeated) == (30, executor.given - 30)
     with pytest.raises(bl.RunError, match="gone"):
         bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=Broken())
+
+
+def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whole: bl.Results, tmp_path: Path) -> None:
+    # A worker that is lost while it computes leaves the lock of a run; one that is lost later, whole runs.
+    names = [run.folder.name for run in bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, out=tmp_path / "alone") if run.folder]
+    for name in names[3], names[17]:
+        (tmp_path / "out" / name).mkdir(parents=True)
+        (tmp_path / "out" / name / ".lock").touch()
+    executor = Loses(before=_spread.compute)
+    rs = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, out=tmp_path / "out")
+    assert rs.digests == whole.digests and len(executor.lost) >= 10
+    assert (rs.computed, rs.found) == (30 - len(executor.lost), len(executor.lost))
+    # The two locks may have been met by workers whose answer was lost.
+    assert rs.repeated == len({3, 17} - executor.lost)
+    again = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=Loses(), out=tmp_path / "out")
+    assert (again.computed, again.repeated, again.found) == (0, 0, 30)
+    assert files(tmp_path / "out") == files(tmp_path / "alone")
+
+
+def test_runs_that_were_begun_and_not_ended_are_counted(tmp_path: Path) -> None:
+    names = [run.folder.name for run in bl.sweep("examples.dumbbell", seeds=3, set=SHORT, out=tmp_path / "alone") if run.folder]
+    (tmp_path / "out" / names[1]).mkdir(parents=True)
+    (tmp_path / "out" / names[1] / ".lock").touch()
+    rs = bl.sweep("examples.dumbbell", seeds=3, set=SHORT, out=tmp_path / "out")
+    assert (rs.computed, rs.repeated, rs.found) == (3, 1, 0)
+
+
+class Lazy(Executor):
+    """Computes when it has nothing else to do, and counts what it holds until then."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
+        self.most = 0
+        self.threads = ThreadPoolExecutor(1)
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.held.append((future, fn, args))
+        self.most = max(self.most, len(self.held))
+        self.threads.submit(self.work)
+        return future
+
+    def work(self) -> None:
+        future, fn, args = self.held.pop(0)
+        future.set_result(fn(*args))
+
+
+def test_an_executor_holds_a_bounded_number_of_pieces(
+    monkeypatch: pytest.MonkeyPatch, undivided: list[str | None]
+) -> None:
+    monkeypatch.setattr(_spread, "UNDER_WAY_MAX", 4)
+    monkeypatch.setattr(_spread, "UNDER_WAY_MIN", 1)
+    executor = Lazy()
+    assert bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor).digests == undivided
+    assert 1 <= executor.most <= 4
+
+
+def test_an_executor_that_is_broken_for_good_ends_the_sweep() -> None:
+    executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    pid = executor.submit(os.getpid).result()
+
+    def kill(*_: object) -> None:
+        os.kill(pid, signal.SIGKILL)
+
+    with executor, pytest.raises(bl.RunError, match="executor"):
+        bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, progress=kill)
+
+
+def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    origin = _spread._origin()
+    told = iter([f"0.0.9 ({origin})"])
+    monkeypatch.setattr(_spread, "_origin", lambda: next(told, origin))
+    with ThreadPoolExecutor(1) as executor, pytest.raises(bl.UsageError, match=r"expected workers with bbrlab 0\.0\.9"):
+        bl.sweep("examples.dumbbell", set=SHORT, executor=executor)
+
+
+def test_results_are_pickled_with_all_that_they_hold(whole: bl.Results, tmp_path: Path) -> None:
+    again = pickle.loads(pickle.dumps(whole))
+    assert (str(again), again.digests, again.groups) == (str(whole), whole.digests, whole.groups)
+    assert_same(again.flows, whole.flows)
+    assert_same(pickle.loads(pickle.dumps(whole.links)), whole.links)
+    for result in (
+        bl.run("examples.dumbbell"),
+        bl.run("examples.completion-times", {"flows.cc": "bbr3", "duration": "4s", "sweep": {}}, out=tmp_path),
+        bl.run("queues.alone", {"bottleneck.queue": "cake", "duration": "2s", "sweep": {}, "repeat": 1}),
+    ):
+        copy = pickle.loads(pickle.dumps(result))
+        assert (str(copy), copy.summary, copy.scenario, copy.folder) == (
+            str(result), result.summary, result.scenario, result.folder,
+        )
+        for name in ("flows", "links", "series", "queue", "transfers"):
+            assert_same(getattr(copy, name), getattr(result, name))
+
+
+def test_a_run_is_a_function_for_other_processes() -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        there = list(executor.map(bl.run, ["examples.dumbbell"] * 2, [SHORT, {**SHORT, "flows.cc": "cubic"}]))
+    assert [r.digest for r in there] == [
+        bl.run("examples.dumbbell", SHORT).digest, bl.run("examples.dumbbell", {**SHORT, "flows.cc": "cubic"}).digest,
+    ]
 
 
 def test_an_error_of_a_run_is_raised_here(tmp_path: Path) -> None:
@@ -89,7 +216,8 @@ def test_an_error_of_a_run_is_raised_here(tmp_path: Path) -> None:
         bl.sweep("examples.dumbbell", OVER, set=SHORT, executor=executor, limit=10)
 
 
-def test_a_killed_dask_worker_changes_nothing(undivided: list[str | None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", [True, False])
+def test_a_killed_dask_worker_changes_nothing(whole: bl.Results, tmp_path: Path, written: bool) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -106,9 +234,19 @@ def test_a_killed_dask_worker_changes_nothing(undivided: list[str | None], tmp_p
                 killed.append(workers[0])
 
         rs = bl.sweep(
-            "examples.dumbbell", OVER, seeds=5, set=SHORT, executor=client.get_executor(), out=tmp_path, progress=kill_one
+            "examples.dumbbell",
+            OVER,
+            seeds=5,
+            set=SHORT,
+            executor=client.get_executor(),
+            out=tmp_path if written else None,
+            progress=kill_one,
         )
-    assert killed and rs.digests == undivided
+    assert killed and rs.digests == whole.digests
+    assert_same(rs.flows, whole.flows)
+    print(f"Dask, one of two workers killed, {'with' if written else 'without'} a folder: {rs.repeated} of 30 runs twice")
+    # A worker computes one run at a time, and has up to eight more that are being written.
+    assert rs.computed + rs.found == 30 and rs.repeated <= 9
 
 
 RAY = '''
@@ -129,7 +267,8 @@ def kill_one(done, total, share):
 
 over = {"bottleneck.buffer": ["0.5bdp", "1bdp", "2bdp"], "flows.cc": ["bbr1", "cubic"]}
 rs = bl.sweep("examples.dumbbell", over, seeds=5, set={"duration": "2s"}, executor=pool, out=sys.argv[1], progress=kill_one)
-assert killed
+assert killed and rs.computed + rs.found == 30 and rs.repeated <= 9
+print(f"Ray, one of two workers killed: {rs.repeated} of 30 runs twice")
 print(*rs.digests)
 '''
 
@@ -142,4 +281,5 @@ def test_a_killed_ray_worker_changes_nothing(undivided: list[str | None], tmp_pa
     )
     assert done.returncode == 0, done.stderr[-2000:]
     # Ray speaks on standard output as well.
+    print(*[line for line in done.stdout.splitlines() if line.startswith("Ray,")])
     assert done.stdout.splitlines()[-1].split() == undivided

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import bbrlab as bl
 import pytest
@@ -70,6 +72,38 @@ def test_the_lock_is_released_and_threads_agree() -> None:
         digests = list(pool.map(lambda _: bl.run(scenario).digest, range(8)))
         sizes = list(pool.map(lambda _: len(result.series.to_dict()), range(8)))
     assert set(digests) == {alone} and len(set(sizes)) == 1
+
+
+def test_two_sweeps_into_one_folder_share_it(tmp_path: Path) -> None:
+    many: dict[str, Any] = {"seeds": 30, "set": {"duration": "2s"}, "pictures": False}
+    alone = bl.sweep("examples.dumbbell", **many)
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(bl.sweep, "examples.dumbbell", out=tmp_path / "out", **many) for _ in range(2)]
+        first, second = (sweep.result() for sweep in both)
+    assert first.digests == second.digests == alone.digests
+    assert first.computed + second.computed == 30 and first.repeated + second.repeated == 0
+    with pytest.raises(bl.UsageError, match="another"):
+        bl.sweep("examples.dumbbell", out=tmp_path / "out", **{**many, "set": {"duration": "3s"}})
+
+
+def test_threads_use_the_same_results(tmp_path: Path) -> None:
+    rs = bl.sweep("examples.dumbbell", seeds=20, set={"duration": "1s"}, out=tmp_path / "out", pictures=False)
+
+    def use(n: int) -> tuple[object, ...]:
+        return len(rs.flows.to_dict()), rs.flows["seed"].sum(), len(rs.groups), str(rs), rs[n % 20].digest == rs.digests[n % 20]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(use, range(40)))) == 1
+
+
+def test_results_whose_files_are_gone_are_exceptions(tmp_path: Path) -> None:
+    rs = bl.sweep("examples.dumbbell", seeds=2, set={"duration": "1s"}, out=tmp_path / "out", pictures=False)
+    shutil.rmtree(tmp_path / "out")
+    assert len(rs.flows) == 2
+    with pytest.raises(bl.UsageError, match="expected a folder of results"):
+        rs[1]
+    with pytest.raises(bl.UsageError, match="expected a"):
+        bl.compare(rs, rs)
 
 
 def test_python_goes_on_while_a_run_is_computed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,56 @@ def test_a_list_in_itself_is_an_exception() -> None:
     endless.append(endless)
     with pytest.raises(ValueError, match="values inside each other"):
         bl.Scenario({**SMALL, "flows": endless})
+
+
+def test_a_huge_sweep_is_refused_at_once() -> None:
+    begun = time.monotonic()
+    thousand = [1] * 1000
+    for over, words in [
+        ({"flows.count": range(1, 10**9)}, "at most 1000000 values in all; with the 999999999 here"),
+        ({"flows.count": np.broadcast_to(np.int64(1), (10**5, 10**4))}, "at most 1000000 values"),
+        # A list of lists of lists, of a thousand each, is small until it is written out.
+        ({"flows.count": [[thousand] * 1000] * 1000}, "at most 1000000 values"),
+        ({"flows.count": range(10**30)}, None),
+        ({f"flows[{flow}].start": [f"{n}ms" for n in range(1000)] for flow in range(3)}, "points"),
+    ]:
+        with pytest.raises((ValueError, OverflowError), match=words):
+            bl.sweep("examples.two-way", over)
+    with pytest.raises(bl.ScenarioError, match="a whole number from 1 to 1000000"):
+        bl.sweep("examples.dumbbell", seeds=10**9)
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize(
+    ("over", "kind", "words"),
+    [
+        ({"flows.count": [1, float("nan")]}, bl.ScenarioError, "nan"),
+        ({"bottleneck.loss": [float("inf")]}, bl.ScenarioError, "inf"),
+        ({"bottleneck.buffer": []}, bl.ScenarioError, "bottleneck.buffer"),
+        ({"bottleneck.buffer": "1bdp"}, bl.ScenarioError, "bottleneck.buffer"),
+        ({"bottleneck.buffer": [None]}, TypeError, r"sweep\.bottleneck\.buffer\[0\]: expected text, a number"),
+        ({"bottleneck.buffer": (b for b in ["1bdp"])}, TypeError, r"sweep\.bottleneck\.buffer: expected .*a list"),
+        ({"bottleneck.bufer": ["1bdp"]}, bl.ScenarioError, "did you mean `buffer`"),
+        ([("bottleneck.buffer", ["1bdp"])], TypeError, None),
+    ],
+)
+def test_wrong_sweeps_are_exceptions(over: Any, kind: Any, words: str) -> None:
+    with pytest.raises(kind, match=words):
+        bl.sweep("examples.dumbbell", over)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"seeds": 1.5}, {"seeds": "many"}, {"seeds": 0}, {"seeds": float("nan")}, {"jobs": -1}, {"jobs": "all"}, {"limit": float("nan")},
+        {"limit": float("inf")}, {"limit": -1}, {"limit": "much"}, {"out": 3}, {"seed": -1}, {"seed": [1]}, {"executor": 3}, {"progress": 3},
+        {"out": "a\0b"},
+    ],
+)
+def test_wrong_arguments_are_exceptions(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises((TypeError, ValueError, bl.Error), match=f"{name}|repeat|folder|converted"):
+        bl.sweep("examples.dumbbell", **{"set": {"duration": "1s"}, **wrong})
 
 
 @pytest.mark.parametrize("source", [None, 3, 3.5, b"examples.dumbbell", ["examples.dumbbell"]])

@@ -5,17 +5,21 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
-    Array as _, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
     RecordBatchOptions, StringArray,
 };
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use bbrlab_run::{Cell, Column, Values};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
 /// A table of named columns.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
@@ -36,10 +40,56 @@ impl Frame {
             let schema = schema.get_or_insert_with(|| Arc::new(Schema::new(fields)));
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options);
-            batches.push(batch.map_err(|error| PyValueError::new_err(error.to_string()))?);
+            batches.push(batch.map_err(wrong)?);
         }
         Ok(Self { schema: schema.unwrap_or_else(|| Arc::new(Schema::empty())), batches })
     }
+
+    /// The columns of the table; those of several parts are put together.
+    pub(crate) fn columns(&self) -> Vec<Column> {
+        let fields = self.schema.fields().iter().enumerate();
+        let column = |(at, field): (usize, &Arc<Field>)| {
+            let arrays: Vec<&dyn Array> =
+                self.batches.iter().map(|batch| batch.column(at).as_ref()).collect();
+            Column::new(field.name().as_str(), values(field.data_type(), &arrays))
+        };
+        fields.map(column).collect()
+    }
+}
+
+/// The values of some arrays of one type: without nulls, if there are none.
+fn values(kind: &DataType, arrays: &[&dyn Array]) -> Values {
+    let is_whole = arrays.iter().all(|array| array.null_count() == 0);
+    match kind {
+        DataType::Int64 => {
+            let all = arrays.iter().flat_map(|array| array.as_primitive::<Int64Type>());
+            if is_whole {
+                Values::Int(all.flatten().collect())
+            } else {
+                Values::OptInt(all.collect())
+            }
+        }
+        DataType::Float64 => {
+            let all = arrays.iter().flat_map(|array| array.as_primitive::<Float64Type>());
+            if is_whole {
+                Values::Float(all.flatten().collect())
+            } else {
+                Values::OptFloat(all.collect())
+            }
+        }
+        _ => {
+            let all = arrays.iter().filter_map(|array| array.as_string_opt::<i32>()).flatten();
+            if is_whole {
+                Values::Text(all.flatten().map(|word| word.to_owned().into()).collect())
+            } else {
+                Values::OptText(all.map(|word| word.map(str::to_owned)).collect())
+            }
+        }
+    }
+}
+
+fn wrong(error: ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// A column as Arrow has it; its numbers are not copied. Every column may have nulls, so that tables of different runs fit
@@ -92,8 +142,31 @@ impl Frame {
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
-        let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        PyCapsule::new_with_value(py, schema.map_err(wrong)?, c"arrow_schema")
+    }
+
+    /// For pickles, in the form of Arrow's streams.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let stream = py.detach(|| {
+            let mut writer = StreamWriter::try_new(Vec::new(), &self.schema)?;
+            self.batches.iter().try_for_each(|batch| writer.write(batch))?;
+            writer.into_inner()
+        });
+        let stream = PyBytes::new(py, &stream.map_err(wrong)?);
+        Ok((py.get_type::<Self>().getattr("_restore")?, (stream,)))
+    }
+
+    #[staticmethod]
+    fn _restore(py: Python<'_>, stream: &[u8]) -> PyResult<Self> {
+        let read = || {
+            let reader = StreamReader::try_new(stream, None)?;
+            let schema = reader.schema();
+            Ok(Self { schema, batches: reader.collect::<Result<_, _>>()? })
+        };
+        py.detach(read).map_err(wrong)
     }
 
     /// The table as a stream. Another schema than its own is not made: the interface leaves that open.

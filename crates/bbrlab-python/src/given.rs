@@ -1,5 +1,7 @@
 //! Python's values as TOML: what a scenario is given as keywords or a dict, and the values of single keys.
 
+use std::cell::Cell;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyFloat, PyInt, PyMapping, PySequence, PyString};
@@ -7,6 +9,48 @@ use toml::Value;
 
 /// Values deeper inside each other are a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
+
+/// More values at once are more than any scenario has points: `range(10**9)` is refused before it is a list.
+const VALUES_MAX: usize = 1_000_000;
+
+/// What may still be given.
+#[derive(Clone, Copy)]
+struct Room<'a> {
+    depth: usize,
+    values: &'a Cell<usize>,
+}
+
+impl Room<'_> {
+    /// Makes room for a value within another one.
+    fn deeper(self, at: &str) -> PyResult<Self> {
+        let Some(depth) = self.depth.checked_sub(1) else {
+            return Err(PyValueError::new_err(format!(
+                "{at}: expected at most {DEPTH_MAX} values inside each other"
+            )));
+        };
+        Ok(Self { depth, ..self })
+    }
+
+    /// What is left after so many values more.
+    fn less(self, count: usize, at: &str) -> PyResult<usize> {
+        self.values.get().checked_sub(count).ok_or_else(|| {
+            let place = if at.is_empty() { "a scenario" } else { at };
+            PyValueError::new_err(format!(
+                "{place}: expected at most {VALUES_MAX} values in all; with the {count} here they are more"
+            ))
+        })
+    }
+
+    fn take(self, count: usize, at: &str) -> PyResult<()> {
+        self.values.set(self.less(count, at)?);
+        Ok(())
+    }
+}
+
+/// Room for all.
+fn within<T>(take: impl FnOnce(Room<'_>) -> PyResult<T>) -> PyResult<T> {
+    take(Room { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX) })
+}
 
 /// What Python gives, in its order.
 enum Given {
@@ -18,7 +62,7 @@ enum Given {
 /// A scenario as the text of a file: a section for each table, and a line for each key.
 pub(crate) fn document(given: &Bound<'_, PyMapping>) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
-    for (key, value) in table(given, "", DEPTH_MAX)? {
+    for (key, value) in within(|room| table(given, "", room))? {
         let name = quoted(&key);
         match value {
             Given::Table(keys) => section(&mut sections, &format!("[{name}]"), &keys),
@@ -46,13 +90,13 @@ fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
 
 /// The keys of a mapping, each with its value on one line.
 pub(crate) fn pairs(given: &Bound<'_, PyMapping>, at: &str) -> PyResult<Vec<(String, String)>> {
-    let table = table(given, at, DEPTH_MAX)?;
+    let table = within(|room| table(given, at, room))?;
     Ok(table.into_iter().map(|(key, value)| (key, inline(&value))).collect())
 }
 
 /// A value on one line.
 pub(crate) fn value(given: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
-    Ok(inline(&value_within(given, at, DEPTH_MAX)?))
+    Ok(inline(&within(|room| value_within(given, at, room))?))
 }
 
 fn inline(given: &Given) -> String {
@@ -78,7 +122,8 @@ fn quoted(key: &str) -> String {
     Value::String(key.to_owned()).to_string()
 }
 
-fn table(given: &Bound<'_, PyMapping>, at: &str, depth: usize) -> PyResult<Vec<(String, Given)>> {
+fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec<(String, Given)>> {
+    room.take(given.len()?, at)?;
     let mut table = Vec::new();
     for item in given.items()?.try_iter()? {
         let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
@@ -91,19 +136,15 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, depth: usize) -> PyResult<Vec<(
             )));
         };
         let place = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
-        let value = value_within(&value, &place, depth)?;
+        let value = value_within(&value, &place, room)?;
         table.push((key, value));
     }
     Ok(table)
 }
 
 /// A value of a key. NaN and infinities are values too: the scenario's reader says what it thinks of them.
-fn value_within(given: &Bound<'_, PyAny>, at: &str, depth: usize) -> PyResult<Given> {
-    let Some(depth) = depth.checked_sub(1) else {
-        return Err(PyValueError::new_err(format!(
-            "{at}: expected at most {DEPTH_MAX} values inside each other"
-        )));
-    };
+fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
+    let room = room.deeper(at)?;
     // Truth values are numbers in Python, so they come first.
     if let Ok(value) = given.cast::<PyBool>() {
         return Ok(Given::Leaf(Value::Boolean(value.is_true())));
@@ -122,17 +163,22 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, depth: usize) -> PyResult<Gi
         return Ok(Given::Leaf(Value::String(format!("{us}us"))));
     }
     if let Ok(mapping) = given.cast::<PyMapping>() {
-        return Ok(Given::Table(table(mapping, at, depth)?));
+        return Ok(Given::Table(table(mapping, at, room)?));
     }
     // What numpy and its relatives have, single values too.
     if given.hasattr("tolist")? {
-        return value_within(&given.call_method0("tolist")?, at, depth);
+        if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
+            room.less(size, at)?;
+        }
+        return value_within(&given.call_method0("tolist")?, at, room);
     }
     if let Ok(sequence) = given.cast::<PySequence>()
         && !given.is_instance_of::<PyBytes>()
     {
-        let values = (0..sequence.len()?)
-            .map(|n| value_within(&sequence.get_item(n)?, &format!("{at}[{n}]"), depth));
+        let count = sequence.len()?;
+        room.take(count, at)?;
+        let values =
+            (0..count).map(|n| value_within(&sequence.get_item(n)?, &format!("{at}[{n}]"), room));
         return Ok(Given::List(values.collect::<PyResult<_>>()?));
     }
     if given.hasattr("__fspath__")? {

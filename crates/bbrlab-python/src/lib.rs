@@ -57,6 +57,7 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<frame::Chunk>()?;
     module.add_class::<records::RunRecords>()?;
     module.add_class::<records::SweepRecords>()?;
+    module.add_class::<records::Gathering>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
@@ -64,6 +65,5 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::weights, module)?)?;
     module.add_function(wrap_pyfunction!(running::finish, module)?)?;
     module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
-    module.add_function(wrap_pyfunction!(records::gather, module)?)?;
     Ok(())
 }

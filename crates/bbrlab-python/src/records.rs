@@ -1,15 +1,17 @@
 //! The records of runs.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use bbrlab_lab::{
-    Batch, Executed, flow_columns, link_columns, of_series, read_results, read_run,
+    Batch, Executed, Opened, Whole, flow_columns, link_columns, of_series, open_results,
     run_folder_name, write_run,
 };
-use bbrlab_report::{groups, run_table, sweep_table};
-use bbrlab_run::{Column, RunResult, RunSummary, Values};
+use bbrlab_report::{groups, run_html, run_table, sweep_html, sweep_table};
+use bbrlab_run::{
+    QueueSeries, RunResult, RunSummary, Series, TABLES, Transfers, runs_of, tables_of,
+};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
@@ -76,6 +78,45 @@ impl RunRecords {
         run_table(&self.result.summary, width)
     }
 
+    fn html(&self) -> String {
+        run_html(&self.result.summary)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Ran)> {
+        let RunResult { summary, series, queue, transfers } = &self.result;
+        let frame = |columns| Frame::of_parts([columns]);
+        let (tables, times) = py.detach(|| {
+            let tables = frames_of(&[0], std::slice::from_ref(summary))?;
+            let times =
+                [frame(series.columns())?, frame(queue.columns())?, frame(transfers.columns())?];
+            PyResult::Ok((tables, times))
+        })?;
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        Ok((restore, (tables, times, self.toml.clone(), self.folder.clone())))
+    }
+
+    #[staticmethod]
+    fn _restore(
+        py: Python<'_>,
+        tables: Vec<Py<Frame>>,
+        times: [Py<Frame>; 3],
+        toml: String,
+        folder: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        py.detach(|| {
+            let one = runs_in(&tables)?.pop();
+            let (_, summary) = one.ok_or_else(|| PyValueError::new_err("expected a run"))?;
+            let [series, queue, transfers] = times.each_ref().map(|table| table.get().columns());
+            let result = RunResult {
+                summary,
+                series: Series::from_columns(&series).map_err(PyValueError::new_err)?,
+                queue: QueueSeries::from_columns(&queue).map_err(PyValueError::new_err)?,
+                transfers: Transfers::from_columns(&transfers).map_err(PyValueError::new_err)?,
+            };
+            Ok(Self::new(result, toml, folder))
+        })
+    }
+
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let cpu_s = self.result.summary.cpu_s.unwrap_or_default();
         let executed = Executed { result: self.result.clone(), cpu_s, is_complete: true };
@@ -90,13 +131,22 @@ pub(crate) struct SweepRecords {
     numbers: Vec<u64>,
     out: Option<PathBuf>,
     computed: u64,
+    repeated: u64,
     found: u64,
 }
 
 impl SweepRecords {
     pub(crate) fn of_batch(batch: Batch) -> Self {
-        let Batch { runs, numbers, out, computed, found, .. } = batch;
-        Self { runs, numbers, out, computed, found }
+        let Batch { runs, numbers, out, computed, repeated, found, .. } = batch;
+        Self { runs, numbers, out, computed, repeated, found }
+    }
+
+    /// A whole sweep in its folder, of which others have computed so many.
+    pub(crate) fn of_whole(whole: Whole, out: PathBuf, computed: u64, repeated: u64) -> Self {
+        let Whole { complete, runs } = whole;
+        let numbers = (0..complete).collect();
+        let found = complete.saturating_sub(computed);
+        Self { runs, numbers, out: Some(out), computed, repeated, found }
     }
 
     fn at(&self, n: usize) -> PyResult<&RunSummary> {
@@ -109,11 +159,6 @@ impl SweepRecords {
 impl SweepRecords {
     fn __len__(&self) -> usize {
         self.runs.len()
-    }
-
-    #[getter]
-    fn numbers(&self) -> Vec<u64> {
-        self.numbers.clone()
     }
 
     #[getter]
@@ -140,29 +185,33 @@ impl SweepRecords {
         dict(py, self.at(n)?)
     }
 
-    /// The same, of which others have computed so many.
-    fn as_computed(&self, computed: u64) -> Self {
-        let found = (self.runs.len() as u64).saturating_sub(computed);
-        Self {
-            runs: self.runs.clone(),
-            numbers: self.numbers.clone(),
-            out: self.out.clone(),
-            computed,
-            found,
-        }
+    /// How many of the computed ones had been begun before by somebody who was lost.
+    #[getter]
+    fn repeated(&self) -> u64 {
+        self.repeated
     }
 
-    /// The records as an Arrow table for who has asked for these runs: a row for each, its number and its record as JSON.
-    fn packed(&self, py: Python<'_>) -> PyResult<Frame> {
-        let numbers = self.numbers.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
-        let record = |run| serde_json::to_string(run).expect("records of plain values");
-        py.detach(|| {
-            let records = self.runs.iter().map(|run| Cow::Owned(record(run))).collect();
-            Frame::of_parts([vec![
-                Column::new("number", Values::Int(numbers)),
-                Column::new("record", Values::Text(records)),
-            ]])
-        })
+    /// All records as Arrow tables, for who has asked for these runs: see [`Gathering::add`].
+    fn tables(&self, py: Python<'_>) -> PyResult<Vec<Frame>> {
+        py.detach(|| frames_of(&self.numbers, &self.runs))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Swept)> {
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        let counts = (self.computed, self.repeated, self.found);
+        Ok((restore, (self.tables(py)?, self.out.clone(), counts)))
+    }
+
+    #[staticmethod]
+    fn _restore(
+        py: Python<'_>,
+        tables: Vec<Py<Frame>>,
+        out: Option<PathBuf>,
+        counts: (u64, u64, u64),
+    ) -> PyResult<Self> {
+        let (computed, repeated, found) = counts;
+        let (numbers, runs) = py.detach(|| runs_in(&tables))?.into_iter().unzip();
+        Ok(Self { runs, numbers, out, computed, repeated, found })
     }
 
     fn digests(&self) -> Vec<Option<String>> {
@@ -189,38 +238,82 @@ impl SweepRecords {
             runs => sweep_table(runs, width),
         }
     }
+
+    fn html(&self, py: Python<'_>) -> String {
+        py.detach(|| match self.runs.as_slice() {
+            [] => String::new(),
+            [run] => run_html(run),
+            runs => sweep_html(runs),
+        })
+    }
+}
+
+/// What a pickled sweep consists of: tables, folder, and how many runs were computed, repeated and found.
+type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
+
+/// What a pickled run consists of: tables of its record; its series, its queues and its transfers; scenario and folder.
+type Ran = (Vec<Frame>, [Frame; 3], String, Option<PathBuf>);
+
+fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {
+    let tables = tables_of(numbers, runs);
+    tables.into_iter().map(|columns| Frame::of_parts([columns])).collect()
+}
+
+/// The inverse of [`frames_of`].
+fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
+    let columns: Vec<_> = tables.iter().map(|table| table.get().columns()).collect();
+    let tables = columns.try_into().map_err(|tables: Vec<_>| {
+        let (wanted, found) = (TABLES.join(", "), tables.len());
+        PyValueError::new_err(format!("expected the tables {wanted}, found {found} tables"))
+    })?;
+    runs_of(&tables).map_err(PyValueError::new_err)
+}
+
+/// Runs that others compute, as they come in: each once, in the order of their numbers.
+#[pyclass(frozen, module = "bbrlab._bbrlab")]
+pub(crate) struct Gathering {
+    runs: Mutex<BTreeMap<u64, RunSummary>>,
+}
+
+#[pymethods]
+impl Gathering {
+    #[new]
+    fn new() -> Self {
+        Self { runs: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Takes what [`SweepRecords::tables`] has made of some runs.
+    fn add(&self, py: Python<'_>, tables: Vec<Py<Frame>>) -> PyResult<()> {
+        py.detach(|| {
+            let runs = runs_in(&tables)?;
+            self.runs.lock().expect("nobody panics while holding it").extend(runs);
+            Ok(())
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.runs.lock().expect("nobody panics while holding it").len()
+    }
+
+    /// All of them, which are then no longer here.
+    fn records(&self, computed: u64, repeated: u64) -> SweepRecords {
+        let runs = std::mem::take(&mut *self.runs.lock().expect("nobody panics while holding it"));
+        let (numbers, runs) = runs.into_iter().unzip();
+        SweepRecords { runs, numbers, out: None, computed, repeated, found: 0 }
+    }
 }
 
 /// What a folder of results holds: a run or a sweep.
 #[pyfunction]
 pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>> {
-    let failed = |error| raised(py, error);
-    if folder.join("sweep.json").is_file() || !folder.join("run.json").is_file() {
-        let document = py.detach(|| read_results(&folder)).map_err(failed)?;
-        let found = document.runs.len() as u64;
-        let records = SweepRecords {
-            numbers: (0..found).collect(),
-            runs: document.runs,
-            out: Some(folder),
-            computed: 0,
-            found,
-        };
-        return Ok(Py::new(py, records)?.into_any());
+    match py.detach(|| open_results(&folder)).map_err(|error| raised(py, error))? {
+        Opened::Run { result, scenario } => {
+            Ok(Py::new(py, RunRecords::new(*result, scenario, Some(folder)))?.into_any())
+        }
+        Opened::Sweep(document) => {
+            let complete = document.runs.len() as u64;
+            let whole = Whole { complete, runs: document.runs };
+            Ok(Py::new(py, SweepRecords::of_whole(whole, folder, 0, 0))?.into_any())
+        }
     }
-    let result = py.detach(|| read_run(&folder)).map_err(failed)?;
-    let toml = std::fs::read_to_string(folder.join("scenario.toml"))?;
-    Ok(Py::new(py, RunRecords::new(result, toml, Some(folder)))?.into_any())
-}
-
-/// Puts the rows of [`SweepRecords::packed`] together, each run once, in the order of their numbers.
-#[pyfunction]
-pub(crate) fn gather(py: Python<'_>, rows: Vec<(u64, String)>) -> PyResult<SweepRecords> {
-    let computed = rows.len() as u64;
-    let read = || {
-        let rows = rows.iter().map(|(number, record)| Ok((*number, serde_json::from_str(record)?)));
-        rows.collect::<Result<BTreeMap<u64, RunSummary>, serde_json::Error>>()
-    };
-    let runs = py.detach(read).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let (numbers, runs) = runs.into_iter().unzip();
-    Ok(SweepRecords { runs, numbers, out: None, computed, found: 0 })
 }

@@ -7,8 +7,10 @@ use bbrlab_lab::{
     BatchOptions, DEFAULT_LIMIT, LabError, Progress, SummaryOf, check_limit, execute, finish_whole,
     heaviest_first, processors, read_run, run_batch,
 };
+use bbrlab_run::{Column, Values};
 use pyo3::prelude::*;
 
+use crate::frame::Frame;
 use crate::raise::{of_class, raised};
 use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
@@ -80,15 +82,15 @@ pub(crate) fn sweep(
     let jobs = jobs.unwrap_or_else(processors).clamp(1, 4096);
     let failed = |error| raised(py, error);
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    let is_known = |n: &u64| *n < scenario.runs();
+    let only: Option<BTreeSet<u64>> =
+        only.map(|numbers| numbers.into_iter().filter(is_known).collect());
     let estimate = py.detach(|| match &only {
-        Some(only) => scenario.estimate_of(only.iter().copied().filter(|&n| n < scenario.runs())),
+        Some(only) => scenario.estimate_of(only.iter().copied()),
         None => scenario.estimate(),
     });
     check_limit(&estimate, jobs, limit).map_err(failed)?;
     let batch = watched(py, progress.as_ref(), |stop, tell| {
-        let is_known = |n: &u64| *n < scenario.runs();
-        let only: Option<BTreeSet<u64>> =
-            only.map(|numbers| numbers.into_iter().filter(is_known).collect());
         let options = BatchOptions {
             out,
             force,
@@ -103,22 +105,42 @@ pub(crate) fn sweep(
     Ok(SweepRecords::of_batch(batch.map_err(failed)?))
 }
 
-/// The numbers of a scenario's runs with their weights, the heaviest first.
+/// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and `weight`.
 #[pyfunction]
-pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> Vec<(u64, u64)> {
+pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyResult<Frame> {
     let scenario = &scenario.get().inner;
-    py.detach(|| heaviest_first(scenario))
+    py.detach(|| {
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let of_runs = heaviest_first(scenario);
+        let (runs, weights) = of_runs.iter().map(|&(run, of)| (whole(run), whole(of))).unzip();
+        Frame::of_parts([vec![
+            Column::new("run", Values::Int(runs)),
+            Column::new("weight", Values::Int(weights)),
+        ]])
+    })
 }
 
-/// Writes summary and pictures of a sweep if all its runs are complete in its folder; how many are.
+/// The records of a sweep that others have written to a folder, with its summary and pictures.
 #[pyfunction]
-#[pyo3(signature = (scenario, out, *, pictures = true))]
+#[pyo3(signature = (scenario, out, *, pictures, computed, repeated))]
 pub(crate) fn finish(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,
     out: PathBuf,
     pictures: bool,
-) -> PyResult<u64> {
+    computed: u64,
+    repeated: u64,
+) -> PyResult<SweepRecords> {
     let scenario = &scenario.get().inner;
-    py.detach(|| finish_whole(scenario, &out, pictures)).map_err(|error| raised(py, error))
+    let failed = |error| raised(py, error);
+    let whole = py.detach(|| finish_whole(scenario, &out, pictures)).map_err(failed)?;
+    if whole.complete < scenario.runs() {
+        return Err(failed(LabError::Failed(format!(
+            "{}: {} of {} runs are there; the workers write to a folder that this machine does not see",
+            out.display(),
+            whole.complete,
+            scenario.runs()
+        ))));
+    }
+    Ok(SweepRecords::of_whole(whole, out, computed, repeated))
 }
