@@ -21,8 +21,8 @@ use crate::westwood::Westwood;
 use crate::yeah::Yeah;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
-    LostSkb, ParamError, ParamSpec, ParamValue, Params, RateSample, Reno, Vegas, bic, cubic, dctcp,
-    htcp, hybla, illinois, vegas,
+    LostSkb, ParamError, ParamSpec, ParamValue, Params, Plugged, RateSample, Reno, Vegas, bic,
+    cubic, dctcp, htcp, hybla, illinois, vegas,
 };
 
 /// Builds an instance from a table of parameters.
@@ -368,7 +368,7 @@ impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of any built-in algorithm. Which one it is has a place of its own (`repr`), from where the dispatch
+        /// An instance of any algorithm, or of one from outside. Which one it is has a place of its own (`repr`), from where the dispatch
         /// reads it as it is. What is larger than BBRv1 is kept apart, so that every flow has room for BBRv1 and no more.
         #[derive(Clone, Debug)]
         #[repr(u8)]
@@ -485,6 +485,7 @@ dispatch! {
     Htcp(Htcp),
     Bic(Bic),
     Dctcp(Dctcp),
+    Plugged(Plugged),
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub mod linux_int;
 #[cfg(test)]
 mod no_draw;
 mod params;
+mod plugin;
 pub mod reno;
 pub mod scalable;
 pub mod vegas;
@@ -44,6 +45,7 @@ pub use conn::{
 pub use cubic::Cubic;
 pub(crate) use params::ParamTable;
 pub use params::{ParamError, ParamSpec, ParamValue, Params};
+pub use plugin::{Controls, Maker, Place, Plugged};
 pub use reno::Reno;
 pub use vegas::Vegas;
 pub use windowed_filter::WindowedFilter;
@@ -52,6 +54,12 @@ pub use windowed_filter::WindowedFilter;
 pub trait Draw {
     /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
+}
+
+impl<D: Draw + ?Sized> Draw for &mut D {
+    fn below(&mut self, bound: u32) -> u32 {
+        (**self).below(bound)
+    }
 }
 
 /// Which callbacks an algorithm has: the ones that are not null in its `tcp_congestion_ops`.

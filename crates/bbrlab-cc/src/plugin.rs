@@ -1,0 +1,256 @@
+//! The plug-in edge: congestion controls that are not on the list of [`Algorithm`](crate::Algorithm).
+//!
+//! Whoever implements [`CongestionControl`] can put it into a [`Plugged`], which is one variant of [`Cc`](crate::Cc): here, and
+//! nowhere else, a call goes through a table of functions. The algorithms of the list pay nothing for it. A [`Maker`] makes one for
+//! each connection, and a [`Controls`] has the makers of a run by their names.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{
+    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb,
+    Params, RateSample,
+};
+
+/// [`CongestionControl`] without generics, so that a box can hold any.
+trait Erased: fmt::Debug + Send {
+    fn boxed_clone(&self) -> Box<dyn Erased>;
+    fn hooks(&self) -> Hooks;
+    fn init(&mut self, conn: &Conn, draw: &mut dyn Draw) -> Control;
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut dyn Draw) -> Control;
+    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut dyn Draw) -> Control;
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut dyn Draw) -> Control;
+    fn ssthresh(&mut self, conn: &Conn) -> u32;
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32;
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut dyn Draw) -> Control;
+    fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control;
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32;
+    fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control;
+    fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32;
+    fn min_tso_segs(&self, conn: &Conn) -> u32;
+    fn sndbuf_expand(&self) -> u32;
+    fn bw(&self, conn: &Conn) -> u64;
+    fn info(&self, conn: &Conn) -> Info;
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64));
+}
+
+impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
+    fn boxed_clone(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
+    fn hooks(&self) -> Hooks {
+        CongestionControl::hooks(self)
+    }
+
+    fn init(&mut self, conn: &Conn, mut draw: &mut dyn Draw) -> Control {
+        CongestionControl::init(self, conn, &mut draw)
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, mut draw: &mut dyn Draw) -> Control {
+        CongestionControl::cwnd_event(self, conn, event, &mut draw)
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, mut draw: &mut dyn Draw) -> Control {
+        CongestionControl::set_state(self, conn, new, &mut draw)
+    }
+
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, mut draw: &mut dyn Draw) -> Control {
+        CongestionControl::skb_marked_lost(self, conn, skb, &mut draw)
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        CongestionControl::ssthresh(self, conn)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        CongestionControl::undo_cwnd(self, conn)
+    }
+
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, mut draw: &mut dyn Draw) -> Control {
+        CongestionControl::cong_control(self, conn, rs, &mut draw)
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
+        CongestionControl::cong_avoid(self, conn, ack, acked)
+    }
+
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
+        CongestionControl::pkts_acked(self, conn, sample)
+    }
+
+    fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
+        CongestionControl::in_ack_event(self, conn, flags)
+    }
+
+    fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
+        CongestionControl::tso_segs(self, conn, mss_now)
+    }
+
+    fn min_tso_segs(&self, conn: &Conn) -> u32 {
+        CongestionControl::min_tso_segs(self, conn)
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        CongestionControl::sndbuf_expand(self)
+    }
+
+    fn bw(&self, conn: &Conn) -> u64 {
+        CongestionControl::bw(self, conn)
+    }
+
+    fn info(&self, conn: &Conn) -> Info {
+        CongestionControl::info(self, conn)
+    }
+
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        CongestionControl::snapshot(self, field);
+    }
+}
+
+/// An instance of a congestion control from outside the list.
+#[derive(Debug)]
+pub struct Plugged(Box<dyn Erased>);
+
+impl Plugged {
+    /// Any congestion control.
+    pub fn new(cc: impl CongestionControl + Clone + fmt::Debug + Send + 'static) -> Self {
+        Self(Box::new(cc))
+    }
+}
+
+impl Clone for Plugged {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed_clone())
+    }
+}
+
+impl CongestionControl for Plugged {
+    fn hooks(&self) -> Hooks {
+        self.0.hooks()
+    }
+
+    fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
+        self.0.init(conn, draw)
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
+        self.0.cwnd_event(conn, event, draw)
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
+        self.0.set_state(conn, new, draw)
+    }
+
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
+        self.0.skb_marked_lost(conn, skb, draw)
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        self.0.ssthresh(conn)
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        self.0.undo_cwnd(conn)
+    }
+
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        self.0.cong_control(conn, rs, draw)
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
+        self.0.cong_avoid(conn, ack, acked)
+    }
+
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
+        self.0.pkts_acked(conn, sample)
+    }
+
+    fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
+        self.0.in_ack_event(conn, flags)
+    }
+
+    fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
+        self.0.tso_segs(conn, mss_now)
+    }
+
+    fn min_tso_segs(&self, conn: &Conn) -> u32 {
+        self.0.min_tso_segs(conn)
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        self.0.sndbuf_expand()
+    }
+
+    fn bw(&self, conn: &Conn) -> u64 {
+        self.0.bw(conn)
+    }
+
+    fn info(&self, conn: &Conn) -> Info {
+        self.0.info(conn)
+    }
+
+    fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
+        self.0.snapshot(field);
+    }
+}
+
+/// The connection that an instance is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of its flow.
+    pub flow: u32,
+    /// What [`Conn::clock_ns`] shows when the run begins.
+    pub epoch_ns: u64,
+}
+
+/// Makes the instances of a congestion control from outside the list, one for each connection.
+pub trait Maker: fmt::Debug + Send + Sync {
+    /// Which callbacks its instances have.
+    fn hooks(&self) -> Hooks;
+
+    /// An instance. One that cannot be made is told by [`Self::has_failed`]; whatever is returned in its place must be harmless.
+    fn make(&self, params: &Params, place: Place) -> Plugged;
+
+    /// Whether an instance could not be made, or could not answer a call. The run then goes on for a moment with what the
+    /// instances return, and is given up; its owner knows why.
+    fn has_failed(&self) -> bool {
+        false
+    }
+}
+
+/// The congestion controls from outside the list that runs may use, by their names.
+#[derive(Clone, Debug, Default)]
+pub struct Controls(Vec<(String, Arc<dyn Maker>)>);
+
+impl Controls {
+    /// None.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// These.
+    #[must_use]
+    pub fn of(named: Vec<(String, Arc<dyn Maker>)>) -> Self {
+        Self(named)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Maker>> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
+    }
+
+    /// The name of the first that has failed.
+    #[must_use]
+    pub fn failed(&self) -> Option<&str> {
+        self.0.iter().find(|(_, maker)| maker.has_failed()).map(|(name, _)| name.as_str())
+    }
+}
