@@ -8,7 +8,7 @@ use bbrlab_lab::{
     default_out, open_named, part_of, processors, refuse_second_stdin, run_batch,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
-use bbrlab_run::RunsDocument;
+use bbrlab_run::{Controls, RunsDocument};
 use bbrlab_scenario::Scenario;
 
 use crate::args::{RunArgs, Running, Shard};
@@ -112,6 +112,7 @@ fn one(
         pictures: !running.no_pictures,
         summary: if only.is_some() { SummaryOf::Whole } else { SummaryOf::These },
         only,
+        controls: Controls::none(),
         stop: stop.clone(),
     };
     let bar = Bar::new(scenario.name(), running.quiet);

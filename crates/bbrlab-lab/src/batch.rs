@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bbrlab_report::{Picture, sweep_pictures};
-use bbrlab_run::{Run, RunSummary, SweepPoint};
+use bbrlab_run::{Controls, Run, RunSummary, SweepPoint};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write_by};
@@ -48,6 +48,9 @@ pub struct BatchOptions {
     pub only: Option<BTreeSet<u64>>,
     /// What the folder's summary and pictures are of.
     pub summary: SummaryOf,
+    /// The congestion controls from outside that the scenario declares. If it declares any, all runs are computed on the caller's
+    /// thread, one after the other, and anew: what these controls will do, nothing in a folder can tell.
+    pub controls: Controls,
     /// Set when the user asks for an early end.
     pub stop: Stop,
 }
@@ -153,6 +156,7 @@ pub fn run_batch(
     options: &BatchOptions,
     mut watch: impl FnMut(Progress),
 ) -> Result<Batch, LabError> {
+    check_controls(scenario, options)?;
     let is_single = scenario.runs() == 1;
     let mut _used = None;
     if let Some(out) = &options.out {
@@ -219,6 +223,24 @@ pub fn run_batch(
         }
     }
     Ok(batch)
+}
+
+/// That somebody brings the congestion controls from outside, and that a folder can tell them from others.
+fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
+    for outside in scenario.outside() {
+        if options.controls.get(&outside.name).is_none() {
+            return Err(LabError::Usage(format!("{}: {}", scenario.name(), outside.absent())));
+        }
+        if options.out.is_some() && outside.sha256.is_none() {
+            return Err(LabError::Usage(format!(
+                "{}: `controls.{}`: expected a `sha256` of its program for results in a folder, found none: the text of {} cannot be had",
+                scenario.name(),
+                outside.name,
+                outside.source
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The heaviest runs first, dealt in turn, so that all parts take about as long: the runs of part `number` of `parts`, from 1.
@@ -369,32 +391,33 @@ fn all_runs(
     while !left.is_empty() {
         let (elsewhere, their_weight) = (AtomicU64::new(0), AtomicU64::new(0));
         let (before, ours) = (tasks.len() - left.len(), weight_of(&left));
-        let attempts = pool.each_kept(
-            &left,
-            |at| weight(left[at]),
-            |&place, worker| {
-                let computed = one_run(scenario, &tasks[place], options, &claimed, worker)?;
-                if matches!(computed, Computed::Over(Attempt::Elsewhere)) {
-                    elsewhere.fetch_add(1, Ordering::Relaxed);
-                    their_weight.fetch_add(weight(place), Ordering::Relaxed);
-                }
-                Ok(computed)
-            },
-            Computed::keep,
-            |progress| {
-                let theirs = their_weight.load(Ordering::Relaxed);
+        let weight_at = |at: usize| weight(left[at]);
+        let work = |&place: &usize, worker: &Worker<'_>| {
+            let computed = one_run(scenario, &tasks[place], options, &claimed, worker)?;
+            if matches!(computed, Computed::Over(Attempt::Elsewhere)) {
+                elsewhere.fetch_add(1, Ordering::Relaxed);
+                their_weight.fetch_add(weight(place), Ordering::Relaxed);
+            }
+            Ok(computed)
+        };
+        let tell = |progress: Progress| {
+            let theirs = their_weight.load(Ordering::Relaxed);
+            #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+            let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
+            let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
+            watch(Progress {
+                done: before as u64 + done,
+                total: tasks.len() as u64,
                 #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-                let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
-                let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
-                watch(Progress {
-                    done: before as u64 + done,
-                    total: tasks.len() as u64,
-                    #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-                    share: (share / whole as f64).clamp(0.0, 1.0),
-                    outdated: 0,
-                });
-            },
-        )?;
+                share: (share / whole as f64).clamp(0.0, 1.0),
+                outdated: 0,
+            });
+        };
+        let attempts = if scenario.outside().is_empty() {
+            pool.each_kept(&left, weight_at, work, Computed::keep, tell)?
+        } else {
+            pool.each_kept_here(&left, weight_at, work, Computed::keep, tell)?
+        };
         let mut theirs = Vec::new();
         for (&place, attempt) in left.iter().zip(attempts) {
             match attempt {
@@ -455,12 +478,8 @@ fn one_run(
     if let Some(folder) = folder.as_ref().filter(|_| is_single) {
         begin_run(folder, &toml)?;
     }
-    let mut shown = 0.0;
-    let executed = execute(&run, task.packets, worker.stop, |share| {
-        if share >= shown + 0.01 {
-            shown = share;
-            worker.advance(share);
-        }
+    let executed = execute(&run, task.packets, &options.controls, worker.stop, |share| {
+        worker.advance(share);
     });
     let executed =
         executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
@@ -504,6 +523,7 @@ fn found_complete(
     let Some(Some(folder)) = task.folder.get().filter(|_| !options.force) else { return Ok(None) };
     let key = RunKey::of(run);
     match look(folder, &key) {
+        Found::Complete(_) if run.classes.iter().any(|class| class.outside.is_some()) => Ok(None),
         Found::Complete(summary) => {
             Lock::clear(folder)?;
             let summary = Box::new(placed_in(*summary, run));

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use bbrlab_link::{CodelParams, Queue};
-use bbrlab_run::Run;
+use bbrlab_run::{Controls, Run};
 use bbrlab_scenario::Scenario;
 use bbrlab_units::Span;
 use serde::{Deserialize, Serialize};
@@ -257,7 +257,7 @@ impl BenchCase {
         let scenario = self.scenario(duration_ms)?;
         let packets = scenario.estimate_run(0).data_packets;
         let run = self.on_its_way(scenario.run(0));
-        let executed = execute(&run, packets, &Stop::new(), |_| {});
+        let executed = execute(&run, packets, &Controls::none(), &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
         if let Some(out) = out {
             write_run(out, &scenario.run_toml(0), &executed)?;

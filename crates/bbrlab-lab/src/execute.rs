@@ -1,8 +1,8 @@
 //! Simulates one run in slices, so that its progress can be shown and the user can interrupt it. The results
 //! are returned in memory; `run_folder` writes them to files.
 
-use bbrlab_run::{Run, RunResult};
-use bbrlab_sim::{Sim, Status};
+use bbrlab_run::{Controls, Run, RunResult};
+use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
 use bbrlab_units::Time;
 
 use crate::machine::thread_cpu_s;
@@ -22,22 +22,23 @@ pub struct Executed {
     pub is_complete: bool,
 }
 
-/// Simulates a run. `packets` is its expected number of data packets; `watch` is called with the share of the
-/// run that is done.
+/// Simulates a run with the congestion controls from outside that it needs. `packets` is its expected number of data packets;
+/// `watch` is called with the share of the run that is done.
 ///
 /// # Errors
-/// If the simulation rejects the run.
+/// If the simulation rejects the run, or a congestion control from outside has failed.
 ///
 /// # Panics
 /// If an assertion in the simulator fails, which is a bug.
 pub fn execute(
     run: &Run,
     packets: u64,
+    controls: &Controls,
     stop: &Stop,
     mut watch: impl FnMut(f64),
 ) -> Result<Executed, String> {
     let started = thread_cpu_s();
-    let mut sim = Sim::new(run)?;
+    let mut sim = Sim::with_controls(run, LinkMode::VirtualClock, controls)?;
     let slices = (packets / PACKETS_PER_SLICE).clamp(1, 1_000_000);
     let end = run.duration.0;
     let mut is_complete = false;
@@ -45,7 +46,9 @@ pub fn execute(
         // 128 bits: a run may last 10^15 ns, and there are up to 10^6 slices.
         let until = u128::from(end) * u128::from(slice) / u128::from(slices);
         let until = Time(u64::try_from(until).expect("no later than the end"));
-        if sim.advance(until) == Status::Done {
+        let status = sim.advance(until);
+        refuse_failed(controls)?;
+        if status == Status::Done {
             is_complete = true;
             break;
         }

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
+//! | `stepped.rs` | one run in the caller's steps |
 //! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
 //! | `merge.rs` | parts of a sweep put together |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
@@ -55,6 +56,7 @@ mod reproduce;
 mod run_folder;
 #[cfg(test)]
 mod scratch;
+mod stepped;
 mod stop;
 
 pub use atomic_file::write_new;
@@ -92,4 +94,5 @@ pub use reproduce::{
     reproduce, scenario_hashes, select, sensitivity, sensitivity_table, write_replication,
 };
 pub use run_folder::write_run;
+pub use stepped::Stepped;
 pub use stop::Stop;

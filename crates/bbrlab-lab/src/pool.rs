@@ -4,9 +4,12 @@
 //! in the caller's order, whatever the threads do. After a failure or a panic no further piece is begun; a
 //! panic is raised again in the caller's thread.
 //!
+//! Where the work must not leave the caller's thread, it is done there, piece by piece ([`Pool::each_kept_here`]).
+//!
 //! What is left to do of a piece once it is computed may be waiting for the disk. Threads of their own do that
 //! ([`Pool::each_kept`]), several at once: a file system writes what many wait for in one go.
 
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +17,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use crate::stop::Stop;
+
+/// The share of a piece of which its worker tells.
+const SHARE_TOLD: f64 = 0.01;
 
 /// Threads that wait for the disk. So many pieces at most are computed and not yet kept.
 const KEEPERS: usize = 8;
@@ -101,6 +107,36 @@ impl Pool<'_> {
         self.through(KEEPERS, items, weight, work, keep, watch)
     }
 
+    /// The same on this thread, piece by piece in their order; `watch` is called whenever a piece advances.
+    ///
+    /// # Errors
+    /// If a piece fails.
+    pub(crate) fn each_kept_here<T, C, R, E>(
+        self,
+        items: &[T],
+        weight: impl Fn(usize) -> u64,
+        work: impl Fn(&T, &Worker<'_>) -> Result<C, E>,
+        keep: impl Fn(C) -> Result<R, E>,
+        watch: impl FnMut(Progress),
+    ) -> Result<Vec<Option<R>>, E> {
+        let weights: Vec<u64> = (0..items.len()).map(weight).collect();
+        let (so_far, watch) = (RefCell::new(SoFar::new(&weights)), RefCell::new(watch));
+        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        for (place, item) in items.iter().enumerate() {
+            if self.stop.is_requested() {
+                break;
+            }
+            let tell = |share| {
+                so_far.borrow_mut().advance(place, share);
+                watch.borrow_mut()(so_far.borrow().progress());
+            };
+            results[place] = Some(keep(work(item, &Worker { stop: self.stop, tell: &tell })?)?);
+            so_far.borrow_mut().done += 1;
+            tell(1.0);
+        }
+        Ok(results)
+    }
+
     /// Without keepers, the workers keep what they have computed.
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,
@@ -129,7 +165,13 @@ impl Pool<'_> {
                 if stop.is_requested() {
                     break;
                 }
-                let tell = |share| drop(news.send((place, Report::Advanced(share))));
+                let shown = Cell::new(0.0);
+                let tell = |share: f64| {
+                    if share >= shown.get() + SHARE_TOLD {
+                        shown.set(share);
+                        drop(news.send((place, Report::Advanced(share))));
+                    }
+                };
                 let is_heard = match work(&items[place], &Worker { stop: &stop, tell: &tell }) {
                     Ok(piece) if keepers > 0 => hand_over.send((place, piece)).is_ok(),
                     result => end(news, place, result.and_then(&keep)),
@@ -263,6 +305,36 @@ mod tests {
             assert_eq!(doubled(&items, jobs).0, expected, "{jobs} threads");
         }
         assert_eq!(doubled(&[], 2).0, []);
+    }
+
+    #[test]
+    fn work_that_stays_here_is_done_in_order_and_told_as_it_advances() {
+        let stop = Stop::new();
+        let (here, mut heard) = (thread::current().id(), Vec::new());
+        let results = Pool { jobs: 8, stop: &stop }.each_kept_here(
+            &[1, 3, 5],
+            |place| [1, 3, 5][place],
+            |&item, worker| {
+                assert_eq!(thread::current().id(), here);
+                worker.advance(0.5);
+                if item == 3 {
+                    stop.request();
+                }
+                Ok::<_, Infallible>(item)
+            },
+            |item| Ok(2 * item),
+            |progress| heard.push((progress.done, progress.share * 9.0)),
+        );
+        assert_eq!(results.unwrap(), [Some(2), Some(6), None]);
+        assert_eq!(heard, [(0, 0.5), (1, 1.0), (1, 2.5), (2, 4.0)]);
+        let failed = Pool { jobs: 1, stop: &Stop::new() }.each_kept_here(
+            &[1, 2],
+            |_| 1,
+            |&item, _| if item == 1 { Err("the first is damaged") } else { Ok(item) },
+            Ok,
+            |_| {},
+        );
+        assert_eq!(failed.unwrap_err(), "the first is damaged");
     }
 
     #[test]

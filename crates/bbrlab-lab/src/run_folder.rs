@@ -520,7 +520,7 @@ mod tests {
     use crate::picture_files::read_series;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
-    use bbrlab_run::{QueueSeries, RunResult, RunSummary, Series, Transfers};
+    use bbrlab_run::{Controls, QueueSeries, RunResult, RunSummary, Series, Transfers};
     use bbrlab_scenario::Scenario;
     use std::fs;
 
@@ -561,7 +561,8 @@ mod tests {
                     [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nbytes = \"150KB\"\n";
         let scenario = Scenario::parse("memory", "memory", text, None, &[]).unwrap();
         let packets = scenario.estimate_run(0).data_packets;
-        let run = execute(&scenario.run(0), packets, &Stop::new(), |_| {}).unwrap();
+        let run =
+            execute(&scenario.run(0), packets, &Controls::none(), &Stop::new(), |_| {}).unwrap();
         let RunResult { summary, series, queue, transfers } = &run.result;
         assert!(run.is_complete && series.len() > 10 && queue.len() > 100);
         assert_eq!((summary.flows.len(), transfers.bytes.as_slice()), (1, &[150_000][..]));

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use bbrlab_lab::{Stop, execute, write_run};
+use bbrlab_run::Controls;
 use bbrlab_scenario::Scenario;
 
 /// A figure as estimated, as it came, and whether it was told as an upper bound.
@@ -46,7 +47,7 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     let scenario = Scenario::parse(name, "s.toml", text, None, &[])
         .unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"));
     let estimate = scenario.estimate();
-    let executed = execute(&scenario.run(0), 1, &Stop::new(), |_| {}).unwrap();
+    let executed = execute(&scenario.run(0), 1, &Controls::none(), &Stop::new(), |_| {}).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("estimates-{name}"));
     write_run(&folder, &scenario.run_toml(0), &executed).unwrap();
     let disk_bytes = bytes_of(&folder);

@@ -16,7 +16,7 @@ mod statistics;
 mod tables;
 mod traffic;
 
-pub use bbrlab_cc::{Algorithm, ParamSpec, ParamValue};
+pub use bbrlab_cc::{Algorithm, Controls, ParamSpec, ParamValue};
 
 pub use cdf::Cdf;
 pub use column::{Cell, Column, Kind, MaybeKnown, Values};
@@ -24,11 +24,11 @@ pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use metrics::{GroupMetric, Metrics};
 pub use profile::Profile;
 pub use record::{
-    Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupRtt, LimitedBy, LinkSummary,
-    QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument,
-    Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers,
+    ControlFromOutside, Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupRtt, LimitedBy,
+    LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,
+    RunsDocument, Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers,
 };
-pub use run::{Flow, FlowClass, Hop, Run, Sample, Source, SweepPoint};
+pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};
 pub use tables::{TABLES, runs_of, tables_of};
 pub use traffic::{Arrivals, Bursts, Law, Pause, Random, Requests};

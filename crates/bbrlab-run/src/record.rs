@@ -52,6 +52,17 @@ record! {
         links: Vec<LinkSummary>, Result, "", "every link with a rate";
         flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
         flows: Vec<FlowSummary>, Result, "", "every flow";
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside the laboratory that took part; left out of JSON where none did";
+    }
+}
+
+record! {
+    /// A congestion control from outside the laboratory.
+    ControlFromOutside {
+        name: String, Name, "", "its name in the scenario";
+        source: String, Given, "", "where it comes from, such as a Python class with its module";
+        sha256: Option<String>, Given, "hash", "of the text of its program; null if that could not be had";
     }
 }
 

@@ -4,6 +4,8 @@
 //! `left_link`, `path` and `rtt` have been replaced by links and routes. A hundred thousand flows need little memory,
 //! since what the flows of one `[[flows]]` table share is stored once, in their [`FlowClass`].
 
+use std::sync::Arc;
+
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_link::Link;
 use bbrlab_stack::{EcnMode, Stack};
@@ -75,6 +77,8 @@ pub struct FlowClass {
     pub cc: Algorithm,
     /// Its parameters.
     pub cc_params: Params,
+    /// A congestion control from outside in place of `cc`, which then means nothing.
+    pub outside: Option<Arc<Outside>>,
     /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` then means nothing.
     pub is_udp: bool,
     /// Payload bytes of a full segment.
@@ -163,6 +167,30 @@ impl Source {
     }
 }
 
+/// A congestion control that is not the laboratory's, as a scenario declares it. Who runs the scenario has to bring it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Its name in the scenario, which no algorithm has.
+    pub name: String,
+    /// Where it comes from, for people.
+    pub source: String,
+    /// What identifies the text of its program.
+    pub sha256: Option<String>,
+    /// Whether it can answer the marks of a round trip by their share, so that the receiver echoes mark by mark.
+    pub answers_share_of_marks: bool,
+}
+
+impl Outside {
+    /// What is wrong where nobody brings it.
+    #[must_use]
+    pub fn absent(&self) -> String {
+        let Self { name, source, .. } = self;
+        format!(
+            "`controls.{name}`: expected who brings this congestion control ({source}), found nobody; in Python: bbrlab.run(..., controls={{\"{name}\": ...}})"
+        )
+    }
+}
+
 /// A flow. Its number, which is its id, is its index in [`Run::flows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
@@ -177,12 +205,35 @@ pub struct Flow {
 impl FlowClass {
     /// The name of its congestion control, or `udp`.
     #[must_use]
-    pub fn cc_name(&self) -> &'static str {
-        if self.is_udp { "udp" } else { self.cc.name() }
+    pub fn cc_name(&self) -> &str {
+        match &self.outside {
+            Some(outside) => &outside.name,
+            None if self.is_udp => "udp",
+            None => self.cc.name(),
+        }
+    }
+
+    /// Whether its congestion control answers the marks of a round trip by their share.
+    #[must_use]
+    pub fn answers_share_of_marks(&self) -> bool {
+        self.outside.as_ref().map_or_else(
+            || self.cc.answers_share_of_marks(&self.cc_params),
+            |outside| outside.answers_share_of_marks,
+        )
     }
 }
 
 impl Run {
+    /// The congestion controls from outside that take part, each once, by their names.
+    #[must_use]
+    pub fn outside(&self) -> Vec<&Outside> {
+        let mut all: Vec<&Outside> =
+            self.classes.iter().filter_map(|class| class.outside.as_deref()).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all.dedup();
+        all
+    }
+
     /// The class of a flow.
     #[must_use]
     pub fn class(&self, flow: u32) -> &FlowClass {

@@ -1,18 +1,14 @@
 //! `ecn` of a flow: whether it is negotiated, for which kind of route, and with which of the two code points.
 
-use bbrlab_cc::{Algorithm, Params};
 use bbrlab_stack::EcnMode;
 
 use crate::canonical::show_text;
 use crate::document::Value;
+use crate::flow::FlowSpec;
 use crate::key::Given;
 
-/// The mode that is given to a flow with this congestion control.
-pub(crate) fn read_ecn(
-    given: &mut Given<'_, '_>,
-    cc: Algorithm,
-    params: &Params,
-) -> Option<EcnMode> {
+/// The mode that is given to a flow, whose congestion control is known.
+pub(crate) fn read_ecn(given: &mut Given<'_, '_>, flow: &FlowSpec) -> Option<EcnMode> {
     let ecn = match &given.node.value {
         Value::Bool(false) => EcnMode::Off,
         Value::Bool(true) => EcnMode::On,
@@ -23,9 +19,9 @@ pub(crate) fn read_ecn(
             return None;
         }
     };
-    if ecn == EcnMode::L4s && !cc.answers_share_of_marks(params) {
+    if ecn == EcnMode::L4s && !flow.answers_share_of_marks() {
         let title = format!("`{}`: expected a `cc` that answers marks by their share", given.name);
-        let found = format!("found \"l4s\" with `cc = {:?}`", cc.name());
+        let found = format!("found \"l4s\" with `cc = {:?}`", flow.cc_name());
         let help = "`dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`";
         given.reader.problem(given.node.at, title, found, vec![help.to_owned()]);
         return None;

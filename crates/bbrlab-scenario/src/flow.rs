@@ -17,7 +17,7 @@ use crate::quantity::{show_rate, show_span};
 use crate::reader::{Keys, Placed, Reader, found};
 use crate::stack::read_mss;
 use crate::traffic::{self, ArrivalsSpec, ClientSpec};
-use bbrlab_run::{Bursts, Random, Source};
+use bbrlab_run::{Bursts, Outside, Random, Source};
 use bbrlab_stack::EcnMode;
 
 /// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
@@ -29,6 +29,8 @@ pub(crate) struct FlowSpec {
     pub(crate) at: At,
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
+    /// A congestion control from outside instead. Then `cc` means nothing.
+    pub(crate) outside: Option<Arc<Outside>>,
     /// Datagrams instead: `cc = "udp"`. Then `cc` means nothing.
     pub(crate) is_udp: bool,
     pub(crate) name: Option<String>,
@@ -77,6 +79,7 @@ impl Default for FlowSpec {
             at: At::NOWHERE,
             cc: Algorithm::Reno,
             cc_params: Params::new(),
+            outside: None,
             is_udp: false,
             name: None,
             group: None,
@@ -110,9 +113,12 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](#datagrams)",
         |flow: &mut FlowSpec, given| {
             flow.is_udp = is_udp(given.node);
-            set(&mut flow.cc, given.value(read_cc));
+            flow.outside = outside(given.reader, given.node);
+            if flow.outside.is_none() {
+                set(&mut flow.cc, given.value(read_cc));
+            }
         },
-        |flow| show_text(if flow.is_udp { UDP } else { flow.cc.name() }),
+        |flow| show_text(flow.cc_name()),
     )
     .needed("a congestion control such as \"bbr1\""),
     key(
@@ -122,7 +128,11 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "its parameters, such as `{ lambda = 0.125 }`: `bbrlab list algorithms`",
         |flow, given| {
             let cc = given.keys.get("cc").filter(|node| !is_udp(node)).and_then(algorithm);
-            let params = given.value(|reader, node, name| read_cc_params(reader, node, name, cc));
+            let is_outside = flow.outside.is_some();
+            let params = given.value(|reader, node, name| {
+                let params = read_params(reader, node, name)?;
+                if is_outside { Some(params) } else { accepted(reader, node, name, cc?, params) }
+            });
             set(&mut flow.cc_params, params);
         },
         |flow| (!flow.cc_params.is_empty()).then(|| show_params(&flow.cc_params)),
@@ -270,7 +280,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow, given| {
             // For datagrams the key is wrong, whatever it says.
             if !flow.is_udp {
-                let ecn = read_ecn(given, flow.cc, &flow.cc_params);
+                let ecn = read_ecn(given, flow);
                 set(&mut flow.ecn, ecn);
             }
         },
@@ -590,6 +600,23 @@ impl FlowSpec {
         }
     }
 
+    /// The name of its congestion control, or `udp`.
+    pub(crate) fn cc_name(&self) -> &str {
+        match &self.outside {
+            Some(outside) => &outside.name,
+            None if self.is_udp => UDP,
+            None => self.cc.name(),
+        }
+    }
+
+    /// Whether its congestion control answers marks by their share.
+    pub(crate) fn answers_share_of_marks(&self) -> bool {
+        self.outside.as_ref().map_or_else(
+            || self.cc.answers_share_of_marks(&self.cc_params),
+            |outside| outside.answers_share_of_marks,
+        )
+    }
+
     /// The number of flows that may be under way at once.
     pub(crate) fn places(&self) -> u64 {
         self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
@@ -681,6 +708,17 @@ fn algorithm(node: &Node) -> Option<Algorithm> {
     }
 }
 
+/// The congestion control from outside that the scenario declares under this name.
+fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
+    let Value::Text(text) = &node.value else { return None };
+    reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
+}
+
+/// Whether an algorithm, or what stands in the place of one, has this name.
+pub(crate) fn is_cc_name(name: &str) -> bool {
+    name == UDP || Algorithm::from_name(name).is_some()
+}
+
 /// The names of all algorithms.
 pub(crate) fn algorithms() -> Vec<&'static str> {
     Algorithm::ALL.iter().map(|cc| cc.name()).collect()
@@ -690,9 +728,11 @@ fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Algorithm
     if let Some(cc) = algorithm(node) {
         return Some(cc);
     }
+    let controls: Vec<String> = reader.controls.iter().map(|of| of.name.clone()).collect();
+    let names = algorithms().into_iter().chain([UDP]).chain(controls.iter().map(String::as_str));
     let mut help = Vec::new();
     if let Value::Text(text) = &node.value
-        && let Some(right) = nearest(text, algorithms().into_iter().chain([UDP]))
+        && let Some(right) = nearest(text, names)
     {
         help.push(format!("did you mean {right:?}?"));
     }
@@ -700,15 +740,15 @@ fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Algorithm
     reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
     reader
         .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
+    reader.note(if controls.is_empty() {
+        "a control of one's own is named by `controls`: see docs/python.md".to_owned()
+    } else {
+        format!("`controls`: {}", controls.join(", "))
+    });
     None
 }
 
-fn read_cc_params(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    name: &str,
-    cc: Option<Algorithm>,
-) -> Option<Params> {
+fn read_params(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Params> {
     let table = reader.table(node, name, "a table such as { lambda = 0.125 }")?;
     let mut params = Params::new();
     for entry in &table.entries {
@@ -717,9 +757,22 @@ fn read_cc_params(
     }
     // Sorted, since the canonical text has a single order.
     params.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let cc = cc?;
+    Some(params)
+}
+
+/// The parameters, if the algorithm accepts them.
+fn accepted(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    cc: Algorithm,
+    params: Params,
+) -> Option<Params> {
     if let Err(error) = cc.build(&params) {
-        let entry = table.get(&error.name);
+        let entry = match &node.value {
+            Value::Table(table) => table.get(&error.name),
+            _ => None,
+        };
         let known = cc.params().iter().any(|param| param.name == error.name);
         let at = entry.map_or(node.at, |entry| if known { entry.value.at } else { entry.key_at });
         let mut help = Vec::new();

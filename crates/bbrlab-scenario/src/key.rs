@@ -57,6 +57,8 @@ pub(crate) enum Form {
     Table(&'static [Part]),
     /// The same, made from other rows.
     TableOf(fn() -> Vec<Part>),
+    /// Names, each with a table of these.
+    Named(&'static [Part]),
     /// Names with numbers, strings, `true` or `false`.
     Params,
     /// One of several forms.

@@ -5,6 +5,7 @@ mod buffer;
 mod builtin;
 mod canonical;
 mod cdf_file;
+mod controls;
 mod decimal;
 mod demand;
 mod document;

@@ -1,7 +1,9 @@
 //! Reads typed values from the tree. A mistake is recorded, and reading continues, so all mistakes are reported at once.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use bbrlab_run::Outside;
 use bbrlab_units::{BitRate, Bytes, Span};
 
 use crate::decimal::Decimal;
@@ -33,6 +35,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) dir: Option<&'a Path>,
     /// The trace files read so far.
     pub(crate) traces: &'a mut Traces,
+    /// The congestion controls from outside that the scenario declares.
+    pub(crate) controls: Vec<Arc<Outside>>,
 }
 
 /// A table that is being read. It records which keys have been read, to find the unknown ones.
@@ -130,7 +134,7 @@ fn short(key: &str) -> String {
 impl<'a> Reader<'a> {
     /// Relative paths start from `dir`.
     pub(crate) fn new(dir: Option<&'a Path>, traces: &'a mut Traces) -> Self {
-        Self { problems: Vec::new(), dropped: false, dir, traces }
+        Self { problems: Vec::new(), dropped: false, dir, traces, controls: Vec::new() }
     }
 }
 

@@ -165,6 +165,7 @@ impl Form {
             Self::Pair(first, second) => format!("[{}, {}]", first.to_words(), second.to_words()),
             Self::Table(parts) => names_of(parts),
             Self::TableOf(parts) => names_of(&parts()),
+            Self::Named(parts) => format!("`{{ NAME = {{ {} }}, ... }}`", part_names(parts)),
             Self::Params => "a table".to_owned(),
             Self::Any(forms) => {
                 let words: Vec<String> = forms.iter().map(|form| form.to_words()).collect();
@@ -205,6 +206,7 @@ impl Form {
             }),
             Self::Table(parts) => table(parts),
             Self::TableOf(parts) => table(&parts()),
+            Self::Named(parts) => json!({ "type": "object", "additionalProperties": table(parts) }),
             Self::Params => json!({
                 "type": "object",
                 "additionalProperties": { "type": ["number", "string", "boolean"] },
@@ -218,8 +220,12 @@ impl Form {
 }
 
 fn names_of(parts: &[Part]) -> String {
+    format!("`{{ {} }}`", part_names(parts))
+}
+
+fn part_names(parts: &[Part]) -> String {
     let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-    format!("`{{ {} }}`", names.join(", "))
+    names.join(", ")
 }
 
 fn table(parts: &[Part]) -> Value {

@@ -144,7 +144,11 @@ impl<'s> Router<'s> {
             // The default needs all classes.
             group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
-            cc_params: self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
+            cc_params: match &flow.outside {
+                Some(_) => flow.cc_params.clone(),
+                None => self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
+            },
+            outside: flow.outside.clone(),
             mss,
             is_udp: flow.is_udp,
             ecn: flow.ecn,

@@ -21,7 +21,7 @@ use crate::stack::STACK_KEYS;
 use crate::sweep::{Setting, Sweep};
 use crate::traces::Traces;
 use crate::whole;
-use bbrlab_run::{Run, SweepPoint};
+use bbrlab_run::{Outside, Run, SweepPoint};
 
 /// The largest scenario file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -57,6 +57,7 @@ pub struct Scenario {
     traces: Traces,
     seed: u64,
     repeat: u64,
+    outside: Vec<Arc<Outside>>,
     hash: String,
     /// The place in a sweep that a run of it alone keeps.
     place: SweepPoint,
@@ -161,20 +162,7 @@ impl Scenario {
         dir: Option<&Path>,
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
-        if text.len() as u64 > bytes_max {
-            let found = format!("found {} bytes", text.len());
-            let title = format!("expected a scenario of at most {bytes_max} bytes");
-            return Err(ScenarioError::of_file(origin, title, found).into());
-        }
-        if text.trim().is_empty() {
-            let found = "found an empty file";
-            return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
-        }
-        if let Some(at) = text.find('\0') {
-            let line = 1 + text[..at].bytes().filter(|&b| b == b'\n').count();
-            let found = format!("found a binary file: a zero byte on line {line}");
-            return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
-        }
+        check_text(bytes_max, origin, text)?;
         let mut sources = vec![Source { name: origin.to_owned(), text: text.to_owned() }];
         let mut tree = document::parse(&sources[0], 0)?;
         let mut traces = Traces::default();
@@ -216,6 +204,7 @@ impl Scenario {
             traces: Traces::default(),
             seed: 1,
             repeat: 1,
+            outside: Vec::new(),
             hash: String::new(),
             place: SweepPoint::new(),
         };
@@ -232,6 +221,7 @@ impl Scenario {
             if point == 0 {
                 (scenario.title, scenario.seed, scenario.repeat) =
                     (spec.title.clone(), spec.seed, spec.repeat);
+                scenario.outside.clone_from(&spec.controls);
                 if scenario.sweep.points().saturating_mul(spec.repeat) > RUNS_MAX {
                     let at = scenario
                         .tree
@@ -281,6 +271,12 @@ impl Scenario {
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// The congestion controls from outside that it declares.
+    #[must_use]
+    pub fn outside(&self) -> &[Arc<Outside>] {
+        &self.outside
     }
 
     /// The number of points of the sweep; 1 without a sweep.
@@ -432,6 +428,25 @@ impl Scenario {
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
     }
+}
+
+/// That a text may be a scenario.
+fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioErrors> {
+    if text.len() as u64 > bytes_max {
+        let found = format!("found {} bytes", text.len());
+        let title = format!("expected a scenario of at most {bytes_max} bytes");
+        return Err(ScenarioError::of_file(origin, title, found).into());
+    }
+    if text.trim().is_empty() {
+        let found = "found an empty file";
+        return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
+    }
+    if let Some(at) = text.find('\0') {
+        let line = 1 + text[..at].bytes().filter(|&b| b == b'\n').count();
+        let found = format!("found a binary file: a zero byte on line {line}");
+        return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
+    }
+    Ok(())
 }
 
 /// Where the sweep begins.

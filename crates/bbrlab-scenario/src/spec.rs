@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bbrlab_units::{NS_PER_S, Span};
 
 use crate::canonical::{Writer, sha256, show_text, toml_string};
+use crate::controls::{OUTSIDE_PARTS, read_controls, show_controls};
 use crate::document::{At, Node, Table, Value};
 use crate::flow::{FLOWS_MAX, FlowSpec};
 use crate::key::{Form, Key, key, name_of, names, read_keys, set, write_keys};
@@ -16,7 +17,7 @@ use crate::profile::ProfileValues;
 use crate::quantity::show_span;
 use crate::reader::{Keys, Reader};
 use crate::stack::StackSpec;
-use bbrlab_run::{Profile, Sample};
+use bbrlab_run::{Outside, Profile, Sample};
 
 /// The most runs that `repeat` may ask for.
 const REPEAT_MAX: u64 = 1_000_000;
@@ -43,6 +44,8 @@ pub(crate) struct Spec {
     pub(crate) access: AccessSpec,
     pub(crate) links: Vec<(String, LinkSpec)>,
     pub(crate) flows: Vec<FlowSpec>,
+    /// The congestion controls from outside.
+    pub(crate) controls: Vec<Arc<Outside>>,
     /// The values of the profile.
     pub(crate) of_profile: Arc<ProfileValues>,
 }
@@ -60,6 +63,7 @@ impl Default for Spec {
             access: AccessSpec::default(),
             links: Vec::new(),
             flows: Vec::new(),
+            controls: Vec::new(),
             of_profile: Arc::default(),
         }
     }
@@ -126,6 +130,18 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         },
     )
     .without("`\"10ms\"`, but with more than 1,000 flows no series of single flows"),
+    key(
+        "controls",
+        "0.2.0",
+        Form::Named(OUTSIDE_PARTS),
+        "names for `cc` that are no algorithm's: [congestion controls of one's own](python.md#a-control-of-ones-own), which \
+         whoever runs the scenario brings. Python writes this table",
+        |spec: &mut Spec, given| {
+            spec.controls = given.value(read_controls).unwrap_or_default();
+            given.reader.controls.clone_from(&spec.controls);
+        },
+        |spec| show_controls(spec.controls.iter().filter(|of| spec.uses(of))),
+    ),
 ];
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
@@ -243,6 +259,11 @@ impl Spec {
         let named =
             named.map(|(index, (name, link))| (name.as_str(), format!("links[{index}]"), link));
         dumbbell.chain(named)
+    }
+
+    /// Whether a flow has this congestion control from outside.
+    fn uses(&self, outside: &Outside) -> bool {
+        self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
     /// How often series are sampled.

@@ -13,12 +13,13 @@ use crate::sweep::{Setting, Sweep};
 use crate::traces::Traces;
 
 /// The order of the top level; tables after values, as TOML requires.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 11] = [
     "title",
     "duration",
     "seed",
     "repeat",
     "sample",
+    "controls",
     "stack",
     "bottleneck",
     "access",

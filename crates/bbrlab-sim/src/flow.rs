@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bbrlab_cc::{Algorithm, CongestionControl as _, PacingStatus, Params};
+use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Maker, PacingStatus, Params, Place};
 use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
 use bbrlab_run::{Bursts, Flow as FlowSpec, FlowClass, Source};
 use bbrlab_stack::TcpOptions;
@@ -21,6 +21,8 @@ use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
+    /// Who makes the instances of a congestion control from outside, in place of `cc`.
+    pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
@@ -35,8 +37,15 @@ pub(crate) struct ClassSetup {
 }
 
 impl ClassSetup {
-    fn sender(&self) -> Sender {
-        let cc = self.cc.build(&self.cc_params).expect("the scenario's parameters were checked");
+    /// The sender of a connection of this flow.
+    fn sender(&self, flow: FlowId) -> Sender {
+        let cc = match &self.maker {
+            Some(maker) => {
+                let place = Place { flow: flow.0, epoch_ns: wire::host_time(Time::ZERO).0 };
+                Cc::Plugged(maker.make(&self.cc_params, place))
+            }
+            None => self.cc.build(&self.cc_params).expect("the scenario's parameters were checked"),
+        };
         Sender::new(Arc::clone(&self.sender), cc)
     }
 }
@@ -175,7 +184,7 @@ impl Flow {
             may_end: app::transfers(&setup.source) > 0,
         };
         Self {
-            sender: setup.sender(),
+            sender: setup.sender(FlowId(id)),
             receiver: Receiver::new(Arc::clone(&setup.receiver)),
             receiver_end: endpoint(Side::Receiver),
             sender_end: SenderEnd {
@@ -737,7 +746,7 @@ impl Flow {
             self.sender_end.endpoint.first_packet = first_packet;
             self.receiver_end.first_packet = first_packet;
             self.sender_end.idle_pacing = Time::NEVER;
-            self.sender = setup.sender();
+            self.sender = setup.sender(self.id());
             self.receiver = Receiver::new(Arc::clone(&setup.receiver));
             for side in [Side::Sender, Side::Receiver] {
                 for timer in 0..TimerId::COUNT {

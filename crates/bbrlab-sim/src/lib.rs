@@ -40,7 +40,7 @@ mod world;
 
 pub use bbrlab_net::LinkMode;
 
-use bbrlab_cc::{CongestionControl as _, Conn};
+use bbrlab_cc::{CongestionControl as _, Conn, Controls};
 use bbrlab_net::{FlowId, LinkStats, Network};
 use bbrlab_run::{Run, Sample};
 use bbrlab_run::{RunResult, TransferRow, Transfers};
@@ -96,10 +96,21 @@ impl Sim {
     /// # Panics
     /// With more than 2^24 flows, which a checked scenario does not have.
     pub fn with_links(run: &Run, mode: LinkMode) -> Result<Self, String> {
+        Self::with_controls(run, mode, &Controls::none())
+    }
+
+    /// The same with congestion controls from outside, for the flows that ask for them.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and if one is not among `controls` or fails at once.
+    ///
+    /// # Panics
+    /// As [`Self::with_links`].
+    pub fn with_controls(run: &Run, mode: LinkMode, controls: &Controls) -> Result<Self, String> {
         let setups = run
             .classes
             .iter()
-            .map(|class| setup::class(run, class))
+            .map(|class| setup::class(run, class, controls))
             .collect::<Result<Vec<_>, String>>()?;
         let wired = wiring::wire(run, mode);
         let mut net = wired.net;
@@ -129,6 +140,7 @@ impl Sim {
             };
             flows.push(Flow::new((run.seed, id), spec, &setups[spec.class as usize], meter));
         }
+        refuse_failed(controls)?;
         let is_per_ack = run.sample == Sample::Ack && run.flow_series;
         Ok(Self {
             net,
@@ -241,6 +253,17 @@ impl Sim {
             queue: self.sampler.queue,
             transfers: transfers(&self.run, &self.world),
         }
+    }
+}
+
+/// That no congestion control from outside has failed.
+///
+/// # Errors
+/// If one has, with its name; its owner knows why.
+pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
+    match controls.failed() {
+        Some(name) => Err(format!("the congestion control `{name}` from outside has failed")),
+        None => Ok(()),
     }
 }
 

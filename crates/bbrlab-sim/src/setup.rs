@@ -1,6 +1,8 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
-use bbrlab_cc::{Algorithm, CongestionControl as _};
+use bbrlab_cc::{Algorithm, CongestionControl as _, Controls};
+use std::sync::Arc;
+
 use bbrlab_run::{FlowClass, Run};
 use bbrlab_stack::{EcnMode, RateSwitches, Stack};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
@@ -13,15 +15,28 @@ use crate::wiring;
 /// The settings of a class of flows.
 ///
 /// # Errors
-/// If the congestion control refuses its parameters; a checked scenario does not get here.
-pub(crate) fn class(run: &Run, class: &FlowClass) -> Result<ClassSetup, String> {
-    let cc = class.cc.build(&class.cc_params).map_err(|error| error.to_string())?;
-    let hooks = cc.hooks();
+/// If the congestion control refuses its parameters, with which a checked scenario does not get here, or is from outside and not
+/// among `controls`.
+pub(crate) fn class(
+    run: &Run,
+    class: &FlowClass,
+    controls: &Controls,
+) -> Result<ClassSetup, String> {
+    let maker = class
+        .outside
+        .as_ref()
+        .map(|outside| controls.get(&outside.name).map(Arc::clone).ok_or_else(|| outside.absent()));
+    let maker = maker.transpose()?;
+    let hooks = match &maker {
+        Some(maker) => maker.hooks(),
+        None => class.cc.build(&class.cc_params).map_err(|error| error.to_string())?.hooks(),
+    };
     let stack = &run.stack;
     let tick = Tick::new(stack.hz, 0, Span::ZERO);
     Ok(ClassSetup {
         cc: class.cc,
         cc_params: class.cc_params.clone(),
+        maker,
         sender: sender(stack, class, tick).into(),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
@@ -48,10 +63,11 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
 /// How the receiving host echoes marks: mark by mark if its congestion control, the same as the sender's, asks for it.
 /// Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
-    let is_on_route = class.cc != Algorithm::Bbr3 || class.ecn.is_low_latency();
+    let is_bbr3 = class.outside.is_none() && class.cc == Algorithm::Bbr3;
+    let is_on_route = !is_bbr3 || class.ecn.is_low_latency();
     if class.ecn == EcnMode::Off {
         EcnEcho::Off
-    } else if is_on_route && class.cc.answers_share_of_marks(&class.cc_params) {
+    } else if is_on_route && class.answers_share_of_marks() {
         EcnEcho::Dctcp { on_acks: if needs_ecn { class.ecn.ect() } else { Ecn::NotEct } }
     } else {
         EcnEcho::Classic

@@ -9,10 +9,9 @@
 )]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
-use bbrlab_run::Run;
 use bbrlab_run::{
-    Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, QueueDelay, QueuePackets, Rtt,
-    RunSummary, Sojourn, Srtt, TinSummary, jain,
+    ControlFromOutside, Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, Outside,
+    QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -85,10 +84,19 @@ pub(crate) fn summarise(
         links,
         flow_groups: groups::summarise(run, world, losses),
         flows: flow_summaries,
+        controls: run.outside().into_iter().map(from_outside).collect(),
         ..RunSummary::default()
     };
     summary.derive();
     summary
+}
+
+fn from_outside(outside: &Outside) -> ControlFromOutside {
+    ControlFromOutside {
+        name: outside.name.clone(),
+        source: outside.source.clone(),
+        sha256: outside.sha256.clone(),
+    }
 }
 
 /// The names of flows, asked in order.

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
-use bbrlab_run::Run;
+use bbrlab_run::{Controls, Run};
 use bbrlab_scenario::{BUILTINS, Scenario, ScenarioErrors, nearest};
 
 pub use self::by_hand::ByHand;
@@ -321,6 +321,7 @@ fn run_scenario(
         pictures: options.pictures,
         only: Some(only),
         summary: SummaryOf::These,
+        controls: Controls::none(),
         stop: options.stop.clone(),
     };
     let batch = run_batch(&scenario, &batch_options, watch)?;

@@ -29,7 +29,7 @@ pub(super) fn is_repeated(scenario: &str, run: &Run) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use bbrlab_run::Run;
+    use bbrlab_run::{Controls, Run};
     use bbrlab_scenario::Scenario;
     use bbrlab_units::Span;
 
@@ -49,7 +49,7 @@ mod tests {
         let (left_out, kept): (Vec<_>, Vec<_>) = runs.iter().partition(|run| is_repeated(id, run));
         assert_eq!((left_out.len(), kept.len()), (105, 147));
         let delivered = |run| {
-            let done = execute(run, 1, &Stop::new(), |_| {}).unwrap();
+            let done = execute(run, 1, &Controls::none(), &Stop::new(), |_| {}).unwrap();
             let flows = done.result.summary.flows;
             flows.iter().map(|flow| flow.goodput_mbps.unwrap_or(0.0)).collect::<Vec<_>>()
         };

@@ -1,0 +1,44 @@
+//! One run in steps that the caller chooses, for who looks at it, or changes something, in between.
+
+use bbrlab_run::{Controls, Run, RunResult};
+use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
+use bbrlab_units::Time;
+
+/// A run in progress.
+#[derive(Debug)]
+pub struct Stepped {
+    sim: Sim,
+    controls: Controls,
+}
+
+impl Stepped {
+    /// A run at time zero, with the congestion controls from outside that it needs.
+    ///
+    /// # Errors
+    /// If the simulation rejects the run, or a congestion control from outside has failed.
+    pub fn new(run: &Run, controls: Controls) -> Result<Self, String> {
+        Ok(Self { sim: Sim::with_controls(run, LinkMode::VirtualClock, &controls)?, controls })
+    }
+
+    /// Runs every event up to and including this time in nanoseconds, or to the end of the run; whether that is reached.
+    ///
+    /// # Errors
+    /// If a congestion control from outside has failed.
+    ///
+    /// # Panics
+    /// If an assertion in the simulator fails, which is a bug.
+    pub fn advance(&mut self, until_ns: u64) -> Result<bool, String> {
+        let status = self.sim.advance(Time(until_ns));
+        refuse_failed(&self.controls)?;
+        Ok(status == Status::Done)
+    }
+
+    /// The results up to now.
+    ///
+    /// # Panics
+    /// As [`Self::advance`].
+    #[must_use]
+    pub fn finish(self) -> RunResult {
+        self.sim.finish()
+    }
+}
