@@ -8,15 +8,28 @@
 
 from ._bbrlab import COMMIT as __commit__
 from ._bbrlab import VERSION as __version__
-from ._bbrlab import Scenario
-from ._errors import Error, Mistake, RunError, ScenarioError, UsageError
+from ._bbrlab import AckSample, Conn, Control, Draw, LostSkb, RateSample, Scenario
+from ._control import CaState, CongestionControl, CwndEvent, Info, PacingStatus
+from ._errors import ControlError, Error, Mistake, RunError, ScenarioError, UsageError
 from ._results import Result, Results, open
 from ._run import algorithms, compare, reproduce, run, sweep, validate_golden
 from ._table import Table
 
 __all__ = [
+    "AckSample",
+    "CaState",
+    "CongestionControl",
+    "Conn",
+    "Control",
+    "ControlError",
+    "CwndEvent",
+    "Draw",
     "Error",
+    "Info",
+    "LostSkb",
     "Mistake",
+    "PacingStatus",
+    "RateSample",
     "Result",
     "Results",
     "RunError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-__all__ = ["Error", "Mistake", "RunError", "ScenarioError", "UsageError"]
+__all__ = ["ControlError", "Error", "Mistake", "RunError", "ScenarioError", "UsageError"]
 
 
 class Mistake(TypedDict):
@@ -83,3 +83,39 @@ class ScenarioError(UsageError):
 
 class RunError(Error, RuntimeError):
     """A run, or the writing of its files, failed."""
+
+
+class ControlError(RunError):
+    """A congestion control of one's own raised an exception, which is the cause of this one; the run was ended.
+
+    >>> import bbrlab as bl
+    >>> class Broken(bl.CongestionControl):
+    ...     def cong_avoid(self, conn, ack, acked):
+    ...         conn.ctl.cwnd = 1.5
+    >>> try:
+    ...     bl.run("examples.dumbbell", {"flows.cc": Broken})
+    ... except bl.ControlError as error:
+    ...     print(error.control, error.flow, error.event, error.time_s)
+    ...     print(error.__cause__)
+    Broken 0 cong_avoid 0.063665216
+    ctl.cwnd: expected packets from 1 to 1073741824, found 1.5 of type float; int(...) makes a whole number
+    """
+
+    control: str
+    """Its name in the scenario."""
+    flow: int
+    """The flow that it controlled."""
+    event: str
+    """The method; `__init__` if it could not be made."""
+    time_s: float | None
+    """The simulated time; None where no event was under way."""
+
+    def __init__(self, text: str, control: str, flow: int, event: str, time_s: float | None) -> None:
+        super().__init__(text, control, flow, event, time_s)
+        self.control = control
+        self.flow = flow
+        self.event = event
+        self.time_s = time_s
+
+    def __str__(self) -> str:
+        return str(self.args[0])

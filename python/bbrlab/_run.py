@@ -10,15 +10,19 @@ from typing import Any
 
 from . import _bbrlab
 from ._bbrlab import Scenario
+from ._control import CongestionControl
 from ._errors import UsageError
 from ._progress import shown
 from ._results import Result, Results
 from ._spread import Submits, Takes, spread
 
-__all__ = ["Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
+__all__ = ["Controls", "Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
 
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 """What stands for a scenario: a file, the id of a built-in one, a dict, or a scenario itself."""
+
+Controls = Mapping[str, type[CongestionControl]]
+"""Classes of congestion controls by the names that stand for them in a scenario."""
 
 Progress = bool | None | Callable[[int, int, float], object]
 """Whether to show progress (None: on a terminal and in a notebook), or what is called with the runs done, all runs and the
@@ -34,6 +38,7 @@ def run(
     scenario: Given,
     set: Mapping[str, Any] | Sequence[str] | None = None,
     *,
+    controls: Controls | None = None,
     seed: int | None = None,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -46,6 +51,8 @@ def run(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys in place of the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
+        controls: Congestion controls of one's own, classes by the names that stand for them in the scenario. A class may also stand
+            in the place of a name, as in `{"flows.cc": MyControl}`.
         seed: The seed in place of the scenario's.
         out: A folder for the files that the command line writes. Without one nothing is written.
         force: Whether to compute what is complete in the folder again, and to write over another run.
@@ -56,6 +63,7 @@ def run(
     Raises:
         ScenarioError: If the scenario is wrong, or has more than one run.
         UsageError: If it is more work than the limit, or the folder holds something else.
+        ControlError: If a congestion control of one's own raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C.
 
@@ -63,7 +71,7 @@ def run(
     >>> bl.run("examples.dumbbell", {"flows.cc": "cubic"}).flows["cc"].tolist()
     ['cubic']
     """
-    checked = _scenario(scenario, set, seed)
+    checked = _scenario(scenario, set, seed, controls)
     with shown(checked.name, progress) as tell:
         records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
     return Result(records)
@@ -75,6 +83,7 @@ def sweep(
     *,
     seeds: int | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    controls: Controls | None = None,
     seed: int | None = None,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -93,6 +102,9 @@ def sweep(
             scenario sweeps, and none is set as well.
         seeds: Runs per point, each with a seed of its own.
         set: Values of keys in place of the scenario's.
+        controls: Congestion controls of one's own, classes by their names. A sweep with any is computed here one run after the other, since
+            the interpreter does one thing at a time, and anew, whatever lies in the folder. With an executor of processes the classes
+            have to be such as pickle can hand over.
         seed: The first seed.
         out: A folder, in which each run gets its own. A run that lies whole in it is not computed again.
         force: Whether to compute complete runs again.
@@ -107,6 +119,7 @@ def sweep(
     Raises:
         ScenarioError: If the scenario is wrong at any point.
         UsageError: If it is more work than the limit, or the folder holds something else.
+        ControlError: If a congestion control of one's own raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C; with `out`, what was complete stays there, and the same call goes on from it.
 
@@ -115,7 +128,7 @@ def sweep(
     >>> rs.flows["bottleneck.buffer_bdp"].tolist()
     [0.5, 8.0]
     """
-    checked = _scenario(scenario, set, seed, over, seeds)
+    checked = _scenario(scenario, set, seed, controls, over, seeds)
     with shown(checked.name, progress) as tell:
         if executor is not None:
             spread_over = spread(
@@ -214,6 +227,7 @@ def _scenario(
     given: Given,
     set: Mapping[str, Any] | Sequence[str] | None,
     seed: int | None,
+    controls: Controls | None,
     over: Mapping[str, Any] | None = None,
     seeds: int | None = None,
 ) -> Scenario:
@@ -225,9 +239,9 @@ def _scenario(
         sets.append({f"sweep.{key}": values for key, values in over.items()})
     if seeds is not None:
         sets.append({"repeat": seeds})
-    if isinstance(given, Scenario) and not any(sets):
+    if isinstance(given, Scenario) and not any(sets) and not controls:
         return given
-    return Scenario(given, sets)
+    return Scenario(given, sets, controls=controls)
 
 
 def _packets(limit: float | None) -> int | None:

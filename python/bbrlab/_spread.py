@@ -7,13 +7,17 @@ nobody has to know what the worker had done: what lies whole in the folder is fo
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
+from multiprocessing.pool import Pool
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from . import _bbrlab
 from ._bbrlab import Frame, Gathering, Scenario, SweepRecords
+from ._control import CongestionControl
 from ._errors import Error, RunError, UsageError
 
 __all__ = ["Submits", "Takes", "spread"]
@@ -73,6 +77,10 @@ class Outcome(NamedTuple):
     """Their records as Arrow tables, if they were not written to a folder."""
 
 
+Named = tuple[tuple[str, type[CongestionControl]], ...]
+"""Congestion controls of one's own."""
+
+
 def spread(
     scenario: Scenario,
     executor: Submits | Takes,
@@ -88,14 +96,15 @@ def spread(
         kind = type(executor).__name__
         raise TypeError(f"executor: expected a concurrent.futures.Executor, or a pool with apply_async, found {executor!r} of type {kind}")
     folder = None if out is None else os.path.abspath(out)
-    text = scenario.to_toml()
+    _check_controls(scenario, executor)
+    text, controls = scenario.to_toml(), tuple(scenario.controls.items())
     waiting, total = _pieces(_bbrlab.weights(scenario))
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
 
     def give(piece: Piece) -> None:
-        task = (compute, _origin(), scenario.name, text, piece.runs, folder, force, limit)
+        task = (compute, _origin(), scenario.name, text, controls, piece.runs, folder, force, limit)
         try:
             if isinstance(executor, Submits):
                 future = executor.submit(*task)
@@ -160,7 +169,14 @@ def spread(
 
 
 def compute(
-    origin: str, name: str, text: str, runs: tuple[int, ...], folder: str | None, force: bool, limit: int | None
+    origin: str,
+    name: str,
+    text: str,
+    controls: Named,
+    runs: tuple[int, ...],
+    folder: str | None,
+    force: bool,
+    limit: int | None,
 ) -> Outcome:
     """Computes runs of a scenario, on a worker.
 
@@ -170,7 +186,7 @@ def compute(
     if origin != _origin():
         raise UsageError(f"expected workers with bbrlab {origin}, found one with {_origin()}")
     records = _bbrlab.sweep(
-        _restored(name, text), only=runs, out=folder, force=force, pictures=False, jobs=1, limit=limit
+        _restored(name, text, controls), only=runs, out=folder, force=force, pictures=False, jobs=1, limit=limit
     )
     return Outcome(records.computed, records.repeated, records.tables() if folder is None else None)
 
@@ -180,9 +196,23 @@ def _origin() -> str:
 
 
 @lru_cache(maxsize=8)
-def _restored(name: str, text: str) -> Scenario:
+def _restored(name: str, text: str, controls: Named) -> Scenario:
     """A worker reads a scenario once, not for every piece."""
-    return Scenario._restore(name, text)
+    return Scenario._restore(name, text, dict(controls))
+
+
+def _check_controls(scenario: Scenario, executor: object) -> None:
+    """That workers who are given pickles can be given the congestion controls. Dask and Ray have ways of their own."""
+    if not isinstance(executor, (ProcessPoolExecutor, Pool)):
+        return
+    for name, control in scenario.controls.items():
+        try:
+            pickle.dumps(control)
+        except Exception as error:
+            raise UsageError(
+                f"control {name!r}: expected a class that other processes can import, found {control!r}: {error}; "
+                "define it in a module of its own"
+            ) from error
 
 
 def _pieces(weights: Frame) -> tuple[Iterator[Piece], int]:

@@ -23,7 +23,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("lab", &["sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("cli", &["lab", "run", "scenario", "report"]),
-    ("python", &["cli", "lab", "run", "scenario", "report"]),
+    ("python", &["cc", "cli", "lab", "run", "scenario", "report"]),
 ];
 
 /// Compares every manifest under `crates/`, and the table in CONTRIBUTING.md, with the map.

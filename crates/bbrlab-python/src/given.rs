@@ -1,11 +1,14 @@
 //! Python's values as TOML: what a scenario is given as keywords or a dict, and the values of single keys.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyFloat, PyInt, PyMapping, PySequence, PyString};
 use toml::Value;
+
+use crate::control::{Class, Classes};
 
 /// Values deeper inside each other are a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
@@ -13,11 +16,12 @@ const DEPTH_MAX: usize = 16;
 /// More values at once are more than any scenario has points: `range(10**9)` is refused before it is a list.
 const VALUES_MAX: usize = 1_000_000;
 
-/// What may still be given.
+/// What may still be given, and the classes of congestion controls so far.
 #[derive(Clone, Copy)]
 struct Room<'a> {
     depth: usize,
     values: &'a Cell<usize>,
+    classes: &'a RefCell<Classes>,
 }
 
 impl Room<'_> {
@@ -47,9 +51,12 @@ impl Room<'_> {
     }
 }
 
-/// Room for all.
-fn within<T>(take: impl FnOnce(Room<'_>) -> PyResult<T>) -> PyResult<T> {
-    take(Room { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX) })
+/// Room for all. Classes are left in `classes`.
+fn within<T>(classes: &mut Classes, take: impl FnOnce(Room<'_>) -> PyResult<T>) -> PyResult<T> {
+    let found = RefCell::new(std::mem::take(classes));
+    let taken = take(Room { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
+    *classes = found.into_inner();
+    taken
 }
 
 /// What Python gives, in its order.
@@ -59,10 +66,21 @@ enum Given {
     Table(Vec<(String, Given)>),
 }
 
-/// A scenario as the text of a file: a section for each table, and a line for each key.
-pub(crate) fn document(given: &Bound<'_, PyMapping>) -> PyResult<String> {
+/// The table of a scenario that declares congestion controls from outside.
+const CONTROLS: &str = "controls";
+
+/// A scenario as the text of a file: a section for each table, and a line for each key. Classes of congestion controls are left in
+/// `classes`.
+pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
-    for (key, value) in within(|room| table(given, "", room))? {
+    let mut declared = Vec::new();
+    for (key, value) in within(classes, |room| table(given, "", room))? {
+        if key == CONTROLS
+            && let Given::Table(keys) = value
+        {
+            declared = keys;
+            continue;
+        }
         let name = quoted(&key);
         match value {
             Given::Table(keys) => section(&mut sections, &format!("[{name}]"), &keys),
@@ -78,7 +96,40 @@ pub(crate) fn document(given: &Bound<'_, PyMapping>) -> PyResult<String> {
             value => lines.push_str(&format!("{name} = {}\n", inline(&value))),
         }
     }
+    declared.retain(|(name, _)| classes.iter().all(|(other, _)| other != name));
+    if !declared.is_empty() || !classes.is_empty() {
+        section(&mut sections, &format!("[{CONTROLS}]"), &declared);
+        for (name, class) in classes.iter() {
+            sections.push_str(&format!("{} = {}\n", quoted(name), class.declaration()));
+        }
+    }
     Ok(lines + &sections)
+}
+
+/// What `--set` says to declare these classes.
+pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
+    classes.iter().map(|(name, class)| format!("{CONTROLS}.{name}={}", class.declaration()))
+}
+
+/// The classes of a mapping from names.
+pub(crate) fn named_classes(given: &Bound<'_, PyMapping>) -> PyResult<Classes> {
+    let mut classes = Classes::default();
+    for item in given.items()?.try_iter()? {
+        let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+        let at = format!("{CONTROLS}[{}]", shown(&name)?);
+        let name: String = name
+            .extract()
+            .map_err(|_| PyTypeError::new_err(format!("{at}: expected names that are text")))?;
+        let Some(class) = Class::of(&value)? else {
+            return Err(PyTypeError::new_err(format!(
+                "{at}: expected a class of congestion controls (a subclass of bbrlab.CongestionControl), found {} of type {}",
+                shown(&value)?,
+                value.get_type().name()?
+            )));
+        };
+        classes.put(name, Arc::new(class));
+    }
+    Ok(classes)
 }
 
 fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
@@ -89,14 +140,18 @@ fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
 }
 
 /// The keys of a mapping, each with its value on one line.
-pub(crate) fn pairs(given: &Bound<'_, PyMapping>, at: &str) -> PyResult<Vec<(String, String)>> {
-    let table = within(|room| table(given, at, room))?;
+pub(crate) fn pairs(
+    given: &Bound<'_, PyMapping>,
+    at: &str,
+    classes: &mut Classes,
+) -> PyResult<Vec<(String, String)>> {
+    let table = within(classes, |room| table(given, at, room))?;
     Ok(table.into_iter().map(|(key, value)| (key, inline(&value))).collect())
 }
 
 /// A value on one line.
 pub(crate) fn value(given: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
-    Ok(inline(&within(|room| value_within(given, at, room))?))
+    Ok(inline(&within(&mut Classes::default(), |room| value_within(given, at, room))?))
 }
 
 fn inline(given: &Given) -> String {
@@ -136,6 +191,12 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
             )));
         };
         let place = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        if at == CONTROLS
+            && let Some(class) = Class::of(&value)?
+        {
+            room.classes.borrow_mut().put(key, Arc::new(class));
+            continue;
+        }
         let value = value_within(&value, &place, room)?;
         table.push((key, value));
     }
@@ -164,6 +225,10 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
     }
     if let Ok(mapping) = given.cast::<PyMapping>() {
         return Ok(Given::Table(table(mapping, at, room)?));
+    }
+    if let Some(class) = Class::of(given)? {
+        let name = room.classes.borrow_mut().add(given.py(), class)?;
+        return Ok(Given::Leaf(Value::String(name)));
     }
     // What numpy and its relatives have, single values too.
     if given.hasattr("tolist")? {
@@ -203,7 +268,7 @@ fn microsecond(py: Python<'_>) -> PyResult<Bound<'_, PyDelta>> {
 }
 
 /// How Python shows a value, at most some words of it.
-fn shown(given: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn shown(given: &Bound<'_, PyAny>) -> PyResult<String> {
     const CHARS_MAX: usize = 60;
     let text = given.repr()?.to_cow()?.into_owned();
     if text.chars().count() <= CHARS_MAX {

@@ -6,7 +6,10 @@
 //! | `scenario.rs` | scenarios, from files, built-ins and what Python gives |
 //! | `given.rs` | Python's values as TOML |
 //! | `running.rs` | one run, or the runs of a sweep, computed without the interpreter's lock |
-//! | `watch.rs` | work in a thread of its own, while Python hears Ctrl-C and shows progress |
+//! | `watch.rs` | work in a thread of its own, or in Python's, while Python hears Ctrl-C and shows progress |
+//! | `control.rs` | congestion controls in Python: a class's methods as the core's events |
+//! | `conn.rs` | what they read and write |
+//! | `stepped.rs` | one run in the caller's steps |
 //! | `records.rs` | the records of runs |
 //! | `frame.rs` | tables in Arrow's form, handed over without a copy |
 //! | `raise.rs` | errors as exceptions |
@@ -19,12 +22,15 @@
     reason = "arguments from Python are handed over by value"
 )]
 
+mod conn;
+mod control;
 mod frame;
 mod given;
 mod raise;
 mod records;
 mod running;
 mod scenario;
+mod stepped;
 mod watch;
 
 use std::ffi::OsString;
@@ -58,6 +64,16 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<records::RunRecords>()?;
     module.add_class::<records::SweepRecords>()?;
     module.add_class::<records::Gathering>()?;
+    module.add_class::<conn::PyConn>()?;
+    module.add_class::<conn::PyControl>()?;
+    module.add_class::<conn::PyRateSample>()?;
+    module.add_class::<conn::PyAckSample>()?;
+    module.add_class::<conn::PyLostSkb>()?;
+    module.add_class::<conn::PyDraw>()?;
+    module.add_class::<stepped::Simulation>()?;
+    module.add_function(wrap_pyfunction!(conn::reno_cong_avoid, module)?)?;
+    module.add_function(wrap_pyfunction!(conn::reno_ssthresh, module)?)?;
+    module.add_function(wrap_pyfunction!(conn::reno_undo_cwnd, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;

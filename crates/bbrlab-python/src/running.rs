@@ -4,17 +4,39 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, Progress, SummaryOf, check_limit, execute, finish_whole,
-    heaviest_first, processors, read_run, run_batch,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, check_limit, execute,
+    finish_whole, heaviest_first, processors, read_run, run_batch,
 };
 use bbrlab_run::{Column, Values};
+use bbrlab_scenario::Scenario;
 use pyo3::prelude::*;
 
+use crate::control::Failure;
 use crate::frame::Frame;
 use crate::raise::{of_class, raised};
 use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
-use crate::watch::watched;
+use crate::watch::{here, watched};
+
+/// Does the work without the interpreter's lock in a thread of its own or, if congestion controls of the user take part, with it in
+/// this one: there their exceptions arise, and Ctrl-C is heard within them.
+fn computed<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    scenario: &Scenario,
+    failure: &Failure,
+    work: impl FnOnce(&Stop, &dyn Fn(Progress)) -> Result<T, LabError> + Send,
+) -> PyResult<T> {
+    let result = if scenario.outside().is_empty() {
+        watched(py, progress, |stop, tell| work(stop, tell))
+    } else {
+        here(py, progress, work)
+    };
+    if let Some(error) = failure.take(py) {
+        return Err(error);
+    }
+    result?.map_err(|error| raised(py, error))
+}
 
 /// Runs a scenario of one run.
 #[pyfunction]
@@ -28,7 +50,8 @@ pub(crate) fn run(
     limit: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunRecords> {
-    let scenario = &scenario.get().inner;
+    let (scenario, classes) = (&scenario.get().inner, &scenario.get().classes);
+    let (controls, failure) = classes.makers();
     if scenario.runs() != 1 {
         let runs = scenario.runs();
         let text = format!(
@@ -40,7 +63,7 @@ pub(crate) fn run(
     let failed = |error| raised(py, error);
     let estimate = scenario.estimate_run(0);
     check_limit(&estimate, 1, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
-    let result = watched(py, progress.as_ref(), |stop, tell| {
+    let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         if let Some(out) = &out {
             let options = BatchOptions {
                 out: Some(out.clone()),
@@ -49,18 +72,20 @@ pub(crate) fn run(
                 pictures,
                 only: None,
                 summary: SummaryOf::These,
+                controls: controls.clone(),
                 stop: stop.clone(),
             };
             run_batch(scenario, &options, tell)?;
             return read_run(out);
         }
         let packets = estimate.data_packets;
-        let executed = execute(&scenario.run(0), packets, stop, |share| {
+        let executed = execute(&scenario.run(0), packets, &controls, stop, |share| {
             tell(Progress { done: 0, total: 1, share, outdated: 0 });
         });
         executed.map(|executed| executed.result).map_err(LabError::Failed)
-    })?;
-    Ok(RunRecords::new(result.map_err(failed)?, scenario.run_toml(0), out))
+    };
+    let result = computed(py, progress.as_ref(), scenario, &failure, work)?;
+    Ok(RunRecords::new(result, scenario.run_toml(0), out))
 }
 
 /// Runs all runs of a scenario, or those of some numbers.
@@ -78,7 +103,8 @@ pub(crate) fn sweep(
     limit: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<SweepRecords> {
-    let scenario = &scenario.get().inner;
+    let (scenario, classes) = (&scenario.get().inner, &scenario.get().classes);
+    let (controls, failure) = classes.makers();
     let jobs = jobs.unwrap_or_else(processors).clamp(1, 4096);
     let failed = |error| raised(py, error);
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
@@ -90,7 +116,7 @@ pub(crate) fn sweep(
         None => scenario.estimate(),
     });
     check_limit(&estimate, jobs, limit).map_err(failed)?;
-    let batch = watched(py, progress.as_ref(), |stop, tell| {
+    let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         let options = BatchOptions {
             out,
             force,
@@ -98,11 +124,13 @@ pub(crate) fn sweep(
             pictures,
             summary: if only.is_some() { SummaryOf::Later } else { SummaryOf::These },
             only,
+            controls,
             stop: stop.clone(),
         };
         run_batch(scenario, &options, tell)
-    })?;
-    Ok(SweepRecords::of_batch(batch.map_err(failed)?))
+    };
+    let batch = computed(py, progress.as_ref(), scenario, &failure, work)?;
+    Ok(SweepRecords::of_batch(batch))
 }
 
 /// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and `weight`.

@@ -8,8 +8,9 @@ use bbrlab_run::SweepPoint;
 use bbrlab_scenario::Scenario;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PySequence, PyString};
+use pyo3::types::{PyDict, PyMapping, PySequence, PyString, PyTuple};
 
+use crate::control::Classes;
 use crate::given;
 use crate::raise::{of_class, of_scenario, raised};
 
@@ -17,14 +18,16 @@ use crate::raise::{of_class, of_scenario, raised};
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
+    /// The congestion controls that it declares, as far as they are here.
+    pub(crate) classes: Classes,
 }
 
 impl PyScenario {
-    fn new(inner: Scenario) -> Self {
-        Self { inner: Arc::new(inner) }
+    fn new(inner: Scenario, classes: Classes) -> Self {
+        Self { inner: Arc::new(inner), classes }
     }
 
-    fn checked(&self, run: u64) -> PyResult<u64> {
+    pub(crate) fn checked(&self, run: u64) -> PyResult<u64> {
         let runs = self.inner.runs();
         if run < runs {
             return Ok(run);
@@ -33,32 +36,39 @@ impl PyScenario {
     }
 
     /// The same with other values of some keys.
-    fn changed(&self, py: Python<'_>, sets: &[String]) -> PyResult<Self> {
+    fn changed(&self, py: Python<'_>, sets: Sets) -> PyResult<Self> {
         let inner = &self.inner;
-        let changed = Scenario::parse_kept(inner.name(), &inner.to_toml(), sets);
-        changed.map(Self::new).map_err(|errors| of_scenario(py, &errors))
+        let changed = Scenario::parse_kept(inner.name(), &inner.to_toml(), &sets.in_order());
+        let classes = sets.classes.over(&self.classes);
+        changed
+            .map(|changed| Self::new(changed, classes))
+            .map_err(|errors| of_scenario(py, &errors))
     }
 }
 
 #[pymethods]
 impl PyScenario {
     #[new]
-    #[pyo3(signature = (source = None, /, set = None, *, name = None, **keys))]
+    #[pyo3(signature = (source = None, /, set = None, *, controls = None, name = None, **keys))]
     fn open(
         py: Python<'_>,
         source: Option<&Bound<'_, PyAny>>,
         set: Option<&Bound<'_, PyAny>>,
+        controls: Option<&Bound<'_, PyMapping>>,
         name: Option<&str>,
         keys: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let sets = set.map_or_else(|| Ok(Vec::new()), sets)?;
+        let mut sets = set.map_or_else(|| Ok(Sets::default()), sets)?;
+        if let Some(controls) = controls {
+            sets.classes = given::named_classes(controls)?.over(&sets.classes);
+        }
         let Some(source) = source else {
             let Some(keys) = keys else {
                 return Err(PyTypeError::new_err(
                     "Scenario: expected a file, the id of a built-in scenario, a dict or keywords, found nothing",
                 ));
             };
-            return given_as(py, keys.cast()?, name, "<keywords>", &sets);
+            return given_as(py, keys.cast()?, name, "<keywords>", sets);
         };
         if keys.is_some() {
             return Err(PyTypeError::new_err(
@@ -66,10 +76,10 @@ impl PyScenario {
             ));
         }
         if let Ok(mapping) = source.cast::<PyMapping>() {
-            return given_as(py, mapping, name, "<dict>", &sets);
+            return given_as(py, mapping, name, "<dict>", sets);
         }
         if let Ok(other) = source.cast::<Self>() {
-            return other.get().changed(py, &sets);
+            return other.get().changed(py, sets);
         }
         let path = path_of(source)?;
         if path == "-" {
@@ -79,7 +89,8 @@ impl PyScenario {
                 "Scenario: expected a file or the id of a built-in scenario, found `-`: standard input is the command line's",
             ));
         }
-        let mut named = open_named(&path, &sets, true).map_err(|error| raised(py, error))?;
+        let mut named =
+            open_named(&path, &sets.in_order(), true).map_err(|error| raised(py, error))?;
         if named.len() > 1 {
             let text = format!(
                 "{path}: expected one scenario, found {}; name one of its folders",
@@ -88,22 +99,48 @@ impl PyScenario {
             return Err(of_class(py, "UsageError", &text));
         }
         let Named { scenario, .. } = named.remove(0);
-        Ok(Self::new(match name {
+        let scenario = match name {
             Some(name) => scenario.placed(name, SweepPoint::default()),
             None => scenario,
-        }))
+        };
+        Ok(Self::new(scenario, sets.classes))
     }
 
     /// The same scenario as it was before it was pickled.
     #[staticmethod]
-    fn _restore(py: Python<'_>, name: &str, text: &str) -> PyResult<Self> {
-        let restored = Scenario::parse_kept(name, text, &[]);
-        restored.map(Self::new).map_err(|errors| of_scenario(py, &errors))
+    #[pyo3(signature = (name, text, controls = None))]
+    fn _restore(
+        py: Python<'_>,
+        name: &str,
+        text: &str,
+        controls: Option<&Bound<'_, PyMapping>>,
+    ) -> PyResult<Self> {
+        let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
+        // A class whose text is another here than there is another congestion control.
+        let sets: Vec<String> = given::declarations(&classes).collect();
+        let restored = Scenario::parse_kept(name, text, &sets);
+        restored
+            .map(|restored| Self::new(restored, classes))
+            .map_err(|errors| of_scenario(py, &errors))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = py.get_type::<Self>().getattr("_restore")?;
-        Ok((restore, (self.inner.name().to_owned(), self.inner.to_toml())))
+        let (name, text) = (self.inner.name(), self.inner.to_toml());
+        Ok((restore, (name, text, self.controls(py)?).into_pyobject(py)?))
+    }
+
+    /// The classes of congestion controls by their names.
+    #[getter]
+    fn controls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let controls = PyDict::new(py);
+        for (name, class) in self.classes.iter() {
+            controls.set_item(name, class.object())?;
+        }
+        Ok(controls)
     }
 
     #[getter]
@@ -145,7 +182,7 @@ impl PyScenario {
     }
 
     fn set(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.changed(py, &sets(values)?)
+        self.changed(py, sets(values)?)
     }
 
     #[pyo3(signature = (sweep = None, seeds = None))]
@@ -155,16 +192,18 @@ impl PyScenario {
         sweep: Option<&Bound<'_, PyMapping>>,
         seeds: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut sets = Vec::new();
-        for (key, value) in
-            sweep.map_or_else(|| Ok(Vec::new()), |sweep| given::pairs(sweep, "sweep"))?
-        {
-            sets.push(format!("sweep.\"{key}\"={value}"));
+        let mut sets = Sets::default();
+        let pairs = sweep.map_or_else(
+            || Ok(Vec::new()),
+            |sweep| given::pairs(sweep, "sweep", &mut sets.classes),
+        )?;
+        for (key, value) in pairs {
+            sets.words.push(format!("sweep.\"{key}\"={value}"));
         }
         if let Some(seeds) = seeds {
-            sets.push(format!("repeat={}", given::value(seeds, "seeds")?));
+            sets.words.push(format!("repeat={}", given::value(seeds, "seeds")?));
         }
-        self.changed(py, &sets)
+        self.changed(py, sets)
     }
 
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -204,12 +243,15 @@ fn given_as(
     keys: &Bound<'_, PyMapping>,
     name: Option<&str>,
     origin: &str,
-    sets: &[String],
+    sets: Sets,
 ) -> PyResult<PyScenario> {
-    let text = given::document(keys)?;
-    let dir = std::env::current_dir().ok();
-    let parsed = Scenario::parse(name.unwrap_or("python"), origin, &text, dir.as_deref(), sets);
-    parsed.map(PyScenario::new).map_err(|errors| of_scenario(py, &errors))
+    let mut classes = Classes::default();
+    let text = given::document(keys, &mut classes)?;
+    let (dir, words) = (std::env::current_dir().ok(), sets.in_order());
+    let parsed = Scenario::parse(name.unwrap_or("python"), origin, &text, dir.as_deref(), &words);
+    parsed
+        .map(|parsed| PyScenario::new(parsed, sets.classes.over(&classes)))
+        .map_err(|errors| of_scenario(py, &errors))
 }
 
 /// A file's name, or an id.
@@ -226,25 +268,49 @@ fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
     )))
 }
 
-/// Values of keys as the command line's `--set` has them: a mapping, or a list of `key=value`.
-fn sets(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if let Ok(mapping) = given.cast::<PyMapping>() {
-        let pairs = given::pairs(mapping, "set")?;
-        return Ok(pairs.iter().map(|(key, value)| format!("{key}={value}")).collect());
+/// Values of keys as the command line's `--set` has them, and the classes among them.
+#[derive(Default)]
+struct Sets {
+    words: Vec<String>,
+    classes: Classes,
+}
+
+impl Sets {
+    /// The words with those that declare the classes.
+    fn in_order(&self) -> Vec<String> {
+        given::declarations(&self.classes).chain(self.words.iter().cloned()).collect()
     }
-    if given.is_instance_of::<PyString>() {
-        return Ok(vec![given.extract()?]);
-    }
-    let wrong = || {
-        PyTypeError::new_err("set: expected a dict of keys and values, or a list of \"key=value\"")
-    };
-    let mut all = Vec::new();
-    for item in given.cast::<PySequence>().map_err(|_| wrong())?.try_iter()? {
-        let item = item?;
-        if !item.is_instance_of::<PyString>() && item.cast::<PyMapping>().is_err() {
-            return Err(wrong());
+
+    /// Adds values of keys: a mapping, `key=value`, or a list of these.
+    fn add(&mut self, given: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(mapping) = given.cast::<PyMapping>() {
+            let pairs = given::pairs(mapping, "set", &mut self.classes)?;
+            self.words.extend(pairs.iter().map(|(key, value)| format!("{key}={value}")));
+            return Ok(());
         }
-        all.extend(sets(&item)?);
+        if given.is_instance_of::<PyString>() {
+            self.words.push(given.extract()?);
+            return Ok(());
+        }
+        let wrong = || {
+            PyTypeError::new_err(
+                "set: expected a dict of keys and values, or a list of \"key=value\"",
+            )
+        };
+        for item in given.cast::<PySequence>().map_err(|_| wrong())?.try_iter()? {
+            let item = item?;
+            if !item.is_instance_of::<PyString>() && item.cast::<PyMapping>().is_err() {
+                return Err(wrong());
+            }
+            self.add(&item)?;
+        }
+        Ok(())
     }
-    Ok(all)
+}
+
+/// Values of keys.
+fn sets(given: &Bound<'_, PyAny>) -> PyResult<Sets> {
+    let mut sets = Sets::default();
+    sets.add(given)?;
+    Ok(sets)
 }

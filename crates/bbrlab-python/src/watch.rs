@@ -1,6 +1,8 @@
-//! Work in a thread of its own, while Python hears Ctrl-C and shows progress.
+//! Work in a thread of its own, or in Python's, while Python hears Ctrl-C and shows progress.
 
 use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -14,6 +16,9 @@ use crate::raise::of_class;
 /// How often Python is asked. Ctrl-C ends a run within a tenth of a second, of which the slice of a run that is under way takes
 /// some hundredths.
 const EVERY: Duration = Duration::from_millis(40);
+
+/// The share of the work after which progress is shown again by [`here`].
+const SHARE_SHOWN: f64 = 0.01;
 
 /// Calls `work` without the interpreter's lock, with a request to stop and what it tells its progress. An exception in a signal's
 /// handler, or in `progress`, which is called with the pieces done, all pieces and the share of the work, stops it; it is raised
@@ -59,11 +64,49 @@ pub(crate) fn watched<T: Send>(
             (worker.join(), raised)
         })
     });
-    let result = ended.map_err(|panic| {
-        let text = format!("an assertion failed, which is a bug of bbrlab: {}", words(&*panic));
-        of_class(py, "RunError", &text)
-    })?;
+    let result = ended.map_err(|panic| bug(py, &*panic))?;
     raised.map_or(Ok(result), Err)
+}
+
+/// The same in this thread, with the interpreter's lock but for moments.
+pub(crate) fn here<T>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Stop, &dyn Fn(Progress)) -> T,
+) -> PyResult<T> {
+    let stop = Stop::new();
+    let raised: RefCell<Option<PyErr>> = RefCell::new(None);
+    let shown = Cell::new((0, 0.0));
+    let ask = |now: Progress| {
+        py.check_signals()?;
+        let (done, share) = shown.get();
+        if let Some(progress) = progress
+            && (now.done > done || now.share >= share + SHARE_SHOWN)
+        {
+            shown.set((now.done, now.share));
+            progress.call1(py, (now.done, now.total, now.share))?;
+        }
+        Ok(())
+    };
+    let tell = |now: Progress| {
+        // Other threads of the program go on as well.
+        py.detach(|| ());
+        if raised.borrow().is_none()
+            && let Err(error) = ask(now)
+        {
+            stop.request();
+            *raised.borrow_mut() = Some(error);
+        }
+    };
+    let ended = catch_unwind(AssertUnwindSafe(|| work(&stop, &tell)));
+    let result = ended.map_err(|panic| bug(py, &*panic))?;
+    raised.into_inner().map_or(Ok(result), Err)
+}
+
+/// The exception for a panic.
+fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
+    let text = format!("an assertion failed, which is a bug of bbrlab: {}", words(panic));
+    of_class(py, "RunError", &text)
 }
 
 /// What a panic says.

@@ -447,9 +447,9 @@ impl FlowSpec {
         flow.check_start(reader, &keys, duration);
         flow.check_way(reader, &keys);
         flow.read_source(reader, &mut keys);
-        let cc = keys.get("cc").and_then(algorithm);
+        let has_cc = flow.outside.is_some() || keys.get("cc").and_then(algorithm).is_some();
         keys.finish(reader);
-        cc.map(|_| flow)
+        has_cc.then_some(flow)
     }
 
     /// Each flow must start before the run ends, the latest possible start of the last of `count` flows included.

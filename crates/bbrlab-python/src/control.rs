@@ -1,0 +1,652 @@
+//! Congestion controls in Python: a class whose methods are the core's events.
+//!
+//! An event that the class has not is answered here as the kernel answers a null callback, or as Reno, without a call of Python.
+//! The first exception ends the run: what comes after it in the same slice of the run is answered with the connection as it is.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bbrlab_cc::reno;
+use bbrlab_cc::{
+    AckSample, CaState, CongestionControl, Conn, Control, Controls, CwndEvent, Draw, Hooks, Info,
+    LostSkb, Maker, ParamValue, Params, Place, Plugged, RateSample,
+};
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::conn::{
+    CWND, DRAWN, Drawn, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, SSTHRESH, ca_state,
+    cwnd_event, small, whole,
+};
+use crate::given::shown;
+use crate::raise::of_class;
+
+/// The most segments of a burst. Linux: `GSO_MAX_SEGS`.
+const SEGS_MAX: u64 = 65_535;
+
+/// The most that the send buffer may exceed the window by.
+const EXPAND_MAX: u64 = 1024;
+
+/// The events that a class can have. Linux: `struct tcp_congestion_ops`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Callback {
+    Init,
+    CwndEvent,
+    SetState,
+    SkbMarkedLost,
+    Ssthresh,
+    UndoCwnd,
+    CongControl,
+    CongAvoid,
+    PktsAcked,
+    InAckEvent,
+    TsoSegs,
+    MinTsoSegs,
+    SndbufExpand,
+    Info,
+}
+
+impl Callback {
+    const ALL: [Self; 14] = [
+        Self::Init,
+        Self::CwndEvent,
+        Self::SetState,
+        Self::SkbMarkedLost,
+        Self::Ssthresh,
+        Self::UndoCwnd,
+        Self::CongControl,
+        Self::CongAvoid,
+        Self::PktsAcked,
+        Self::InAckEvent,
+        Self::TsoSegs,
+        Self::MinTsoSegs,
+        Self::SndbufExpand,
+        Self::Info,
+    ];
+
+    /// The method's name, which is the core's.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::CwndEvent => "cwnd_event",
+            Self::SetState => "set_state",
+            Self::SkbMarkedLost => "skb_marked_lost",
+            Self::Ssthresh => "ssthresh",
+            Self::UndoCwnd => "undo_cwnd",
+            Self::CongControl => "cong_control",
+            Self::CongAvoid => "cong_avoid",
+            Self::PktsAcked => "pkts_acked",
+            Self::InAckEvent => "in_ack_event",
+            Self::TsoSegs => "tso_segs",
+            Self::MinTsoSegs => "min_tso_segs",
+            Self::SndbufExpand => "sndbuf_expand",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// A class with what was found out about it.
+#[derive(Debug)]
+pub(crate) struct Class {
+    object: Py<PyType>,
+    has: [bool; Callback::ALL.len()],
+    hooks: Hooks,
+    answers_share_of_marks: bool,
+    /// Where it comes from, and what identifies its text.
+    source: String,
+    sha256: Option<String>,
+}
+
+impl Class {
+    /// What a value is as a congestion control: `None` if it is no class, or another.
+    pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let py = given.py();
+        let module = py.import("bbrlab._control")?;
+        let base = module.getattr("CongestionControl")?;
+        let Ok(class) = given.cast::<PyType>() else {
+            if given.is_instance(&base)? {
+                return Err(PyTypeError::new_err(format!(
+                    "expected a class of congestion controls, found an instance of {}; `cc_params` are the arguments of its constructor",
+                    given.get_type().name()?
+                )));
+            }
+            return Ok(None);
+        };
+        if !class.is_subclass(&base)? {
+            return Ok(None);
+        }
+        let mut has = [false; Callback::ALL.len()];
+        for event in Callback::ALL {
+            let method = class.getattr(event.name())?;
+            has[event as usize] = !method.is(&base.getattr(event.name())?);
+            if has[event as usize] && !method.is_callable() {
+                let text = format!(
+                    "{}.{}: expected a method, found {}",
+                    class.name()?,
+                    event.name(),
+                    shown(&method)?
+                );
+                return Err(PyTypeError::new_err(text));
+            }
+        }
+        if !has.contains(&true) {
+            let events: Vec<&str> = Callback::ALL.iter().map(|event| event.name()).collect();
+            let text = format!(
+                "{}: expected a class with one of the events {}, found none; an ACK is cong_control, or cong_avoid",
+                class.name()?,
+                events.join(", ")
+            );
+            return Err(PyTypeError::new_err(text));
+        }
+        let has_event = |event: Callback| has[event as usize];
+        let switch = |name: &str| class.getattr(name)?.is_truthy();
+        let hooks = Hooks {
+            cong_control: has_event(Callback::CongControl),
+            pkts_acked: has_event(Callback::PktsAcked),
+            in_ack_event: has_event(Callback::InAckEvent),
+            skb_marked_lost: has_event(Callback::SkbMarkedLost),
+            tso_segs: has_event(Callback::TsoSegs),
+            min_tso_segs: has_event(Callback::MinTsoSegs),
+            needs_ecn: switch("needs_ecn")?,
+            notes_in_flight: switch("notes_in_flight")?,
+        };
+        let (source, sha256) = module.call_method1("source_of", (class,))?.extract()?;
+        let answers_share_of_marks = switch("answers_share_of_marks")?;
+        let object = class.clone().unbind();
+        Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256 }))
+    }
+
+    /// The name that it has where none is given.
+    pub(crate) fn own_name(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.object.bind(py).name()?.to_string())
+    }
+
+    pub(crate) fn object(&self) -> &Py<PyType> {
+        &self.object
+    }
+
+    /// What the scenario says of it, as an inline table.
+    pub(crate) fn declaration(&self) -> String {
+        let mut table = toml::Table::new();
+        table.insert("source".to_owned(), self.source.clone().into());
+        if let Some(hash) = &self.sha256 {
+            table.insert("sha256".to_owned(), hash.clone().into());
+        }
+        if self.answers_share_of_marks {
+            table.insert("answers_share_of_marks".to_owned(), true.into());
+        }
+        toml::Value::Table(table).to_string()
+    }
+}
+
+/// The classes of a scenario, by their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Classes(Vec<(String, Arc<Class>)>);
+
+impl Classes {
+    /// Adds a class, or replaces the one with this name.
+    pub(crate) fn put(&mut self, name: String, class: Arc<Class>) {
+        self.0.retain(|(other, _)| *other != name);
+        self.0.push((name, class));
+    }
+
+    /// Adds a class that stands in the place of its name.
+    pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
+        let name = class.own_name(py)?;
+        let other = self.0.iter().find(|(other, _)| *other == name);
+        if other.is_some_and(|(_, other)| !other.object.bind(py).is(class.object.bind(py))) {
+            let text = format!(
+                "expected congestion controls with names of their own, found two classes {name}; controls={{\"...\": {name}, ...}} names them"
+            );
+            return Err(of_class(py, "UsageError", &text));
+        }
+        self.put(name.clone(), Arc::new(class));
+        Ok(name)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, Arc<Class>)> {
+        self.0.iter()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// These, and the others where names differ.
+    pub(crate) fn over(mut self, others: &Self) -> Self {
+        let own: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
+        self.0.extend(others.0.iter().filter(|(name, _)| !own.contains(name)).cloned());
+        self
+    }
+
+    /// Who makes instances of them in one call, and where it is kept if one fails.
+    pub(crate) fn makers(&self) -> (Controls, Arc<Failure>) {
+        let failure = Arc::new(Failure::default());
+        let named = self.0.iter().map(|(name, class)| {
+            let maker = OfClass {
+                name: name.clone(),
+                class: Arc::clone(class),
+                failure: Arc::clone(&failure),
+            };
+            (name.clone(), Arc::new(maker) as Arc<dyn Maker>)
+        });
+        (Controls::of(named.collect()), failure)
+    }
+}
+
+/// What has ended a call's runs, if something has.
+#[derive(Debug, Default)]
+pub(crate) struct Failure {
+    is_there: AtomicBool,
+    first: Mutex<Option<Failed>>,
+}
+
+#[derive(Debug)]
+struct Failed {
+    control: String,
+    flow: u32,
+    event: &'static str,
+    /// `None` of a constructor.
+    time_ns: Option<u64>,
+    /// What more there is to say of it.
+    with: String,
+    error: PyErr,
+}
+
+impl Failure {
+    fn is_there(&self) -> bool {
+        self.is_there.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, failed: Failed) {
+        let mut first = self.first.lock().expect("nobody panics while holding it");
+        if first.is_none() {
+            *first = Some(failed);
+            self.is_there.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The exception to raise: one that tells where it happened, with the original as its cause; what is no error, such as
+    /// Ctrl-C, is raised as it is.
+    pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
+        let failed = self.first.lock().expect("nobody panics while holding it").take()?;
+        let Failed { control, flow, event, time_ns, with, error } = failed;
+        if !error.is_instance_of::<PyException>(py) {
+            return Some(error);
+        }
+        let told = || {
+            let at = time_ns.map_or_else(String::new, |ns| {
+                format!(" at {}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000)
+            });
+            let kind = error.get_type(py).name()?.to_string();
+            let text = format!(
+                "`{control}` of flow {flow} failed in {event}(){at}{with}: {kind}: {}",
+                error.value(py).str()?.to_cow()?
+            );
+            let class = py.import("bbrlab._errors")?.getattr("ControlError")?;
+            #[expect(clippy::cast_precision_loss, reason = "for people")]
+            let time_s = time_ns.map(|ns| ns as f64 / 1e9);
+            class.call1((text, control, flow, event, time_s))
+        };
+        Some(match told() {
+            Ok(value) => {
+                let raised = PyErr::from_value(value);
+                raised.set_cause(py, Some(error));
+                raised
+            }
+            Err(other) => other,
+        })
+    }
+}
+
+/// Makes the instances of a class for the runs of one call.
+#[derive(Debug)]
+struct OfClass {
+    name: String,
+    class: Arc<Class>,
+    failure: Arc<Failure>,
+}
+
+impl Maker for OfClass {
+    fn hooks(&self) -> Hooks {
+        self.class.hooks
+    }
+
+    fn make(&self, params: &Params, place: Place) -> Plugged {
+        let instance = Python::attach(|py| {
+            if self.failure.is_there() {
+                return None;
+            }
+            self.instance(py, params, place)
+                .map_err(|error| {
+                    let with = format!(" with cc_params = {}", shown_params(params));
+                    let (control, flow) = (self.name.clone(), place.flow);
+                    let event = "__init__";
+                    self.failure.note(Failed { control, flow, event, time_ns: None, with, error });
+                })
+                .ok()
+        });
+        Plugged::new(PyControlOf { hooks: self.class.hooks, instance: instance.map(Arc::new) })
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.is_there()
+    }
+}
+
+impl OfClass {
+    fn instance(&self, py: Python<'_>, params: &Params, place: Place) -> PyResult<Instance> {
+        let arguments = PyDict::new(py);
+        for (name, value) in params {
+            match value {
+                ParamValue::Int(value) => arguments.set_item(name, value)?,
+                ParamValue::Float(value) => arguments.set_item(name, value)?,
+                ParamValue::Bool(value) => arguments.set_item(name, value)?,
+                ParamValue::Text(value) => arguments.set_item(name, value)?,
+            }
+        }
+        let object = self.class.object.bind(py).call((), Some(&arguments))?;
+        let method = |event: Callback| {
+            let has_it = self.class.has[event as usize];
+            has_it.then(|| object.getattr(event.name()).map(Bound::unbind)).transpose()
+        };
+        let mut methods = Vec::with_capacity(Callback::ALL.len());
+        for event in Callback::ALL {
+            methods.push(method(event)?);
+        }
+        Ok(Instance {
+            name: self.name.clone(),
+            place,
+            methods,
+            conn: Py::new(py, PyConn::new(py)?)?,
+            draw: Py::new(py, PyDraw)?,
+            failure: Arc::clone(&self.failure),
+        })
+    }
+}
+
+fn shown_params(params: &Params) -> String {
+    let shown: Vec<String> =
+        params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if shown.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shown.join(", ")) }
+}
+
+/// An object of the user's class, for one connection.
+struct Instance {
+    name: String,
+    place: Place,
+    /// Bound methods, by the number of their event; `None` for those that the class has not.
+    methods: Vec<Option<Py<PyAny>>>,
+    conn: Py<PyConn>,
+    draw: Py<PyDraw>,
+    failure: Arc<Failure>,
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance")
+            .field("name", &self.name)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Instance {
+    fn has(&self, event: Callback) -> bool {
+        self.methods[event as usize].is_some()
+    }
+
+    /// Calls the method of an event, if the class has it, and reads what it returns. Without a connection it sees the one of the
+    /// event before. An exception ends the run.
+    fn call<T>(
+        &self,
+        conn: Option<&Conn>,
+        event: Callback,
+        is_open: bool,
+        arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let method = self.methods[event as usize].as_ref()?;
+        if self.failure.is_there() {
+            return None;
+        }
+        Python::attach(|py| {
+            let call = || {
+                let arguments = arguments(py)?;
+                if let Some(conn) = conn {
+                    self.conn.get().begin(conn, is_open);
+                }
+                let returned = method.bind(py).call1(arguments)?;
+                read(&returned)
+            };
+            call()
+                .map_err(|error| {
+                    self.failure.note(Failed {
+                        control: self.name.clone(),
+                        flow: self.place.flow,
+                        event: event.name(),
+                        time_ns: conn.map(|conn| conn.clock_ns.saturating_sub(self.place.epoch_ns)),
+                        with: String::new(),
+                        error,
+                    });
+                })
+                .ok()
+        })
+    }
+
+    /// An event that changes the connection.
+    fn tell(
+        &self,
+        conn: &Conn,
+        event: Callback,
+        arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
+    ) -> Control {
+        let told = self.call(Some(conn), event, true, arguments, |returned| {
+            if returned.is_none() {
+                return Ok(());
+            }
+            Err(PyTypeError::new_err(format!(
+                "{}: expected None, found {} of type {}; what it changes is set in conn.ctl",
+                event.name(),
+                shown(returned)?,
+                returned.get_type().name()?
+            )))
+        });
+        let ctl = self.conn.get().end();
+        if told.is_some() { ctl } else { conn.ctl }
+    }
+
+    /// The same with random numbers.
+    fn tell_with(
+        &self,
+        conn: &Conn,
+        event: Callback,
+        draw: &mut impl Draw,
+        arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
+    ) -> Control {
+        if !self.has(event) {
+            return conn.ctl;
+        }
+        DRAWN.set(Drawn(draw), || self.tell(conn, event, arguments))
+    }
+
+    /// An event that asks for a number.
+    fn ask(
+        &self,
+        conn: Option<&Conn>,
+        event: Callback,
+        bounds: (u64, u64, &str),
+        arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
+    ) -> Option<u32> {
+        self.call(conn, event, false, arguments, |returned| {
+            whole(event.name(), returned, bounds).map(small)
+        })
+    }
+}
+
+/// The congestion control of a connection. A clone is the same object under a second name, as in Python; the simulator clones none.
+#[derive(Clone, Debug)]
+struct PyControlOf {
+    hooks: Hooks,
+    /// `None` if it could not be made.
+    instance: Option<Arc<Instance>>,
+}
+
+/// The instance of a [`PyControlOf`], or an early answer.
+macro_rules! instance {
+    ($self:ident or $answer:expr) => {
+        match &$self.instance {
+            Some(instance) => instance,
+            None => return $answer,
+        }
+    };
+}
+
+impl CongestionControl for PyControlOf {
+    fn hooks(&self) -> Hooks {
+        self.hooks
+    }
+
+    fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell_with(conn, Callback::Init, draw, |py| (&of.conn, &of.draw).into_pyobject(py))
+    }
+
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell_with(conn, Callback::CwndEvent, draw, |py| {
+            (&of.conn, cwnd_event(py, event as u8)?, &of.draw).into_pyobject(py)
+        })
+    }
+
+    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell_with(conn, Callback::SetState, draw, |py| {
+            (&of.conn, ca_state(py, new as u8)?, &of.draw).into_pyobject(py)
+        })
+    }
+
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell_with(conn, Callback::SkbMarkedLost, draw, |py| {
+            (&of.conn, PyLostSkb(*skb), &of.draw).into_pyobject(py)
+        })
+    }
+
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        let of = instance!(self or reno::ssthresh(conn));
+        let asked =
+            of.ask(Some(conn), Callback::Ssthresh, SSTHRESH, |py| (&of.conn,).into_pyobject(py));
+        asked.unwrap_or_else(|| reno::ssthresh(conn))
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        let of = instance!(self or reno::undo_cwnd(conn));
+        let asked =
+            of.ask(Some(conn), Callback::UndoCwnd, CWND, |py| (&of.conn,).into_pyobject(py));
+        asked.unwrap_or_else(|| reno::undo_cwnd(conn))
+    }
+
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell_with(conn, Callback::CongControl, draw, |py| {
+            (&of.conn, PyRateSample(*rs), &of.draw).into_pyobject(py)
+        })
+    }
+
+    fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
+        let of = instance!(self or conn.ctl);
+        if !of.has(Callback::CongAvoid) {
+            return reno::cong_avoid(conn, acked);
+        }
+        of.tell(conn, Callback::CongAvoid, |py| (&of.conn, ack, acked).into_pyobject(py))
+    }
+
+    fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
+        let of = instance!(self or conn.ctl.ssthresh);
+        let asked = of.call(
+            Some(conn),
+            Callback::PktsAcked,
+            false,
+            |py| (&of.conn, PyAckSample(*sample)).into_pyobject(py),
+            |returned| {
+                if returned.is_none() {
+                    return Ok(conn.ctl.ssthresh);
+                }
+                whole("pkts_acked", returned, SSTHRESH).map(small)
+            },
+        );
+        asked.unwrap_or(conn.ctl.ssthresh)
+    }
+
+    fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell(conn, Callback::InAckEvent, |py| (&of.conn, flags).into_pyobject(py))
+    }
+
+    fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
+        let of = instance!(self or 1);
+        let segs = (1, SEGS_MAX, "segments");
+        let asked =
+            of.ask(Some(conn), Callback::TsoSegs, segs, |py| (&of.conn, mss_now).into_pyobject(py));
+        asked.unwrap_or(1)
+    }
+
+    fn min_tso_segs(&self, conn: &Conn) -> u32 {
+        let of = instance!(self or 2);
+        let segs = (1, SEGS_MAX, "segments");
+        let asked =
+            of.ask(Some(conn), Callback::MinTsoSegs, segs, |py| (&of.conn,).into_pyobject(py));
+        asked.unwrap_or(2)
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        let of = instance!(self or 2);
+        let factor = (1, EXPAND_MAX, "a factor");
+        let asked = of.ask(None, Callback::SndbufExpand, factor, |py| Ok(PyTuple::empty(py)));
+        asked.unwrap_or(2)
+    }
+
+    fn info(&self, conn: &Conn) -> Info {
+        let of = instance!(self or Info::default());
+        of.call(Some(conn), Callback::Info, false, |py| (&of.conn,).into_pyobject(py), info)
+            .unwrap_or_default()
+    }
+}
+
+/// What a class reports about itself.
+fn info(returned: &Bound<'_, PyAny>) -> PyResult<Info> {
+    const KEYS: [&str; 6] = ["bw", "min_rtt_us", "inflight_hi", "inflight_lo", "bw_hi", "bw_lo"];
+    let Ok(given) = returned.cast::<PyDict>() else {
+        return Err(PyTypeError::new_err(format!(
+            "info: expected a dict with some of {}, found {} of type {}",
+            KEYS.join(", "),
+            shown(returned)?,
+            returned.get_type().name()?
+        )));
+    };
+    let mut info = Info::default();
+    for (key, value) in given {
+        let key: String = key.extract()?;
+        let name = format!("info[{key:?}]");
+        let rate = || whole(&name, &value, (0, u64::MAX, "bytes per second")).map(Some);
+        let number = |what| whole(&name, &value, (0, u32::MAX.into(), what)).map(small).map(Some);
+        match key.as_str() {
+            "bw" => info.bw = rate()?,
+            "bw_hi" => info.bw_hi = rate()?,
+            "bw_lo" => info.bw_lo = rate()?,
+            "min_rtt_us" => info.min_rtt_us = number("microseconds")?,
+            "inflight_hi" => info.inflight_hi = number("packets")?,
+            "inflight_lo" => info.inflight_lo = number("packets")?,
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "info: expected some of the keys {}, found {key:?}",
+                    KEYS.join(", ")
+                )));
+            }
+        }
+    }
+    Ok(info)
+}

@@ -1,0 +1,61 @@
+//! One run in steps, for environments of reinforcement learning.
+
+use std::sync::{Arc, Mutex};
+
+use bbrlab_lab::Stepped;
+use pyo3::prelude::*;
+
+use crate::control::Failure;
+use crate::raise::of_class;
+use crate::records::RunRecords;
+use crate::scenario::PyScenario;
+
+/// A run in progress.
+#[pyclass(frozen, name = "Simulation", module = "bbrlab._bbrlab")]
+pub(crate) struct Simulation {
+    /// `None` when it is over.
+    stepped: Mutex<Option<Stepped>>,
+    failure: Arc<Failure>,
+    toml: String,
+}
+
+impl Simulation {
+    fn over(py: Python<'_>) -> PyErr {
+        of_class(py, "UsageError", "Simulation: expected one that goes on, found one that is over")
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn start(py: Python<'_>, scenario: &Bound<'_, PyScenario>, run: u64) -> PyResult<Self> {
+        let scenario = scenario.get();
+        let run = scenario.checked(run)?;
+        let (controls, failure) = scenario.classes.makers();
+        let stepped = Stepped::new(&scenario.inner.run(run), controls);
+        let stepped = stepped
+            .map_err(|text| failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text)))?;
+        let toml = scenario.inner.run_toml(run);
+        Ok(Self { stepped: Mutex::new(Some(stepped)), failure, toml })
+    }
+
+    /// Runs until this time in nanoseconds, or to the end; whether that is reached.
+    fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<bool> {
+        // It is taken out while Python may be called, so that who comes back here finds it gone.
+        let taken = self.stepped.lock().expect("nobody panics while holding it").take();
+        let mut stepped = taken.ok_or_else(|| Self::over(py))?;
+        let status = stepped.advance(until_ns);
+        let is_done = status.map_err(|text| {
+            self.failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text))
+        })?;
+        *self.stepped.lock().expect("nobody panics while holding it") = Some(stepped);
+        Ok(is_done)
+    }
+
+    /// The records up to now; then it is over.
+    fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
+        let taken = self.stepped.lock().expect("nobody panics while holding it").take();
+        let result = taken.ok_or_else(|| Self::over(py))?.finish();
+        Ok(RunRecords::new(result, self.toml.clone(), None))
+    }
+}
