@@ -11,6 +11,9 @@ use crate::stop::Stop;
 /// Data packets per slice: some ten milliseconds of computing.
 const PACKETS_PER_SLICE: u64 = 50_000;
 
+/// The same with congestion controls from outside, whose packets may cost ten times as much.
+const PACKETS_PER_SLICE_OUTSIDE: u64 = 5_000;
+
 /// The records of a run, and what it cost.
 #[derive(Debug)]
 pub struct Executed {
@@ -39,7 +42,8 @@ pub fn execute(
 ) -> Result<Executed, String> {
     let started = thread_cpu_s();
     let mut sim = Sim::with_controls(run, LinkMode::VirtualClock, controls)?;
-    let slices = (packets / PACKETS_PER_SLICE).clamp(1, 1_000_000);
+    let per_slice = if controls.is_empty() { PACKETS_PER_SLICE } else { PACKETS_PER_SLICE_OUTSIDE };
+    let slices = (packets / per_slice).clamp(1, 1_000_000);
     let end = run.duration.0;
     let mut is_complete = false;
     for slice in 1..=slices {

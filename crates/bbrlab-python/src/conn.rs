@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use bbrlab_cc::reno;
 use bbrlab_cc::{AckSample, Conn, Control, Draw, LostSkb, PacingStatus, RateSample};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString};
@@ -202,6 +202,9 @@ pub(crate) fn whole(
     }
     match given.extract::<u64>() {
         Ok(value) if (least..=most).contains(&value) => Ok(value),
+        Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => {
+            Err(PyTypeError::new_err(format!("{}, found {}", expected(), found()?)))
+        }
         _ => Err(PyValueError::new_err(format!("{}, found {}", expected(), found()?))),
     }
 }

@@ -1,0 +1,135 @@
+"""A policy for the window, trained in numpy, beside windows that are fixed.
+
+Each episode draws rate, RTT and buffer anew, and half of them change their rate midway, so that no fixed window is right. The policy
+has four parameters: the next action is a linear function of how much the queue stretches the RTT, of the loss, and of how far the
+window is from what is delivered per RTT. They are found by the cross-entropy method: the best of some draws from a normal
+distribution say where the next draws come from. The reward is the environment's own, `log_power`.
+
+    pip install "./python[gym]"
+    python train_window.py
+
+Everything follows from the seed. On one core it takes some one or two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from bbrlab.gym import CWND_MIN, Array, BbrlabEnv
+
+Policy = Callable[[Array], float]
+"""From an observation to the action: by how many doublings the window changes."""
+
+FIXED = [2**n for n in range(1, 12)]
+"""The fixed windows, in packets."""
+
+EPISODE = {"duration": "5s", "sample": "off"}
+
+
+def path(rng: np.random.Generator) -> dict[str, Any]:
+    """A path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of a half to four BDPs; in half of the cases its rate changes midway."""
+    rate, later = np.exp(rng.uniform(math.log(2), math.log(50), 2))
+    rtt = math.exp(rng.uniform(math.log(10), math.log(160)))
+    buffer = math.exp(rng.uniform(math.log(0.5), math.log(4)))
+    changes = [["0s", f"{rate:.3f}Mbit/s"], ["2.5s", f"{later:.3f}Mbit/s"]]
+    return {
+        **EPISODE,
+        "bottleneck": {"rate": changes if rng.random() < 0.5 else f"{rate:.3f}Mbit/s", "buffer": f"{buffer:.3f}bdp"},
+        "flows": [{"cc": "reno", "rtt": f"{rtt:.3f}ms"}],
+    }
+
+
+def fixed(window: int) -> Policy:
+    """Holds a window, which is reached in steps of at most a doubling."""
+
+    def act(observation: Array) -> float:
+        return math.log2(window / max(float(observation[5]), 1.0))
+
+    return act
+
+
+def learnt(theta: npt.NDArray[np.float64]) -> Policy:
+    """The linear policy."""
+
+    def act(observation: Array) -> float:
+        throughput, rtt, min_rtt, loss, _, cwnd = (float(value) for value in observation)
+        if rtt == 0 or min_rtt == 0:
+            return 0.0
+        stretch = math.log2(rtt / min_rtt)
+        # What is delivered in a minimum RTT, in packets of 1448 bytes, against the window.
+        used = throughput * min_rtt / (1448 * 8 / 1e3)
+        spare = math.log2(max(used, CWND_MIN) / max(cwnd, CWND_MIN))
+        return float(theta @ (1.0, stretch, loss, spare))
+
+    return act
+
+
+def score(env: BbrlabEnv, policy: Policy, seeds: list[int]) -> float:
+    """The mean reward of a step, over episodes."""
+    means = []
+    for seed in seeds:
+        observation, _ = env.reset(seed=seed)
+        rewards = []
+        truncated = False
+        while not truncated:
+            action = np.array([min(max(policy(observation), -1.0), 1.0)], np.float32)
+            observation, reward, _, truncated, _ = env.step(action)
+            rewards.append(reward)
+        means.append(float(np.mean(rewards)))
+    return float(np.mean(means))
+
+
+def train(
+    env: BbrlabEnv, *, rounds: int, draws: int, episodes: int, seed: int, quiet: bool = False
+) -> npt.NDArray[np.float64]:
+    """The parameters that the cross-entropy method finds."""
+    rng = np.random.default_rng(seed)
+    mean, std = np.zeros(4), np.ones(4)
+    elite = max(draws // 4, 2)
+    for n in range(rounds):
+        seeds = [int(value) for value in rng.integers(1_000_000, size=episodes)]
+        thetas = rng.normal(mean, std, (draws, 4))
+        scores = np.array([score(env, learnt(theta), seeds) for theta in thetas])
+        best = thetas[np.argsort(-scores, kind="stable")[:elite]]
+        # The noise that is added keeps the search from ending too early.
+        mean, std = best.mean(axis=0), best.std(axis=0) + 0.2 / (n + 1)
+        if not quiet:
+            print(f"round {n + 1}: best {scores.max():.3f}, mean {scores.mean():.3f}, parameters {mean.round(2).tolist()}")
+    return mean
+
+
+def compare(env: BbrlabEnv, theta: npt.NDArray[np.float64], *, episodes: int) -> tuple[float, dict[int, float]]:
+    """The policy's score and those of the fixed windows on paths that the training has not seen."""
+    held_out = list(range(2_000_000, 2_000_000 + episodes))
+    return score(env, learnt(theta), held_out), {window: score(env, fixed(window), held_out) for window in FIXED}
+
+
+def main() -> None:
+    """Trains, compares and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--draws", type=int, default=16)
+    parser.add_argument("--episodes", type=int, default=8)
+    parser.add_argument("--held-out", type=int, default=40)
+    given = parser.parse_args()
+    started = time.process_time()
+    env = BbrlabEnv(path, step="rtt")
+    theta = train(env, rounds=given.rounds, draws=given.draws, episodes=given.episodes, seed=given.seed)
+    ours, theirs = compare(env, theta, episodes=given.held_out)
+    print(f"\nmean reward of a step on {given.held_out} paths that the training has not seen:")
+    for window, reward in theirs.items():
+        print(f"  {window:5} packets  {reward:7.3f}")
+    best = max(theirs, key=lambda window: theirs[window])
+    print(f"  the policy    {ours:9.3f}, {ours - theirs[best]:.3f} above the best fixed window, {best} packets")
+    print(f"{time.process_time() - started:.0f} s of CPU")
+
+
+if __name__ == "__main__":
+    main()

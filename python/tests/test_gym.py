@@ -1,0 +1,145 @@
+"""The environment: Gymnasium's checks, determinism, and a policy that beats fixed windows."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import bbrlab as bl
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+from bbrlab.gym import OBSERVATION, BbrlabEnv, log_power  # noqa: E402
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+
+SMALL: dict[str, Any] = {
+    "duration": "2s",
+    "bottleneck": {"rate": "10Mbit/s", "buffer": "1bdp", "loss": 0.01},
+    "flows": [{"cc": "cubic", "rtt": "60ms"}, {"cc": "reno", "rtt": "40ms", "start": "200ms"}],
+}
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"paced": True, "step": "rtt"}, {"scenario": SMALL, "flow": 1, "step": 0.05}])
+def test_gymnasiums_checks_pass_without_a_warning(kwargs: dict[str, Any]) -> None:
+    env = gymnasium.make("bbrlab/Window-v0", **kwargs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+
+
+def episode(env: BbrlabEnv, seed: int | None, actions: np.random.Generator) -> list[Any]:
+    observation, info = env.reset(seed=seed)
+    told = [observation.tolist()]
+    truncated = False
+    while not truncated:
+        action = actions.uniform(-1, 1, env.action_space.shape).astype(np.float32)  # type: ignore[arg-type]
+        observation, reward, terminated, truncated, info = env.step(action)
+        assert env.observation_space.contains(observation) and not terminated
+        told.append((observation.tolist(), reward, info["time_s"]))
+    return [*told, env.result.digest]
+
+
+@pytest.mark.parametrize("paced", [False, True])
+def test_a_seed_decides_all_that_follows(paced: bool) -> None:
+    one, other = (BbrlabEnv(SMALL, 1, step="20ms", paced=paced) for _ in range(2))
+    first = episode(one, 5, np.random.default_rng(1))
+    assert episode(other, 5, np.random.default_rng(1)) == first
+    then = episode(one, None, np.random.default_rng(1))
+    assert then != first and episode(other, None, np.random.default_rng(1)) == then
+    assert episode(one, 6, np.random.default_rng(1)) != first
+    assert first[-2][2] == 2.0
+
+
+def test_environments_side_by_side_do_not_touch_each_other() -> None:
+    alone = episode(BbrlabEnv(SMALL, 1), 3, np.random.default_rng(2))
+    one, other = BbrlabEnv(SMALL, 1), BbrlabEnv(SMALL, 1)
+    one.reset(seed=3)
+    for _ in range(5):
+        one.step(np.ones(1, np.float32))
+    assert episode(other, 3, np.random.default_rng(2)) == alone
+
+
+def test_a_window_that_is_held_is_a_control_that_holds_it() -> None:
+    class Held(bl.CongestionControl):
+        def cong_control(self, conn: bl.Conn, rs: bl.RateSample, draw: bl.Draw) -> None:
+            conn.ctl.cwnd = 10
+
+        def undo_cwnd(self, conn: bl.Conn) -> int:
+            return conn.ctl.cwnd
+
+    env = BbrlabEnv(SMALL, 1)
+    env.reset(seed=1)
+    truncated = False
+    while not truncated:
+        observation, _, _, truncated, _ = env.step(np.zeros(1, np.float32))
+    seed = env.result.summary["seed"]
+    assert env.result.digest == bl.run(SMALL, {"flows[1].cc": Held}, seed=seed).digest
+    values = dict(zip(OBSERVATION, observation.tolist(), strict=True))
+    assert values["cwnd_packets"] == 10 and 39.9 < values["min_rtt_ms"] < 45 and 0 <= values["loss"] < 0.5
+    assert env.result.flows["cc"].tolist() == ["cubic", "agent"]
+
+
+def test_the_observation_agrees_with_the_results() -> None:
+    scenario = {**SMALL, "flows": [{"cc": "reno", "rtt": "40ms"}], "bottleneck": {"rate": "10Mbit/s", "buffer": "4bdp"}}
+    env = BbrlabEnv(scenario, step="100ms")
+    env.reset(seed=1)
+    rates, truncated = [], False
+    while not truncated:
+        observation, reward, _, truncated, _ = env.step(np.array([0.5], np.float32) * (len(rates) < 6))
+        rates.append(float(observation[0]))
+    assert reward == log_power(observation)
+    # Wire overhead is 66 of 1,514 bytes.
+    assert abs(rates[-2] - 10 * 1448 / 1514) < 0.2
+    assert abs(np.mean(rates[:-1]) - env.result.flows["goodput_mbps"][0]) < 0.5
+    assert abs(float(observation[2]) - env.result.flows["rtt_ms_min"][0]) < 0.01
+
+
+def test_wrong_uses_are_exceptions() -> None:
+    env = BbrlabEnv(SMALL, 1)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(np.zeros(1, np.float32))
+    with pytest.raises(bl.UsageError, match="expected an episode that has ended"):
+        env.result
+    env.reset(seed=1)
+    for action in (np.zeros(2, np.float32), np.array([math.nan], np.float32), "up"):
+        with pytest.raises(ValueError, match=r"action: expected numbers of the shape|could not convert"):
+            env.step(action)  # type: ignore[arg-type]
+    env.close()
+    env.close()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(np.zeros(1, np.float32))
+    for step in ("fast", "10", "0ms", -1.0, "10 parsec"):
+        with pytest.raises(bl.UsageError, match="step: expected a time"):
+            BbrlabEnv(SMALL, step=step)
+    with pytest.raises(bl.ScenarioError):
+        BbrlabEnv(SMALL, 7)
+    with pytest.raises(bl.UsageError, match="one run"):
+        BbrlabEnv({**SMALL, "repeat": 2})
+
+
+def test_a_reward_of_ones_own_and_controls_of_ones_own_for_others() -> None:
+    class Slow(bl.CongestionControl):
+        def ssthresh(self, conn: bl.Conn) -> int:
+            return 2
+
+    env = BbrlabEnv({**SMALL, "flows": [{"cc": "slow", "rtt": "60ms"}, {"cc": "reno", "rtt": "40ms"}]}, 1,
+                    reward=lambda observation: 7.0, controls={"slow": Slow})  # fmt: skip
+    env.reset(seed=1)
+    assert env.step(np.zeros(1, np.float32))[1] == 7.0
+
+
+def test_a_short_training_beats_every_fixed_window() -> None:
+    import train_window
+
+    env = BbrlabEnv(train_window.path, step="rtt")
+    theta = train_window.train(env, rounds=3, draws=10, episodes=3, seed=1, quiet=True)
+    again = train_window.train(env, rounds=3, draws=10, episodes=3, seed=1, quiet=True)
+    assert theta.tolist() == again.tolist()
+    ours, fixed = train_window.compare(env, theta, episodes=8)
+    assert ours > max(fixed.values()) + 0.5, (ours, fixed)
