@@ -163,7 +163,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     (10.0, 2.9)
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self,
@@ -293,7 +293,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
             conn.inflight if conn else 0,
             hand.cwnd,
         )
-        return np.minimum(np.array(values, np.float32), self.observation_space.high)  # type: ignore[attr-defined, no-any-return]
+        return np.minimum(np.array(values, np.float32), self.observation_space.high)  # type: ignore[attr-defined]
 
     def _info(self) -> dict[str, Any]:
         return {"time_s": self._now_ns / 1e9}

@@ -402,7 +402,6 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
         timer.cancel()
-    print(heard - sent[0])
     # A tenth of a second on a machine of one's own; others may work on this one.
     assert heard - sent[0] < 0.5
 

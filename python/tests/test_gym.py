@@ -142,4 +142,4 @@ def test_a_short_training_beats_every_fixed_window() -> None:
     again = train_window.train(env, rounds=3, draws=10, episodes=3, seed=1, quiet=True)
     assert theta.tolist() == again.tolist()
     ours, fixed = train_window.compare(env, theta, episodes=8)
-    assert ours > max(fixed.values()) + 0.5, (ours, fixed)
+    assert ours.mean() > max(scores.mean() for scores in fixed.values()) + 0.5, (ours, fixed)
