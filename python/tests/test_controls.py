@@ -175,6 +175,35 @@ def test_every_event_is_heard() -> None:
     assert not expected - set(Listener.heard), expected - set(Listener.heard)
 
 
+class Dctcp(Reno):
+    """Hears every mark, as DCTCP: its receiver echoes one by one."""
+
+    needs_ecn = True
+    answers_share_of_marks = True
+    echoes: ClassVar[int] = 0
+    acks: ClassVar[int] = 0
+
+    def in_ack_event(self, conn: bl.Conn, flags: int) -> None:
+        Dctcp.acks += 1
+        Dctcp.echoes += flags & 4 != 0
+        assert conn.ctl.ecn_flags & 1
+
+    def ssthresh(self, conn: bl.Conn) -> int:
+        return max(conn.ctl.cwnd - 2, 2)
+
+
+def test_the_switches_of_a_class_are_the_cores() -> None:
+    marked = {"bottleneck.ecn_threshold": "5pkt", "bottleneck.buffer": "2bdp", "flows.cc": Dctcp}
+    for ecn in (True, "l4s"):
+        Dctcp.echoes = Dctcp.acks = 0
+        r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
+        # Echoes of RFC 3168 would go on until the sender answers; these are as many as there are marks, two of which one ACK may tell.
+        marks = int(r.links["marks"][0])
+        assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
+    with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
+        bl.run(DUMBBELL, {**marked, "flows.ecn": "l4s", "flows.cc": Reno})
+
+
 class Random(bl.CongestionControl):
     def cong_control(self, conn: bl.Conn, rs: bl.RateSample, draw: bl.Draw) -> None:
         conn.ctl.cwnd = 5 + draw.below(40)

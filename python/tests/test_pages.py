@@ -16,7 +16,7 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path, monkeypatch: pytest.M
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     names = {"concurrent": concurrent}
-    for module in ("polars", "pyarrow", "duckdb", "distributed"):
+    for module in ("polars", "pyarrow", "duckdb", "distributed", "gymnasium"):
         names[module] = pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.toml").write_text(
