@@ -4,6 +4,7 @@ use bbrlab_lab::Paper;
 use bbrlab_report::{Align, Table};
 use bbrlab_run::{
     Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary, TinSummary,
+    WaitSummary,
 };
 use bbrlab_scenario::{BUILTINS, QueueInfo, Scenario, queues};
 use serde::Serialize;
@@ -260,6 +261,7 @@ fn metric_entries() -> Vec<MetricEntry> {
     of(RunSummary::FIGURES, "")
         .chain(of(LinkSummary::FIGURES, "links."))
         .chain(of(TinSummary::FIGURES, "links.tins."))
+        .chain(of(WaitSummary::FIGURES, "waits."))
         .chain(of(FlowGroup::FIGURES, "flow_groups."))
         .chain(of(FlowSummary::FIGURES, "flows."))
         .collect()

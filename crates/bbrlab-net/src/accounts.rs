@@ -1,5 +1,6 @@
 //! Counts across all links: the digest, and for each flow the bytes that departed from its last link and its losses.
 
+use std::num::NonZeroU32;
 use std::ops::AddAssign;
 
 use crate::digest::Digest;
@@ -24,6 +25,32 @@ impl AddAssign for FlowLosses {
     }
 }
 
+/// Why a data packet of a flow does not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// A queue has dropped it.
+    Queue,
+    /// At random.
+    Random,
+    /// A policer has dropped it.
+    Policer,
+}
+
+/// How many packets a burst stands for that crosses the network whole: one header, and the payload of several.
+#[derive(Clone, Copy, Debug)]
+pub struct BurstSize {
+    /// Bytes on the wire beside the payload.
+    pub headers: u32,
+    /// Payload of a packet.
+    pub payload: NonZeroU32,
+}
+
+impl BurstSize {
+    fn packets(self, wire_bytes: u32) -> u64 {
+        u64::from(wire_bytes.saturating_sub(self.headers).div_ceil(self.payload.get()).max(1))
+    }
+}
+
 /// The counts that every link adds to.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
@@ -31,6 +58,8 @@ pub(crate) struct Accounts {
     /// Wire bytes of each flow that have departed from the last link with a rate on its forward route.
     pub(crate) wire_bytes: Vec<u64>,
     pub(crate) losses: Vec<FlowLosses>,
+    /// By flow; empty where each packet of the network is one.
+    pub(crate) bursts: Vec<Option<BurstSize>>,
 }
 
 impl Accounts {
@@ -40,7 +69,19 @@ impl Accounts {
         self.losses.push(FlowLosses::default());
     }
 
-    pub(crate) fn losses(&mut self, flow: FlowId) -> &mut FlowLosses {
-        &mut self.losses[flow.0 as usize]
+    /// Counts the packets of a data packet that does not arrive.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lose(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
+        let flow = flow.0 as usize;
+        let burst = self.bursts.get(flow).copied().flatten();
+        let packets = burst.map_or(1, |burst| burst.packets(wire_bytes));
+        let losses = &mut self.losses[flow];
+        let count = match why {
+            Lost::Queue => &mut losses.drops,
+            Lost::Random => &mut losses.random,
+            Lost::Policer => &mut losses.policer,
+        };
+        *count += packets;
     }
 }

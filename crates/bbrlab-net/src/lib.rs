@@ -59,7 +59,7 @@ mod steps;
 mod timers;
 mod tournament;
 
-pub use accounts::FlowLosses;
+pub use accounts::{BurstSize, FlowLosses};
 pub use bbrlab_queue::TcpHeader;
 pub use digest::Digest;
 pub use engine::{Activity, Conservation, Network, TIMERS_MAX};

@@ -3,7 +3,7 @@
 //! The engine calls a discipline through a `match` on the list.
 
 use bbrlab_link::{Buffer, Queue};
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use crate::cake::Cake;
 use crate::codel::Codel;
@@ -121,6 +121,16 @@ impl Discipline {
             Queue::Prio(params) => Self::Prio(Prio::new(params, limit)),
             Queue::Slots(params) => Self::Slots(Slots::new(params, limit)),
             Queue::Grants(params) => Self::Grants(Grants::new(params, limit)),
+        }
+    }
+
+    /// The part of each packet's time in it that is no wait: slots have their link's delay inside.
+    #[inline]
+    #[must_use]
+    pub fn delay(&self) -> Span {
+        match self {
+            Self::Slots(slots) => slots.delay(),
+            _ => Span::ZERO,
         }
     }
 

@@ -46,6 +46,11 @@ impl Slots {
         slots
     }
 
+    /// What each packet waits for before it waits for a slot.
+    pub(crate) fn delay(&self) -> Span {
+        self.params.delay
+    }
+
     /// When the packet has waited for the delay. Linux: `time_to_send`.
     fn due(&self, packet: &Queued) -> Time {
         packet.arrived_at + self.params.delay

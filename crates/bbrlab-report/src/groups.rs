@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bbrlab_run::{
     Field, FlowGroup, Group, GroupMetric, Kind, Leaf, LinkSummary, Metrics, Role, RunSummary,
-    TinSummary, leaves,
+    TinSummary, WaitSummary, leaves,
 };
 
 use crate::student_t::interval;
@@ -76,8 +76,8 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
 }
 
 /// The names of a run's metrics, those of the JSON document: of the run itself (`jain`), of links that flows share
-/// (`links.bottleneck.utilization`) and of their tins (`links.bottleneck.tins.voice.sojourn_ms.p95`), of groups of flows
-/// (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their private links have none, so that their number does not depend
+/// (`links.bottleneck.utilization`) and of their tins (`links.bottleneck.tins.voice.sojourn_ms.p95`), of waits for slots and
+/// grants (`waits.bottleneck.grants.wait_ms.mean`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their private links have none, so that their number does not depend
 /// on that of flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
@@ -92,6 +92,9 @@ fn metric_names(run: &RunSummary) -> Vec<String> {
             of(TinSummary::PARTS, &format!("links.{}.tins.{}.", link.name, tin.name));
         }
     }
+    for wait in &run.waits {
+        of(WaitSummary::PARTS, &format!("waits.{}.", wait.name));
+    }
     for group in &run.flow_groups {
         of(FlowGroup::PARTS, &format!("flow_groups.{}.", group.group));
     }
@@ -105,6 +108,7 @@ fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
         values.extend(numbers_of(link));
         values.extend(link.tins.iter().flat_map(numbers_of));
     }
+    values.extend(run.waits.iter().flat_map(numbers_of));
     values.extend(run.flow_groups.iter().flat_map(numbers_of));
     values
 }
@@ -130,7 +134,7 @@ fn is_metric(leaf: &Leaf) -> bool {
 mod tests {
     use super::{flat_metrics, groups};
     use crate::table::tests::sample_run;
-    use bbrlab_run::TinSummary;
+    use bbrlab_run::{TinSummary, Wait, WaitSummary};
 
     #[test]
     fn runs_of_one_point_become_one_group_in_order_of_appearance() {
@@ -187,6 +191,20 @@ mod tests {
         let value = |wanted: &str| metrics.iter().find(|(name, _)| name == wanted).unwrap().1;
         assert_eq!(value("links.bottleneck.tins.bulk.drops"), Some(7.0));
         assert_eq!(value("links.bottleneck.tins.voice.drops"), Some(0.0));
+        assert_eq!(value("flow_groups.cubic.goodput_mbps"), Some(21.9));
+    }
+
+    #[test]
+    fn waits_for_slots_and_grants_have_metrics_of_their_own() {
+        let mut run = sample_run();
+        let wait_ms = Wait { mean: Some(4.5), p95: Some(6.0), max: None };
+        let wait =
+            |name: &str| WaitSummary { name: name.to_owned(), wait_ms, ..WaitSummary::default() };
+        run.waits = vec![wait("bottleneck.grants"), wait("bottleneck.reverse.slots")];
+        let metrics = flat_metrics(&run);
+        let value = |wanted: &str| metrics.iter().find(|(name, _)| name == wanted).unwrap().1;
+        assert_eq!(value("waits.bottleneck.grants.wait_ms.mean"), Some(4.5));
+        assert_eq!(value("waits.bottleneck.reverse.slots.wait_ms.max"), None);
         assert_eq!(value("flow_groups.cubic.goodput_mbps"), Some(21.9));
     }
 

@@ -27,6 +27,7 @@ pub use record::{
     ControlFromOutside, Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupRtt, LimitedBy,
     LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,
     RunsDocument, Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers,
+    Wait, WaitSummary,
 };
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use statistics::{jain, mean, percentile, squares, variance};

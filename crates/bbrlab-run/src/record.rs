@@ -50,6 +50,8 @@ record! {
         jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs while all of them are active";
         jain_ss: Option<f64>, Result, "index", "the same in the steady state";
         links: Vec<LinkSummary>, Result, "", "every link with a rate";
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waits: Vec<WaitSummary>, Result, "", "of every `slot`, `grant`, `reverse_slot` and `reverse_grant` what waited for it; left out of JSON where there is none";
         flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
         flows: Vec<FlowSummary>, Result, "", "every flow";
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -110,6 +112,28 @@ record! {
         drops: Option<u64>, Result, "packets", "packets that the tin refused or dropped";
         marks: Option<u64>, Result, "packets", "packets of the tin that the link marked CE";
         sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in the tin";
+    }
+}
+
+record! {
+    /// What waited for slots or grants behind the queue of a link, in one direction.
+    WaitSummary {
+        name: String, Name, "", "the name of the link with `.slots` or `.grants`, in the reverse direction with `.reverse` before it";
+        arrivals: Option<u64>, Result, "packets", "packets that came to wait";
+        departures: Option<u64>, Result, "packets", "packets that left";
+        queued_at_end: Option<u64>, Result, "packets", "packets that still wait at the end";
+        drops: Option<u64>, Result, "packets", "packets beyond `limit`";
+        wait_ms: Wait, Result, "ms", "of the time from having left the queue, and for slots from the end of the delay, to leaving";
+    }
+}
+
+record! {
+    /// How long packets waited for slots or grants.
+    #[derive(Copy)]
+    Wait {
+        mean: Option<f64>, Result, "ms", "mean";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        max: Option<f64>, Result, "ms", "maximum";
     }
 }
 

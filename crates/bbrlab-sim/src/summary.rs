@@ -11,7 +11,8 @@
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
 use bbrlab_run::{
     ControlFromOutside, Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, Outside,
-    QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, jain,
+    QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, Wait, WaitSummary,
+    jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -82,6 +83,7 @@ pub(crate) fn summarise(
             flow.bytes_at_first_end.saturating_sub(flow.bytes_at_ss)
         }),
         links,
+        waits: wiring::waits(run).map(|(id, name)| wait_summary(net, id, name)).collect(),
         flow_groups: groups::summarise(run, world, losses),
         flows: flow_summaries,
         controls: run.outside().into_iter().map(from_outside).collect(),
@@ -177,6 +179,20 @@ fn link_summary(
         },
         tins: tins(stats, tin_names, capacity),
         ..LinkSummary::default()
+    }
+}
+
+/// What waited for slots or grants; quantiles are known within 1/128.
+fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSummary {
+    let stats: &LinkStats = net.link_stats(id);
+    let Sojourn { mean, p95, max } = sojourn(&stats.delay);
+    WaitSummary {
+        name: name.to_owned(),
+        arrivals: Some(stats.arrivals),
+        departures: Some(stats.sent_packets),
+        queued_at_end: Some(stats.backlog_packets()),
+        drops: Some(stats.drops_of_queue()),
+        wait_ms: Wait { mean, p95, max },
     }
 }
 

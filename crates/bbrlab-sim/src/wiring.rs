@@ -1,12 +1,15 @@
 //! From a resolved scenario to a network of links, routes and flows.
 
-use bbrlab_link::Link;
-use bbrlab_net::{FlowId, LinkId, LinkMode, Network, RouteId, RouteStep, Side};
+use std::num::NonZeroU32;
+
+use bbrlab_link::{Link, Queue};
+use bbrlab_net::{BurstSize, FlowId, LinkId, LinkMode, Network, RouteId, RouteStep, Side};
 use bbrlab_run::{FlowClass, Hop, Run};
+use bbrlab_stack::Tso;
 use bbrlab_tcp::TimerId;
 use bbrlab_units::{Span, Time};
 
-use crate::wire::Payload;
+use crate::wire::{DATA_HEADERS, Payload};
 
 /// A link with a rate, with its name in results.
 #[derive(Clone, Debug)]
@@ -30,6 +33,13 @@ pub(crate) struct Wired {
     pub(crate) net: Network<Payload>,
     /// Links with a rate, in the order of results.
     pub(crate) rated: Vec<RatedLink>,
+}
+
+/// The links that are waits for slots or grants, with their names in results.
+pub(crate) fn waits(run: &Run) -> impl Iterator<Item = (LinkId, &str)> {
+    let is_wait = |link: &Link| matches!(link.queue, Queue::Slots(_) | Queue::Grants(_));
+    let numbered = (0..).zip(&run.links).filter(move |(_, link)| is_wait(link));
+    numbered.map(|(number, link)| (LinkId(number), link.name.as_str()))
 }
 
 /// Builds the network of `run`.
@@ -60,7 +70,10 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
         }
         let [forward, reverse] =
             shared_routes[flow.class as usize].unwrap_or_else(|| routes(&mut net, class, first));
-        net.add_flow(forward, reverse);
+        let id = net.add_flow(forward, reverse);
+        if run.stack.tso == Tso::Whole && !class.is_udp {
+            net.set_burst_size(id, burst_size(run, class));
+        }
     }
     // Places for flows that come and go. Each gets its way when it is taken.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
@@ -71,6 +84,13 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);
     Wired { net, rated }
+}
+
+/// As how many packets a burst counts that crosses the network whole.
+fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
+    let headers = DATA_HEADERS + framing(run, class, &class.forward);
+    let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");
+    BurstSize { headers, payload }
 }
 
 /// Link-layer bytes around a packet on a route: those of its first link with a rate, or Ethernet's if there is none.

@@ -86,6 +86,43 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
+/// A transfer that is complete has sent what arrived and what was lost, all in packets; a link counts what crosses it.
+#[test]
+fn losses_of_a_flow_are_packets_also_where_bursts_cross_the_network_whole() {
+    for (link, lost_in_network) in [
+        ("buffer = \"12pkt\"", true),
+        ("loss = 0.002", true),
+        ("police = { rate = \"19Mbit/s\", burst = \"60KB\" }", true),
+        ("buffer = \"12pkt\"\nqueue = \"codel\"\nloss = 0.002", true),
+        ("buffer = \"12pkt\"\njitter = \"1us\"\nloss = 0.002", true),
+        ("buffer = \"unlimited\"", false),
+    ] {
+        for tso in ["cut", "whole"] {
+            let text = format!(
+                "duration = \"20s\"\n[stack]\ntso = \"{tso}\"\n[bottleneck]\nrate = \"20Mbit/s\"\n{link}\n\
+                 [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\nbytes = \"9MB\"\n"
+            );
+            let summary = result(&text).summary;
+            let (flow, link) = (&summary.flows[0], &summary.links[0]);
+            let [sent, delivered, drops, random] =
+                [flow.sent_packets, flow.delivered_packets, flow.drops, flow.random_losses]
+                    .map(Option::unwrap);
+            let policed = flow.policer_drops.unwrap_or(0);
+            let lost = drops + random + policed;
+            assert_eq!(flow.fct_ms.n, Some(1), "{tso} {link:?}");
+            assert_eq!(sent, delivered + lost, "{tso}: {flow:?}");
+            assert_eq!(lost > 0, lost_in_network, "{tso}: {flow:?}");
+            let of_link =
+                link.drops.unwrap() + link.random_losses.unwrap() + link.policer_drops.unwrap_or(0);
+            if tso == "cut" {
+                assert_eq!(of_link, lost, "{link:?}");
+            } else {
+                assert!(of_link <= lost, "a burst is one packet of the link: {link:?} {flow:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn without_sack_recovery_takes_longer() {
     let with = one("", "loss = 0.01", CUBIC);

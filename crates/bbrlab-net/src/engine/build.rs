@@ -3,6 +3,7 @@
 use bbrlab_units::Span;
 
 use super::{Flow, Network, SOLO};
+use crate::accounts::BurstSize;
 use crate::event::{IDS_MAX, Kind, sent_by, tie};
 use crate::lane::Lane;
 use crate::link::{Link, LinkMode};
@@ -117,6 +118,17 @@ impl<P: Load> Network<P> {
             self.lanes.push(Lane::new());
         }
         lane
+    }
+
+    /// Says that data packets of a flow may stand for several, as which its losses are counted.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn set_burst_size(&mut self, flow: FlowId, size: BurstSize) {
+        assert!((flow.0 as usize) < self.flows.len(), "no such flow");
+        let bursts = &mut self.accounts.bursts;
+        bursts.resize(bursts.len().max(flow.0 as usize + 1), None);
+        bursts[flow.0 as usize] = Some(size);
     }
 
     /// Adds a flow on the routes of another.

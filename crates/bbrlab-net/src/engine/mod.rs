@@ -263,6 +263,9 @@ impl<P: Load> Network<P> {
     /// See [`Port::set_way`].
     pub(crate) fn set_way(&mut self, flow: FlowId, like: FlowId) {
         self.flows[flow.0 as usize].first_leg = self.flows[like.0 as usize].first_leg;
+        if let Some(Some(size)) = self.accounts.bursts.get(like.0 as usize).copied() {
+            self.set_burst_size(flow, size);
+        }
     }
 
     /// How many packets a flow has sent, modulo 2^32.

@@ -4,7 +4,7 @@ use bbrlab_queue::{Cause, Queued, Rule as _};
 use bbrlab_units::{Span, Time};
 
 use super::{Network, SOLO};
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Lost};
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_tie, tie};
 use crate::link::stats::LinkStats;
@@ -121,7 +121,7 @@ impl<P: Load> Network<P> {
                 if !admitted {
                     link.stats.drops_full += 1;
                     if is_data {
-                        self.accounts.losses(flow).drops += 1;
+                        self.accounts.lose(flow, wire_bytes, Lost::Queue);
                     }
                     if recorded {
                         self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
@@ -194,13 +194,13 @@ impl<P: Load> Network<P> {
         let is_data = packet.ticket.is_data();
         let record = if is_data && front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
             stats.drops_random += 1;
-            self.accounts.losses(packet.flow()).random += 1;
+            self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
             Record::DropRandom
         } else if front.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes))
         {
             stats.drops_policer = stats.drops_policer.map(|drops| drops + 1);
             if is_data {
-                self.accounts.losses(packet.flow()).policer += 1;
+                self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Policer);
             }
             Record::DropPoliced
         } else {
@@ -353,7 +353,7 @@ impl<P: Load> Network<P> {
         let waited = if link.server.queues_until_departure() {
             departs.since(packet.arrived_at)
         } else {
-            wait
+            Span(wait.0.saturating_sub(queue.delay().0))
         };
         *served = served.wrapping_add(1);
         let sequence = *served;
@@ -391,7 +391,7 @@ impl<P: Load> Network<P> {
         }
         if lost {
             link.stats.drops_random += 1;
-            self.accounts.losses(kept.flow()).random += 1;
+            self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Random);
             self.asides.forget(&kept);
         } else {
             self.forward(id, &kept, due);
@@ -494,7 +494,7 @@ impl<P: Load> Drops<'_, P> {
         }
         let kept = self.packets.remove(packet.handle);
         if kept.ticket.is_data() {
-            self.accounts.losses(kept.flow()).drops += 1;
+            self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Queue);
             if self.rated {
                 self.accounts.digest.add(record, self.id, kept.identity, self.due);
             }

@@ -23,7 +23,7 @@ use bbrlab_link::{Buffer, CakeParams, EcnThreshold, Jitter, LossAt, Queue, Rate,
 use bbrlab_queue::{Discipline, Queued, Tins};
 use bbrlab_units::{Ecn, Span, Time};
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Lost};
 use crate::chunks;
 use crate::digest::Record;
 use crate::loss::LossProcess;
@@ -208,7 +208,7 @@ impl Link {
             }
             if shadow.lost {
                 self.stats.drops_random += 1;
-                accounts.losses(FlowId(shadow.flow)).random += 1;
+                accounts.lose(FlowId(shadow.flow), shadow.wire_bytes, Lost::Random);
             }
             if shadow.is_data {
                 self.stats.sent_data_packets += u64::from(!shadow.lost);

@@ -15,7 +15,7 @@ use super::queue_length::{QueueLength, Walk};
 use super::serialiser::Serialiser;
 use super::server::Server;
 use super::stats::LinkStats;
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Lost};
 use crate::chunks::Queue;
 use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
@@ -376,7 +376,7 @@ impl Plain<'_> {
         let Self { ledger, serialiser, stats } = self;
         let Admission { wire_bytes, identity, flow, is_data, .. } = packet;
         if !ledger.has_room(wire_bytes, due) {
-            refuse((id, due), identity, (flow, is_data), stats, accounts);
+            refuse((id, due), identity, (flow, is_data, wire_bytes), stats, accounts);
             return None;
         }
         let departs = serialiser.begin_and_serve(due, wire_bytes);
@@ -394,7 +394,7 @@ impl Plain<'_> {
 fn refuse(
     (id, due): (LinkId, Time),
     identity: u64,
-    (flow, is_data): (FlowId, bool),
+    (flow, is_data, wire_bytes): (FlowId, bool, u32),
     stats: &mut LinkStats,
     accounts: &mut Accounts,
 ) {
@@ -402,7 +402,7 @@ fn refuse(
     stats.drops_full += 1;
     if is_data {
         accounts.digest.add(Record::LinkArrival, id, identity, due);
-        accounts.losses(flow).drops += 1;
+        accounts.lose(flow, wire_bytes, Lost::Queue);
         accounts.digest.add(Record::DropFull, id, identity, due);
     }
 }

@@ -36,7 +36,8 @@ pub struct LinkStats {
     pub backlog_bytes: u64,
     /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
-    /// Time from arrival to the start of transmission (token bucket and trace: to departure) of each packet sent.
+    /// Time from arrival to the start of transmission (token bucket and trace: to departure) of each packet sent; of slots
+    /// without the delay inside them.
     pub delay: DelayHistogram,
     /// Of each tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if it has none.
     pub tins: Vec<TinStats>,

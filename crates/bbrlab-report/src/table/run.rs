@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_run::{FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary, TinSummary};
+use bbrlab_run::{
+    FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary, TinSummary, Wait, WaitSummary,
+};
 
 use super::block::{Block, html, text};
 use super::layout::{Align, Table};
@@ -51,6 +53,10 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         blocks.push(Block::Gap);
         links(&mut blocks, &run.links);
         tins(&mut blocks, &run.links);
+    }
+    if !run.waits.is_empty() {
+        text.push('\n');
+        text.push_str(&waits(&run.waits, width));
     }
     if run.flows.len() > 1 {
         blocks.extend([Block::Gap, Block::Table(groups(run))]);
@@ -174,6 +180,29 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
             blocks.push(Block::Sentence(format!("and {} {what}", count(more as u64))));
         }
     }
+}
+
+/// What waited for slots and grants.
+fn waits(waits: &[WaitSummary], width: Option<usize>) -> String {
+    let mut table = Table::new()
+        .column("waits", "", Align::Left)
+        .column("arrived", "packets", Align::Right)
+        .column("dropped", "packets", Align::Right)
+        .column("wait mean", "ms", Align::Right)
+        .column("p95", "", Align::Right)
+        .column("max", "", Align::Right);
+    for wait in waits.iter().take(LINKS_SHOWN) {
+        let mut cells = vec![wait.name.clone(), count(wait.arrivals), count(wait.drops)];
+        let Wait { mean, p95, max } = wait.wait_ms;
+        cells.extend([mean, p95, max].map(|ms| fixed(ms, 2)));
+        table.row(cells);
+    }
+    let mut text = table.render_in(width);
+    if waits.len() > LINKS_SHOWN {
+        let more = count((waits.len() - LINKS_SHOWN) as u64);
+        writeln!(text, "and {more} more").expect("writing to a string cannot fail");
+    }
+    text
 }
 
 /// The tins of shared links, where there are several and more than one was used.
@@ -357,8 +386,8 @@ fn trimmed(value: f64) -> String {
 mod tests {
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::run_table;
-    use bbrlab_run::{Sojourn, TinSummary};
+    use super::{run_table, waits};
+    use bbrlab_run::{Sojourn, TinSummary, Wait, WaitSummary};
     use expect_test::expect;
 
     #[test]
@@ -400,6 +429,33 @@ mod tests {
 
             goodput 46.50 Mbit/s, Jain's index 0.9871 (steady state 0.9910)
         "#]].assert_eq(&run_table(&run, Some(WIDTH)));
+    }
+
+    #[test]
+    fn waits_are_told_below_the_links() {
+        let mut run = sample_run();
+        let wait = |name: &str, drops, wait_ms| WaitSummary {
+            name: name.to_owned(),
+            arrivals: Some(413_349),
+            departures: Some(413_349 - drops),
+            queued_at_end: Some(0),
+            drops: Some(drops),
+            wait_ms,
+        };
+        let some = Wait { mean: Some(4.5), p95: Some(6.0), max: Some(6.02) };
+        run.waits = vec![
+            wait("bottleneck.grants", 12, some),
+            wait("bottleneck.reverse.slots", 0, Wait::default()),
+        ];
+        expect![[r#"
+            waits                     arrived  dropped  wait mean   p95   max
+                                      packets  packets         ms
+            ─────────────────────────────────────────────────────────────────
+            bottleneck.grants         413,349       12       4.50  6.00  6.02
+            bottleneck.reverse.slots  413,349        0          –     –     –
+        "#]]
+        .assert_eq(&waits(&run.waits, Some(WIDTH)));
+        assert!(run_table(&run, Some(WIDTH)).contains("bottleneck.reverse.slots"));
     }
 
     #[test]
