@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bbrlab_lab::BENCH_CASES;
 use bbrlab_scenario::BUILTINS;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -424,7 +425,7 @@ pub(crate) struct ExportArgs {
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
     /// Cases of the table
-    #[arg(value_name = "CASE", help = crate::bench::cases_help())]
+    #[arg(value_name = "CASE", help = cases_help())]
     pub(crate) cases: Vec<String>,
     /// Processes per case, of which the fastest counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
@@ -484,9 +485,18 @@ fn packets(text: &str) -> Result<u64, String> {
     Ok(value as u64)
 }
 
+/// What the help says of the cases.
+fn cases_help() -> String {
+    let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
+    let others: Vec<&str> =
+        BENCH_CASES.iter().filter(|case| !case.is_default).map(|case| case.name).collect();
+    format!("Cases: {} [default: all but {}]", all.join(", "), others.join(" and "))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Cli, packets};
+    use super::{Cli, cases_help, packets};
+    use bbrlab_lab::BENCH_CASES;
     use clap::CommandFactory as _;
 
     #[test]
@@ -509,5 +519,15 @@ mod tests {
         assert_eq!(packets("18446744073709551615"), Ok(u64::MAX));
         assert!(packets("many").is_err() && packets("-1").is_err() && packets("0.5").is_err());
         assert!(packets("NaN").is_err());
+    }
+
+    #[test]
+    fn the_help_names_every_case() {
+        let help = cases_help();
+        let words: Vec<&str> = help.split([' ', ',', '[', ']']).collect();
+        for case in BENCH_CASES {
+            assert!(words.contains(&case.name), "{}: {help}", case.name);
+        }
+        assert!(help.ends_with("[default: all but d and wide]"), "{help}");
     }
 }

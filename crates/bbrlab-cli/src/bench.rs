@@ -63,14 +63,6 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     args.cases.iter().map(|name| bench_case(name)).collect()
 }
 
-/// What the help says of the cases.
-pub(crate) fn cases_help() -> String {
-    let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
-    let others: Vec<&str> =
-        BENCH_CASES.iter().filter(|case| !case.is_default).map(|case| case.name).collect();
-    format!("Cases: {} [default: all but {}]", all.join(", "), others.join(" and "))
-}
-
 fn measure(args: &BenchArgs, output: &mut Output) -> Result<Vec<BenchResult>, Stopped> {
     let cases = chosen(args)?;
     if cfg!(debug_assertions) && !args.quiet {
@@ -190,8 +182,7 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
 #[cfg(test)]
 mod tests {
     use super::document::tests::result;
-    use super::{cases_help, words};
-    use bbrlab_lab::BENCH_CASES;
+    use super::words;
 
     #[test]
     fn ns3_has_columns_where_it_was_run() {
@@ -200,15 +191,5 @@ mod tests {
         results[0].ns3_data_packets_per_cpu_s = Some(40_000.0);
         let text = words(&results);
         assert!(text.contains("ns-3") && text.contains("0.0400") && text.contains("100"), "{text}");
-    }
-
-    #[test]
-    fn the_help_names_every_case() {
-        let help = cases_help();
-        let words: Vec<&str> = help.split([' ', ',', '[', ']']).collect();
-        for case in BENCH_CASES {
-            assert!(words.contains(&case.name), "{}: {help}", case.name);
-        }
-        assert!(help.ends_with("[default: all but d and wide]"), "{help}");
     }
 }

@@ -13,7 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
-use crate::given::shown;
+use crate::shown::shown;
 
 /// A larger window could not be counted in sequence numbers: 2^30 bytes in segments of one.
 const CWND_MAX: u64 = 1 << 30;

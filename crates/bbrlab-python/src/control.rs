@@ -20,8 +20,8 @@ use crate::conn::{
     CWND, DRAWN, Drawn, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, SSTHRESH, ca_state,
     cwnd_event, small, whole,
 };
-use crate::given::shown;
 use crate::raise::of_class;
+use crate::shown::shown;
 
 /// The most segments of a burst. Linux: `GSO_MAX_SEGS`.
 const SEGS_MAX: u64 = 65_535;

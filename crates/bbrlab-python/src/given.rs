@@ -9,6 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyDelta, PyFloat, PyInt, PyMapping, PySequenc
 use toml::Value;
 
 use crate::control::{Class, Classes};
+use crate::shown::shown;
 
 /// Values deeper inside each other are a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
@@ -265,14 +266,4 @@ fn whole(given: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
 
 fn microsecond(py: Python<'_>) -> PyResult<Bound<'_, PyDelta>> {
     PyDelta::new(py, 0, 0, 1, false)
-}
-
-/// How Python shows a value, at most some words of it.
-pub(crate) fn shown(given: &Bound<'_, PyAny>) -> PyResult<String> {
-    const CHARS_MAX: usize = 60;
-    let text = given.repr()?.to_cow()?.into_owned();
-    if text.chars().count() <= CHARS_MAX {
-        return Ok(text);
-    }
-    Ok(text.chars().take(CHARS_MAX).chain("...".chars()).collect())
 }

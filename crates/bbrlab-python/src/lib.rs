@@ -30,6 +30,7 @@ mod raise;
 mod records;
 mod running;
 mod scenario;
+mod shown;
 mod stepped;
 mod watch;
 

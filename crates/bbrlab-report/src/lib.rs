@@ -9,6 +9,7 @@ mod binomial;
 mod claims;
 mod compare;
 mod groups;
+mod html;
 mod median;
 mod number;
 mod page;

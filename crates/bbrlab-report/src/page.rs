@@ -1,10 +1,9 @@
 //! One HTML page that contains everything: it can be opened from a disk or an e-mail and needs no network.
 
-use std::fmt::Write as _;
-
 use bbrlab_run::{Group, RunSummary};
 
 use crate::groups::groups;
+use crate::html::{escaped, line};
 use crate::number::{count, figure, fixed};
 use crate::picture::Picture;
 use crate::table::{point_words, run_table, sweep_table};
@@ -131,14 +130,6 @@ fn metrics(html: &mut String, group: &Group) {
         );
     }
     line(html, "</tbody></table>");
-}
-
-pub(crate) fn line(html: &mut String, text: &str) {
-    writeln!(html, "{text}").expect("writing to a string cannot fail");
-}
-
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

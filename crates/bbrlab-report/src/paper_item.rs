@@ -1,6 +1,6 @@
 //! A figure or a table of a paper, redrawn: with its number and heading as HTML or Markdown.
 
-use crate::page::{escaped, line};
+use crate::html::{escaped, line};
 use crate::picture::Picture;
 
 /// A figure or a table.

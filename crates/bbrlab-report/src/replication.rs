@@ -2,7 +2,8 @@
 //! claims with their verdicts; as one HTML page that contains everything, or as Markdown with its pictures beside it.
 
 use crate::claims::{ClaimLine, claims_markdown, verdict_counts};
-use crate::page::{escaped, head, line};
+use crate::html::{escaped, line};
+use crate::page::head;
 use crate::paper_item::{AbsentItem, PaperItem, Shown};
 use crate::picture::Picture;
 use crate::table::{PublishedRow, published_tables};

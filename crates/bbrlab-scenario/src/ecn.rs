@@ -4,11 +4,14 @@ use bbrlab_stack::EcnMode;
 
 use crate::canonical::show_text;
 use crate::document::Value;
-use crate::flow::FlowSpec;
 use crate::key::Given;
 
-/// The mode that is given to a flow, whose congestion control is known.
-pub(crate) fn read_ecn(given: &mut Given<'_, '_>, flow: &FlowSpec) -> Option<EcnMode> {
+/// The mode that is given to a flow with the congestion control `cc`, which answers marks by their share or does not.
+pub(crate) fn read_ecn(
+    given: &mut Given<'_, '_>,
+    cc: &str,
+    answers_share_of_marks: bool,
+) -> Option<EcnMode> {
     let ecn = match &given.node.value {
         Value::Bool(false) => EcnMode::Off,
         Value::Bool(true) => EcnMode::On,
@@ -19,9 +22,9 @@ pub(crate) fn read_ecn(given: &mut Given<'_, '_>, flow: &FlowSpec) -> Option<Ecn
             return None;
         }
     };
-    if ecn == EcnMode::L4s && !flow.answers_share_of_marks() {
+    if ecn == EcnMode::L4s && !answers_share_of_marks {
         let title = format!("`{}`: expected a `cc` that answers marks by their share", given.name);
-        let found = format!("found \"l4s\" with `cc = {:?}`", flow.cc_name());
+        let found = format!("found \"l4s\" with `cc = {cc:?}`");
         let help = "`dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`";
         given.reader.problem(given.node.at, title, found, vec![help.to_owned()]);
         return None;

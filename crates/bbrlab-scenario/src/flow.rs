@@ -280,7 +280,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow, given| {
             // For datagrams the key is wrong, whatever it says.
             if !flow.is_udp {
-                let ecn = read_ecn(given, flow);
+                let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
             }
         },

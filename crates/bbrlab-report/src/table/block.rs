@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::layout::{Align, Table, cut};
-use crate::page::escaped;
+use crate::html::escaped;
 
 /// Rows of a table beyond these are only counted in HTML: a notebook keeps what it shows.
 const ROWS_SHOWN: usize = 100;

@@ -1,0 +1,13 @@
+//! Values of Python in messages.
+
+use pyo3::prelude::*;
+
+/// How Python shows a value, at most some words of it.
+pub(crate) fn shown(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    const CHARS_MAX: usize = 60;
+    let text = given.repr()?.to_cow()?.into_owned();
+    if text.chars().count() <= CHARS_MAX {
+        return Ok(text);
+    }
+    Ok(text.chars().take(CHARS_MAX).chain("...".chars()).collect())
+}

@@ -1,0 +1,11 @@
+//! HTML by hand: a line, and text that means nothing in it.
+
+use std::fmt::Write as _;
+
+pub(crate) fn line(html: &mut String, text: &str) {
+    writeln!(html, "{text}").expect("writing to a string cannot fail");
+}
+
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
