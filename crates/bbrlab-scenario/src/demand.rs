@@ -10,6 +10,7 @@ use bbrlab_units::{BitRate, NS_PER_S, Span};
 
 use crate::link::HEADERS;
 use crate::lower::Network;
+use crate::route::links_on;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux: `tcp_rcv_established` measures the ratio
 /// of payload to truesize, 1448 / 2304 for full segments.
@@ -322,11 +323,7 @@ impl Ramp {
 }
 
 fn links_of<'a>(class: &'a FlowClass, network: &'a Network) -> impl Iterator<Item = &'a Link> {
-    class.forward.iter().filter_map(|hop| match *hop {
-        Hop::Delay(_) => None,
-        Hop::Link(number) => Some(&network.links[number as usize]),
-        Hop::Private(number) => Some(&class.private_links[number as usize]),
-    })
+    links_on(&class.forward, &network.links, &class.private_links)
 }
 
 /// Bits per second of a rate, at its highest.

@@ -12,6 +12,7 @@ use bbrlab_units::Bytes;
 use crate::buffer::BufferSpec;
 use crate::link::{HEADERS, LinkSpec};
 use crate::reader::Reader;
+use crate::route::links_on;
 
 /// IP and UDP header.
 const UDP_HEADERS: u64 = 28;
@@ -57,12 +58,9 @@ fn largest_payload(class: &FlowClass) -> u64 {
 
 /// Link-layer bytes around the packets on a way: those of its first link with a rate, else Ethernet's.
 fn framing(class: &FlowClass, links: &[Link], way: &[Hop]) -> u64 {
-    let mut of_links = way.iter().filter_map(|&hop| match hop {
-        Hop::Delay(_) => None,
-        Hop::Link(number) => Some(&links[number as usize]),
-        Hop::Private(number) => Some(&class.private_links[number as usize]),
-    });
-    of_links.find(|link| link.rate.is_limited()).map_or(Link::ETHERNET, |link| link.framing).0
+    let mut rated =
+        links_on(way, links, &class.private_links).filter(|link| link.rate.is_limited());
+    rated.next().map_or(Link::ETHERNET, |link| link.framing).0
 }
 
 /// The largest packet that crosses each link, in bytes on the wire; 0 where none does.

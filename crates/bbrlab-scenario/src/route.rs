@@ -164,11 +164,7 @@ impl<'s> Router<'s> {
 
     /// The smallest rate at the start on these hops, and the framing there.
     fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
-        let links = hops.iter().filter_map(|hop| match *hop {
-            Hop::Delay(_) => None,
-            Hop::Link(number) => Some(&self.links[number as usize]),
-            Hop::Private(number) => Some(&private[number as usize]),
-        });
+        let links = links_on(hops, self.links, private);
         let rates = links.filter_map(|link| Some((link.rate.at_start()?, link.framing)));
         rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
     }
@@ -297,6 +293,19 @@ impl<'s> Router<'s> {
         }
         number
     }
+}
+
+/// The links on a way, shared ones and the class's own.
+pub(crate) fn links_on<'l>(
+    way: &[Hop],
+    shared: &'l [Link],
+    private: &'l [Link],
+) -> impl Iterator<Item = &'l Link> {
+    way.iter().filter_map(|&hop| match hop {
+        Hop::Delay(_) => None,
+        Hop::Link(number) => Some(&shared[number as usize]),
+        Hop::Private(number) => Some(&private[number as usize]),
+    })
 }
 
 /// The propagation delay of a link, which slots have inside.
