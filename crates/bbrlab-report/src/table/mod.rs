@@ -124,9 +124,9 @@ pub(crate) mod tests {
                 },
                 ..LinkSummary::default()
             }],
-            waits: Vec::new(),
             flow_groups: vec![group("bbr1", 24.6), group("cubic", 21.9)],
             flows: vec![flow(0, "bbr1", 24.61), flow(1, "cubic", 21.97)],
+            ..RunSummary::default()
         }
     }
 }

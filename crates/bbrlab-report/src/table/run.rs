@@ -55,8 +55,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         tins(&mut blocks, &run.links);
     }
     if !run.waits.is_empty() {
-        text.push('\n');
-        text.push_str(&waits(&run.waits, width));
+        blocks.push(Block::Gap);
+        waits(&mut blocks, &run.waits);
     }
     if run.flows.len() > 1 {
         blocks.extend([Block::Gap, Block::Table(groups(run))]);
@@ -183,7 +183,7 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
 }
 
 /// What waited for slots and grants.
-fn waits(waits: &[WaitSummary], width: Option<usize>) -> String {
+fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     let mut table = Table::new()
         .column("waits", "", Align::Left)
         .column("arrived", "packets", Align::Right)
@@ -197,12 +197,11 @@ fn waits(waits: &[WaitSummary], width: Option<usize>) -> String {
         cells.extend([mean, p95, max].map(|ms| fixed(ms, 2)));
         table.row(cells);
     }
-    let mut text = table.render_in(width);
+    blocks.push(Block::Table(table));
     if waits.len() > LINKS_SHOWN {
         let more = count((waits.len() - LINKS_SHOWN) as u64);
-        writeln!(text, "and {more} more").expect("writing to a string cannot fail");
+        blocks.push(Block::Line(format!("and {more} more")));
     }
-    text
 }
 
 /// The tins of shared links, where there are several and more than one was used.
@@ -386,7 +385,7 @@ fn trimmed(value: f64) -> String {
 mod tests {
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{run_table, waits};
+    use super::{run_table, text, waits};
     use bbrlab_run::{Sojourn, TinSummary, Wait, WaitSummary};
     use expect_test::expect;
 
@@ -447,6 +446,8 @@ mod tests {
             wait("bottleneck.grants", 12, some),
             wait("bottleneck.reverse.slots", 0, Wait::default()),
         ];
+        let mut blocks = Vec::new();
+        waits(&mut blocks, &run.waits);
         expect![[r#"
             waits                     arrived  dropped  wait mean   p95   max
                                       packets  packets         ms
@@ -454,7 +455,7 @@ mod tests {
             bottleneck.grants         413,349       12       4.50  6.00  6.02
             bottleneck.reverse.slots  413,349        0          –     –     –
         "#]]
-        .assert_eq(&waits(&run.waits, Some(WIDTH)));
+        .assert_eq(&text(&blocks, Some(WIDTH)));
         assert!(run_table(&run, Some(WIDTH)).contains("bottleneck.reverse.slots"));
     }
 
