@@ -164,6 +164,7 @@ fn scenario_files() {
                 s.toml:6:6 found "bbr4"
                 help: did you mean "bbr1"?
                 note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+                note: a control of one's own is named by `controls`: see docs/python.md
             rate = -> queue = "coddle"; rate = | exit 2
                 error: `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
                 s.toml:3:9 found "coddle"
@@ -190,7 +191,7 @@ fn scenario_files() {
                 error: `botleneck`: expected a key of the file
                 s.toml:2:2 found an unknown key
                 help: did you mean `bottleneck`?
-                note: keys of the file: title, duration, seed, repeat, sample, stack, bottleneck, access, links, flows, sweep
+                note: keys of the file: title, duration, seed, repeat, sample, controls, stack, bottleneck, access, links, flows, sweep
             rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.bufer" = ["1bdp"]; | exit 2
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 s.toml:9:1 found an unknown key

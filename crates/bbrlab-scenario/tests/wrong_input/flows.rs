@@ -9,6 +9,7 @@ fn algorithms_and_their_parameters() {
     check(&expect![[r#"
         `flows[0].cc`: expected a congestion control
         note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+        note: a control of one's own is named by `controls`: see docs/python.md
             "reno" -> "quick" | 9:6-12 | found "quick"
             "reno" -> 7       | 9:6-6 | found the number 7
         `flows[0].cc_params.lambda`: `reno` has no parameters
@@ -310,6 +311,7 @@ fn datagrams() {
             "reno" -> "udp" | 8:1-9 | found nothing: the key is missing
         `flows[0].cc`: expected a congestion control
         note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+        note: a control of one's own is named by `controls`: see docs/python.md
             "reno" -> "UDP"; rate = "1Mbit/s" | 9:6-10 | found "UDP"
                 help: did you mean "udp"?
         `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
@@ -352,6 +354,7 @@ fn datagrams() {
             "reno" -> "udp"; rate = "1Mbit/s"; sack = true | 11:1-4 | found an unknown key
         `flows[0].cc`: expected a congestion control
         note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+        note: a control of one's own is named by `controls`: see docs/python.md
             "reno" -> ["udp"]; rate = "1Mbit/s" | 9:6-12 | found a list
     "#]]);
 }

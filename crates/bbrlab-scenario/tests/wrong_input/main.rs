@@ -172,7 +172,7 @@ fn unknown_and_missing_keys() {
             buffer = -> bufer = | 6:1-5 | found an unknown key
                 help: did you mean `buffer`?
         `botleneck`: expected a key of the file
-        note: keys of the file: title, duration, seed, repeat, sample, stack, bottleneck, access, links, flows, sweep
+        note: keys of the file: title, duration, seed, repeat, sample, controls, stack, bottleneck, access, links, flows, sweep
             [bottleneck] -> [botleneck] | 3:2-10 | found an unknown key
                 help: did you mean `bottleneck`?
         `flows[0].base_rtt`: expected a key of `flows[0]`
@@ -255,6 +255,7 @@ fn each_kind_of_message_in_full() {
               |
               = help: did you mean "cubic"?
               = note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+              = note: a control of one's own is named by `controls`: see docs/python.md
         "#]],
     );
     // The point of a sweep.
@@ -365,6 +366,7 @@ fn several_mistakes_are_reported_at_once() {
               |
               = help: did you mean "reno"?
               = note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+              = note: a control of one's own is named by `controls`: see docs/python.md
         "#]],
     );
 }

@@ -212,6 +212,7 @@ fn settings() {
             --set flows.rtt=2ms | --set 1:11-13 | found 2ms, which would need negative access delays
         `flows[0].cc`: expected a congestion control
         note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one
+        note: a control of one's own is named by `controls`: see docs/python.md
             --set sweep.flows.cc=["cubci"] | --set 1:17-23 | found "cubci"
                 help: did you mean "cubic"?
     "#]]);
