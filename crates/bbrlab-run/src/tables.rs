@@ -5,18 +5,20 @@
 
 use crate::column::{Cell, Column, Kind, Values};
 use crate::figure::{Field, Figure, leaves};
-use crate::record::{FlowGroup, FlowSummary, LinkSummary, RunSummary, TinSummary};
+use crate::record::{
+    ControlFromOutside, FlowGroup, FlowSummary, LinkSummary, RunSummary, TinSummary,
+};
 use crate::run::SweepPoint;
 
 /// The tables' names, in their order.
-pub const TABLES: [&str; 5] = ["runs", "links", "tins", "flow_groups", "flows"];
+pub const TABLES: [&str; 6] = ["runs", "links", "tins", "flow_groups", "flows", "controls"];
 
 /// Figures of a run that are maps.
 const MAPS: [&str; 2] = ["point", "point_values"];
 
 /// Some runs with their numbers as tables.
 #[must_use]
-pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 5] {
+pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 6] {
     let of_runs = || numbers.iter().copied().zip(runs);
     let map = |map: &SweepPoint| serde_json::to_string(map).ok();
     let mut maps = vec![
@@ -36,12 +38,15 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 5] {
     let groups =
         of_runs().flat_map(|(of, run)| run.flow_groups.iter().map(move |group| ([of], group)));
     let flows = of_runs().flat_map(|(of, run)| run.flows.iter().map(move |flow| ([of], flow)));
+    let controls =
+        of_runs().flat_map(|(of, run)| run.controls.iter().map(move |control| ([of], control)));
     [
         whole,
         table(&["run"], LinkSummary::FIGURES, links),
         table(&["run", "link"], TinSummary::FIGURES, tins),
         table(&["run"], FlowGroup::FIGURES, groups),
         table(&["run"], FlowSummary::FIGURES, flows),
+        table(&["run"], ControlFromOutside::FIGURES, controls),
     ]
 }
 
@@ -49,8 +54,8 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 5] {
 ///
 /// # Errors
 /// If a column is missing or of another kind, or a row is of a run or a link that is not there.
-pub fn runs_of(tables: &[Vec<Column>; 5]) -> Result<Vec<(u64, RunSummary)>, String> {
-    let [whole, links, tins, groups, flows] = tables;
+pub fn runs_of(tables: &[Vec<Column>; 6]) -> Result<Vec<(u64, RunSummary)>, String> {
+    let [whole, links, tins, groups, flows, controls] = tables;
     let mut runs: Vec<(u64, RunSummary)> = rows(&["run"], RunSummary::FIGURES, whole)?
         .into_iter()
         .map(|([number], run)| (number, run))
@@ -81,6 +86,9 @@ pub fn runs_of(tables: &[Vec<Column>; 5]) -> Result<Vec<(u64, RunSummary)>, Stri
     }
     for ([number], flow) in rows(&["run"], FlowSummary::FIGURES, flows)? {
         runs_by_number.of(number)?.flows.push(flow);
+    }
+    for ([number], control) in rows(&["run"], ControlFromOutside::FIGURES, controls)? {
+        runs_by_number.of(number)?.controls.push(control);
     }
     Ok(runs)
 }
@@ -214,6 +222,7 @@ mod tests {
             links: vec![LinkSummary::default(), link(vec![full(), TinSummary::default()])],
             flow_groups: vec![full(), FlowGroup::default()],
             flows: vec![FlowSummary::default(), full(), full()],
+            controls: vec![full()],
             ..full()
         };
         whole.point.insert("b".to_owned(), "1bdp".into());
@@ -237,7 +246,14 @@ mod tests {
         let rows = tables.each_ref().map(|columns| columns[0].values.len());
         assert_eq!(
             TABLES.iter().zip(rows).collect::<Vec<_>>(),
-            [(&"runs", 4), (&"links", 5), (&"tins", 4), (&"flow_groups", 4), (&"flows", 7),]
+            [
+                (&"runs", 4),
+                (&"links", 5),
+                (&"tins", 4),
+                (&"flow_groups", 4),
+                (&"flows", 7),
+                (&"controls", 2)
+            ]
         );
         let expected: Vec<_> = numbers.into_iter().zip(runs()).collect();
         assert_eq!(runs_of(&tables), Ok(expected));
@@ -247,7 +263,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_together_is_told() {
         let whole = tables_of(&[0, 1, 2, 3], &runs());
-        let told = |change: &dyn Fn(&mut [Vec<crate::column::Column>; 5])| {
+        let told = |change: &dyn Fn(&mut [Vec<crate::column::Column>; 6])| {
             let mut tables = whole.clone();
             change(&mut tables);
             runs_of(&tables).unwrap_err()
