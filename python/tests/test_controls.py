@@ -510,7 +510,9 @@ def test_sweeps_and_executors(tmp_path: Path) -> None:
     here = bl.sweep(DUMBBELL, over, seeds=2, set=short)
     assert here.digests[:4] == here.digests[4:8]
     with ThreadPoolExecutor(2) as threads:
-        assert bl.sweep(DUMBBELL, over, seeds=2, set=short, executor=threads).digests == here.digests
+        rs = bl.sweep(DUMBBELL, over, seeds=2, set=short, executor=threads)
+    assert rs.digests == here.digests
+    assert [rs.summary(n).get("controls") for n in range(12)] == [here.summary(n).get("controls") for n in range(12)]
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as processes:
         rs = bl.sweep(DUMBBELL, over, seeds=2, set=short, executor=processes, out=tmp_path)
         assert rs.digests == here.digests
