@@ -372,9 +372,11 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Figures of sources, policers and queue disciplines that the random scenarios do not have, which came after the file of
+/// Figures of sources, policers, queue disciplines, waits and controls that the random scenarios do not have, which came after the file of
 /// their digests, and what was in their place.
-const OF_OTHERS: [(&str, &str); 7] = [
+const OF_OTHERS: [(&str, &str); 9] = [
+    (", controls: []", ""),
+    ("waits: [], ", ""),
     ("turned_away: None, ", ""),
     (", stalled_s: None", ""),
     ("drops_enqueue: None, drops_dequeue: None, ", ""),

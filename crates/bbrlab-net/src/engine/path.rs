@@ -352,6 +352,8 @@ impl<P: Load> Network<P> {
         let departs = link.server.serve(packet.arrived_at.max(from), packet.wire_bytes);
         let waited = if link.server.queues_until_departure() {
             departs.since(packet.arrived_at)
+        } else if link.rated {
+            wait
         } else {
             Span(wait.0.saturating_sub(queue.delay().0))
         };
