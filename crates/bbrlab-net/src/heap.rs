@@ -3,12 +3,7 @@
 //! The place of a popped top stays empty until the next push fills it, or the popped event is over. That takes one
 //! sift-down, where a pop and a push would take two. Almost every event schedules its successor, so this is the common
 //! case. The least entry below the top is known, so that a successor which comes before all others takes one comparison.
-//!
-//! Timers that run about as long everywhere are kept in a calendar beside the heap as far as it takes them.
 
-use bbrlab_units::Time;
-
-use crate::calendar::Calendar;
 use crate::event::Key;
 
 /// Four siblings. Places beyond the end hold `Key::NEVER`, so finding the least key needs no bounds check.
@@ -40,8 +35,6 @@ pub(crate) struct Heap {
     keys: Vec<Siblings>,
     indices: Vec<[u32; 4]>,
     below: usize,
-    /// Entries of which none is before the top.
-    calendar: Calendar,
 }
 
 impl Heap {
@@ -53,7 +46,6 @@ impl Heap {
             keys: Vec::new(),
             indices: Vec::new(),
             below: 0,
-            calendar: Calendar::new(),
         }
     }
 
@@ -69,6 +61,17 @@ impl Heap {
     pub(crate) fn pop(&mut self) {
         debug_assert!(!self.hole);
         self.hole = true;
+    }
+
+    /// Whether the place of the top is open: the event that was popped is not over, and none was pushed since; or there is none.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.hole
+    }
+
+    /// Whether an event was popped that is not over, and none was pushed since.
+    pub(crate) fn is_in_event(&self) -> bool {
+        self.hole && self.top.0 != Key::NEVER
     }
 
     /// The event that was popped is over: what is now the least entry becomes the top, unless a push has filled its place.
@@ -88,33 +91,15 @@ impl Heap {
         }
     }
 
-    /// Adds a flow to the calendar, while the queue is empty of timers.
-    pub(crate) fn add_flow(&mut self) {
-        self.calendar.add_owner();
-    }
-
-    /// [`Self::push`] of a timer of `flow` that runs about as long as those of others.
-    pub(crate) fn push_in_calendar(&mut self, flow: u32, key: Key, index: u32, now: Time) {
-        let is_top = !self.hole && key < self.top.0;
-        if is_top || !self.calendar.enter(flow, (key, index), now) {
-            self.push(key, index);
-        }
-    }
-
     /// All entries in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, u32)> {
         let top = (!self.hole).then_some(self.top);
         let below =
             (0..self.below).map(|n| (self.keys[n / 4].0[n % 4], self.indices[n / 4][n % 4]));
-        top.into_iter().chain(below).chain(self.calendar.iter())
+        top.into_iter().chain(below)
     }
 
     fn fill_hole_with_last(&mut self) {
-        if self.calendar.first() < self.least.0 {
-            self.top = self.calendar.take_first();
-            self.hole = false;
-            return;
-        }
         if self.below == 0 {
             self.top.0 = Key::NEVER;
             return;
@@ -133,12 +118,6 @@ impl Heap {
     #[inline]
     fn fill_hole(&mut self, entry: (Key, u32)) {
         self.hole = false;
-        let first = self.calendar.first();
-        if first < self.least.0 && first < entry.0 {
-            self.top = self.calendar.take_first();
-            self.append(entry);
-            return;
-        }
         if entry.0 <= self.least.0 {
             self.top = entry;
         } else {
@@ -210,36 +189,27 @@ impl Heap {
 mod tests {
     use super::Heap;
     use crate::event::Key;
-    use bbrlab_units::Time;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn entries_come_out_in_order_whatever_the_mix_of_pushes_and_pops(
-            steps in prop::collection::vec(
-                (prop::option::weighted(0.6, 0u64..50), 0u32..4), 0..400)
+            steps in prop::collection::vec(prop::option::weighted(0.6, 0u128..50), 0..400)
         ) {
             let mut heap = Heap::new();
-            (0..3).for_each(|_| heap.add_flow());
-            let mut model: Vec<Key> = Vec::new();
-            let mut now = Time::ZERO;
-            for (number, (step, way)) in (0..).zip(steps) {
-                if let Some(ahead) = step {
-                    let key = Key::new(Time(now.0 + (ahead << (4 * way))), u64::from(number));
-                    match way {
-                        3 => heap.push(key, number),
-                        flow => heap.push_in_calendar(flow, key, number, now),
-                    }
+            let mut model: Vec<u128> = Vec::new();
+            for step in steps {
+                if let Some(key) = step {
+                    heap.push(Key(key), u32::try_from(key).unwrap());
                     model.push(key);
                 } else {
                     model.sort_unstable_by(|a, b| b.cmp(a));
                     let expected = model.pop();
                     heap.close();
                     let (key, index) = heap.top();
-                    prop_assert_eq!(key, expected.unwrap_or(Key::NEVER));
+                    prop_assert_eq!(key.0, expected.unwrap_or(Key::NEVER.0));
                     if expected.is_some() {
-                        prop_assert_eq!(key.tie(), u64::from(index));
-                        now = key.time();
+                        prop_assert_eq!(key.0, u128::from(index));
                         heap.pop();
                     }
                 }

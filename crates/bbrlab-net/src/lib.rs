@@ -14,8 +14,8 @@
 //! | `port.rs` | the interface between hosts and network |
 //! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
 //! | `event.rs` | the order of events: one 128-bit key |
-//! | `heap.rs` | the event queue |
-//! | `calendar.rs` | beside it: timers that run about as long everywhere |
+//! | `event_queue.rs` | the event queue |
+//! | `heap.rs`, `days.rs` | its parts: events by key, and timers that are armed again and again |
 //! | `chunks.rs` | the queues of lanes and links, in memory that they share |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
 //! | `timers.rs` | lazy timers |
@@ -42,11 +42,12 @@
 //! itself what they ask for.
 
 mod accounts;
-mod calendar;
 mod chunks;
+mod days;
 mod digest;
 mod engine;
 mod event;
+mod event_queue;
 mod heap;
 mod lane;
 mod link;

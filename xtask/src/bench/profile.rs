@@ -25,7 +25,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         "heap, keys, timer table",
         &[
             "net/src/heap.rs",
-            "net/src/calendar.rs",
+            "net/src/event_queue.rs",
+            "net/src/days.rs",
             "net/src/tournament.rs",
             "net/src/event.rs",
             "net/src/timers.rs",

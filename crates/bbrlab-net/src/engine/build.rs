@@ -151,7 +151,7 @@ impl<P: Load> Network<P> {
         self.accounts.add_flow();
         self.timers.add(id.0);
         self.swift.add(id.0);
-        self.heap.add_flow();
+        self.queue.add_flow();
         id
     }
 }

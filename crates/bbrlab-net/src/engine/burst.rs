@@ -3,7 +3,7 @@
 use super::{LANES_BESIDE, Network};
 use crate::digest;
 use crate::event::{Key, id_tie};
-use crate::heap::Heap;
+use crate::event_queue::EventQueue;
 use crate::link::Admission;
 use crate::packet::{FlowId, Load, Outgoing, Side};
 use crate::route::{Leg, NO_LANE, Target};
@@ -31,7 +31,7 @@ impl<P: Load> Network<P> {
         };
         // What follows is the way through a plain link, as in `send`.
         let (due, leg) = (self.due, first_leg + 1);
-        let Self { flows, legs, links, lanes, way, heads, heap, accounts, asides, .. } = self;
+        let Self { flows, legs, links, lanes, way, heads, queue, accounts, asides, .. } = self;
         let &Leg { delay, tie_base, lane: next_lane, .. } = &legs[leg as usize];
         let mut link = links[id.0 as usize].plain();
         let lane = &mut lanes[next_lane as usize];
@@ -49,7 +49,7 @@ impl<P: Load> Network<P> {
             let at = departs + delay;
             let packed = asides.pack(&packet, || payload, (tie, identity), leg);
             if lane.push(way, at, packed) {
-                becomes_head(heads, heap, next_lane, Key::new(at, tie));
+                becomes_head(heads, queue, next_lane, Key::new(at, tie));
             }
         });
         flows[flow.0 as usize].next_sequence = sequence;
@@ -64,9 +64,9 @@ impl<P: Load> Network<P> {
 
 /// The packet with this key is the first of a lane.
 #[inline(never)]
-fn becomes_head(heads: &mut [Key; LANES_BESIDE], heap: &mut Heap, lane: u32, key: Key) {
+fn becomes_head(heads: &mut [Key; LANES_BESIDE], queue: &mut EventQueue, lane: u32, key: Key) {
     match heads.get_mut(lane as usize) {
         Some(beside) => *beside = key,
-        None => heap.push(key, lane),
+        None => queue.push(key, lane),
     }
 }

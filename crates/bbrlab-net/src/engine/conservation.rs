@@ -27,7 +27,7 @@ impl<P: Load> Network<P> {
         let is_packet =
             |key: Key| matches!(key.kind(), Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender);
         let solo =
-            self.heap.iter().filter(|&(key, index)| is_packet(key) && index & SOLO != 0).count();
+            self.queue.iter().filter(|&(key, index)| is_packet(key) && index & SOLO != 0).count();
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
             match &link.line {

@@ -14,9 +14,10 @@ use bbrlab_queue::Tins;
 use bbrlab_units::{Span, Time};
 
 use crate::accounts::{Accounts, FlowLosses};
+use crate::days::Place;
 use crate::digest::{Digest, Record};
 use crate::event::{Key, Kind, id_of, id_tie, kind_of, sequence_of, tie};
-use crate::heap::Heap;
+use crate::event_queue::{EventQueue, First};
 use crate::lane::{Lane, Way};
 use crate::link::Link;
 use crate::link::stats::LinkStats;
@@ -84,7 +85,7 @@ pub struct Network<P: Load> {
     due: Time,
     /// Kind of the current event.
     kind: Kind,
-    heap: Heap,
+    queue: EventQueue,
     /// The heads of the first lanes; `Key::NEVER` for one that is empty.
     heads: [Key; LANES_BESIDE],
     lanes: Vec<Lane>,
@@ -98,7 +99,7 @@ pub struct Network<P: Load> {
     swift: Tournament,
     /// Which ones these are, as in the low bits of their keys; `NO_TIMER` for none.
     swift_timer: u32,
-    /// Which timer runs about as long everywhere, likewise.
+    /// Which timer is on days in the event queue, likewise.
     even_timer: u32,
     /// One timer per link, for its queue discipline.
     link_timers: Timers,
@@ -129,7 +130,7 @@ impl<P: Load> Network<P> {
             now: Time::ZERO,
             due: Time::ZERO,
             kind: Kind::Application,
-            heap: Heap::new(),
+            queue: EventQueue::new(),
             heads: [Key::NEVER; LANES_BESIDE],
             lanes: Vec::new(),
             way: Way::default(),
@@ -181,10 +182,11 @@ impl<P: Load> Network<P> {
         self.swift_timer = low_bits(side, timer);
     }
 
-    /// Says which timer, of one end of every flow, runs about as long in every flow. Its cost then depends little on how many
-    /// other timers are armed; nothing else does. Call it before the first flow is added.
+    /// Says which timer, of one end of every flow, is armed often, for times that are about as far ahead everywhere. Its cost then
+    /// depends little on what else is under way; nothing else does. Call it before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.even_timer = low_bits(side, timer);
+        self.queue.set_low_of_days(self.even_timer);
     }
 
     /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
@@ -192,7 +194,7 @@ impl<P: Load> Network<P> {
     /// Calls at the same time are ordered by flow, then by token.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
         let key = Key::new(at.max(self.now), tie(Kind::Application, id_tie(flow.0, token)));
-        self.heap.push(key, 0);
+        self.queue.push(key, 0);
     }
 
     /// The current time.
@@ -309,17 +311,20 @@ impl<P: Load> Network<P> {
                 }
                 Next::InQueue => {
                     self.set_clock(at);
-                    let (key, index) = self.heap.top();
-                    self.heap.pop();
+                    if self.queue.first() == First::OnDay {
+                        self.even_timer_fires(handler);
+                        continue;
+                    }
+                    let (key, index) = self.queue.pop();
                     let Some(packet) = self.handle(key, index, handler) else {
-                        self.heap.close();
+                        self.queue.close();
                         continue;
                     };
                     packet
                 }
             };
             self.arrives(&packet, handler);
-            self.heap.close();
+            self.queue.close();
         }
     }
 
@@ -327,7 +332,7 @@ impl<P: Load> Network<P> {
     #[inline]
     fn next(&self) -> (Time, Next) {
         let [first, second] = self.heads.map(Key::time);
-        let in_queue = self.heap.top().0.time();
+        let in_queue = self.queue.next();
         let swift = self.swift.next();
         let head = first.min(second);
         if swift < head.min(in_queue) {
@@ -353,7 +358,7 @@ impl<P: Load> Network<P> {
         let candidates = [
             (first, Next::Beside(0)),
             (second, Next::Beside(1)),
-            (self.heap.top().0, Next::InQueue),
+            (self.queue.first_key(), Next::InQueue),
             (swift, Next::Swift),
         ];
         let least = candidates.into_iter().min_by_key(|&(key, _)| key);
@@ -377,7 +382,7 @@ impl<P: Load> Network<P> {
 
     /// Removes all events, and the packets in lanes with their memory: the run is over, and only its statistics are asked for.
     pub fn end(&mut self) {
-        self.heap = Heap::new();
+        self.queue = EventQueue::new();
         self.heads = [Key::NEVER; LANES_BESIDE];
         self.lanes = Vec::new();
         self.way = Way::default();
@@ -406,7 +411,7 @@ impl<P: Load> Network<P> {
                     self.events += 1;
                     self.link_timer(LinkId(index));
                 }
-                Popped::Later(at) => self.heap.push(Key::new(at, key.tie()), index),
+                Popped::Later(at) => self.queue.push(Key::new(at, key.tie()), index),
                 Popped::Stale => {}
             },
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
@@ -417,7 +422,7 @@ impl<P: Load> Network<P> {
                 match self.timers.popped(index, self.due) {
                     Popped::Fires => {}
                     Popped::Later(at) => {
-                        self.heap.push(Key::new(at, key.tie()), index);
+                        self.queue.push(Key::new(at, key.tie()), index);
                         return None;
                     }
                     Popped::Stale => return None,
@@ -444,6 +449,16 @@ impl<P: Load> Network<P> {
         let (side, id) = timer_of(self.swift_timer);
         handler.on_timer(&mut Port { net: self }, FlowId(flow), side, id);
         self.swift.close();
+    }
+
+    /// The first event of the queue, which is a timer on a day, fires.
+    #[inline(never)]
+    fn even_timer_fires<H: Handler<P>>(&mut self, handler: &mut H) {
+        self.kind = Kind::Timer;
+        self.events += 1;
+        let flow = self.queue.fire(self.due);
+        let (side, id) = timer_of(self.even_timer);
+        handler.on_timer(&mut Port { net: self }, flow, side, id);
     }
 
     /// The head of a lane beside the event queue. The next packet of the lane becomes its head.
@@ -492,7 +507,7 @@ impl<P: Load> Network<P> {
         }
         let (packet, next) = lane.pop(&mut self.way);
         if next != Key::NEVER {
-            self.heap.push(next, index);
+            self.queue.push(next, index);
         }
         self.events += 1;
         Some(packet)
@@ -502,14 +517,38 @@ impl<P: Load> Network<P> {
     #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         let at = at.max(self.now);
-        if low_bits(side, id) != self.swift_timer {
+        let low = low_bits(side, id);
+        if low == self.swift_timer {
+            if !self.swift.arm(flow.0, at) {
+                self.arm_late_swift_timer(flow, side, id, at);
+            }
+        } else if low == self.even_timer {
+            self.arm_even_timer(flow, side, id, at);
+        } else {
             self.arm_in_queue(flow, side, id, at);
-        } else if !self.swift.arm(flow.0, at) {
-            self.arm_late_swift_timer(flow, side, id, at);
         }
     }
 
-    /// Arms a timer that is not swift. Mostly its entry in the event queue is for an earlier time, and stays.
+    /// Arms an even timer.
+    #[inline(never)]
+    fn arm_even_timer(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
+        // Events that were due before `now`, but after this one, may still be to come.
+        if !self.queue.arm(flow, at, self.due) {
+            self.arm_without_day(flow, side, id, at);
+        }
+    }
+
+    /// Arms an even timer that is armed already, or for a time that has no day, which may be never.
+    #[inline(never)]
+    fn arm_without_day(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
+        self.disarm(flow, side, id);
+        if at < Time::NEVER && !self.queue.arm(flow, at, self.due) {
+            self.queue.arm_without_day(flow, self.due);
+            self.arm_in_queue(flow, side, id, at);
+        }
+    }
+
+    /// Arms a timer that is neither swift nor even. Mostly its entry in the event queue is for an earlier time, and stays.
     #[inline]
     fn arm_in_queue(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         let slot = self.timer_slot(flow, side, id);
@@ -520,13 +559,7 @@ impl<P: Load> Network<P> {
 
     #[inline(never)]
     fn queue_timer(&mut self, flow: FlowId, low: u32, slot: u32, at: Time) {
-        let key = Key::new(at, tie(Kind::Timer, id_tie(flow.0, low)));
-        if low == self.even_timer {
-            // Events that were due before `now`, but after this one, may still be to come.
-            self.heap.push_in_calendar(flow.0, key, slot, self.due);
-        } else {
-            self.heap.push(key, slot);
-        }
+        self.queue.push(Key::new(at, tie(Kind::Timer, id_tie(flow.0, low))), slot);
     }
 
     /// Arms a swift timer for a time that is too late for one, which may be never.
@@ -542,9 +575,17 @@ impl<P: Load> Network<P> {
 
     #[inline]
     pub(crate) fn disarm(&mut self, flow: FlowId, side: Side, id: u8) {
-        if low_bits(side, id) == self.swift_timer {
+        let low = low_bits(side, id);
+        if low == self.swift_timer {
             self.swift.disarm(flow.0);
             return;
+        }
+        if low == self.even_timer {
+            let place = self.queue.place(flow);
+            self.queue.disarm(flow, self.due);
+            if place != Place::Elsewhere {
+                return;
+            }
         }
         let slot = self.timer_slot(flow, side, id);
         self.timers.disarm(slot);
@@ -564,8 +605,13 @@ impl<P: Load> Network<P> {
     }
 
     pub(crate) fn deadline(&self, flow: FlowId, side: Side, id: u8) -> Option<Time> {
-        let deadline = if low_bits(side, id) == self.swift_timer {
+        let low = low_bits(side, id);
+        let deadline = if low == self.swift_timer {
             self.swift.deadline(flow.0)
+        } else if low == self.even_timer
+            && let Some(at) = self.queue.place(flow).deadline()
+        {
+            at
         } else {
             self.timers.deadline(self.timer_slot(flow, side, id))
         };

@@ -77,7 +77,7 @@ impl<P: Load> Network<P> {
             if let Some(beside) = self.heads.get_mut(lane as usize) {
                 *beside = key;
             } else {
-                self.heap.push(key, lane);
+                self.queue.push(key, lane);
             }
         }
     }
@@ -269,7 +269,7 @@ impl<P: Load> Network<P> {
         }
         if is_alone {
             let handle = self.packets.insert(packet);
-            self.heap.push(Key::new(at, packet.tie), handle | SOLO);
+            self.queue.push(Key::new(at, packet.tie), handle | SOLO);
         } else {
             self.enter_lane(lane, at, packet);
         }
@@ -361,7 +361,7 @@ impl<P: Load> Network<P> {
         let sequence = *served;
         *in_service = Some(InService { packet, departs, waited, sequence });
         let tie = tie(Kind::Departure, id_tie(id.0, sequence));
-        self.heap.push(Key::new(departs, tie), id.0);
+        self.queue.push(Key::new(departs, tie), id.0);
     }
 
     /// The packet in service departs, if `sequence` is still its number; the next one goes into service.
@@ -453,7 +453,7 @@ impl<P: Load> Network<P> {
         }
         let at = asked_for.max(self.due);
         if self.link_timers.arm(id.0, at) {
-            self.heap.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
+            self.queue.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
         }
     }
 }

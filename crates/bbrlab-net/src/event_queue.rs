@@ -1,0 +1,152 @@
+//! The event queue: a heap, and beside it those timers that are armed often, on days.
+
+use bbrlab_units::Time;
+
+use crate::days::{Days, Place};
+use crate::event::{Key, Kind, id_tie, tie};
+use crate::heap::Heap;
+use crate::packet::FlowId;
+
+/// Events by key, and timers on days, of which each flow has one at most.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    /// When the first event is due, `NEVER` if there is none. The last event popped is over.
+    next: Time,
+    heap: Heap,
+    days: Days,
+    /// What the timers on days have in the low bits of their keys.
+    low_of_days: u32,
+}
+
+/// Where the first event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// On top of the heap.
+    InHeap,
+    /// The next timer on a day.
+    OnDay,
+}
+
+impl EventQueue {
+    pub(crate) fn new() -> Self {
+        Self { next: Time::NEVER, heap: Heap::new(), days: Days::new(), low_of_days: 0 }
+    }
+
+    /// Says what the timers on days have in the low bits of their keys.
+    pub(crate) fn set_low_of_days(&mut self, low: u32) {
+        self.low_of_days = low;
+    }
+
+    /// Adds a flow while no timer on a day is armed.
+    pub(crate) fn add_flow(&mut self) {
+        self.days.add();
+    }
+
+    /// When the first event is due.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The key of the first event, `Key::NEVER` if there is none.
+    pub(crate) fn first_key(&self) -> Key {
+        self.heap.top().0.min(self.first_key_of_days())
+    }
+
+    fn first_key_of_days(&self) -> Key {
+        match self.days.next() {
+            Time::NEVER => Key::NEVER,
+            at => Key::new(at, tie(Kind::Timer, id_tie(self.days.next_flow(), self.low_of_days))),
+        }
+    }
+
+    /// Where the first event is, which there is.
+    #[inline]
+    pub(crate) fn first(&self) -> First {
+        let (in_heap, on_day) = (self.heap.top().0.time(), self.days.next());
+        let is_on_day = on_day < in_heap || (on_day == in_heap && self.is_day_first());
+        if is_on_day { First::OnDay } else { First::InHeap }
+    }
+
+    /// Whether the next timer on a day comes before the top of the heap, by their keys.
+    #[inline(never)]
+    fn is_day_first(&self) -> bool {
+        self.first_key_of_days() < self.heap.top().0
+    }
+
+    /// Takes the first event, which is in the heap.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> (Key, u32) {
+        let top = self.heap.top();
+        self.heap.pop();
+        top
+    }
+
+    /// The event that was popped is over.
+    #[inline]
+    pub(crate) fn close(&mut self) {
+        if self.heap.is_open() {
+            self.heap.close();
+            self.find_next();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, key: Key, index: u32) {
+        if self.heap.is_open() {
+            self.heap.push(key, index);
+            self.find_next();
+        } else {
+            self.heap.push(key, index);
+            self.next = self.next.min(key.time());
+        }
+    }
+
+    #[inline]
+    fn find_next(&mut self) {
+        self.next = self.heap.top().0.time().min(self.days.next());
+    }
+
+    /// All entries of the heap in arbitrary order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, u32)> {
+        self.heap.iter()
+    }
+
+    /// The first event, which is a timer on a day, is due `now`. Returns whose timer it is.
+    #[inline]
+    pub(crate) fn fire(&mut self, now: Time) -> FlowId {
+        let flow = self.days.fire(now);
+        self.find_next();
+        FlowId(flow)
+    }
+
+    /// Arms the timer on a day of a flow for `at`, which is not before `now`. Returns false, and does nothing, if it is armed, or
+    /// there is no day for it.
+    #[inline]
+    pub(crate) fn arm(&mut self, flow: FlowId, at: Time, now: Time) -> bool {
+        let is_armed = self.days.arm(flow.0, at, now);
+        if is_armed && at < self.next {
+            self.next = at;
+        }
+        is_armed
+    }
+
+    /// That timer, which is not armed and has no day, is armed in the heap.
+    pub(crate) fn arm_without_day(&mut self, flow: FlowId, now: Time) {
+        self.days.arm_elsewhere(flow.0, now);
+    }
+
+    /// Where that timer is.
+    pub(crate) fn place(&self, flow: FlowId) -> Place {
+        self.days.place(flow.0)
+    }
+
+    /// From `now` on that timer has no day.
+    pub(crate) fn disarm(&mut self, flow: FlowId, now: Time) {
+        self.days.disarm(flow.0, now);
+        // After an event that was popped, the next one is found when it is over.
+        if !self.heap.is_in_event() {
+            self.find_next();
+        }
+    }
+}
