@@ -606,7 +606,10 @@ impl Flow {
     ) {
         let mut end = self.receiver_end.end(port);
         self.receiver.on_timer(end.now(), timer, &mut end);
-        self.read(port, classes);
+        // Mostly the timer sends an ACK and changes nothing else.
+        if self.receiver.wants_read() || self.is_transfer_read() {
+            self.read(port, classes);
+        }
     }
 
     /// Returns whether the flow's active time has ended with this event.
