@@ -425,7 +425,8 @@ impl<E: FlowEnd> End<'_, '_, E> {
     }
 
     /// As [`Self::transmit_control`], for such an ACK with SACK blocks.
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
         debug_assert!(sack_count > 0);

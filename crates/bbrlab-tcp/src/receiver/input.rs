@@ -318,21 +318,20 @@ impl Receiver {
         }
         self.measure_rcv_mss(segment);
         self.ack.schedule();
-        let fin = segment.has(flag::FIN);
-        let skb = Skb::of_segment(segment.seq, segment.len, fin, self.stream_start);
-        self.queue_out_of_order(skb, segment.len, packets, host);
+        let data = (segment.seq, segment.len, segment.has(flag::FIN));
+        self.queue_out_of_order(data, packets, host);
     }
 
-    /// Queues `skb`, `packets` with `len` bytes of payload, for which there is memory. Linux: the rest of
-    /// `tcp_data_queue_ofo`.
-    #[inline]
+    /// Queues `packets` with `len` bytes of payload from `seq` on, and perhaps a FIN, for which there is memory. Linux: the rest
+    /// of `tcp_data_queue_ofo`.
+    #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
-        skb: Skb,
-        len: u32,
+        (seq, len, fin): (u32, u32, bool),
         packets: u64,
         host: &mut impl Host,
     ) {
+        let skb = Skb::of_segment(seq, len, fin, self.stream_start);
         let is_first = self.out_of_order.is_empty();
         let (inserted, memory) = self.out_of_order.insert(skb, &mut self.sacks);
         match inserted {
