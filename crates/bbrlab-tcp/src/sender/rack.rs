@@ -177,8 +177,30 @@ impl Sender {
     /// Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
-        let mut timeout_us = 0;
         let reo_wnd_us = self.rack_reo_wnd_us();
+        let now_us = self.clock.mstamp_us();
+        // Mostly those that were sent longest ago are lost, one after the other, and all others were not overtaken.
+        while let Some(at) = self.board.oldest() {
+            let skb = self.board.sent(at);
+            if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
+                return self.rack_detect_loss_among_all(reo_wnd_us, host);
+            }
+            if !self.rack.is_overtaken(&skb) {
+                break;
+            }
+            if self.rack.timeout_us(now_us, skb.sent_us(), reo_wnd_us) > 0 {
+                return self.rack_detect_loss_among_all(reo_wnd_us, host);
+            }
+            self.mark_lost(at, host);
+            self.board.leave_time_order(at);
+        }
+        0
+    }
+
+    /// The same where some stay in the order by time before others that are lost.
+    #[inline(never)]
+    fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {
+        let mut timeout_us = 0;
         let now_us = self.clock.mstamp_us();
         let mut walk = self.board.by_time();
         while let Some(at) = self.board.next_by_time(&mut walk) {
