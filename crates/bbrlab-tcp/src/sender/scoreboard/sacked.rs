@@ -56,6 +56,25 @@ impl Blocks {
         place
     }
 
+    /// Where the first of these blocks ended, if `others` differ from them only in that their first continues it; it meets none
+    /// of the rest, all of which lie above `snd_una`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
+        let (first, known) = (others.blocks[0], self.blocks[0]);
+        if self.count != others.count || first.start != known.start || self.count == 0 {
+            return None;
+        }
+        for n in 1..usize::from(self.count).min(NUM_SACKS) {
+            let block = others.blocks[n];
+            let meets = before(first.start, block.end) && after(first.end, block.start);
+            if block != self.blocks[n] || meets || !after(block.start, snd_una) {
+                return None;
+            }
+        }
+        after(known.end, known.start).then_some(known.end)
+    }
+
     /// The same blocks in order of sequence number.
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
@@ -165,11 +184,32 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
-        let (first, others) = blocks.split_first()?;
-        let cache = &*self.sack_cache;
         if self.sacked_out == 0 {
             return None;
         }
+        let from = match self.sack_cache.end_continued(blocks, conn.snd_una) {
+            Some(end) => end,
+            None => self.news_among_known(conn, blocks)?,
+        };
+        if !before(from, blocks[0].end) {
+            return Some(NewFrom(NIL));
+        }
+        let id = if before(from, self.highest_sack_seq(conn)) {
+            self.queue.find_sent(from)
+        } else if self.highest_sack == NIL {
+            NIL
+        } else {
+            self.sack_skip(self.highest_sack, from)
+        };
+        Some(NewFrom(id))
+    }
+
+    /// From which sequence number on the first of `blocks` reports something new, as [`Self::news_of_first`] says.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    fn news_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
+        let (first, others) = blocks.split_first()?;
+        let cache = &*self.sack_cache;
         'others: for block in others {
             if !after(block.start, conn.snd_una) {
                 return None;
@@ -192,17 +232,7 @@ impl Scoreboard {
                 from = known.end;
             }
         }
-        if !before(from, first.end) {
-            return Some(NewFrom(NIL));
-        }
-        let id = if before(from, self.highest_sack_seq(conn)) {
-            self.queue.find_sent(from)
-        } else if self.highest_sack == NIL {
-            NIL
-        } else {
-            self.sack_skip(self.highest_sack, from)
-        };
-        Some(NewFrom(id))
+        Some(from)
     }
 
     /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with `is_each_heard`. Ranges that the
