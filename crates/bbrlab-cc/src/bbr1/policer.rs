@@ -103,6 +103,10 @@ impl Policer {
         if !self.use_bw && !self.is_sampling && rs.losses == 0 {
             return Verdict::Unchanged;
         }
+        // Rounds of PROBE_BW are what a bandwidth in use is used for.
+        if self.use_bw && !(round_start && in_probe_bw) {
+            return Verdict::Unchanged;
+        }
         self.on_lossy_path(conn, rs, round_start, in_probe_bw)
     }
 

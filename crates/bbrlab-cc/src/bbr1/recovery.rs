@@ -46,6 +46,14 @@ impl Recovery {
             || self.prev_ca_state >= CaState::Recovery
     }
 
+    /// Whether a recovery goes on that does not conserve packets any more.
+    #[inline]
+    fn is_settled(self, conn: &Conn) -> bool {
+        !self.packet_conservation
+            && self.prev_ca_state == CaState::Recovery
+            && conn.ca_state == CaState::Recovery
+    }
+
     /// Whether this ACK is the first of a recovery.
     #[inline]
     pub(super) fn is_starting(self, conn: &Conn) -> bool {
@@ -82,6 +90,9 @@ impl<V: Variant> Bbr<V> {
         }
         if !self.recovery.is_on(conn) {
             self.recovery.prev_ca_state = conn.ca_state;
+            return Recovered::Grow(without_losses(cwnd, rs.losses));
+        }
+        if self.recovery.is_settled(conn) {
             return Recovered::Grow(without_losses(cwnd, rs.losses));
         }
         self.recover(conn, rs, cwnd)
