@@ -369,7 +369,7 @@ fn command_lines_about_parts_and_numbers() {
             bbrlab run examples.dumbbell --limit 1000 | exit 2
                 error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
         "#]],
-        |line| run(&Shell::new("lines"), line),
+        |line| run(&Shell::new("lines-about-parts"), line),
     );
 }
 
