@@ -1,7 +1,8 @@
 //! Pictures as files: SVG and PNG.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
@@ -16,8 +17,8 @@ use crate::named::{Kind, Results, folders_in, kind_of, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, TRANSFERS_PARQUET, complete_key,
-    damaged, read_kept, read_sweep,
+    QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, TRANSFERS_PARQUET,
+    complete_key, damaged, read_kept, read_sweep,
 };
 
 /// The picture of a run that has just ended.
@@ -326,8 +327,14 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
             crate::error::plain(&error)
         )));
     }
-    serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
-        .map_err(|error| damaged(&path, &error.to_string()))
+    // A run's file has a hash, so it is read as a whole. A sweep's may be as large as its records.
+    let document = if folder.join(RUN_JSON).exists() {
+        serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
+    } else {
+        let file = File::open(&path).map_err(|error| LabError::io("read", &path, &error))?;
+        serde_json::from_reader(BufReader::new(file))
+    };
+    document.map_err(|error| damaged(&path, &error.to_string()))
 }
 
 /// The time series of the flows in a run's folder.

@@ -1,6 +1,5 @@
 //! The records of runs.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -269,37 +268,46 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
     runs_of(&tables).map_err(PyValueError::new_err)
 }
 
-/// Runs that others compute, as they come in: each once, in the order of their numbers.
+/// The runs of a sweep that others compute, as they come in.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
-    runs: Mutex<BTreeMap<u64, RunSummary>>,
+    /// By number, so that nothing has to be moved in the end: that would take the memory twice.
+    runs: Mutex<Vec<Option<RunSummary>>>,
 }
 
 #[pymethods]
 impl Gathering {
+    /// For so many runs.
     #[new]
-    fn new() -> Self {
-        Self { runs: Mutex::new(BTreeMap::new()) }
+    fn new(runs: usize) -> Self {
+        Self { runs: Mutex::new(vec![None; runs]) }
     }
 
     /// Takes what [`SweepRecords::tables`] has made of some runs.
     fn add(&self, py: Python<'_>, tables: Vec<Py<Frame>>) -> PyResult<()> {
         py.detach(|| {
-            let runs = runs_in(&tables)?;
-            self.runs.lock().expect("nobody panics while holding it").extend(runs);
+            let found = runs_in(&tables)?;
+            let mut runs = self.runs.lock().expect("nobody panics while holding it");
+            for (number, run) in found {
+                let place = usize::try_from(number).ok().and_then(|at| runs.get_mut(at));
+                *place.ok_or_else(|| PyValueError::new_err(format!("no run {number}")))? =
+                    Some(run);
+            }
             Ok(())
         })
     }
 
-    fn __len__(&self) -> usize {
-        self.runs.lock().expect("nobody panics while holding it").len()
-    }
-
     /// All of them, which are then no longer here.
-    fn records(&self, computed: u64, repeated: u64) -> SweepRecords {
-        let runs = std::mem::take(&mut *self.runs.lock().expect("nobody panics while holding it"));
-        let (numbers, runs) = runs.into_iter().unzip();
-        SweepRecords { runs, numbers, out: None, computed, repeated, found: 0 }
+    fn records(&self, computed: u64, repeated: u64) -> PyResult<SweepRecords> {
+        let mut runs = self.runs.lock().expect("nobody panics while holding it");
+        let (all, there) = (runs.len(), runs.iter().flatten().count());
+        if there < all {
+            return Err(PyValueError::new_err(format!("{there} of {all} runs have come back")));
+        }
+        let runs = std::mem::take(&mut *runs).into_iter();
+        let runs: Vec<RunSummary> = runs.map(|run| run.expect("all are there")).collect();
+        let numbers = (0..runs.len() as u64).collect();
+        Ok(SweepRecords { runs, numbers, out: None, computed, repeated, found: 0 })
     }
 }
 

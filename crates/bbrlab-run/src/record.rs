@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::column::MaybeKnown;
 use crate::figure::{columns, record};
@@ -49,12 +49,15 @@ record! {
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
         jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs while all of them are active";
         jain_ss: Option<f64>, Result, "index", "the same in the steady state";
+        #[serde(deserialize_with = "exact_list")]
         links: Vec<LinkSummary>, Result, "", "every link with a rate";
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         waits: Vec<WaitSummary>, Result, "", "of every `slot`, `grant`, `reverse_slot` and `reverse_grant` what waited for it; left out of JSON where there is none";
+        #[serde(deserialize_with = "exact_list")]
         flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
+        #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside the laboratory that took part; left out of JSON where none did";
     }
 }
@@ -89,9 +92,21 @@ record! {
         queue_packets: QueuePackets, Result, "packets", "over time, including the packet in service";
         queue_delay_ms: QueueDelay, Result, "ms", "over packets, from arrival to start of service";
         sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in a queue discipline; null at a drop-tail link";
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         tins: Vec<TinSummary>, Result, "", "of `cake` every tin, of `prio` every band, of `dualpi2` both queues; left out of JSON at other links";
     }
+}
+
+/// The same list in no more memory than it needs: one that grew one by one has room for four flows, each a kilobyte, and a sweep
+/// holds the records of all its runs. What it had is free as a whole, which a list that shrinks in place would leave in pieces.
+pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
+    let mut exact = Vec::with_capacity(list.len());
+    exact.extend(list);
+    exact
+}
+
+fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result<Vec<T>, D::Error> {
+    Vec::deserialize(list).map(exact)
 }
 
 impl LinkSummary {

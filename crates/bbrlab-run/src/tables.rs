@@ -3,22 +3,26 @@
 //! A run has a row in `runs`, each of its links one in `links`, and so on; the columns are the figures of `record.rs`. In front stands
 //! `run`, the run's number, and in `tins` the link's. Swept values are of any kind, so those are JSON.
 
+use std::mem;
+
 use crate::column::{Cell, Column, Kind, Values};
 use crate::figure::{Field, Figure, leaves};
 use crate::record::{
-    ControlFromOutside, FlowGroup, FlowSummary, LinkSummary, RunSummary, TinSummary,
+    ControlFromOutside, FlowGroup, FlowSummary, LinkSummary, RunSummary, TinSummary, WaitSummary,
+    exact,
 };
 use crate::run::SweepPoint;
 
 /// The tables' names, in their order.
-pub const TABLES: [&str; 6] = ["runs", "links", "tins", "flow_groups", "flows", "controls"];
+pub const TABLES: [&str; 7] =
+    ["runs", "links", "tins", "waits", "flow_groups", "flows", "controls"];
 
 /// Figures of a run that are maps.
 const MAPS: [&str; 2] = ["point", "point_values"];
 
 /// Some runs with their numbers as tables.
 #[must_use]
-pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 6] {
+pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     let of_runs = || numbers.iter().copied().zip(runs);
     let map = |map: &SweepPoint| serde_json::to_string(map).ok();
     let mut maps = vec![
@@ -35,6 +39,7 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 6] {
         let links = (0..).zip(&run.links);
         links.flat_map(move |(at, link)| link.tins.iter().map(move |tin| ([of, at], tin)))
     });
+    let waits = of_runs().flat_map(|(of, run)| run.waits.iter().map(move |wait| ([of], wait)));
     let groups =
         of_runs().flat_map(|(of, run)| run.flow_groups.iter().map(move |group| ([of], group)));
     let flows = of_runs().flat_map(|(of, run)| run.flows.iter().map(move |flow| ([of], flow)));
@@ -44,6 +49,7 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 6] {
         whole,
         table(&["run"], LinkSummary::FIGURES, links),
         table(&["run", "link"], TinSummary::FIGURES, tins),
+        table(&["run"], WaitSummary::FIGURES, waits),
         table(&["run"], FlowGroup::FIGURES, groups),
         table(&["run"], FlowSummary::FIGURES, flows),
         table(&["run"], ControlFromOutside::FIGURES, controls),
@@ -54,8 +60,8 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 6] {
 ///
 /// # Errors
 /// If a column is missing or of another kind, or a row is of a run or a link that is not there.
-pub fn runs_of(tables: &[Vec<Column>; 6]) -> Result<Vec<(u64, RunSummary)>, String> {
-    let [whole, links, tins, groups, flows, controls] = tables;
+pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, String> {
+    let [whole, links, tins, waits, groups, flows, controls] = tables;
     let mut runs: Vec<(u64, RunSummary)> = rows(&["run"], RunSummary::FIGURES, whole)?
         .into_iter()
         .map(|([number], run)| (number, run))
@@ -81,6 +87,9 @@ pub fn runs_of(tables: &[Vec<Column>; 6]) -> Result<Vec<(u64, RunSummary)>, Stri
             .tins
             .push(tin);
     }
+    for ([number], wait) in rows(&["run"], WaitSummary::FIGURES, waits)? {
+        runs_by_number.of(number)?.waits.push(wait);
+    }
     for ([number], group) in rows(&["run"], FlowGroup::FIGURES, groups)? {
         runs_by_number.of(number)?.flow_groups.push(group);
     }
@@ -89,6 +98,14 @@ pub fn runs_of(tables: &[Vec<Column>; 6]) -> Result<Vec<(u64, RunSummary)>, Stri
     }
     for ([number], control) in rows(&["run"], ControlFromOutside::FIGURES, controls)? {
         runs_by_number.of(number)?.controls.push(control);
+    }
+    for (_, run) in &mut runs {
+        run.links = exact(mem::take(&mut run.links));
+        run.links.iter_mut().for_each(|link| link.tins = exact(mem::take(&mut link.tins)));
+        run.waits = exact(mem::take(&mut run.waits));
+        run.flow_groups = exact(mem::take(&mut run.flow_groups));
+        run.flows = exact(mem::take(&mut run.flows));
+        run.controls = exact(mem::take(&mut run.controls));
     }
     Ok(runs)
 }
@@ -196,9 +213,12 @@ fn cell(values: &Values, row: usize) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::{TABLES, runs_of, tables_of};
-    use crate::column::{Cell, Values};
-    use crate::figure::{Field, leaves};
-    use crate::record::{FlowGroup, FlowSummary, LinkSummary, RunSummary, TinSummary};
+    use crate::column::{Cell, Kind, Values};
+    use crate::figure::{Field, Figure, leaves};
+    use crate::record::{
+        ControlFromOutside, FlowGroup, FlowSummary, LinkSummary, RunSummary, TinSummary,
+        WaitSummary,
+    };
 
     /// A record in which every figure has a value of its own.
     fn full<T: Field>() -> T {
@@ -206,10 +226,8 @@ mod tests {
         let cells = leaves(T::PARTS, "", "_").into_iter().map(|leaf| {
             next += 1;
             match leaf.figure.kind {
-                crate::column::Kind::Whole => Cell::Whole(next),
-                crate::column::Kind::Number => {
-                    Cell::Number(f64::from(u32::try_from(next).unwrap()) / 3.0)
-                }
+                Kind::Whole => Cell::Whole(next),
+                Kind::Number => Cell::Number(f64::from(u32::try_from(next).unwrap()) / 3.0),
                 _ => Cell::Word(format!("word {next}")),
             }
         });
@@ -222,6 +240,7 @@ mod tests {
             links: vec![LinkSummary::default(), link(vec![full(), TinSummary::default()])],
             flow_groups: vec![full(), FlowGroup::default()],
             flows: vec![FlowSummary::default(), full(), full()],
+            waits: vec![full(), WaitSummary::default()],
             controls: vec![full()],
             ..full()
         };
@@ -250,6 +269,7 @@ mod tests {
                 (&"runs", 4),
                 (&"links", 5),
                 (&"tins", 4),
+                (&"waits", 4),
                 (&"flow_groups", 4),
                 (&"flows", 7),
                 (&"controls", 2)
@@ -260,21 +280,43 @@ mod tests {
         assert_eq!(runs_of(&tables_of(&[], &[])), Ok(Vec::new()));
     }
 
+    /// A list or a map does not fit into a row, so it needs a table or a column of its own.
+    #[test]
+    fn no_list_is_forgotten() {
+        let lists = |figures: &'static [Figure]| -> Vec<&str> {
+            let lists = figures.iter().filter(|figure| figure.kind == Kind::Many);
+            lists.map(|figure| figure.name).collect()
+        };
+        let of_run =
+            ["point", "point_values", "links", "waits", "flow_groups", "flows", "controls"];
+        assert_eq!(lists(RunSummary::FIGURES), of_run);
+        assert_eq!(lists(LinkSummary::FIGURES), ["tins"]);
+        for figures in [
+            TinSummary::FIGURES,
+            WaitSummary::FIGURES,
+            FlowGroup::FIGURES,
+            FlowSummary::FIGURES,
+            ControlFromOutside::FIGURES,
+        ] {
+            assert!(lists(figures).is_empty(), "{:?}", lists(figures));
+        }
+    }
+
     #[test]
     fn what_does_not_fit_together_is_told() {
         let whole = tables_of(&[0, 1, 2, 3], &runs());
-        let told = |change: &dyn Fn(&mut [Vec<crate::column::Column>; 6])| {
+        let told = |change: &dyn Fn(&mut [Vec<crate::column::Column>; 7])| {
             let mut tables = whole.clone();
             change(&mut tables);
             runs_of(&tables).unwrap_err()
         };
-        assert_eq!(told(&|tables| drop(tables[4].pop())), "the column `stalled_s` is missing");
+        assert_eq!(told(&|tables| drop(tables[5].pop())), "the column `stalled_s` is missing");
         assert_eq!(
             told(&|tables| tables[0][1].values = Values::OptInt(vec![None; 4])),
             "the column `scenario` is of another kind"
         );
         assert_eq!(
-            told(&|tables| tables[4][0].values = Values::OptInt(vec![Some(8); 7])),
+            told(&|tables| tables[5][0].values = Values::OptInt(vec![Some(8); 7])),
             "a row of run 8, which is not there"
         );
         assert_eq!(
@@ -282,11 +324,11 @@ mod tests {
             "a tin of link 5, which run 0 has not"
         );
         assert_eq!(
-            told(&|tables| tables[4][3].values = Values::OptText(Vec::new())),
+            told(&|tables| tables[5][3].values = Values::OptText(Vec::new())),
             "its columns differ in length"
         );
         assert_eq!(
-            told(&|tables| tables[4][0].values = Values::OptInt(vec![None; 7])),
+            told(&|tables| tables[5][0].values = Values::OptInt(vec![None; 7])),
             "a value is missing in row 0"
         );
     }
