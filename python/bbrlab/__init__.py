@@ -11,11 +11,13 @@ from ._bbrlab import VERSION as __version__
 from ._bbrlab import AckSample, Conn, Control, Draw, LostSkb, RateSample, Scenario
 from ._control import CaState, CongestionControl, CwndEvent, Info, PacingStatus
 from ._errors import ControlError, Error, Mistake, RunError, ScenarioError, UsageError
+from ._palette import PALETTE
 from ._results import Result, Results, open
 from ._run import algorithms, compare, reproduce, run, sweep, validate_golden
 from ._table import Table
 
 __all__ = [
+    "PALETTE",
     "AckSample",
     "CaState",
     "CongestionControl",

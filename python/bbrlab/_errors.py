@@ -9,7 +9,15 @@ __all__ = ["ControlError", "Error", "Mistake", "RunError", "ScenarioError", "Usa
 
 
 class Mistake(TypedDict):
-    """One mistake in a scenario."""
+    """One mistake in a scenario.
+
+    >>> import bbrlab as bl
+    >>> try:
+    ...     bl.Scenario("examples.dumbbell", {"bottleneck.bufer": "1bdp"})
+    ... except bl.ScenarioError as error:
+    ...     error.mistakes[0]["help"]
+    ['did you mean `buffer`?']
+    """
 
     file: str
     """The file, `--set` for a key that was set, `<dict>` or `<keywords>`."""
@@ -27,11 +35,22 @@ class Mistake(TypedDict):
 
 
 class Error(Exception):
-    """What all errors of this package have in common."""
+    """What all errors of this package have in common.
+
+    >>> import bbrlab as bl
+    >>> issubclass(bl.ScenarioError, bl.UsageError) and issubclass(bl.UsageError, bl.Error) and issubclass(bl.RunError, bl.Error)
+    True
+    """
 
 
 class UsageError(Error, ValueError):
-    """Something was asked for that cannot be done; nothing was run."""
+    """Something was asked for that cannot be done; nothing was run.
+
+    >>> import bbrlab as bl
+    >>> bl.run("examples.dumbbell", limit=1000)
+    Traceback (most recent call last):
+    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
+    """
 
 
 class ScenarioError(UsageError):
@@ -82,7 +101,13 @@ class ScenarioError(UsageError):
 
 
 class RunError(Error, RuntimeError):
-    """A run, or the writing of its files, failed."""
+    """A run, or the writing of its files, failed.
+
+    >>> import bbrlab as bl
+    >>> bl.run("examples.dumbbell", out="/dev/null/results")
+    Traceback (most recent call last):
+    bbrlab._errors.RunError: cannot make the folder /dev/null/results: Not a directory
+    """
 
 
 class ControlError(RunError):

@@ -1,7 +1,4 @@
-"""Pictures of results on matplotlib, or on Altair.
-
-The colours are those of the command line's pictures: eight that people with defects of colour vision can tell apart.
-"""
+"""Pictures of results on matplotlib, or on Altair."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ._errors import UsageError
+from ._palette import PALETTE
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -18,10 +16,7 @@ if TYPE_CHECKING:
 
     from ._results import Result, Results
 
-__all__ = ["PALETTE", "Backend", "RunPlots", "SweepPlots"]
-
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6e5028", "#3c3c3c")
-"""The project's colours, in the order of lines."""
+__all__ = ["Backend", "RunPlots", "SweepPlots"]
 
 Backend = Literal["matplotlib", "altair"]
 
@@ -53,8 +48,17 @@ class _Line(NamedTuple):
     half: npt.NDArray[Any] | None = None
 
 
+WINDOWS = 250
+"""So many windows at most are rates averaged over, as in the command line's pictures: in a sample of 10 ms a packet more or less shows."""
+
+
 class RunPlots:
-    """The pictures of one run."""
+    """The pictures of one run.
+
+    >>> import bbrlab as bl
+    >>> bl.run("examples.dumbbell").plot.timeline(["rtt"])[0].get_ylabel()
+    'smoothed RTT, ms'
+    """
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -75,6 +79,14 @@ class RunPlots:
 
         Returns:
             An array of axes of shape (panels,), or a chart.
+
+        Raises:
+            UsageError: If there is no such panel, or there are not as many axes as panels.
+
+        >>> import bbrlab as bl
+        >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
+        >>> [axis.get_ylabel() for axis in r.plot.timeline(["throughput", "queue"])]
+        ['throughput, Mbit/s', 'queue, packets']
         """
         drawn = []
         for panel in panels:
@@ -82,6 +94,8 @@ class RunPlots:
                 raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found {panel!r}")
             column = _PANELS[panel]
             lines = self._queues(column) if panel == "queue" else self._flows(column)
+            if panel == "throughput":
+                lines = _windowed(lines)
             drawn.append((column.label, lines))
         if backend == "altair":
             return _altair("time, s", drawn, step=False)
@@ -98,8 +112,13 @@ class RunPlots:
 
         Returns:
             The axes, or a chart.
+
+        >>> import bbrlab as bl
+        >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
+        >>> [text.get_text() for text in r.plot.share().get_legend().get_texts()]
+        ['bbr1 0', 'bbr1 1']
         """
-        lines = self._flows(_PANELS["throughput"])
+        lines = _windowed(self._flows(_PANELS["throughput"]))
         times = np.unique(np.concatenate([line.x for line in lines]))
         rates = np.zeros((len(lines), len(times)))
         for row, line in zip(rates, lines, strict=True):
@@ -122,6 +141,14 @@ class RunPlots:
 
         Returns:
             The axes, or a chart.
+
+        Raises:
+            UsageError: If nothing was sampled.
+
+        >>> import bbrlab as bl
+        >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
+        >>> r.plot.cdf("rtt").get_xlabel()
+        'RTT, ms'
         """
         if what == "fct":
             label = "completion time, ms"
@@ -148,7 +175,12 @@ class RunPlots:
 
 
 class SweepPlots:
-    """The pictures of a sweep."""
+    """The pictures of a sweep.
+
+    >>> import bbrlab as bl
+    >>> bl.sweep("examples.dumbbell", {"flows.count": [1, 2]}).plot.metric("rtt_ms_mean").get_xlabel()
+    'flows.count'
+    """
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -162,6 +194,14 @@ class SweepPlots:
 
         Returns:
             The axes, or a chart.
+
+        Raises:
+            UsageError: If it is not swept.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
+        >>> rs.plot.share("flows.cc").get_ylabel()
+        'share of the goodput'
         """
         flows = self._results.flows
         key, labels, places = self._swept(flows, x)
@@ -184,6 +224,14 @@ class SweepPlots:
 
         Returns:
             The axes, or a chart.
+
+        Raises:
+            UsageError: If the key is not swept, or there is no such column of numbers.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
+        >>> rs.plot.metric("rtt_ms_mean", "flows.cc").get_ylabel()
+        'rtt_ms_mean'
         """
         flows = self._results.flows
         key, labels, places = self._swept(flows, x)
@@ -199,6 +247,14 @@ class SweepPlots:
 
         Returns:
             The axes, or a chart.
+
+        Raises:
+            UsageError: If there is no such column of numbers.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
+        >>> rs.plot.cdf("rtt_ms_mean").get_xlabel()
+        'rtt_ms_mean'
         """
         return _cdf(name, _by(self._results.flows, "group", name, 1.0), ax, backend)
 
@@ -220,6 +276,15 @@ class SweepPlots:
 
         Returns:
             The axes, or a chart.
+
+        Raises:
+            UsageError: If fewer than two keys are swept, or there is no such column of numbers.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
+        >>> axis = rs.plot.heatmap("rtt_ms_mean")
+        >>> axis.get_xlabel(), axis.get_ylabel()
+        ('bottleneck.buffer', 'flows.cc')
         """
         flows = self._results.flows
         keys = self._keys()
@@ -265,6 +330,24 @@ class SweepPlots:
         order: dict[object, int] = {}
         places = np.array([order.setdefault(value, len(order)) for value in flows[key]], dtype=np.intp)
         return key, [str(value) for value in order], places
+
+
+def _windowed(lines: list[_Line]) -> list[_Line]:
+    """Means over windows of time, which are the same ones for all lines."""
+    end = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
+
+    def windowed(line: _Line) -> _Line:
+        known = ~np.isnan(line.y)
+        if len(line.x) <= WINDOWS or not known.any():
+            return line
+        x, y = line.x[known], line.y[known]
+        window = np.minimum((x / end * WINDOWS).astype(np.intp), WINDOWS - 1)
+        n = np.bincount(window, minlength=WINDOWS)
+        total = np.bincount(window, weights=y, minlength=WINDOWS)
+        mids = (np.arange(WINDOWS) + 0.5) * end / WINDOWS
+        return line._replace(x=mids[n > 0], y=total[n > 0] / n[n > 0])
+
+    return [windowed(line) for line in lines]
 
 
 def _numbers(flows: Table, name: str) -> npt.NDArray[np.float64]:
@@ -345,7 +428,8 @@ def _against(key: str, labels: list[str], what: str, lines: list[_Line], ax: Any
 def _lines(axis: Any, lines: list[_Line]) -> None:
     for line, colour in zip(lines, _colours(len(lines)), strict=True):
         axis.plot(line.x, line.y, color=colour, linewidth=1.2, label=line.name)
-    axis.set_ylim(bottom=0)
+    # Axes that share their height go on growing with what is drawn on them.
+    axis.set_ylim(bottom=0, auto=None)
 
 
 def _legend(axis: Any, lines: list[_Line]) -> None:

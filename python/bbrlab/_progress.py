@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -63,18 +64,27 @@ class _Bar:
         self.is_shown = True
         left = passed * (1 - share) / share if share > 0 else float("nan")
         full = round(WIDTH * share)
-        text = f"{self.name} [{'=' * full}{' ' * (WIDTH - full)}] {done}/{total} runs, {left:.0f} s left"
+        bar = f"[{'=' * full}{' ' * (WIDTH - full)}]"
+        what = f"{done}/{total} runs, {left:.0f} s left"
         if self.notebook is None:
-            print(f"\r{text}", end="", file=sys.stderr, flush=True)
-        elif self.handle is None:
-            self.handle = self.notebook({"text/plain": text}, raw=True, display_id=True)
+            print(f"\r{self.name} {bar} {what}", end="", file=sys.stderr, flush=True)
+            return
+        name = html.escape(self.name)
+        self._display(f"{self.name} {bar} {what}", f"{name} <progress value='{share:.3f}'></progress> {what}")
+
+    def _display(self, text: str, rich: str) -> None:
+        """Shows something in the notebook, in place of what was shown before."""
+        data = {"text/plain": text, "text/html": rich}
+        if self.handle is None:
+            self.handle = self.notebook(data, raw=True, display_id=True)
         else:
-            self.handle.update({"text/plain": text}, raw=True)
+            self.handle.update(data, raw=True)
 
     def end(self) -> None:
         if not self.is_shown:
             return
-        if self.handle is not None:
-            self.handle.update({"text/plain": f"{self.name}: {time.monotonic() - self.begun:.1f} s"}, raw=True)
+        if self.notebook is not None:
+            took = f"{time.monotonic() - self.begun:.1f} s"
+            self._display(f"{self.name}: {took}", f"{html.escape(self.name)}: {took}")
         else:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

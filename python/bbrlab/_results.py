@@ -89,15 +89,30 @@ class Result:
         return RunPlots(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """`flows` as a polars data frame, without a copy."""
+        """`flows` as a polars data frame of shape (flows, columns), without a copy.
+
+        >>> import bbrlab as bl
+        >>> bl.run("examples.dumbbell").to_polars()["cc"].to_list()
+        ['bbr1']
+        """
         return self.flows.to_polars()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`flows` as a pandas data frame."""
+        """`flows` as a pandas data frame of shape (flows, columns).
+
+        >>> import bbrlab as bl
+        >>> float(bl.run("examples.dumbbell").to_pandas()["goodput_mbps"].round(2).iloc[0])
+        9.46
+        """
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The flows over time with the dimensions `flow` and `time_s`."""
+        """The flows over time with the dimensions `flow` and `time_s`; units stand at the end of the names.
+
+        >>> import bbrlab as bl
+        >>> dict(bl.run("examples.dumbbell", {"sample": "100ms"}).to_xarray()["srtt_us"].sizes)
+        {'flow': 1, 'time_s': 201}
+        """
         from ._xarray import of_series
 
         return of_series(self.series)
@@ -107,6 +122,11 @@ class Result:
 
         Raises:
             RunError: If a file cannot be written.
+
+        >>> import bbrlab as bl, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(file.name for file in bl.run("examples.dumbbell").save(folder).iterdir())
+        ['queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json', 'summary.parquet']
         """
         self._records.write(folder)
         return Path(folder)
@@ -185,7 +205,18 @@ class Results:
         return self._records.digests()
 
     def summary(self, n: int) -> dict[str, Any]:
-        """All figures of a run by their names."""
+        """All figures of a run by their names.
+
+        Args:
+            n: Its place; -1 is the last one.
+
+        Raises:
+            IndexError: If there is no such run.
+
+        >>> import bbrlab as bl
+        >>> bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}).summary(-1)["point"]
+        {'flows.cc': 'cubic'}
+        """
         return self._records.summary(range(len(self))[n])
 
     @cached_property
@@ -212,11 +243,22 @@ class Results:
         return SweepPlots(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """`flows` as a polars data frame, without a copy."""
+        """`flows` as a polars data frame of shape (runs and flows, columns), without a copy.
+
+        >>> import bbrlab as bl
+        >>> bl.sweep("examples.dumbbell", seeds=3).to_polars()["seed"].to_list()
+        [1, 2, 3]
+        """
         return self.flows.to_polars()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`flows` as a pandas data frame."""
+        """`flows` as a pandas data frame of shape (runs and flows, columns).
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}, seeds=2)
+        >>> rs.to_pandas().groupby("flows.cc")["goodput_mbps"].mean().round(2).to_dict()
+        {'bbr1': 9.46, 'cubic': 9.54}
+        """
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
@@ -246,6 +288,12 @@ def open(folder: str | os.PathLike[str]) -> Result | Results:
 
     Raises:
         UsageError: If it is no folder of results, or a file in it is damaged.
+
+    >>> import bbrlab as bl, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = bl.run("examples.dumbbell", out=folder, pictures=False)
+    ...     bl.open(folder).digest == made.digest
+    True
     """
     records = _bbrlab.open_folder(folder)
     return Result(records) if isinstance(records, RunRecords) else Results(records)

@@ -161,6 +161,16 @@ def reproduce(
 
     Returns:
         The document of `bbrlab reproduce --json`: `claims`, `experiments`, `cpu_s` and the rest.
+
+    Raises:
+        UsageError: If there is no such experiment, or it is more work than the limit.
+        RunError: If a file cannot be written.
+
+    >>> import bbrlab as bl, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     document = bl.reproduce("piotrowska2024.single-flow", quick=True, out=folder)
+    >>> document["claims"][0]["statement"], document["claims"][0]["verdict"]
+    ('All three versions fill an uncontested 10 Mbps link', 'holds')
     """
     words = ["reproduce", *names, "--json", "--no-pictures", "--quiet"]
     words += ["--seeds", str(seeds)] if seeds is not None else []
@@ -180,6 +190,14 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
     Returns:
         The document of `bbrlab validate golden --json`.
+
+    Raises:
+        UsageError: If a folder has no traces, or one is missing or damaged.
+
+    >>> import bbrlab as bl
+    >>> replayed = bl.validate_golden("../crates/bbrlab-oracle/tests/data/golden", only=["bbr1"])
+    >>> replayed["mismatches"], replayed["unsupported"]
+    (0, [])
     """
     words = ["validate", "golden", *[os.fspath(folder) for folder in folders], "--json"]
     for name in only:
@@ -195,6 +213,14 @@ def compare(*folders: str | os.PathLike[str] | Result | Results) -> dict[str, An
 
     Raises:
         UsageError: If they have no point in common, or results were not written to a folder.
+
+    >>> import bbrlab as bl, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     a = bl.run("examples.dumbbell", out=f"{folder}/a", pictures=False)
+    ...     b = bl.run("examples.dumbbell", {"flows.cc": "cubic"}, out=f"{folder}/b", pictures=False)
+    ...     point = bl.compare(a, b)["points"][0]
+    >>> round(point["metrics"]["links.bottleneck.queue_delay_ms.mean"]["difference"], 1)
+    6.0
     """
     return _answer(["compare", *[_folder(folder) for folder in folders], "--json"])
 

@@ -48,7 +48,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """How many rows and how many columns."""
         return len(self), len(self.columns)
 
     def __iter__(self) -> Iterator[str]:
@@ -74,23 +74,44 @@ class Table:
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """All columns by their names."""
+        """All columns by their names, each an array of shape (rows,).
+
+        >>> import bbrlab as bl
+        >>> links = bl.run("examples.dumbbell").links.to_dict()
+        >>> links["name"].tolist(), links["drops"].tolist()
+        (['bottleneck'], [40])
+        """
         return {name: self[name] for name in self}
 
     def to_polars(self) -> polars.DataFrame:
-        """The table as a polars data frame, without a copy."""
+        """The table as a polars data frame, without a copy.
+
+        >>> import bbrlab as bl
+        >>> bl.run("examples.dumbbell").queue.to_polars()["packets"].max()
+        18
+        """
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas data frame. Words and columns with missing values are copied."""
+        """The table as a pandas data frame. Words and columns with missing values are copied.
+
+        >>> import bbrlab as bl
+        >>> int(bl.run("examples.dumbbell").queue.to_pandas()["packets"].max())
+        18
+        """
         import pandas
 
         return pandas.DataFrame(self.to_dict())
 
     def to_arrow(self) -> pyarrow.Table:
-        """The table as a pyarrow table, without a copy."""
+        """The table as a pyarrow table, without a copy.
+
+        >>> import bbrlab as bl
+        >>> bl.run("examples.dumbbell").series.to_arrow().schema.field("time_s").type
+        DataType(double)
+        """
         import pyarrow
 
         return pyarrow.table(self)

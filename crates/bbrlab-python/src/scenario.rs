@@ -14,7 +14,28 @@ use crate::control::Classes;
 use crate::given;
 use crate::raise::{of_class, of_scenario, raised};
 
-/// A scenario, read and checked: what the network is and who sends.
+/// A scenario, read and checked: what the network is and who sends. It does not change, pickles, and is equal to another of the
+/// same name and hash.
+///
+/// Args:
+///     source: A file, a folder of results, the id of a built-in scenario, a dict in the shape of a scenario file, or another scenario.
+///         Without one, the tables of the file are keywords.
+///     set: Values of keys in place of the source's: a dict, or a list of `"key=value"`.
+///     name: Its name, in place of the file's or the built-in's.
+///
+/// Raises:
+///     `ScenarioError`: If it is wrong: the command line's message, and where each mistake is.
+///     `TypeError`, `ValueError`: If a value is of a kind that no scenario has.
+///
+/// >>> import bbrlab as bl
+/// >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
+/// 1
+/// >>> bl.Scenario(
+/// ...     duration="10s",
+/// ...     bottleneck={"rate": "50Mbit/s", "buffer": "1bdp"},
+/// ...     flows=[{"cc": "bbr3", "rtt": "30ms"}, {"cc": "cubic", "rtt": "30ms", "start": "2s"}],
+/// ... )
+/// <bbrlab.Scenario "python", 1 run, hash f13f6add1cc4>
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
@@ -143,48 +164,96 @@ impl PyScenario {
         Ok(controls)
     }
 
+    /// Its name: the file's without its ending, or the built-in's id.
     #[getter]
     fn name(&self) -> &str {
         self.inner.name()
     }
 
+    /// Its title; empty if it has none.
     #[getter]
     fn title(&self) -> &str {
         self.inner.title()
     }
 
+    /// The hash of all its points and seeds, in hexadecimal: what is not simulated, such as the title, does not count.
     #[getter]
     fn hash(&self) -> &str {
         self.inner.hash()
     }
 
+    /// How many runs it has: `points * seeds`.
     #[getter]
     fn runs(&self) -> u64 {
         self.inner.runs()
     }
 
+    /// How many points its sweep has; 1 without a sweep.
     #[getter]
     fn points(&self) -> u64 {
         self.inner.points()
     }
 
+    /// How many seeds each point is run with.
     #[getter]
     fn seeds(&self) -> u64 {
         self.inner.repeat()
     }
 
+    /// It as the text of a file, with every key that has an effect.
+    ///
+    /// >>> import bbrlab as bl
+    /// >>> print(*bl.Scenario("examples.dumbbell").to_toml().splitlines()[:2], sep="\n")
+    /// title = "One BBR flow over one bottleneck"
+    /// duration = "20s"
     fn to_toml(&self) -> String {
         self.inner.to_toml()
     }
 
+    /// The scenario of one run alone, as the text of a file.
+    ///
+    /// Args:
+    ///     run: Its number, from 0.
+    ///
+    /// Raises:
+    ///     `IndexError`: If there is no such run.
+    ///
+    /// >>> import bbrlab as bl
+    /// >>> "seed = 3" in bl.Scenario("examples.two-bbr").run_toml(2)
+    /// True
     fn run_toml(&self, run: u64) -> PyResult<String> {
         Ok(self.inner.run_toml(self.checked(run)?))
     }
 
+    /// The same scenario with other values of some keys.
+    ///
+    /// Args:
+    ///     values: A dict, or a list of `"key=value"` as `--set` has them.
+    ///
+    /// Raises:
+    ///     `ScenarioError`: If there is no such key, or a value is wrong.
+    ///
+    /// >>> import bbrlab as bl
+    /// >>> s = bl.Scenario("examples.dumbbell")
+    /// >>> s.set({"bottleneck.buffer": "4bdp", "flows.count": 2}) == s.set(["bottleneck.buffer=4bdp", "flows.count=2"])
+    /// True
     fn set(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.changed(py, sets(values)?)
     }
 
+    /// The same scenario with a sweep.
+    ///
+    /// Args:
+    ///     sweep: Keys with the values that they have in turn. They come beside or in place of those that are swept already.
+    ///     seeds: Runs per point, each with a seed of its own.
+    ///
+    /// Raises:
+    ///     `ScenarioError`: If it is wrong at any point, or has too many.
+    ///
+    /// >>> import bbrlab as bl
+    /// >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)
+    /// >>> s.points, s.seeds, s.runs
+    /// (6, 5, 30)
     #[pyo3(signature = (sweep = None, seeds = None))]
     fn swept(
         &self,
@@ -206,6 +275,12 @@ impl PyScenario {
         self.changed(py, sets)
     }
 
+    /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`, `memory_bytes` (of the largest run)
+    /// and `series_rows`. Within a factor of two where flows fill the link.
+    ///
+    /// >>> import bbrlab as bl
+    /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
+    /// True
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (estimate, s_per_event) = py.detach(|| (self.inner.estimate(), seconds_per_event()));
         let s_per_event = s_per_event.map_err(|error| raised(py, error))?;
