@@ -1,8 +1,7 @@
-"""The README's five lines, and the picture."""
+"""The README's lines: a sweep, its table and a picture."""
 
 import bbrlab as bl
 
-r = bl.run("examples.dumbbell", {"bottleneck.buffer": "4bdp"})
-print(r)
-axes = r.plot.timeline(["throughput", "rtt", "queue"])
-axes[0].figure.savefig("dumbbell.png")
+rs = bl.sweep("examples.bbr3-vs-cubic", {"bottleneck.buffer": ["0.5bdp", "2bdp", "8bdp"]}, seeds=10)
+print(rs)
+rs.plot.share("bottleneck.buffer").figure.savefig("share.png")

@@ -11,6 +11,13 @@ import pytest
 DOCS = Path(__file__).parents[2]
 
 
+def test_the_readme_shows_the_example() -> None:
+    example = (DOCS / "python/examples/first_run.py").read_text()
+    _, body = example.split('"""\n\n', 1)
+    (block,) = re.findall(r"```python\n(.*?)```", (DOCS / "README.md").read_text(), re.DOTALL)
+    assert [line.split("  #")[0].rstrip() for line in block.splitlines()] == body.splitlines()
+
+
 @pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
 def test_what_a_page_shows_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     matplotlib = pytest.importorskip("matplotlib")
@@ -26,5 +33,5 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path, monkeypatch: pytest.M
     assert blocks
     for block in blocks:
         exec(compile(block, page, "exec"), names)
-    if page == "docs/python.md":
-        assert (tmp_path / "dumbbell.png").stat().st_size > 10_000
+    picture = "dumbbell.png" if page == "docs/python.md" else "share.png"
+    assert (tmp_path / picture).stat().st_size > 10_000

@@ -1,5 +1,6 @@
 //! The Python package: built and tested in an environment of its own under `target/`, with the packages that
-//! `python/requirements.txt` names. Where there is no Python, or the packages cannot be had, that is said and counted.
+//! `python/requirements.txt` names, and installed into an empty one as a user does. Where there is no Python, or the packages
+//! cannot be had, that is said and counted.
 
 use std::env;
 use std::fs;
@@ -34,21 +35,66 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         &env,
         &python,
         &["python", "-m", "mypy.stubtest", "bbrlab._bbrlab", "--ignore-missing-stub"],
-    )
+    )?;
+    installed(root)
+}
+
+/// What installing the package takes, and the packages that its first example needs besides.
+const TO_INSTALL: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
+const FOR_THE_EXAMPLE: &str = "matplotlib";
+
+/// Does what the README says in an empty environment: installs the package, with nothing at hand but Rust and the packages
+/// that it names, and runs the README's lines, which leave a picture.
+fn installed(root: &Path) -> Result<(), String> {
+    let target = target(root);
+    let packages = target.join("python-packages");
+    let env = target.join("python-empty");
+    let work = target.join("python-first-run");
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| format!("{path}: {error}")
+    };
+    for folder in [&env, &work] {
+        if folder.exists() {
+            fs::remove_dir_all(folder).map_err(failed(folder))?;
+        }
+    }
+    fs::create_dir_all(&work).map_err(failed(&work))?;
+    new_environment(&env)?;
+    let at = packages.display().to_string();
+    let pip = ["python", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"];
+    let wanted = [&pip[..], &["download", "--dest", &at], &TO_INSTALL, &[FOR_THE_EXAMPLE]].concat();
+    if run(&env, root, &wanted).is_err() {
+        println!("skipped: no packages to install ./python with");
+        return Ok(());
+    }
+    // The profile apart, which builds on what the tests have built, this is what the README says.
+    let from = ["--no-index", "--find-links", &at];
+    let profile = "--config-settings=build-args=--profile dev";
+    run(&env, root, &[&pip[..], &["install", profile, "./python"], &from].concat())?;
+    run(&env, &work, &["bbrlab", "--version"])?;
+    run(&env, &work, &["python", "-c", "import bbrlab; print(bbrlab.run('examples.dumbbell'))"])?;
+    run(&env, root, &[&pip[..], &["install", FOR_THE_EXAMPLE], &from].concat())?;
+    let example = root.join("python/examples/first_run.py");
+    run(&env, &work, &["python", &example.display().to_string()])?;
+    let picture = work.join("share.png");
+    let bytes = fs::metadata(&picture).map_err(failed(&picture))?.len();
+    if bytes < 10_000 {
+        return Err(format!("{}: a picture of {bytes} bytes", picture.display()));
+    }
+    Ok(())
 }
 
 /// The environment with the packages in it; `None` if they cannot be installed.
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     let wanted = fs::read_to_string(root.join(REQUIREMENTS))
         .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let env = target.join("python-env");
+    let env = target(root).join("python-env");
     let mark = env.join("requirements.txt");
     if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
         return Ok(Some(env));
     }
-    let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&env).status();
-    if !made.is_ok_and(|status| status.success()) {
+    if new_environment(&env).is_err() {
         return Ok(None);
     }
     let words = [
@@ -58,6 +104,8 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
         "install",
         "--quiet",
         "--disable-pip-version-check",
+        // What is installed stays in `target/`; a second copy fills a small disk.
+        "--no-cache-dir",
         "-r",
         REQUIREMENTS,
     ];
@@ -66,6 +114,19 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     }
     fs::write(&mark, wanted).map_err(|error| format!("{}: {error}", mark.display()))?;
     Ok(Some(env))
+}
+
+fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// An environment with pip and nothing else.
+fn new_environment(env: &Path) -> Result<(), String> {
+    let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(env).status();
+    if made.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    Err(format!("cannot make the environment {}", env.display()))
 }
 
 /// Runs a program of the environment.
