@@ -262,6 +262,8 @@ def _scenario(
     if seed is not None:
         sets.append({"seed": seed})
     if over is not None:
+        if not isinstance(over, Mapping):
+            raise TypeError(f"over: expected a dict of keys with their values, found {over!r} of type {type(over).__name__}")
         sets.append({f"sweep.{key}": values for key, values in over.items()})
     if seeds is not None:
         sets.append({"repeat": seeds})

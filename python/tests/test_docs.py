@@ -40,7 +40,7 @@ def in_stub() -> dict[str, str]:
         if isinstance(node, ast.ClassDef):
             for member in node.body:
                 if isinstance(member, ast.FunctionDef):
-                    docs[f"{node.name}.{member.name}"] = ast.get_docstring(member) or ""
+                    docs.setdefault(f"{node.name}.{member.name}", ast.get_docstring(member) or "")
     return docs
 
 

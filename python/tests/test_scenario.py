@@ -131,7 +131,7 @@ def test_a_huge_sweep_is_refused_at_once() -> None:
         ({"bottleneck.buffer": [None]}, TypeError, r"sweep\.bottleneck\.buffer\[0\]: expected text, a number"),
         ({"bottleneck.buffer": (b for b in ["1bdp"])}, TypeError, r"sweep\.bottleneck\.buffer: expected .*a list"),
         ({"bottleneck.bufer": ["1bdp"]}, bl.ScenarioError, "did you mean `buffer`"),
-        ([("bottleneck.buffer", ["1bdp"])], TypeError, None),
+        ([("bottleneck.buffer", ["1bdp"])], TypeError, "over: expected a dict"),
     ],
 )
 def test_wrong_sweeps_are_exceptions(over: Any, kind: Any, words: str) -> None:

@@ -2,10 +2,11 @@
 //! holds a sweep's writes its summary.
 //!
 //! A lock is the system's, on a file in the folder. It ends with the process that holds it, however that ends, so what
-//! is left of a killed one is an empty file that the next takes over. The file is removed with the lock.
+//! is left of a killed one is a file that the next takes over. The file is removed with the lock. Who holds a lock has written
+//! something to the file, so an empty one was only about to be locked.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ pub(crate) const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
-    /// Whether its file was there before: somebody who held it was killed.
+    /// Whether somebody who held it was killed.
     pub(crate) was_left: bool,
     /// `None` on a file system without locks: there two processes may compute the same run, as each writes whole files.
     file: Option<File>,
@@ -61,7 +62,6 @@ impl Lock {
         let path = folder.join(LOCK);
         loop {
             make_folder(folder)?;
-            let was_left = path.exists();
             let file = match File::options().create(true).truncate(false).write(true).open(&path) {
                 Ok(file) => file,
                 // An interrupted process has removed the folder, which was still empty.
@@ -71,14 +71,19 @@ impl Lock {
             match lock(&file) {
                 // The one who held it before has removed the file that is locked here: nobody else will see it.
                 Ok(()) if !is_at(&file, &path) => {}
-                Ok(()) => return Ok(Some(Self { path, was_left, file: Some(file) })),
+                Ok(()) => return Ok(Some(Self::held(path, file, true))),
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(TryLockError::Error(_)) => {
-                    return Ok(Some(Self { path, was_left, file: None }));
-                }
+                Err(TryLockError::Error(_)) => return Ok(Some(Self::held(path, file, false))),
             }
         }
+    }
+
+    fn held(path: PathBuf, mut file: File, is_locked: bool) -> Self {
+        let was_left = file.metadata().is_ok_and(|meta| meta.len() > 0);
+        // If it cannot be written, nobody will know of a kill; nothing else depends on it.
+        let _ = file.write_all(b"held\n");
+        Self { path, was_left, file: is_locked.then_some(file) }
     }
 }
 
@@ -158,8 +163,13 @@ mod tests {
     #[test]
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
-        std::fs::write(scratch.path().join(LOCK), b"").unwrap();
-        assert!(Lock::try_take(scratch.path()).unwrap().is_some());
+        let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else");
+        // It was killed before it had the lock, or while it held it.
+        for (left, was_left) in [("", false), ("held\n", true)] {
+            std::fs::write(scratch.path().join(LOCK), left).unwrap();
+            assert_eq!(taken().was_left, was_left);
+            assert!(!taken().was_left);
+        }
     }
 
     /// The file is removed and made again all the time; never do two hold a lock at once.
