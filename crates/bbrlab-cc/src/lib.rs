@@ -54,11 +54,55 @@ pub use windowed_filter::WindowedFilter;
 pub trait Draw {
     /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
+
+    /// The source by value, for an algorithm behind the plug-in edge; [`Self::take_back`] ends the loan. What is drawn from the one is
+    /// what would be drawn from the other.
+    ///
+    /// # Panics
+    /// If it is no run's: only runs have such algorithms.
+    fn lend(&mut self) -> Lent {
+        unreachable!("only the source of a run is lent")
+    }
+
+    /// Goes on from where a loan ends.
+    fn take_back(&mut self, _lent: Lent) {}
 }
 
-impl<D: Draw + ?Sized> Draw for &mut D {
+/// A source of random integers on loan.
+///
+/// It is a value, so that nobody behind the plug-in edge holds what belongs to the sender's host: a pointer to it would make the sender
+/// look at its host anew after every call, also where the algorithm is a built-in one.
+#[derive(Clone, Debug)]
+pub struct Lent {
+    state: [u64; 4],
+    below: fn(&mut [u64; 4], u32) -> u32,
+}
+
+impl Lent {
+    /// A source with this state, from which `below` draws.
+    #[must_use]
+    pub const fn new(state: [u64; 4], below: fn(&mut [u64; 4], u32) -> u32) -> Self {
+        Self { state, below }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub const fn state(&self) -> [u64; 4] {
+        self.state
+    }
+}
+
+impl Draw for Lent {
     fn below(&mut self, bound: u32) -> u32 {
-        (**self).below(bound)
+        (self.below)(&mut self.state, bound)
+    }
+
+    fn lend(&mut self) -> Lent {
+        self.clone()
+    }
+
+    fn take_back(&mut self, lent: Lent) {
+        *self = lent;
     }
 }
 

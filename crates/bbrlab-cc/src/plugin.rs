@@ -8,21 +8,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb,
-    Params, RateSample,
+    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, Lent,
+    LostSkb, Params, RateSample,
 };
 
 /// [`CongestionControl`] without generics, so that a box can hold any.
 trait Erased: fmt::Debug + Send {
     fn boxed_clone(&self) -> Box<dyn Erased>;
     fn hooks(&self) -> Hooks;
-    fn init(&mut self, conn: &Conn, draw: &mut dyn Draw) -> Control;
-    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut dyn Draw) -> Control;
-    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut dyn Draw) -> Control;
-    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut dyn Draw) -> Control;
+    fn init(&mut self, conn: &Conn, draw: &mut Lent) -> Control;
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut Lent) -> Control;
+    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut Lent) -> Control;
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut Lent) -> Control;
     fn ssthresh(&mut self, conn: &Conn) -> u32;
     fn undo_cwnd(&mut self, conn: &Conn) -> u32;
-    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut dyn Draw) -> Control;
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut Lent) -> Control;
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control;
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32;
     fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control;
@@ -43,20 +43,20 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
         CongestionControl::hooks(self)
     }
 
-    fn init(&mut self, conn: &Conn, mut draw: &mut dyn Draw) -> Control {
-        CongestionControl::init(self, conn, &mut draw)
+    fn init(&mut self, conn: &Conn, draw: &mut Lent) -> Control {
+        CongestionControl::init(self, conn, draw)
     }
 
-    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, mut draw: &mut dyn Draw) -> Control {
-        CongestionControl::cwnd_event(self, conn, event, &mut draw)
+    fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut Lent) -> Control {
+        CongestionControl::cwnd_event(self, conn, event, draw)
     }
 
-    fn set_state(&mut self, conn: &Conn, new: CaState, mut draw: &mut dyn Draw) -> Control {
-        CongestionControl::set_state(self, conn, new, &mut draw)
+    fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut Lent) -> Control {
+        CongestionControl::set_state(self, conn, new, draw)
     }
 
-    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, mut draw: &mut dyn Draw) -> Control {
-        CongestionControl::skb_marked_lost(self, conn, skb, &mut draw)
+    fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut Lent) -> Control {
+        CongestionControl::skb_marked_lost(self, conn, skb, draw)
     }
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
@@ -67,8 +67,8 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
         CongestionControl::undo_cwnd(self, conn)
     }
 
-    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, mut draw: &mut dyn Draw) -> Control {
-        CongestionControl::cong_control(self, conn, rs, &mut draw)
+    fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut Lent) -> Control {
+        CongestionControl::cong_control(self, conn, rs, draw)
     }
 
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
@@ -131,19 +131,31 @@ impl CongestionControl for Plugged {
     }
 
     fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
-        self.0.init(conn, draw)
+        let mut lent = draw.lend();
+        let ctl = self.0.init(conn, &mut lent);
+        draw.take_back(lent);
+        ctl
     }
 
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
-        self.0.cwnd_event(conn, event, draw)
+        let mut lent = draw.lend();
+        let ctl = self.0.cwnd_event(conn, event, &mut lent);
+        draw.take_back(lent);
+        ctl
     }
 
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
-        self.0.set_state(conn, new, draw)
+        let mut lent = draw.lend();
+        let ctl = self.0.set_state(conn, new, &mut lent);
+        draw.take_back(lent);
+        ctl
     }
 
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
-        self.0.skb_marked_lost(conn, skb, draw)
+        let mut lent = draw.lend();
+        let ctl = self.0.skb_marked_lost(conn, skb, &mut lent);
+        draw.take_back(lent);
+        ctl
     }
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
@@ -155,7 +167,10 @@ impl CongestionControl for Plugged {
     }
 
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        self.0.cong_control(conn, rs, draw)
+        let mut lent = draw.lend();
+        let ctl = self.0.cong_control(conn, rs, &mut lent);
+        draw.take_back(lent);
+        ctl
     }
 
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {

@@ -23,6 +23,18 @@ impl Rng {
         Self { state: std::array::from_fn(|_| splitmix64(&mut mix)) }
     }
 
+    /// A generator that goes on from this state.
+    #[must_use]
+    pub const fn from_state(state: [u64; 4]) -> Self {
+        Self { state }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub const fn state(&self) -> [u64; 4] {
+        self.state
+    }
+
     /// The next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

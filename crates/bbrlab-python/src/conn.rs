@@ -6,12 +6,11 @@
 use std::sync::{Mutex, MutexGuard};
 
 use bbrlab_cc::reno;
-use bbrlab_cc::{AckSample, Conn, Control, Draw, LostSkb, PacingStatus, RateSample};
+use bbrlab_cc::{AckSample, Conn, Control, Draw as _, Lent, LostSkb, PacingStatus, RateSample};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString};
-use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::shown::shown;
 
@@ -376,35 +375,36 @@ readable! { PyLostSkb, skb, {
     }
 }
 
-/// The run's random numbers for as long as an event is under way.
-pub(crate) struct Drawn<'a>(pub(crate) &'a mut (dyn Draw + 'a));
+/// The source of a flow's random integers, derived from the run's seed, for as long as an event is under way.
+#[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
+pub(crate) struct PyDraw(Mutex<Option<Lent>>);
 
-impl<'b> ReborrowMut<'b> for Drawn<'_> {
-    type Result = Drawn<'b>;
+impl PyDraw {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
 
-    fn reborrow_mut(&'b mut self) -> Drawn<'b> {
-        Drawn(self.0)
+    fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
+        self.0.lock().expect("nobody panics while holding it")
+    }
+
+    /// An event begins or is over.
+    pub(crate) fn replace(&self, lent: Option<Lent>) -> Option<Lent> {
+        std::mem::replace(&mut *self.lent(), lent)
     }
 }
-
-scoped_thread_local!(pub(crate) static mut DRAWN: for<'a> Drawn<'a>);
-
-/// The source of a flow's random integers, derived from the run's seed.
-#[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
-pub(crate) struct PyDraw;
 
 #[pymethods]
 impl PyDraw {
     /// A random integer in `0..bound`.
-    #[expect(clippy::unused_self, reason = "of the class")]
     fn below(&self, bound: &Bound<'_, PyAny>) -> PyResult<u32> {
         let bound = whole("draw.below", bound, (1, U32, "a bound"))?;
-        if !DRAWN.is_set() {
-            return Err(PyRuntimeError::new_err(
+        match &mut *self.lent() {
+            Some(lent) => Ok(lent.below(small(bound))),
+            None => Err(PyRuntimeError::new_err(
                 "draw.below: expected an event that is under way and has a `draw`, found none",
-            ));
+            )),
         }
-        Ok(DRAWN.with(|Drawn(draw)| draw.below(small(bound))))
     }
 }
 

@@ -17,8 +17,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::conn::{
-    CWND, DRAWN, Drawn, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, SSTHRESH, ca_state,
-    cwnd_event, small, whole,
+    CWND, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, SSTHRESH, ca_state, cwnd_event,
+    small, whole,
 };
 use crate::raise::of_class;
 use crate::shown::shown;
@@ -361,7 +361,7 @@ impl OfClass {
             place,
             methods,
             conn: Py::new(py, PyConn::new(py)?)?,
-            draw: Py::new(py, PyDraw)?,
+            draw: Py::new(py, PyDraw::new())?,
             failure: Arc::clone(&self.failure),
         })
     }
@@ -469,7 +469,12 @@ impl Instance {
         if !self.has(event) {
             return conn.ctl;
         }
-        DRAWN.set(Drawn(draw), || self.tell(conn, event, arguments))
+        self.draw.get().replace(Some(draw.lend()));
+        let ctl = self.tell(conn, event, arguments);
+        if let Some(lent) = self.draw.get().replace(None) {
+            draw.take_back(lent);
+        }
+        ctl
     }
 
     /// An event that asks for a number.

@@ -4,7 +4,7 @@
 //! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
 
-use bbrlab_cc::Draw;
+use bbrlab_cc::{Draw, Lent};
 use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
@@ -254,8 +254,8 @@ pub(crate) trait FlowEnd: Sized {
     /// What each of its packets needs.
     fn endpoint(&self) -> &Endpoint;
 
-    /// A random number below `bound`.
-    fn draw(&mut self, bound: u64) -> u64;
+    /// What its congestion control draws from.
+    fn rng(&mut self) -> &mut Rng;
 
     /// Keeps the time of a pacing timer that is not in the event queue.
     fn keep_idle_pacing(&mut self, at: Time);
@@ -306,8 +306,8 @@ impl FlowEnd for SenderEnd {
         &self.endpoint
     }
 
-    fn draw(&mut self, bound: u64) -> u64 {
-        self.rng.below(bound)
+    fn rng(&mut self) -> &mut Rng {
+        &mut self.rng
     }
 
     #[inline]
@@ -325,7 +325,7 @@ impl FlowEnd for Endpoint {
         self
     }
 
-    fn draw(&mut self, _bound: u64) -> u64 {
+    fn rng(&mut self) -> &mut Rng {
         unreachable!("only a congestion control draws")
     }
 
@@ -468,8 +468,25 @@ impl<E: FlowEnd> End<'_, '_, E> {
 impl<E: FlowEnd> Draw for End<'_, '_, E> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
-        self.kept.draw(u64::from(bound)) as u32
+        self.kept.rng().below(u64::from(bound)) as u32
     }
+
+    fn lend(&mut self) -> Lent {
+        Lent::new(self.kept.rng().state(), draw_lent)
+    }
+
+    fn take_back(&mut self, lent: Lent) {
+        *self.kept.rng() = Rng::from_state(lent.state());
+    }
+}
+
+/// [`Draw::below`] of a sender's end, from its generator's state.
+#[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
+fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
+    let mut rng = Rng::from_state(*state);
+    let drawn = rng.below(u64::from(bound)) as u32;
+    *state = rng.state();
+    drawn
 }
 
 impl<E: FlowEnd> Host for End<'_, '_, E> {

@@ -19,7 +19,7 @@
 //!    path a retransmission triggered by that ACK still carries the old ACK number.
 //! 2. A SYN without ACK that answers ours is ignored: no simultaneous open.
 
-use bbrlab_cc::Draw;
+use bbrlab_cc::{Draw, Lent};
 use bbrlab_units::Time;
 
 use crate::receiver::{Read, SendSide};
@@ -46,6 +46,14 @@ struct Wire<'a, H> {
 impl<H: Host> Draw for Wire<'_, H> {
     fn below(&mut self, bound: u32) -> u32 {
         self.host.below(bound)
+    }
+
+    fn lend(&mut self) -> Lent {
+        self.host.lend()
+    }
+
+    fn take_back(&mut self, lent: Lent) {
+        self.host.take_back(lent);
     }
 }
 
