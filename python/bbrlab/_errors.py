@@ -122,7 +122,7 @@ class ControlError(RunError):
     ... except bl.ControlError as error:
     ...     print(error.control, error.flow, error.event, error.time_s)
     ...     print(error.__cause__)
-    Broken 0 cong_avoid 0.063665216
+    Broken 0 cong_avoid 0.0413232
     ctl.cwnd: expected packets from 1 to 1073741824, found 1.5 of type float; int(...) makes a whole number
     """
 

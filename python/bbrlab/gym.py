@@ -140,8 +140,8 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
     **Reward**: `log_power` of the observation, or `reward` of it.
 
-    **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is never true. The
-    seed of its run is drawn from the environment's generator, so `reset(seed=...)` decides all that follows. After the end `result`
+    **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is never true. Its last
+    step is as long as what is left. The seed of its run is drawn from the environment's generator, so `reset(seed=...)` decides all that follows. After the end `result`
     has the run's results.
 
     Args:
@@ -156,11 +156,10 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     >>> env = BbrlabEnv({"duration": "2s", "bottleneck": {"rate": "10Mbit/s", "buffer": "2bdp"},
     ...                  "flows": [{"cc": "reno", "rtt": "40ms"}]}, step="rtt")
     >>> observation, info = env.reset(seed=7)
-    >>> truncated = False
-    >>> while not truncated:
+    >>> for _ in range(20):
     ...     observation, reward, terminated, truncated, info = env.step(np.zeros(1, np.float32))
     >>> float(observation[5]), float(observation[0]).__round__(1)
-    (10.0, 2.9)
+    (10.0, 2.7)
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
