@@ -21,6 +21,10 @@
     clippy::needless_pass_by_value,
     reason = "arguments from Python are handed over by value"
 )]
+#![expect(
+    clippy::doc_link_with_quotes,
+    reason = "the docs of what Python sees are Python's docstrings, and their examples index dicts by quoted keys"
+)]
 
 mod conn;
 mod control;
