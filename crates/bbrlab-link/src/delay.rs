@@ -16,6 +16,13 @@ pub struct DelaySteps {
 }
 
 impl DelaySteps {
+    /// The delay of what leaves the link at `at`.
+    #[must_use]
+    pub fn at(&self, at: Time) -> Span {
+        let later = self.steps.partition_point(|&(from, _)| from <= at);
+        self.steps.get(later.saturating_sub(1)).map_or(Span::ZERO, |&(_, delay)| delay)
+    }
+
     /// The shortest delay.
     #[must_use]
     pub fn least(&self) -> Span {

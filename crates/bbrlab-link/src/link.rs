@@ -1,12 +1,12 @@
 //! A link: a queue, a server, a delay, and loss, jitter and reordering.
 
-use bbrlab_units::{Bytes, Span};
+use bbrlab_units::{Bytes, Span, Time};
 
 use crate::airtime::Airtime;
 use crate::delay::{DelaySteps, Jitter, Reorder};
 use crate::loss::{Loss, LossAt};
 use crate::policer::{PeakRate, Policer};
-use crate::queue::{Buffer, EcnThreshold, Queue};
+use crate::queue::{Buffer, CakeParams, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
 /// A link in one direction. If a scenario sets a link's `reverse_rate`, it becomes two of these.
@@ -56,6 +56,32 @@ pub struct Link {
 impl Link {
     /// The default framing: Ethernet's header.
     pub const ETHERNET: Bytes = Bytes(14);
+
+    /// The propagation delay of what leaves the queue at `at`; slots have it inside.
+    #[must_use]
+    pub fn propagation(&self, at: Time) -> Span {
+        match (&self.queue, &self.delay_steps) {
+            (Queue::Slots(slots), _) => slots.delay,
+            (_, Some(changes)) => changes.at(at),
+            (_, None) => self.delay,
+        }
+    }
+
+    /// Packets of `wire_bytes` that may wait: what the buffer holds, and of `cake` what its memory holds. `None` if nothing limits
+    /// them.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
+    pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {
+        let buffer = match self.buffer {
+            Buffer::Unlimited => None,
+            Buffer::Packets(packets) => Some(packets.0 as f64),
+            Buffer::Bytes(bytes) => Some(bytes.0 as f64 / wire_bytes),
+        };
+        let Queue::Cake(params) = self.queue else { return buffer };
+        let each = wire_bytes + CakeParams::PACKET_OVERHEAD as f64;
+        let memory = params.memory_limit().0 as f64 / each;
+        Some(buffer.map_or(memory, |buffer| buffer.min(memory)))
+    }
 
     /// A drop-tail link on Ethernet with this rate and buffer, without delay, loss, jitter or reordering.
     #[must_use]

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
 use bbrlab_cc::Algorithm;
-use bbrlab_link::{Buffer, Link, Loss, Probability, Queue, Rate};
+use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source};
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
@@ -452,11 +452,7 @@ fn fills(
 ) -> bool {
     use Algorithm::{Dctcp, Reno, Vegas};
     let bdp = rate * rtt_s;
-    let queue = match link.buffer {
-        Buffer::Unlimited => f64::INFINITY,
-        Buffer::Packets(packets) => packets.0 as f64,
-        Buffer::Bytes(bytes) => bytes.0 as f64 / wire,
-    };
+    let queue = link.room_packets(wire).unwrap_or(f64::INFINITY);
     if loss_that_is_borne(cc) >= 0.05 {
         return true;
     }

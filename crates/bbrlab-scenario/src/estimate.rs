@@ -14,7 +14,7 @@
 )]
 
 use bbrlab_cc::Algorithm;
-use bbrlab_link::{Buffer, Link};
+use bbrlab_link::Link;
 use bbrlab_run::{Bursts, FlowClass, Hop, QueueRow, Sample, SeriesRow, Source};
 
 use bbrlab_units::{BitRate, Span};
@@ -353,11 +353,7 @@ fn is_paced(cc: Algorithm) -> bool {
 fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
-    let queue = match link.buffer {
-        Buffer::Unlimited => on_the_way,
-        Buffer::Packets(packets) => packets.0 as f64,
-        Buffer::Bytes(bytes) => bytes.0 as f64 / wire_bytes,
-    };
+    let queue = link.room_packets(wire_bytes).unwrap_or(on_the_way);
     // A deep buffer is not filled by flows whose windows are bounded.
     on_the_way + queue.min(1e7)
 }

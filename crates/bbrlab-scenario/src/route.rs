@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bbrlab_units::{BitRate, Bytes, Span};
+use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::flow::FlowSpec;
 use crate::link::AccessSpec;
@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 use crate::quantity::show_span;
 use crate::reader::{Placed, Reader};
 use crate::spec::Spec;
-use bbrlab_link::{Buffer, Link, Queue, Rate};
+use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
 /// The most names of links that the message about a misspelt one lists.
@@ -117,7 +117,7 @@ impl<'s> Router<'s> {
                 Hop::Delay(delay) => (delay, false),
                 Hop::Link(number) => {
                     let link = &self.links[number as usize];
-                    (delay_of(link), link.rate.is_limited())
+                    (link.propagation(Time::ZERO), link.rate.is_limited())
                 }
                 Hop::Private(number) => (private_links[number as usize].delay, true),
             };
@@ -306,14 +306,6 @@ pub(crate) fn links_on<'l>(
         Hop::Link(number) => Some(&shared[number as usize]),
         Hop::Private(number) => Some(&private[number as usize]),
     })
-}
-
-/// The propagation delay of a link, which slots have inside.
-fn delay_of(link: &Link) -> Span {
-    match link.queue {
-        Queue::Slots(slots) => slots.delay,
-        _ => link.delay,
-    }
 }
 
 /// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a delay.

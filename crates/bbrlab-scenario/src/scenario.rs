@@ -222,11 +222,21 @@ impl Scenario {
                 (scenario.title, scenario.seed, scenario.repeat) =
                     (spec.title.clone(), spec.seed, spec.repeat);
                 scenario.outside.clone_from(&spec.controls);
+                let repeat_at = || {
+                    let entry = scenario.tree.get("repeat");
+                    entry.map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.value.at)
+                };
+                // Files and tables have seeds as signed numbers.
+                let seeds = i64::MAX as u64 - spec.seed + 1;
+                if spec.repeat > seeds {
+                    let title =
+                        format!("`repeat`: expected at most {seeds}, since seeds end at 2^63 - 1");
+                    let found = format!("found {} seeds from {} on", spec.repeat, spec.seed);
+                    reader.problem(repeat_at(), title, found, Vec::new());
+                    return Err(reader.errors(&sources, None));
+                }
                 if scenario.sweep.points().saturating_mul(spec.repeat) > RUNS_MAX {
-                    let at = scenario
-                        .tree
-                        .get("repeat")
-                        .map_or(At { source: 0, start: 0, end: 0 }, |e| e.value.at);
+                    let at = repeat_at();
                     let title = format!("`repeat`: expected at most {RUNS_MAX} runs in all");
                     let found =
                         format!("found {} points times {}", scenario.sweep.points(), spec.repeat);

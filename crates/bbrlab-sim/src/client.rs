@@ -5,6 +5,7 @@ use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
+use crate::way_back::WayBack;
 
 /// The application of a flow whose times or sizes are drawn.
 #[derive(Debug)]
@@ -18,8 +19,9 @@ pub(crate) enum Client {
 pub(crate) struct Asks {
     sizes: Draws,
     pause: Wait,
-    /// How long a request is under way.
-    way_back: Span,
+    way_back: WayBack,
+    /// When the request that is under way was sent, or the last one.
+    asked: Time,
     /// After so many answers there are no more requests.
     count: u32,
 }
@@ -44,7 +46,7 @@ struct Player {
 
 impl Client {
     /// The application of flow `id` in the run with `seed`; `None` if its source draws nothing.
-    pub(crate) fn new(source: &Source, way_back: Span, (seed, id): (u64, u32)) -> Option<Self> {
+    pub(crate) fn new(source: &Source, way_back: &WayBack, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
             Source::Requests(Requests { ref size, ref pause, count }) => Some(Self::Asks(Asks {
@@ -57,7 +59,8 @@ impl Client {
                         Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
                     }
                 },
-                way_back,
+                way_back: way_back.clone(),
+                asked: Time::ZERO,
                 count: count.unwrap_or(u32::MAX),
             })),
             Source::Bursts(Bursts { ref on, ref off, .. }) => {
@@ -89,9 +92,9 @@ impl Asks {
         self.sizes.next()
     }
 
-    /// How long a request is under way.
-    pub(crate) fn way_back(&self) -> Span {
-        self.way_back
+    /// When the request that has reached the server was sent.
+    pub(crate) fn asked(&self) -> Time {
+        self.asked
     }
 
     /// Answer number `n`, counted from 1, has been read at `now`: when the next request reaches the server.
@@ -101,7 +104,8 @@ impl Asks {
             Wait::Think(think) => now + Span(think.next()),
             Wait::Player(player) => player.after_piece(now),
         };
-        (n < self.count as usize).then_some(at + self.way_back)
+        self.asked = at;
+        (n < self.count as usize).then(|| self.way_back.arrival(at))
     }
 }
 

@@ -14,6 +14,7 @@ use bbrlab_units::{Span, Time};
 use crate::app::{self, Pieces, Token};
 use crate::client::Client;
 use crate::meter::Meter;
+use crate::way_back::WayBack;
 use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The settings that the flows of a class share.
@@ -27,8 +28,8 @@ pub(crate) struct ClassSetup {
     pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
     pub(crate) is_udp: bool,
-    /// What a request takes from the receiver to the sender.
-    pub(crate) way_back: Span,
+    /// How requests come from the receiver to the sender.
+    pub(crate) way_back: WayBack,
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
@@ -198,7 +199,7 @@ impl Flow {
             class: spec.class,
             has_rated_link: setup.has_rated_link,
             pieces: Pieces::default(),
-            client: Client::new(&setup.source, setup.way_back, (seed, id)).map(Box::new),
+            client: Client::new(&setup.source, &setup.way_back, (seed, id)).map(Box::new),
             start: spec.start,
             meter,
             past: None,
@@ -372,7 +373,6 @@ impl Flow {
 
     /// The server gets a request and writes the answer. The first comes with the connection.
     fn answer(&mut self, port: &mut Port<'_, Payload>, token: Token) {
-        let now = port.now();
         let Some(Client::Asks(asks)) = self.client.as_deref_mut() else { return };
         let bytes = asks.next_size();
         if token == Token::Connect {
@@ -381,7 +381,7 @@ impl Flow {
                 first.bytes = bytes;
             }
         } else {
-            let start = Time(now.0.saturating_sub(asks.way_back().0));
+            let start = asks.asked();
             self.transfers.push(Transfer { bytes, start, done: None, retransmitted: 0 });
             self.transfer_bytes = self.transfer_bytes.saturating_add(bytes);
         }

@@ -7,7 +7,7 @@ use bbrlab_net::{BurstSize, FlowId, LinkId, LinkMode, Network, RouteId, RouteSte
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_stack::Tso;
 use bbrlab_tcp::TimerId;
-use bbrlab_units::{Span, Time};
+use bbrlab_units::Time;
 
 use crate::wire::{DATA_HEADERS, Payload};
 
@@ -100,17 +100,6 @@ pub(crate) fn framing(run: &Run, class: &FlowClass, route: &[Hop]) -> u32 {
         .find_map(|hop| link_of(run, class, *hop).filter(|link| link.rate.is_limited()));
     let framing = first.map_or(Link::ETHERNET, |link| link.framing);
     u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
-}
-
-/// The delays on a route, without queues.
-pub(crate) fn delay(run: &Run, class: &FlowClass, route: &[Hop]) -> Span {
-    let delays = route.iter().map(|&hop| match hop {
-        Hop::Delay(delay) => delay,
-        Hop::Link(_) | Hop::Private(_) => {
-            link_of(run, class, hop).map_or(Span::ZERO, |link| link.delay)
-        }
-    });
-    delays.fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
 /// The link at that hop.

@@ -42,6 +42,45 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     assert!((starts[2] - starts[1] - 0.1012).abs() < 0.0003);
 }
 
+/// The answers in milliseconds on another way: `links` follows the bottleneck's other lines.
+fn answers_on(links: &str) -> Vec<f64> {
+    answers_ms(&result(&format!(
+        r#"
+        duration = "20s"
+        sample = "off"
+        [bottleneck]
+        rate = "10Mbit/s"
+        buffer = "100pkt"
+        {links}
+        [[flows]]
+        rtt = "80ms"
+        cc = "cubic"
+        bytes = "1448B"
+        requests = {{ think = "60ms" }}
+        "#
+    )))
+}
+
+#[test]
+fn a_request_takes_the_delays_of_the_way_back_also_where_slots_have_them_inside() {
+    for links in [
+        "delay = \"10ms\"",
+        "delay = \"10ms\"\nreverse_slot = \"3ms\"",
+        "delay = \"25ms\"\nreverse_slot = \"3ms\"",
+        "delay = \"25ms\"\nreverse_grant = \"4ms\"",
+    ] {
+        let answers = answers_on(links);
+        assert!(answers[1..].iter().all(|ms| (ms - 81.2).abs() < 0.3), "{links}: {answers:?}");
+    }
+}
+
+#[test]
+fn a_request_takes_the_delay_of_its_time() {
+    let answers = answers_on("delay = [[\"0s\", \"10ms\"], [\"10s\", \"20ms\"]]");
+    let (first, last) = (answers[1], answers[answers.len() - 1]);
+    assert!((first - 81.2).abs() < 0.3 && (last - 101.2).abs() < 0.3, "{first}, {last}");
+}
+
 #[test]
 fn a_flow_ends_with_its_last_answer() {
     let lines = "cc = \"cubic\"\nbytes = \"100KB\"\nrequests = { count = 5 }";

@@ -29,7 +29,44 @@ impl CakeParams {
         memlimit: None,
         ack_filter: CakeAckFilter::Off,
     };
+
+    /// Bytes of memory that a packet takes beyond those on the wire. Linux: `truesize`.
+    pub const PACKET_OVERHEAD: u64 = 766;
+
+    /// The rate of its shaper in bytes per second, 0 without one.
+    #[must_use]
+    pub fn shaped_rate(&self) -> u64 {
+        self.bandwidth.map_or(0, |rate| (rate.0 / 8).max(1))
+    }
+
+    /// The interval of the control law in whole microseconds.
+    #[must_use]
+    pub fn interval_us(&self) -> u64 {
+        u64::from(u32::try_from(self.rtt.0 / 1000).unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// The memory that packets may take. Linux: the end of `cake_reconfigure`.
+    #[must_use]
+    pub fn memory_limit(&self) -> Bytes {
+        let configured = self.memlimit.map_or(0, |bytes| bytes.0.min(u32::MAX.into()));
+        let own = if configured > 0 {
+            configured
+        } else if self.shaped_rate() > 0 {
+            // Four intervals at the rate, of which 32 bits count.
+            let bytes = self.shaped_rate().wrapping_mul(self.interval_us()) / 250_000;
+            (bytes & u64::from(u32::MAX)).max(MEMORY_MIN)
+        } else {
+            u32::MAX.into()
+        };
+        Bytes(own.min(MEMORY_MAX.max(configured)))
+    }
 }
+
+/// The memory that is granted at least if there is a rate.
+const MEMORY_MIN: u64 = 4 << 20;
+
+/// Without `memlimit` the memory is at most that of so many bytes in full packets. Linux: `sch->limit` of `psched_mtu`.
+const MEMORY_MAX: u64 = 10_240 * 1514;
 
 /// Which ACKs are dropped for newer ones of their flow that wait behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,11 +32,11 @@ mod tiers;
 mod tin;
 
 use bbrlab_link::{Buffer, CakeFlows, CakeParams, CakeTins};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::Time;
 
 use crate::entropy::Entropy;
 use crate::lists::Store;
-use crate::packet::{PSCHED_MTU, Queued};
+use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 use crate::tcp_header::TcpHeader;
 use ack_filter::AckFilter;
@@ -47,15 +47,6 @@ use pace::Pace;
 pub(crate) use tiers::tin;
 use tiers::{Tier, tiers};
 use tin::{Patience, Set, Tin};
-
-/// Bytes of memory that a packet takes beyond those on the wire. Linux: `truesize`.
-const MEMORY_OVERHEAD: u64 = 766;
-
-/// Packets of full size whose bytes bound the memory. Linux: `sch->limit`.
-const LIMIT: u64 = 10240;
-
-/// The memory that is granted at least if there is a rate.
-const MEMORY_MIN: u64 = 4 << 20;
 
 /// Tins with queues behind a shaper.
 #[derive(Debug)]
@@ -105,11 +96,10 @@ fn ktime(time: Time) -> Ktime {
 
 impl Cake {
     pub(crate) fn new(params: &CakeParams, limit: Buffer) -> Self {
-        let whole_us = |span: Span| u64::from(u32::try_from(span.0 / 1000).unwrap_or(u32::MAX));
-        let interval_us = whole_us(params.rtt).max(1);
+        let interval_us = params.interval_us();
         // `tc` computes the target.
         let target_us = (interval_us / 20).max(1);
-        let rate = params.bandwidth.map_or(0, |rate| (rate.0 / 8).max(1));
+        let rate = params.shaped_rate();
         let times = (target_us * 1000, interval_us * 1000);
         let tin = |Tier { rate, quantum }| Tin::new(rate, quantum, times, params.flows);
         let tins: Vec<Tin> = tiers(params.tins, rate).into_iter().map(tin).collect();
@@ -121,7 +111,7 @@ impl Cake {
             tin: 0,
             shaper,
             memory: 0,
-            memory_limit: memory_limit(params, rate, interval_us),
+            memory_limit: params.memory_limit().0,
             limit,
             packets: 0,
             bytes: 0,
@@ -158,7 +148,7 @@ impl Cake {
         tin.packets -= 1;
         self.packets -= 1;
         self.bytes -= u64::from(packet.wire_bytes);
-        self.memory -= u64::from(packet.wire_bytes) + MEMORY_OVERHEAD;
+        self.memory -= u64::from(packet.wire_bytes) + CakeParams::PACKET_OVERHEAD;
         drop(packet, Cause::Early);
     }
 
@@ -168,7 +158,7 @@ impl Cake {
         self.tins[tin].packets -= 1;
         self.packets -= 1;
         self.bytes -= u64::from(packet.wire_bytes);
-        self.memory -= u64::from(packet.wire_bytes) + MEMORY_OVERHEAD;
+        self.memory -= u64::from(packet.wire_bytes) + CakeParams::PACKET_OVERHEAD;
         Some(packet)
     }
 
@@ -341,21 +331,6 @@ fn backlog(tins: &[Tin], (tin, at): longest::Queue) -> u64 {
     tins.get(usize::from(tin)).map_or(0, |tin| tin.flows[usize::from(at)].queue.bytes())
 }
 
-/// Linux: the end of `cake_reconfigure`.
-fn memory_limit(params: &CakeParams, rate: u64, interval_us: u64) -> u64 {
-    let configured = params.memlimit.map_or(0, |bytes| bytes.0.min(u32::MAX.into()));
-    let own = if configured > 0 {
-        configured
-    } else if rate > 0 {
-        // Four intervals at the rate, of which 32 bits count.
-        let bytes = rate.wrapping_mul(interval_us) / 250_000;
-        (bytes & u64::from(u32::MAX)).max(MEMORY_MIN)
-    } else {
-        u32::MAX.into()
-    };
-    own.min((LIMIT * u64::from(PSCHED_MTU)).max(configured))
-}
-
 impl Rule for Cake {
     fn enqueue(
         &mut self,
@@ -387,7 +362,7 @@ impl Rule for Cake {
         self.tins[tin].packets += 1;
         self.packets += 1;
         self.bytes += u64::from(packet.wire_bytes);
-        self.memory += u64::from(packet.wire_bytes) + MEMORY_OVERHEAD;
+        self.memory += u64::from(packet.wire_bytes) + CakeParams::PACKET_OVERHEAD;
         let place = self.store.push(&mut self.tins[tin].flow(at).queue, packet);
         self.filter_acks((tin, at), place, drop);
         self.longest.grew(key(tin, at), &|queue| backlog(&self.tins, queue));

@@ -161,6 +161,8 @@ fn quantities() {
             duration -> seed = -1; duration | 1:8-9 | found the number -1
         `repeat`: expected a whole number from 1 to 1000000
             duration -> repeat = 1000000000; duration | 1:10-19 | found the number 1000000000
+        `repeat`: expected at most 2, since seeds end at 2^63 - 1
+            duration -> seed = 9223372036854775806; repeat = 3; duration | 2:10-10 | found 3 seeds from 9223372036854775806 on
     "#]]);
 }
 

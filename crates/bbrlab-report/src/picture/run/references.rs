@@ -1,6 +1,6 @@
 //! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
 
-use bbrlab_link::{Buffer, DelaySteps, Link, Rate, Trace};
+use bbrlab_link::{DelaySteps, Link, Rate, Trace};
 use bbrlab_run::{FlowClass, Hop};
 
 use super::{QUEUES_SHOWN, Sheet, value};
@@ -102,14 +102,8 @@ impl<'a> Sheet<'a> {
 
     /// The buffer of a link in packets.
     pub(super) fn buffer_packets(&self, link: &Link) -> Option<f64> {
-        match link.buffer {
-            Buffer::Unlimited => None,
-            Buffer::Packets(packets) => Some(value(packets.0)),
-            Buffer::Bytes(bytes) => {
-                let mss = self.input.run.classes.first()?.mss;
-                Some(value(bytes.0) / self.wire_bytes(mss))
-            }
-        }
+        let mss = self.input.run.classes.first()?.mss;
+        link.room_packets(self.wire_bytes(mss))
     }
 
     /// The different rates of the shared links on the ways of the data, each as the corners of a line.

@@ -1,0 +1,38 @@
+//! How long a request is under way: the propagation delays of the way back, without queues.
+
+use std::sync::Arc;
+
+use bbrlab_link::{DelaySteps, Link};
+use bbrlab_run::{FlowClass, Hop, Run};
+use bbrlab_units::{Span, Time};
+
+use crate::wiring;
+
+/// The way of a class of flows from the receiver to the sender.
+#[derive(Clone, Debug)]
+pub(crate) struct WayBack(Arc<[Part]>);
+
+#[derive(Clone, Debug)]
+enum Part {
+    Same(Span),
+    Changes(DelaySteps),
+}
+
+impl WayBack {
+    pub(crate) fn of(run: &Run, class: &FlowClass) -> Self {
+        let part = |&hop: &Hop| match (hop, wiring::link_of(run, class, hop)) {
+            (Hop::Delay(delay), _) => Part::Same(delay),
+            (_, Some(Link { delay_steps: Some(changes), .. })) => Part::Changes(changes.clone()),
+            (_, link) => Part::Same(link.map_or(Span::ZERO, |link| link.propagation(Time::ZERO))),
+        };
+        Self(class.reverse.iter().map(part).collect())
+    }
+
+    /// When that arrives which leaves the receiver at `at`.
+    pub(crate) fn arrival(&self, at: Time) -> Time {
+        self.0.iter().fold(at, |at, part| match part {
+            Part::Same(delay) => at + *delay,
+            Part::Changes(changes) => at + changes.at(at),
+        })
+    }
+}
