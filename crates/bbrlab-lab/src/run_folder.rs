@@ -41,6 +41,14 @@ pub(crate) const SWEEP_JSON: &str = "sweep.json";
 /// CPU time, machine and date, and the hashes of the other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
+/// Whether a file has the name of one of these, beside others of them.
+pub(crate) fn is_of_results(file: &Path) -> bool {
+    let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, TRANSFERS_PARQUET];
+    let names = names.into_iter().chain([SCENARIO, SWEEP_JSON, RUN_JSON]);
+    let beside = |name: &str| file.with_file_name(name).exists();
+    names.clone().any(|name| file.ends_with(name)) && names.filter(|name| beside(name)).count() > 1
+}
+
 /// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
 const FLOWS_INDENTED: usize = 1000;
 

@@ -1,6 +1,6 @@
 //! What is drawn of a sweep: figures, axis, colours and small multiples, chosen by somebody or by the sweep itself.
 
-use bbrlab_run::{Field, FlowGroup, Group, Leaf, LinkSummary, RunSummary, leaves};
+use bbrlab_run::{Field, FlowGroup, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves};
 
 use super::{stem, values_of};
 use crate::answers::{Answer, Metric};
@@ -109,6 +109,7 @@ pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str
 
 const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
+const WAITS: &str = "waits.";
 
 /// The figure of that name: of the run, else of each group of flows, else of the bottleneck.
 pub(super) fn figure<'a>(
@@ -135,13 +136,14 @@ pub(super) fn figure<'a>(
     } else if is_of::<LinkSummary>(of_link) && has_part(LINKS, of_link) {
         Metric::Bottleneck(of_link)
     } else {
-        return Err(unknown(wanted));
+        return Err(unknown(wanted, groups));
     };
     if let Some(usual) = usual.iter().find(|answer| answer.metric == metric) {
         return Ok(usual.clone());
     }
     let name = metric.name();
-    let known = known();
+    let mut known = known();
+    known.extend(leaves_of::<WaitSummary>());
     let leaf =
         known.iter().find(|leaf| name == leaf.name || name.ends_with(&format!(".{}", leaf.name)));
     let unit = leaf.map_or("", |leaf| leaf.figure.unit);
@@ -170,11 +172,14 @@ fn known() -> Vec<Leaf> {
     all
 }
 
-fn unknown(wanted: &str) -> String {
+fn unknown(wanted: &str, groups: &[Group]) -> String {
     let mut names: Vec<String> = Vec::new();
-    for leaf in known() {
-        if !names.contains(&leaf.name) {
-            names.push(leaf.name);
+    // Waits are named by links, which only the results know.
+    let of_waits = groups.iter().flat_map(|group| group.metrics.names());
+    let of_waits = of_waits.filter(|name| name.starts_with(WAITS)).map(str::to_owned);
+    for name in known().into_iter().map(|leaf| leaf.name).chain(of_waits) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
