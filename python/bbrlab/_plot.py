@@ -20,6 +20,8 @@ __all__ = ["Backend", "RunPlots", "SweepPlots"]
 
 Backend = Literal["matplotlib", "altair"]
 
+_BACKENDS = ("matplotlib", "altair")
+
 Panel = Literal["throughput", "rtt", "cwnd", "inflight", "pacing", "queue"]
 
 
@@ -47,6 +49,8 @@ class _Line(NamedTuple):
     y: npt.NDArray[Any]
     half: npt.NDArray[Any] | None = None
 
+
+_SAMPLED = ("rtt", "throughput", "fct")
 
 WINDOWS = 250
 """So many windows at most are rates averaged over, as in the command line's pictures: in a sample of 10 ms a packet more or less shows."""
@@ -81,22 +85,27 @@ class RunPlots:
             An array of axes of shape (panels,), or a chart.
 
         Raises:
-            UsageError: If there is no such panel, or there are not as many axes as panels.
+            UsageError: If there is no such panel, nothing was sampled, or there are not as many axes as panels.
 
         >>> import bbrlab as bl
         >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
         >>> [axis.get_ylabel() for axis in r.plot.timeline(["throughput", "queue"])]
         ['throughput, Mbit/s', 'queue, packets']
         """
+        _check_backend(backend)
         drawn = []
         for panel in panels:
             if panel not in _PANELS:
                 raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found {panel!r}")
             column = _PANELS[panel]
             lines = self._queues(column) if panel == "queue" else self._flows(column)
+            if not lines:
+                raise UsageError(f"timeline: expected samples of {column.label}, found none: see the scenario's `sample`")
             if panel == "throughput":
                 lines = _windowed(lines)
             drawn.append((column.label, lines))
+        if not drawn:
+            raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found none")
         if backend == "altair":
             return _altair("time, s", drawn, step=False)
         axes = _axes(len(drawn), axes)
@@ -113,12 +122,23 @@ class RunPlots:
         Returns:
             The axes, or a chart.
 
+        Raises:
+            UsageError: If nothing was sampled, or not all flows were: those that come and go are not.
+
         >>> import bbrlab as bl
         >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
         >>> [text.get_text() for text in r.plot.share().get_legend().get_texts()]
         ['bbr1 0', 'bbr1 1']
         """
-        lines = _windowed(self._flows(_PANELS["throughput"]))
+        _check_backend(backend)
+        lines = self._flows(_PANELS["throughput"])
+        unseen = [name for name in self._names().values() if name not in {line.name for line in lines}]
+        if unseen:
+            raise UsageError(
+                f"share: expected samples of all flows, found none of {', '.join(unseen)}; "
+                "`summary['flow_groups']` has the shares of the whole run"
+            )
+        lines = _windowed(lines)
         times = np.unique(np.concatenate([line.x for line in lines]))
         rates = np.zeros((len(lines), len(times)))
         for row, line in zip(rates, lines, strict=True):
@@ -150,23 +170,40 @@ class RunPlots:
         >>> r.plot.cdf("rtt").get_xlabel()
         'RTT, ms'
         """
+        _check_backend(backend)
+        if what not in _SAMPLED:
+            raise UsageError(f"cdf: expected one of {', '.join(_SAMPLED)}, found {what!r}")
         if what == "fct":
             label = "completion time, ms"
-            samples = _by(self._result.transfers, "group", "fct_ms", 1.0)
+            samples = self._completion_times()
         else:
             column = _PANELS[what]._replace(name="rtt_us", label="RTT, ms") if what == "rtt" else _PANELS[what]
             label = column.label
             samples = [(line.name, line.y) for line in self._flows(column)]
         return _cdf(label, samples, ax, backend)
 
-    def _flows(self, column: _Column) -> list[_Line]:
-        series, flows = self._result.series, self._result.flows
-        names = {
+    def _completion_times(self) -> list[tuple[str, npt.NDArray[Any]]]:
+        flows, transfers = self._result.flows, self._result.transfers
+        if not len(transfers):
+            return []
+        groups = dict(zip(flows["flow"].tolist(), flows["group"], strict=True))
+        of = np.array([groups[flow] for flow in transfers["flow"].tolist()], dtype=object)
+        times = 1e3 * _numbers(transfers, "fct_s")
+        return [(str(group), times[of == group]) for group in dict.fromkeys(of)]
+
+    def _names(self) -> dict[int, str]:
+        flows = self._result.flows
+        return {
             int(flow): f"{cc} {int(flow)}" if name is None else str(name)
             for flow, cc, name in zip(flows["flow"], flows["cc"], flows["name"], strict=True)
         }
+
+    def _flows(self, column: _Column) -> list[_Line]:
+        """A line for each flow that was sampled."""
+        series = self._result.series
         times, of, values = series["time_s"], series["flow"], series[column.name] * column.scale
-        return [_Line(name, times[of == flow], values[of == flow]) for flow, name in names.items()]
+        lines = [_Line(name, times[of == flow], values[of == flow]) for flow, name in self._names().items()]
+        return [line for line in lines if len(line.x)]
 
     def _queues(self, column: _Column) -> list[_Line]:
         queue, names = self._result.queue, self._result.links["name"]
@@ -186,8 +223,8 @@ class SweepPlots:
         self._results = results
 
     def share(self, x: str | None = None, *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
-        """The share of the goodput that each congestion control has, against a swept key: mean over seeds and everything else
-        that is swept, with its 95 % interval.
+        """What part each group of flows has of the bytes that all receiving applications got, against a swept key: mean over seeds,
+        with its 95 % interval. A group that meets others under another key that is swept has a line for each of that key's values.
 
         Args:
             x: The swept key; the first one, if none is named.
@@ -205,22 +242,17 @@ class SweepPlots:
         """
         flows = self._results.flows
         key, labels, places = self._swept(flows, x)
-        names = flows["group"]
-        runs = _run_of_row(flows)
-        goodput = np.nan_to_num(flows["goodput_mbps"])
-        whole = np.bincount(runs, weights=goodput)
-        lines = []
-        for name in dict.fromkeys(names):
-            of_name = names == name
-            mine = np.bincount(runs, weights=np.where(of_name, goodput, 0.0))
-            share = np.divide(mine, whole, out=np.full_like(mine, np.nan), where=whole > 0)
-            first = np.unique(runs, return_index=True)[1]
-            has = np.bincount(runs, weights=of_name) > 0
-            lines.append(_means(str(name), places[first][has], share[has], len(labels)))
+        shares = _numbers(flows, "group_share")
+        # The rows of a group repeat it.
+        first = _first_rows(_run_of_row(flows), flows["group"])
+        lines = [
+            _means(name, places[rows & first], shares[rows & first], len(labels)) for name, rows in self._lines(flows, key)
+        ]
         return _against(key, labels, "share of the goodput", lines, ax, backend)
 
     def metric(self, name: str, x: str | None = None, *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
-        """A column of `flows` against a swept key, by group: mean and 95 % interval over all flows of the group and all runs.
+        """A column of `flows` against a swept key, by group: mean and 95 % interval over all flows of the group and all seeds. A group
+        has a line for each value of another key that is swept.
 
         Returns:
             The axes, or a chart.
@@ -235,11 +267,8 @@ class SweepPlots:
         """
         flows = self._results.flows
         key, labels, places = self._swept(flows, x)
-        groups, values = flows["group"], _numbers(flows, name)
-        lines = [
-            _means(str(group), places[groups == group], values[groups == group], len(labels))
-            for group in dict.fromkeys(groups)
-        ]
+        values = _numbers(flows, name)
+        lines = [_means(line, places[rows], values[rows], len(labels)) for line, rows in self._lines(flows, key)]
         return _against(key, labels, name, lines, ax, backend)
 
     def cdf(self, name: str = "goodput_mbps", *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
@@ -286,6 +315,7 @@ class SweepPlots:
         >>> axis.get_xlabel(), axis.get_ylabel()
         ('bottleneck.buffer', 'flows.cc')
         """
+        _check_backend(backend)
         flows = self._results.flows
         keys = self._keys()
         x_key, x_labels, x_places = self._swept(flows, x)
@@ -293,8 +323,12 @@ class SweepPlots:
         if y is None and not rest:
             raise UsageError(f"heatmap: expected two swept keys, found {len(keys)}; sweep another one")
         y_key, y_labels, y_places = self._swept(flows, y if y is not None else rest[0])
+        if y_key == x_key:
+            raise UsageError(f"heatmap: expected two swept keys, found {x_key!r} twice")
         values = _numbers(flows, name)
         known = ~np.isnan(values)
+        if not known.any():
+            raise UsageError(f"heatmap: expected values of {name}, found none")
         cell = y_places * len(x_labels) + x_places
         size = len(x_labels) * len(y_labels)
         total = np.bincount(cell[known], weights=values[known], minlength=size)
@@ -314,6 +348,22 @@ class SweepPlots:
                 axis.text(column, row, f"{value:.3g}", ha="center", va="center", color=ink, fontsize="small")
         axis.figure.colorbar(image, ax=axis, label=name)
         return axis
+
+    def _lines(self, flows: Table, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
+        """The lines of a picture against `x`, with their rows: one for each group and, where a group occurs with several values of
+        other keys that are swept, for each of these."""
+        groups, others = flows["group"], [key for key in self._keys() if key != x]
+        lines = []
+        for group in dict.fromkeys(groups):
+            mine = groups == group
+            differ = [key for key in others if len(set(flows[key][mine])) > 1]
+            points = list(zip(*(flows[key] for key in differ), strict=True)) or [()] * len(groups)
+            of_point = dict.fromkeys(point for point, is_mine in zip(points, mine, strict=True) if is_mine)
+            for point in of_point:
+                rows = mine & np.fromiter((other == point for other in points), np.bool_, len(points))
+                words = [f"{key}={value}" for key, value in zip(differ, point, strict=True)]
+                lines.append((", ".join([str(group), *words]), rows))
+        return lines
 
     def _keys(self) -> list[str]:
         return list(self._results.summary(0)["point"]) if len(self._results) else []
@@ -365,6 +415,20 @@ def _run_of_row(flows: Table) -> npt.NDArray[np.intp]:
     return np.array([order.setdefault(key, len(order)) for key in keys], dtype=np.intp)
 
 
+def _first_rows(runs: npt.NDArray[np.intp], groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows are the first of their run and group."""
+    first = np.zeros(len(runs), np.bool_)
+    seen: dict[object, int] = {}
+    for row, key in enumerate(zip(runs.tolist(), groups, strict=True)):
+        first[row] = seen.setdefault(key, row) == row
+    return first
+
+
+def _check_backend(backend: str) -> None:
+    if backend not in _BACKENDS:
+        raise UsageError(f"backend: expected {' or '.join(_BACKENDS)}, found {backend!r}")
+
+
 def _by(table: Table, by: str, name: str, scale: float) -> list[tuple[str, npt.NDArray[Any]]]:
     names, values = table[by], _numbers(table, name) * scale
     return [(str(value), values[names == value]) for value in dict.fromkeys(names)]
@@ -396,6 +460,7 @@ def _t_975(freedom: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 def _cdf(label: str, samples: list[tuple[str, npt.NDArray[Any]]], ax: Any, backend: Backend) -> Any:
+    _check_backend(backend)
     lines = []
     for name, values in samples:
         known = np.sort(values[~np.isnan(values)])
@@ -414,6 +479,7 @@ def _cdf(label: str, samples: list[tuple[str, npt.NDArray[Any]]], ax: Any, backe
 
 
 def _against(key: str, labels: list[str], what: str, lines: list[_Line], ax: Any, backend: Backend) -> Any:
+    _check_backend(backend)
     if backend == "altair":
         return _altair(key, [(what, lines)], step=False, labels=labels)
     (axis,) = _axes(1, ax)

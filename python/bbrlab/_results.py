@@ -117,10 +117,15 @@ class Result:
 
         return of_series(self.series)
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes the files that `bbrlab run --no-pictures` writes; returns the folder.
 
+        Args:
+            folder: Where to.
+            force: Whether to write over another run, a sweep or files of one's own.
+
         Raises:
+            UsageError: If the folder holds something else.
             RunError: If a file cannot be written.
 
         >>> import bbrlab as bl, tempfile
@@ -128,7 +133,7 @@ class Result:
         ...     sorted(file.name for file in bl.run("examples.dumbbell").save(folder).iterdir())
         ['queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json', 'summary.parquet']
         """
-        self._records.write(folder)
+        self._records.write(folder, force=force)
         return Path(folder)
 
     def __reduce__(self) -> tuple[type[Result], tuple[RunRecords]]:
@@ -221,7 +226,7 @@ class Results:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """For each point of the sweep the metrics over its seeds: mean, median, 95 % interval."""
+        """For each point of the sweep the metrics over its seeds: how many have one, `n`, their mean, and its 95 % interval, `ci95`."""
         return self._records.groups()
 
     @cached_property

@@ -121,14 +121,16 @@ def spread(
             raise RunError(f"the executor takes no more work: {error!r}") from error
 
     gathering = Gathering(scenario.runs if folder is None else 0)
-    failures, done, weight = 0, 0, 0
     computed, repeated = 0, 0
-    try:
+
+    def work() -> None:
+        nonlocal computed, repeated
+        failures, done, weight = 0, 0, 0
         while True:
             while len(under_way) < at_once and (next_one := next(waiting, None)) is not None:
                 give(next_one)
             if not under_way:
-                break
+                return
             try:
                 # With a timeout, so that Ctrl-C is heard.
                 piece, outcome, error = ended.get(timeout=0.05)
@@ -156,6 +158,11 @@ def spread(
             weight += piece.weight
             if progress is not None:
                 progress(done, scenario.runs, weight / total)
+
+    # The loop is a function of its own: CPython 3.11 looks for who handles an interrupt at a jump back in front of the loop's first
+    # instruction, and that of a loop with which a `try` begins lies outside of it.
+    try:
+        work()
     except BaseException:
         for future in under_way.values():
             if callable(getattr(future, "cancel", None)):

@@ -319,3 +319,28 @@ def test_a_killed_ray_worker_changes_nothing(undivided: list[str | None], tmp_pa
     # Ray speaks on standard output as well.
     print(*[line for line in done.stdout.splitlines() if line.startswith("Ray,")])
     assert done.stdout.splitlines()[-1].split() == undivided
+
+
+class Waits(Executor):
+    """An executor that never begins anything."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+@pytest.mark.parametrize("ms", range(120, 240, 7))
+def test_an_interrupt_takes_back_what_has_not_begun(ms: int) -> None:
+    executor = Waits()
+    signal.setitimer(signal.ITIMER_REAL, ms / 1000)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert executor.futures and all(future.cancelled() for future in executor.futures)

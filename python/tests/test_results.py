@@ -126,3 +126,24 @@ def test_the_other_verbs(tmp_path: Path) -> None:
         bl.compare(a, bl.run("examples.dumbbell"))
     with pytest.raises(bl.UsageError, match="nonsense"):
         bl.reproduce("nonsense")
+
+
+def test_saving_takes_the_place_of_nothing_else(tmp_path: Path) -> None:
+    r, other = (bl.run("examples.dumbbell", {"duration": "1s"}, seed=seed) for seed in (1, 2))
+    folder = r.save(tmp_path / "run")
+    assert r.save(folder) == folder
+    with pytest.raises(bl.UsageError, match="holds another run"):
+        other.save(folder)
+    bl.sweep("examples.dumbbell", seeds=2, set={"duration": "1s"}, out=tmp_path / "sweep")
+    with pytest.raises(bl.UsageError, match="holds a sweep"):
+        r.save(tmp_path / "sweep")
+    for name in ("notes.txt", "scenario.toml"):
+        mine = tmp_path / f"own {name}" / name
+        mine.parent.mkdir()
+        mine.write_text("mine")
+        with pytest.raises(bl.UsageError, match="holds files that are no run's"):
+            r.save(mine.parent)
+        assert mine.read_text() == "mine"
+    other.save(folder, force=True)
+    opened = bl.open(folder)
+    assert isinstance(opened, bl.Result) and opened.digest == other.digest

@@ -19,7 +19,7 @@ use bbrlab_scenario::{Scenario, plain_name};
 use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write_by};
 use crate::columns::write_summary;
 use crate::error::LabError;
-use crate::execute::execute;
+use crate::execute::{Executed, execute};
 use crate::lock::Lock;
 use crate::named::holds_text_of;
 use crate::picture_files::{
@@ -538,6 +538,30 @@ fn found_complete(
         Found::Nothing => Ok(None),
         found => Err(refuse(folder, found)),
     }
+}
+
+/// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures` writes them. With `force`, over
+/// whatever the folder holds.
+///
+/// # Errors
+/// If the folder holds something else, or a file cannot be written.
+pub fn save_run(
+    folder: &Path,
+    scenario_toml: &str,
+    run: &Executed,
+    force: bool,
+) -> Result<(), LabError> {
+    let summary = &run.result.summary;
+    let key = RunKey { scenario_hash: summary.scenario_hash.clone(), seed: summary.seed };
+    let found = match look(folder, &key) {
+        // Somebody's own scenario.
+        Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
+        found => found,
+    };
+    if !force && !matches!(found, Found::Nothing | Found::Complete(_)) {
+        return Err(refuse(folder, found));
+    }
+    write_run(folder, scenario_toml, run)
 }
 
 /// The error for a folder that must not be written to.

@@ -62,7 +62,7 @@ mod stop;
 pub use atomic_file::write_new;
 pub use batch::{
     Batch, BatchOptions, SummaryOf, Whole, default_out, finish_whole, heaviest_first, part_of,
-    run_batch, run_folder_name,
+    run_batch, run_folder_name, save_run,
 };
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
@@ -93,6 +93,5 @@ pub use reproduce::{
     Told, UnderSetting, Verdict, Work, check_reports, explain, judge_claims, measured_rows,
     reproduce, scenario_hashes, select, sensitivity, sensitivity_table, write_replication,
 };
-pub use run_folder::write_run;
 pub use stepped::Stepped;
 pub use stop::Stop;

@@ -359,7 +359,11 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write_run(folder: &Path, scenario_toml: &str, run: &Executed) -> Result<(), LabError> {
+pub(crate) fn write_run(
+    folder: &Path,
+    scenario_toml: &str,
+    run: &Executed,
+) -> Result<(), LabError> {
     Files::of(scenario_toml, run).write(folder)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use bbrlab_lab::{
     Batch, Executed, Opened, Whole, flow_columns, link_columns, of_series, open_results,
-    run_folder_name, write_run,
+    run_folder_name, save_run,
 };
 use bbrlab_report::{groups, run_html, run_table, sweep_html, sweep_table};
 use bbrlab_run::{
@@ -116,10 +116,12 @@ impl RunRecords {
         })
     }
 
-    fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    #[pyo3(signature = (folder, *, force = false))]
+    fn write(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
         let cpu_s = self.result.summary.cpu_s.unwrap_or_default();
         let executed = Executed { result: self.result.clone(), cpu_s, is_complete: true };
-        py.detach(|| write_run(&folder, &self.toml, &executed)).map_err(|error| raised(py, error))
+        py.detach(|| save_run(&folder, &self.toml, &executed, force))
+            .map_err(|error| raised(py, error))
     }
 }
 
