@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use bbrlab_lab::{Stop, execute, write_run};
+use bbrlab_lab::{Stop, execute, save_run};
 use bbrlab_run::Controls;
 use bbrlab_scenario::Scenario;
 
@@ -49,7 +49,7 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     let estimate = scenario.estimate();
     let executed = execute(&scenario.run(0), 1, &Controls::none(), &Stop::new(), |_| {}).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("estimates-{name}"));
-    write_run(&folder, &scenario.run_toml(0), &executed).unwrap();
+    save_run(&folder, &scenario.run_toml(0), &executed, true).unwrap();
     let disk_bytes = bytes_of(&folder);
     fs::remove_dir_all(&folder).unwrap();
     let result = executed.result;
