@@ -5,7 +5,7 @@ use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
-use crate::way_back::WayBack;
+use crate::way::Way;
 
 /// The application of a flow whose times or sizes are drawn.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) enum Client {
 pub(crate) struct Asks {
     sizes: Draws,
     pause: Wait,
-    way_back: WayBack,
+    way_back: Way,
     /// When the request that is under way was sent, or the last one.
     asked: Time,
     /// After so many answers there are no more requests.
@@ -46,7 +46,7 @@ struct Player {
 
 impl Client {
     /// The application of flow `id` in the run with `seed`; `None` if its source draws nothing.
-    pub(crate) fn new(source: &Source, way_back: &WayBack, (seed, id): (u64, u32)) -> Option<Self> {
+    pub(crate) fn new(source: &Source, way_back: &Way, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
             Source::Requests(Requests { ref size, ref pause, count }) => Some(Self::Asks(Asks {

@@ -14,7 +14,7 @@ use bbrlab_units::{Span, Time};
 use crate::app::{self, Pieces, Token};
 use crate::client::Client;
 use crate::meter::Meter;
-use crate::way_back::WayBack;
+use crate::way::Way;
 use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The settings that the flows of a class share.
@@ -29,7 +29,7 @@ pub(crate) struct ClassSetup {
     pub(crate) source: Source,
     pub(crate) is_udp: bool,
     /// How requests come from the receiver to the sender.
-    pub(crate) way_back: WayBack,
+    pub(crate) way_back: Way,
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],

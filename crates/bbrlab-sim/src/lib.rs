@@ -12,7 +12,7 @@
 //! | `wire.rs` | from segments to packets and back |
 //! | `app.rs` | when the application writes |
 //! | `arrivals.rs`, `client.rs`, `draw.rs` | flows that come and go, requests and bursts, and the random numbers for it |
-//! | `way_back.rs` | how long a request is under way |
+//! | `way.rs` | how long a way is |
 //! | `datagrams.rs` | flows without a connection |
 //! | `meter.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
@@ -33,7 +33,7 @@ mod series;
 mod setup;
 mod slowdown;
 mod summary;
-mod way_back;
+mod way;
 mod wide;
 mod windows;
 mod wire;

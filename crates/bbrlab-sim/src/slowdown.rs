@@ -2,13 +2,14 @@
 
 use bbrlab_link::Rate;
 use bbrlab_run::{FlowClass, Run};
-use bbrlab_units::{NS_PER_S, Span, Time};
+use bbrlab_units::{NS_PER_S, Time};
 
 use crate::flow::Transfer;
+use crate::way::Way;
 use crate::wire::DATA_HEADERS;
 use crate::wiring;
 
-/// A transfer without anybody else: its bytes on the wire at the smallest rate of its way, and a round trip.
+/// A transfer without anybody else: its bytes on the wire at the smallest rate of its way, and a round trip, both as they are when it starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Ideal {
     /// Of the links on the way.
@@ -16,7 +17,8 @@ pub(crate) struct Ideal {
     mss: u32,
     /// Bytes around the payload of a packet.
     headers: u32,
-    base_rtt: Span,
+    there: Way,
+    back: Way,
 }
 
 impl Ideal {
@@ -26,7 +28,8 @@ impl Ideal {
             rates: links.map(|link| link.rate.clone()).collect(),
             mss: class.mss,
             headers: DATA_HEADERS + wiring::framing(run, class, &class.forward),
-            base_rtt: class.base_rtt,
+            there: Way::of(run, class, &class.forward),
+            back: Way::of(run, class, &class.reverse),
         }
     }
 
@@ -39,7 +42,8 @@ impl Ideal {
         let headers = u128::from(packets) * u128::from(self.headers);
         let wire_bits = (u128::from(transfer.bytes) + headers) * 8;
         let sending_ns = wire_bits as f64 * NS_PER_S as f64 / rate as f64;
-        Some(took.0 as f64 / (sending_ns + self.base_rtt.0 as f64))
+        let round = self.back.arrival(self.there.arrival(transfer.start)).since(transfer.start);
+        Some(took.0 as f64 / (sending_ns + round.0 as f64))
     }
 
     /// In bits per second; a schedule may have pauses, in which nothing can be said.

@@ -155,3 +155,26 @@ fn random_bursts_take_the_share_of_their_times() {
     let goodput = result.summary.flows[0].goodput_mbps.unwrap();
     assert!((0.6..1.5).contains(&goodput), "{goodput}");
 }
+
+#[test]
+fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
+    let result = result(
+        r#"
+        duration = "10s"
+        sample = "off"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = [["0s", "30ms"], ["5s", "10ms"]]
+        [[flows]]
+        rtt = "100ms"
+        cc = "cubic"
+        bytes = "1448B"
+        requests = { think = "100ms" }
+        "#,
+    );
+    // The first has connected too, and the one of the change began on the longer way.
+    let alone =
+        result.transfers.slowdown.iter().flatten().skip(1).filter(|x| (**x - 1.0).abs() < 1e-9);
+    let ended = result.transfers.fct_s.iter().flatten().count();
+    assert!(alone.count() >= ended - 2, "{:?}", result.transfers.slowdown);
+}

@@ -1,4 +1,4 @@
-//! How long a request is under way: the propagation delays of the way back, without queues.
+//! How long a way is: its propagation delays, without queues.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use bbrlab_units::{Span, Time};
 
 use crate::wiring;
 
-/// The way of a class of flows from the receiver to the sender.
+/// The delays of a route, in its order.
 #[derive(Clone, Debug)]
-pub(crate) struct WayBack(Arc<[Part]>);
+pub(crate) struct Way(Arc<[Part]>);
 
 #[derive(Clone, Debug)]
 enum Part {
@@ -18,17 +18,17 @@ enum Part {
     Changes(DelaySteps),
 }
 
-impl WayBack {
-    pub(crate) fn of(run: &Run, class: &FlowClass) -> Self {
+impl Way {
+    pub(crate) fn of(run: &Run, class: &FlowClass, route: &[Hop]) -> Self {
         let part = |&hop: &Hop| match (hop, wiring::link_of(run, class, hop)) {
             (Hop::Delay(delay), _) => Part::Same(delay),
             (_, Some(Link { delay_steps: Some(changes), .. })) => Part::Changes(changes.clone()),
             (_, link) => Part::Same(link.map_or(Span::ZERO, |link| link.propagation(Time::ZERO))),
         };
-        Self(class.reverse.iter().map(part).collect())
+        Self(route.iter().map(part).collect())
     }
 
-    /// When that arrives which leaves the receiver at `at`.
+    /// When that arrives which sets out at `at`.
     pub(crate) fn arrival(&self, at: Time) -> Time {
         self.0.iter().fold(at, |at, part| match part {
             Part::Same(delay) => at + *delay,
