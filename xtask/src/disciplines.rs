@@ -1,10 +1,11 @@
 //! `cargo xtask disciplines FOLDER...`: keeps of the results of `queues.vs-cubic` and `queues.alone` what
 //! `docs/queues/comparison.md` is made of: a line for each point, with the means over the seeds.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+
+use crate::sweeps;
 
 const KEPT: &str = "results/disciplines.json";
 
@@ -15,32 +16,10 @@ pub(crate) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     if folders.is_empty() {
         return Err(USAGE.to_owned());
     }
-    let sweeps: Vec<String> =
-        folders.iter().map(|folder| sweep(folder)).collect::<Result<_, _>>()?;
-    let text = format!("[\n{}\n]\n", sweeps.join(",\n"));
-    fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
-    eprintln!("{KEPT} is written; `cargo xtask bless` writes the page anew");
-    Ok(())
-}
-
-/// One sweep: what was run, and its points, one a line.
-fn sweep(folder: &str) -> Result<String, String> {
-    let read = |name: &str| -> Result<Value, String> {
-        let path = Path::new(folder).join(name);
-        let text =
-            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    let (sweep, summary) = (read("sweep.json")?, read("summary.json")?);
-    let groups = summary["groups"].as_array().ok_or_else(|| format!("{folder}: no `groups`"))?;
-    let points: Vec<String> = groups.iter().map(|group| format!("    {}", point(group))).collect();
-    let seeds = groups.first().and_then(|group| group["seeds"].as_array()).map_or(0, Vec::len);
-    Ok(format!(
-        "  {{ \"scenario\": {}, \"hash\": {}, \"seeds\": {seeds}, \"points\": [\n{}\n  ] }}",
-        sweep["scenario"],
-        sweep["scenario_hash"],
-        points.join(",\n")
-    ))
+    sweeps::keep(root, KEPT, folders, |_, summary| {
+        let groups = summary["groups"].as_array().ok_or("no `groups`")?;
+        Ok(groups.iter().map(point).collect())
+    })
 }
 
 /// A point with the figures of the page, rounded to what it shows and a digit more.

@@ -6,6 +6,7 @@
 mod bench;
 mod builds_agree;
 mod circles;
+mod contradictions;
 mod dependencies;
 mod disciplines;
 mod mutants;
@@ -14,13 +15,14 @@ mod python;
 mod replication;
 mod rooms;
 mod source;
+mod sweeps;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines>
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions>
   check   format, room map, lints, all tests, documents, debug and release builds agree, Python, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
@@ -33,7 +35,8 @@ const USAGE: &str =
   mutants how many random changes of the code the tests notice; not part of `check`
   replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`
   explanations FILE... the same of documents made with `--explain` or `--sensitivity`
-  disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`";
+  disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`
+  contradictions FOLDER... the same for the page on what the papers contradict each other in";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -53,6 +56,9 @@ fn main() -> ExitCode {
         }
         "python" => python::check(&root()),
         "disciplines" => disciplines::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
+        "contradictions" => {
+            contradictions::keep(&root(), &env::args().skip(2).collect::<Vec<_>>())
+        }
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
