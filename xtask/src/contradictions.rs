@@ -10,8 +10,7 @@ use crate::sweeps;
 
 const KEPT: &str = "results/contradictions.json";
 
-const USAGE: &str =
-    "usage: cargo xtask contradictions FOLDER..., results of `bbrlab run` of scenarios `contradictions.*`";
+const USAGE: &str = "usage: cargo xtask contradictions FOLDER..., results of `bbrlab run` of scenarios `contradictions.*`";
 
 /// The figures that the page has of each scenario.
 const FIGURES: &[(&str, &[&str])] = &[
@@ -21,6 +20,7 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x04", &["share"]),
     ("contradictions.x05", &["missing", "dropped", "twice", "timeouts", "sent", "rtt_peak_ms"]),
     ("contradictions.x06", &["other_share"]),
+    ("contradictions.x07", &["goodput_mbps"]),
     ("contradictions.x08", &["jain", "utilization"]),
     ("contradictions.x09", &["jain"]),
     ("contradictions.x10", &["queue_mean", "queue_max", "drops", "jain"]),

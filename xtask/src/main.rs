@@ -56,9 +56,7 @@ fn main() -> ExitCode {
         }
         "python" => python::check(&root()),
         "disciplines" => disciplines::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
-        "contradictions" => {
-            contradictions::keep(&root(), &env::args().skip(2).collect::<Vec<_>>())
-        }
+        "contradictions" => contradictions::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
