@@ -97,7 +97,7 @@ fn every_built_in_scenario_can_be_run() {
         contradictions.x02: 360 runs, 4 flows, 904213380 packets
         contradictions.x03: 200 runs, 16 flows, 82352250 packets
         contradictions.x04: 360 runs, 4 flows, 148055760 packets
-        contradictions.x05: 40 runs, 7 flows, 990760 packets
+        contradictions.x05: 100 runs, 7 flows, 6906100 packets
         contradictions.x06: 560 runs, 2 flows, 230020000 packets
         contradictions.x07: 60 runs, 1 flows, 10402890 packets
         contradictions.x08: 81 runs, 16 flows, 195471258 packets

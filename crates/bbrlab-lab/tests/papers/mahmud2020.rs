@@ -66,6 +66,25 @@ fn the_simulation_has_seven_flows_that_start_together() {
     }
 }
 
+/// Its buffers begin with the stated one, and its sizes on the wire are the simulation's.
+#[test]
+fn the_contradiction_about_lost_packets_has_the_simulations_path_and_packets() {
+    let frames = |id: &str| {
+        let runs = runs(id);
+        let link = bottleneck(&runs[0]);
+        (runs[0].class(0).mss, runs[0].class(0).cc.name(), link.framing)
+    };
+    assert_eq!(frames("contradictions.x05"), frames("mahmud2020.sim-congested"));
+    let runs = runs("contradictions.x05");
+    let stated = Buffer::Bytes(bbrlab_units::Bytes(15_000));
+    let of_stated_size = runs.iter().filter(|run| bottleneck(run).buffer == stated);
+    assert_eq!(
+        of_stated_size.map(is_the_path_of_the_simulation).count(),
+        2,
+        "with SACK and without"
+    );
+}
+
 #[test]
 fn alpha_has_three_values_on_the_same_path() {
     let of = experiment("mahmud2020.alpha-sweep");
