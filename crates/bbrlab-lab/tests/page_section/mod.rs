@@ -1,5 +1,23 @@
 //! A part of a page that is written from committed results.
 
+use std::path::Path;
+use std::{env, fs};
+
+/// Reads a page, writes its parts anew, and holds the page to that; with `UPDATE_EXPECT` the page follows.
+pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
+    let page = fs::read_to_string(path).expect("the page is there");
+    let wanted = written(&page);
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, wanted).expect("the page can be written");
+    } else {
+        assert!(
+            page == wanted,
+            "{} differs from the results that it is written from; `cargo xtask bless` writes it anew",
+            path.display()
+        );
+    }
+}
+
 /// The page with what stands between two marks replaced.
 pub(crate) fn with_section(page: &str, begin: &str, end: &str, section: &str) -> String {
     let (head, rest) = page.split_once(begin).expect("the page has the marks");
