@@ -281,7 +281,7 @@ def raises(error: BaseException) -> Any:
     return method
 
 
-@pytest.mark.parametrize("event", ["init", "set_state", "cwnd_event", "ssthresh", "cong_avoid", "cong_control", "pkts_acked"])
+@pytest.mark.parametrize("event", ["init", "set_state", "cwnd_event", "ssthresh", "cong_avoid", "cong_control", "pkts_acked", "sndbuf_expand"])
 def test_an_exception_ends_the_run_and_tells_where(event: str) -> None:
     scenario = {**DUMBBELL, "flows": [{"cc": "cubic", "rtt": "40ms"}, {"cc": failing(event, raises(KeyError("x"))), "rtt": "50ms"}]}
     with pytest.raises(bl.ControlError) as caught:

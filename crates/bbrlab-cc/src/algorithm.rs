@@ -441,8 +441,8 @@ macro_rules! dispatch {
             fn min_tso_segs(&self, conn: &Conn) -> u32 {
                 match self { $(Self::$variant(cc) => cc.min_tso_segs(conn),)* }
             }
-            fn sndbuf_expand(&self) -> u32 {
-                match self { $(Self::$variant(cc) => cc.sndbuf_expand(),)* }
+            fn sndbuf_expand(&self, conn: &Conn) -> u32 {
+                match self { $(Self::$variant(cc) => cc.sndbuf_expand(conn),)* }
             }
             fn bw(&self, conn: &Conn) -> u64 {
                 match self { $(Self::$variant(cc) => cc.bw(conn),)* }

@@ -218,7 +218,7 @@ pub trait CongestionControl {
     }
 
     /// The factor by which the send buffer exceeds the window.
-    fn sndbuf_expand(&self) -> u32 {
+    fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         2
     }
 

@@ -28,7 +28,7 @@ trait Erased: fmt::Debug + Send {
     fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control;
     fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32;
     fn min_tso_segs(&self, conn: &Conn) -> u32;
-    fn sndbuf_expand(&self) -> u32;
+    fn sndbuf_expand(&self, conn: &Conn) -> u32;
     fn bw(&self, conn: &Conn) -> u64;
     fn info(&self, conn: &Conn) -> Info;
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64));
@@ -91,8 +91,8 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
         CongestionControl::min_tso_segs(self, conn)
     }
 
-    fn sndbuf_expand(&self) -> u32 {
-        CongestionControl::sndbuf_expand(self)
+    fn sndbuf_expand(&self, conn: &Conn) -> u32 {
+        CongestionControl::sndbuf_expand(self, conn)
     }
 
     fn bw(&self, conn: &Conn) -> u64 {
@@ -193,8 +193,8 @@ impl CongestionControl for Plugged {
         self.0.min_tso_segs(conn)
     }
 
-    fn sndbuf_expand(&self) -> u32 {
-        self.0.sndbuf_expand()
+    fn sndbuf_expand(&self, conn: &Conn) -> u32 {
+        self.0.sndbuf_expand(conn)
     }
 
     fn bw(&self, conn: &Conn) -> u64 {

@@ -160,8 +160,8 @@ impl CongestionControl for DrawsOff {
     fn min_tso_segs(&self, conn: &Conn) -> u32 {
         self.bbr.min_tso_segs(conn)
     }
-    fn sndbuf_expand(&self) -> u32 {
-        self.bbr.sndbuf_expand()
+    fn sndbuf_expand(&self, conn: &Conn) -> u32 {
+        self.bbr.sndbuf_expand(conn)
     }
     fn bw(&self, conn: &Conn) -> u64 {
         self.bbr.bw(conn)

@@ -398,11 +398,10 @@ impl Instance {
         self.methods[event as usize].is_some()
     }
 
-    /// Calls the method of an event, if the class has it, and reads what it returns. Without a connection it sees the one of the
-    /// event before. An exception ends the run.
+    /// Calls the method of an event, if the class has it, and reads what it returns. An exception ends the run.
     fn call<T>(
         &self,
-        conn: Option<&Conn>,
+        conn: &Conn,
         event: Callback,
         is_open: bool,
         arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
@@ -415,9 +414,7 @@ impl Instance {
         Python::attach(|py| {
             let call = || {
                 let arguments = arguments(py)?;
-                if let Some(conn) = conn {
-                    self.conn.get().begin(conn, is_open);
-                }
+                self.conn.get().begin(conn, is_open);
                 let returned = method.bind(py).call1(arguments)?;
                 read(&returned)
             };
@@ -427,7 +424,7 @@ impl Instance {
                         control: self.name.clone(),
                         flow: self.place.flow,
                         event: event.name(),
-                        time_ns: conn.map(|conn| conn.clock_ns.saturating_sub(self.place.epoch_ns)),
+                        time_ns: Some(conn.clock_ns.saturating_sub(self.place.epoch_ns)),
                         with: String::new(),
                         error,
                     });
@@ -443,7 +440,7 @@ impl Instance {
         event: Callback,
         arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
     ) -> Control {
-        let told = self.call(Some(conn), event, true, arguments, |returned| {
+        let told = self.call(conn, event, true, arguments, |returned| {
             if returned.is_none() {
                 return Ok(());
             }
@@ -480,7 +477,7 @@ impl Instance {
     /// An event that asks for a number.
     fn ask(
         &self,
-        conn: Option<&Conn>,
+        conn: &Conn,
         event: Callback,
         bounds: (u64, u64, &str),
         arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
@@ -542,15 +539,13 @@ impl CongestionControl for PyControlOf {
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         let of = instance!(self or reno::ssthresh(conn));
-        let asked =
-            of.ask(Some(conn), Callback::Ssthresh, SSTHRESH, |py| (&of.conn,).into_pyobject(py));
+        let asked = of.ask(conn, Callback::Ssthresh, SSTHRESH, |py| (&of.conn,).into_pyobject(py));
         asked.unwrap_or_else(|| reno::ssthresh(conn))
     }
 
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         let of = instance!(self or reno::undo_cwnd(conn));
-        let asked =
-            of.ask(Some(conn), Callback::UndoCwnd, CWND, |py| (&of.conn,).into_pyobject(py));
+        let asked = of.ask(conn, Callback::UndoCwnd, CWND, |py| (&of.conn,).into_pyobject(py));
         asked.unwrap_or_else(|| reno::undo_cwnd(conn))
     }
 
@@ -572,7 +567,7 @@ impl CongestionControl for PyControlOf {
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         let of = instance!(self or conn.ctl.ssthresh);
         let asked = of.call(
-            Some(conn),
+            conn,
             Callback::PktsAcked,
             false,
             |py| (&of.conn, PyAckSample(*sample)).into_pyobject(py),
@@ -595,28 +590,28 @@ impl CongestionControl for PyControlOf {
         let of = instance!(self or 1);
         let segs = (1, SEGS_MAX, "segments");
         let asked =
-            of.ask(Some(conn), Callback::TsoSegs, segs, |py| (&of.conn, mss_now).into_pyobject(py));
+            of.ask(conn, Callback::TsoSegs, segs, |py| (&of.conn, mss_now).into_pyobject(py));
         asked.unwrap_or(1)
     }
 
     fn min_tso_segs(&self, conn: &Conn) -> u32 {
         let of = instance!(self or 2);
         let segs = (1, SEGS_MAX, "segments");
-        let asked =
-            of.ask(Some(conn), Callback::MinTsoSegs, segs, |py| (&of.conn,).into_pyobject(py));
+        let asked = of.ask(conn, Callback::MinTsoSegs, segs, |py| (&of.conn,).into_pyobject(py));
         asked.unwrap_or(2)
     }
 
-    fn sndbuf_expand(&self) -> u32 {
+    /// The method has no arguments: with every control of the kernel's the factor is a constant.
+    fn sndbuf_expand(&self, conn: &Conn) -> u32 {
         let of = instance!(self or 2);
         let factor = (1, EXPAND_MAX, "a factor");
-        let asked = of.ask(None, Callback::SndbufExpand, factor, |py| Ok(PyTuple::empty(py)));
+        let asked = of.ask(conn, Callback::SndbufExpand, factor, |py| Ok(PyTuple::empty(py)));
         asked.unwrap_or(2)
     }
 
     fn info(&self, conn: &Conn) -> Info {
         let of = instance!(self or Info::default());
-        of.call(Some(conn), Callback::Info, false, |py| (&of.conn,).into_pyobject(py), info)
+        of.call(conn, Callback::Info, false, |py| (&of.conn,).into_pyobject(py), info)
             .unwrap_or_default()
     }
 }

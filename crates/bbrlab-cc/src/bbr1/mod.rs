@@ -429,7 +429,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     }
 
     /// BBR may slow-start even in recovery, so it needs more than the usual two windows.
-    fn sndbuf_expand(&self) -> u32 {
+    fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 

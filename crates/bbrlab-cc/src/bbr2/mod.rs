@@ -278,7 +278,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
         self.model.tso_segs(&Sock::new(conn), mss_now, conn.gso_max_size)
     }
 
-    fn sndbuf_expand(&self) -> u32 {
+    fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 

@@ -291,7 +291,7 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
         self.model.tso_segs(&Sock::new(conn), mss_now, conn.gso_max_size)
     }
 
-    fn sndbuf_expand(&self) -> u32 {
+    fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 

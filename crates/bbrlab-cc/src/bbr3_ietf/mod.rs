@@ -279,7 +279,7 @@ impl CongestionControl for Bbr3Ietf {
         u32::try_from(quantum / u64::from(mss_now.max(1))).unwrap_or(u32::MAX).max(1)
     }
 
-    fn sndbuf_expand(&self) -> u32 {
+    fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 

@@ -195,7 +195,7 @@ impl Sender {
             );
         }
         assert!(self.cc.min_tso_segs(&self.conn) >= 1, "{name}: no burst after {call}");
-        assert!((1..=4).contains(&self.cc.sndbuf_expand()), "{name}: send buffer factor");
+        assert!((1..=4).contains(&self.cc.sndbuf_expand(&self.conn)), "{name}: send buffer factor");
         let info = self.cc.info(&self.conn);
         if hooks.cong_control {
             assert!(!info.state.is_empty(), "{name}: a state without a name after {call}");

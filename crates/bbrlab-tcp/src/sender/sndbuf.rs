@@ -164,7 +164,8 @@ impl Sender {
     #[inline(never)]
     fn expand_sndbuf_for(&mut self, segs: u32) {
         // The buffer is to hold several windows.
-        let per_seg = bytes_per_segment(&self.config).wrapping_mul(self.cc.sndbuf_expand());
+        let factor = self.cc.sndbuf_expand(&self.conn);
+        let per_seg = bytes_per_segment(&self.config).wrapping_mul(factor);
         self.sndbuf.expand(segs, per_seg);
     }
 

@@ -61,7 +61,7 @@ impl Call {
             10 => wrote(cc.in_ack_event(conn, arg()?)),
             11 => returned(cc.tso_segs(conn, arg()?)),
             12 => returned(cc.min_tso_segs(conn)),
-            13 => returned(cc.sndbuf_expand()),
+            13 => returned(cc.sndbuf_expand(conn)),
             14 => Ok((cc.bw(conn).cast_signed(), unchanged)),
             15 => {
                 *cc = fresh.clone();
