@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _bbrlab
 from ._bbrlab import RunRecords, Scenario, SweepRecords
@@ -169,7 +169,7 @@ class Results:
             IndexError: If there is no such run.
             UsageError: If the sweep was not written to a folder.
         """
-        n = range(len(self))[n]
+        n = self._number(n)
         folder = self._records.run_folder(n)
         if folder is None:
             raise UsageError(f"run {n}: expected results in a folder, found none; bbrlab.sweep(..., out=...) keeps every run")
@@ -222,7 +222,17 @@ class Results:
         >>> bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}).summary(-1)["point"]
         {'flows.cc': 'cubic'}
         """
-        return self._records.summary(range(len(self))[n])
+        return self._records.summary(self._number(n))
+
+    def _number(self, n: int) -> int:
+        """The number of a run, from 0."""
+        if not isinstance(n, SupportsIndex):
+            raise TypeError(f"expected the number of a run, found {n!r} of type {type(n).__name__}")
+        try:
+            return range(len(self))[n]
+        except IndexError:
+            there = f"from 0 to {len(self) - 1}" if len(self) else "of results that have some"
+            raise IndexError(f"expected a run {there}, found {n}") from None
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
@@ -300,5 +310,12 @@ def open(folder: str | os.PathLike[str]) -> Result | Results:
     ...     bl.open(folder).digest == made.digest
     True
     """
-    records = _bbrlab.open_folder(folder)
+    records = _bbrlab.open_folder(path_of("open", folder))
     return Result(records) if isinstance(records, RunRecords) else Results(records)
+
+
+def path_of(name: str, given: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """What names a folder."""
+    if isinstance(given, (str, os.PathLike)):
+        return given
+    raise TypeError(f"{name}: expected a folder, found {given!r} of type {type(given).__name__}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -13,7 +13,7 @@ from ._bbrlab import Scenario
 from ._control import CongestionControl
 from ._errors import UsageError
 from ._progress import shown
-from ._results import Result, Results
+from ._results import Result, Results, path_of
 from ._spread import Submits, Takes, spread
 
 __all__ = ["Controls", "Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
@@ -71,6 +71,7 @@ def run(
     >>> bl.run("examples.dumbbell", {"flows.cc": "cubic"}).flows["cc"].tolist()
     ['cubic']
     """
+    out = None if out is None else path_of("out", out)
     checked = _scenario(scenario, set, seed, controls)
     with shown(checked.name, progress) as tell:
         records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
@@ -128,6 +129,7 @@ def sweep(
     >>> rs.flows["bottleneck.buffer_bdp"].tolist()
     [0.5, 8.0]
     """
+    out = None if out is None else path_of("out", out)
     checked = _scenario(scenario, set, seed, controls, over, seeds)
     with shown(checked.name, progress) as tell:
         if executor is not None:
@@ -172,11 +174,14 @@ def reproduce(
     >>> document["claims"][0]["statement"], document["claims"][0]["verdict"]
     ('All three versions fill an uncontested 10 Mbps link', 'holds')
     """
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"reproduce: expected names of papers and experiments, found {name!r} of type {type(name).__name__}")
     words = ["reproduce", *names, "--json", "--no-pictures", "--quiet"]
     words += ["--seeds", str(seeds)] if seeds is not None else []
     words += ["--quick"] if quick else []
     words += ["--explain"] if explain else []
-    words += ["--out", os.fspath(out)] if out is not None else []
+    words += ["--out", os.fspath(path_of("out", out))] if out is not None else []
     words += ["--limit", str(_packets(limit))] if limit is not None else []
     return _answer(words)
 
@@ -199,7 +204,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
     >>> replayed["mismatches"], replayed["unsupported"]
     (0, [])
     """
-    words = ["validate", "golden", *[os.fspath(folder) for folder in folders], "--json"]
+    words = ["validate", "golden", *[os.fspath(path_of("validate_golden", folder)) for folder in folders], "--json"]
     for name in only:
         words += ["--only", name]
     return _answer(words)
@@ -222,6 +227,8 @@ def compare(*folders: str | os.PathLike[str] | Result | Results) -> dict[str, An
     >>> round(point["metrics"]["links.bottleneck.queue_delay_ms.mean"]["difference"], 1)
     6.0
     """
+    if len(folders) < 2:
+        raise UsageError(f"compare: expected two folders of results or more, found {len(folders) or 'none'}")
     return _answer(["compare", *[_folder(folder) for folder in folders], "--json"])
 
 
@@ -246,7 +253,7 @@ def _folder(results: str | os.PathLike[str] | Result | Results) -> str:
         if results.folder is None:
             raise UsageError("compare: expected results in folders, found some that are only in memory; give them `out`")
         return os.fspath(results.folder)
-    return os.fspath(results)
+    return os.fspath(path_of("compare", results))
 
 
 def _scenario(
@@ -258,7 +265,14 @@ def _scenario(
     seeds: int | None = None,
 ) -> Scenario:
     # All at once, so that a key that is set and one that is swept are seen beside each other.
-    sets: list[str | Mapping[str, Any]] = [set] if isinstance(set, (str, Mapping)) else [*(set or ())]
+    sets: list[str | Mapping[str, Any]] = []
+    if isinstance(set, (str, Mapping)):
+        sets.append(set)
+    elif isinstance(set, Iterable):
+        sets.extend(set)
+    elif set is not None:
+        found = f"{set!r} of type {type(set).__name__}"
+        raise TypeError(f'set: expected a dict of keys and values, or a list of "key=value", found {found}')
     if seed is not None:
         sets.append({"seed": seed})
     if over is not None:
@@ -273,17 +287,15 @@ def _scenario(
 
 
 def _packets(limit: float | None) -> int | None:
-    return _whole("limit", limit, 0, PACKETS_MAX, "a number of packets such as 1e11")
+    return None if limit is None else whole("limit", limit, 0, PACKETS_MAX, "a number of packets such as 1e11")
 
 
 def _jobs(jobs: int | None) -> int | None:
-    return _whole("jobs", jobs, 1, JOBS_MAX, f"a whole number from 1 to {JOBS_MAX}")
+    return None if jobs is None else whole("jobs", jobs, 1, JOBS_MAX, f"a whole number from 1 to {JOBS_MAX}")
 
 
-def _whole(name: str, given: float | None, least: int, most: int, expected: str) -> int | None:
-    """A whole number between two others, or None."""
-    if given is None:
-        return None
+def whole(name: str, given: float, least: int, most: int, expected: str) -> int:
+    """A whole number between two others."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
     # Not so for NaN and the infinities.

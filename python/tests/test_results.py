@@ -114,6 +114,29 @@ def test_folders_that_hold_nothing_or_something_damaged(tmp_path: Path) -> None:
     (tmp_path / "run" / "series.parquet").write_bytes(b"PAR1")
     with pytest.raises(bl.UsageError, match="damaged"):
         bl.open(tmp_path / "run")
+    bl.sweep("examples.dumbbell", seeds=2, out=tmp_path / "sweep", pictures=False)
+    (tmp_path / "sweep" / "sweep.json").unlink()
+    with pytest.raises(bl.UsageError, match=r"expected run\.json of a run or sweep\.json of a sweep, found neither, but folders of runs"):
+        bl.open(tmp_path / "sweep")
+
+
+def test_a_run_that_is_not_there_is_told(tmp_path: Path) -> None:
+    rs = bl.sweep("examples.dumbbell", seeds=2, out=tmp_path, pictures=False)
+    assert rs[-1].digest == rs[np.int64(1)].digest == rs.digests[1]  # type: ignore[index]
+    for number in (2, -3, 10**30):
+        for ask in (rs.__getitem__, rs.summary):
+            with pytest.raises(IndexError, match=f"expected a run from 0 to 1, found {number}"):
+                ask(number)
+    with pytest.raises(TypeError, match=r"expected the number of a run, found slice\(0, 2, None\) of type slice"):
+        rs[0:2]  # type: ignore[index]
+    with pytest.raises(TypeError, match="expected the number of a run, found 'a' of type str"):
+        rs.summary("a")  # type: ignore[arg-type]
+
+
+def test_a_column_with_missing_figures_is_a_copy() -> None:
+    series = bl.run("examples.dumbbell").series
+    assert not series["sent_packets"].flags.writeable and series["sent_packets"].dtype == np.int64
+    assert series["srtt_us"].flags.writeable and np.isnan(series["srtt_us"][0])
 
 
 def test_the_other_verbs(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,58 @@ def test_values_of_numpy_and_times_are_taken() -> None:
     assert plain.hash == odd.hash
     swept = bl.Scenario("examples.dumbbell").swept({"flows.count": np.arange(1, 4)}, seeds=np.int32(2))
     assert (swept.points, swept.seeds, swept.runs) == (3, 2, 6)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        np.timedelta64(500_000_000, "ns"), np.timedelta64(20_000_000, "25ns"), np.timedelta64(500, "ms"), np.timedelta64(5 * 10**11, "ps"),
+        np.timedelta64(5 * 10**17, "as"), np.array(np.timedelta64(500, "ms")), np.timedelta64(500, "ms").astype("timedelta64[ns]"),
+    ],
+)  # fmt: skip
+def test_spans_of_numpy_are_taken_in_every_unit(span: Any) -> None:
+    assert bl.Scenario(SMALL, {"flows.start": span}) == bl.Scenario(SMALL, {"flows.start": "500ms"})
+
+
+@pytest.mark.parametrize(("unit", "seconds"), [("s", 1), ("m", 60), ("h", 3600), ("D", 86_400), ("W", 604_800)])
+def test_spans_of_numpy_may_be_long(unit: Any, seconds: int) -> None:
+    assert bl.Scenario({**SMALL, "duration": np.timedelta64(1, unit)}) == bl.Scenario({**SMALL, "duration": f"{seconds}s"})
+
+
+def test_arrays_of_spans_are_swept() -> None:
+    def swept_ns(given: Any) -> list[int]:
+        text = bl.Scenario(SMALL).swept({"flows.start": given}).to_toml()
+        _, values = text.split('"flows.start" = ')
+        units = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+        return [int(number) * units[unit] for number, unit in re.findall(r'"(\d+)(\w+)"', values)]
+
+    wanted = [0, 250_000_000, 500_000_000]
+    spans = np.array([0, 250, 500], "timedelta64[ms]")
+    for given in (spans, spans.astype("timedelta64[ns]"), list(spans), [spans[0], *spans[1:].tolist()]):
+        assert swept_ns(given) == wanted
+    pandas = pytest.importorskip("pandas")
+    assert swept_ns(pandas.Series(spans)) == swept_ns(pandas.to_timedelta(spans)) == wanted
+    # It is a `datetime.timedelta`, which has no nanoseconds.
+    assert bl.Scenario(SMALL, {"flows.start": pandas.Timedelta("1500ns")}) == bl.Scenario(SMALL, {"flows.start": "1500ns"})
+
+
+@pytest.mark.parametrize(
+    ("span", "kind", "words"),
+    [
+        (np.timedelta64("NaT"), ValueError, r"set\.flows\.start: expected a time, found np\.timedelta64\('NaT'\), which is none"),
+        (np.timedelta64("NaT", "ns"), ValueError, "which is none"),
+        (np.array([1, "NaT"], "timedelta64[ns]"), ValueError, r"flows\.start\[1\]: expected a time, found .*NaT.*, which is none"),
+        (np.timedelta64(2, "Y"), ValueError, "a time of one length, found .*, which counts months or years"),
+        (np.timedelta64(2, "M"), ValueError, "a time of one length, found .*, which counts months or years"),
+        (np.timedelta64(2), ValueError, 'a time with a unit, such as "ms", found .*, which has none'),
+        (np.datetime64("2020-01-01", "ns"), ValueError, "a time that something takes, found .*, which is a date"),
+        (np.timedelta64(1500, "ps"), bl.ScenarioError, r"1\.5ns.*not a multiple of 1 ns"),
+        (np.timedelta64(-5, "fs"), bl.ScenarioError, r"-0\.000005ns.*negative"),
+    ],
+)
+def test_wrong_spans_are_told(span: Any, kind: Any, words: str) -> None:
+    with pytest.raises(kind, match=words):
+        bl.Scenario(SMALL, {"flows.start": span})
 
 
 def test_what_is_set_is_not_swept_over() -> None:
@@ -151,6 +204,31 @@ def test_wrong_arguments_are_exceptions(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises((TypeError, ValueError, bl.Error), match=f"{name}|repeat|folder|converted"):
         bl.sweep("examples.dumbbell", **{"set": {"duration": "1s"}, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda: bl.run("examples.dumbbell", 3), TypeError, "set: expected a dict of keys and values, .*found 3 of type int"),  # type: ignore[arg-type]
+        (lambda: bl.run("examples.dumbbell", 0), TypeError, "set: expected a dict"),  # type: ignore[arg-type]
+        (lambda: bl.run("examples.dumbbell", controls=[1]), TypeError, r"controls: expected a dict of .*, found \[1\] of type list"),  # type: ignore[arg-type]
+        (lambda: bl.Scenario("examples.dumbbell").swept([1]), TypeError, "sweep: expected a dict of keys with their values"),  # type: ignore[arg-type]
+        (lambda: bl.Scenario("examples.two-bbr").run_toml(-1), IndexError, "expected a run from 0 to 79, found -1"),
+        (lambda: bl.Scenario("examples.two-bbr").run_toml(2**70), IndexError, "expected a run from 0 to 79, found 1180591620717411303424"),
+        (lambda: bl.Scenario("examples.two-bbr").run_toml("1"), TypeError, "integer"),  # type: ignore[arg-type]
+        (lambda: bl.run("examples.dumbbell", out=""), bl.UsageError, 'expected a folder, found "", which names none'),
+        (lambda: bl.sweep("examples.dumbbell", out=b"a"), TypeError, "out: expected a folder, found b'a' of type bytes"),  # type: ignore[arg-type]
+        (lambda: bl.open(3), TypeError, "open: expected a folder, found 3 of type int"),  # type: ignore[arg-type]
+        (lambda: bl.open(b"a"), TypeError, "open: expected a folder, found b'a' of type bytes"),  # type: ignore[arg-type]
+        (lambda: bl.reproduce(3), TypeError, "reproduce: expected names of papers and experiments, found 3 of type int"),  # type: ignore[arg-type]
+        (lambda: bl.compare(), bl.UsageError, "compare: expected two folders of results or more, found none"),
+        (lambda: bl.compare("a"), bl.UsageError, "compare: expected two folders of results or more, found 1"),
+        (lambda: bl.compare(3, 4), TypeError, "compare: expected a folder, found 3 of type int"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_arguments_are_told(call: Any, kind: Any, words: str) -> None:
+    with pytest.raises(kind, match=words):
+        call()
 
 
 @pytest.mark.parametrize("source", [None, 3, 3.5, b"examples.dumbbell", ["examples.dumbbell"]])

@@ -110,6 +110,10 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
 /// # Errors
 /// If a file is in the way, or the system reports an error.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
+    if folder.as_os_str().is_empty() {
+        let text = "expected a folder, found \"\", which names none; \".\" is this one";
+        return Err(LabError::Usage(text.to_owned()));
+    }
     match fs::create_dir_all(folder) {
         Ok(()) if folder.is_dir() => Ok(()),
         Ok(()) => Err(LabError::Failed(format!("cannot make the folder {}", folder.display()))),
@@ -199,5 +203,13 @@ mod tests {
             format!("cannot make the folder {}: Not a directory", file.join("below").display());
         assert_eq!(error.to_string(), expected);
         assert!(make_folder(&file).unwrap_err().to_string().ends_with("a file is in the way"));
+    }
+
+    #[test]
+    fn a_folder_has_a_name() {
+        let error = make_folder(Path::new("")).unwrap_err();
+        assert!(matches!(error, LabError::Usage(_)));
+        let expected = r#"expected a folder, found "", which names none; "." is this one"#;
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -17,7 +17,7 @@ use crate::named::{Kind, Results, folders_in, kind_of, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, TRANSFERS_PARQUET,
+    QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, TRANSFERS_PARQUET,
     complete_key, damaged, read_kept, read_sweep,
 };
 
@@ -234,6 +234,13 @@ pub enum Opened {
 pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     if kind_of(folder) != Some(Kind::Run) {
         return read_results(folder).map(Opened::Sweep);
+    }
+    let is_of_run = |name: &PathBuf| folder.join(name).join(RUN_JSON).is_file();
+    if !folder.join(RUN_JSON).is_file() && folders_in(folder).iter().any(is_of_run) {
+        return Err(LabError::Usage(format!(
+            "{}: expected {RUN_JSON} of a run or {SWEEP_JSON} of a sweep, found neither, but folders of runs, which can be opened one by one",
+            folder.display()
+        )));
     }
     let result = Box::new(read_run(folder)?);
     let scenario = read_kept(folder, SCENARIO)?;

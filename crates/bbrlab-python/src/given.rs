@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDelta, PyFloat, PyInt, PyMapping, PySequence, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PySequence, PyString};
 use toml::Value;
 
 use crate::control::{Class, Classes};
 use crate::shown::shown;
+use crate::span::{Span, span};
 
 /// Values deeper inside each other are a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
@@ -113,8 +114,9 @@ pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
 }
 
 /// The classes of a mapping from names.
-pub(crate) fn named_classes(given: &Bound<'_, PyMapping>) -> PyResult<Classes> {
+pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let mut classes = Classes::default();
+    let given = mapping(given, CONTROLS, "names with classes of congestion controls")?;
     for item in given.items()?.try_iter()? {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
         let at = format!("{CONTROLS}[{}]", shown(&name)?);
@@ -131,6 +133,21 @@ pub(crate) fn named_classes(given: &Bound<'_, PyMapping>) -> PyResult<Classes> {
         classes.put(name, Arc::new(class));
     }
     Ok(classes)
+}
+
+/// A dict of these, or what else is one.
+pub(crate) fn mapping<'a, 'py>(
+    given: &'a Bound<'py, PyAny>,
+    at: &str,
+    of: &str,
+) -> PyResult<&'a Bound<'py, PyMapping>> {
+    given.cast().or_else(|_| {
+        Err(PyTypeError::new_err(format!(
+            "{at}: expected a dict of {of}, found {} of type {}",
+            shown(given)?,
+            given.get_type().name()?
+        )))
+    })
 }
 
 fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
@@ -220,9 +237,10 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
     if given.is_instance_of::<PyFloat>() {
         return Ok(Given::Leaf(Value::Float(given.extract()?)));
     }
-    if let Ok(span) = given.cast::<PyDelta>() {
-        let us: i64 = span.call_method1("__floordiv__", (microsecond(given.py())?,))?.extract()?;
-        return Ok(Given::Leaf(Value::String(format!("{us}us"))));
+    match span(given, at)? {
+        Span::No => {}
+        Span::One(text) => return Ok(Given::Leaf(Value::String(text))),
+        Span::Several(array) => return list(&array, at, room),
     }
     if let Ok(mapping) = given.cast::<PyMapping>() {
         return Ok(Given::Table(table(mapping, at, room)?));
@@ -241,11 +259,7 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
     if let Ok(sequence) = given.cast::<PySequence>()
         && !given.is_instance_of::<PyBytes>()
     {
-        let count = sequence.len()?;
-        room.take(count, at)?;
-        let values =
-            (0..count).map(|n| value_within(&sequence.get_item(n)?, &format!("{at}[{n}]"), room));
-        return Ok(Given::List(values.collect::<PyResult<_>>()?));
+        return list(sequence.as_any(), at, room);
     }
     if given.hasattr("__fspath__")? {
         return Ok(Given::Leaf(Value::String(given.call_method0("__fspath__")?.extract()?)));
@@ -257,13 +271,17 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
     )))
 }
 
+/// The values of a sequence.
+fn list(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
+    let count = given.len()?;
+    room.take(count, at)?;
+    let values = (0..count).map(|n| value_within(&given.get_item(n)?, &format!("{at}[{n}]"), room));
+    Ok(Given::List(values.collect::<PyResult<_>>()?))
+}
+
 fn whole(given: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
     let value: Result<i64, _> = given.extract();
     value.map(Value::Integer).map_err(|_| {
         PyValueError::new_err(format!("{at}: expected a whole number of at most 64 bits"))
     })
-}
-
-fn microsecond(py: Python<'_>) -> PyResult<Bound<'_, PyDelta>> {
-    PyDelta::new(py, 0, 0, 1, false)
 }

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `scenario.rs` | scenarios, from files, built-ins and what Python gives |
 //! | `given.rs` | Python's values as TOML |
+//! | `span.rs` | spans of time of `datetime`, numpy and pandas |
 //! | `running.rs` | one run, or the runs of a sweep, computed without the interpreter's lock |
 //! | `watch.rs` | work in a thread of its own, or in Python's, while Python hears Ctrl-C and shows progress |
 //! | `control.rs` | congestion controls in Python: a class's methods as the core's events |
@@ -35,6 +36,7 @@ mod records;
 mod running;
 mod scenario;
 mod shown;
+mod span;
 mod stepped;
 mod watch;
 

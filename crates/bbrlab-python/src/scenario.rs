@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bbrlab_lab::{Named, open_named, seconds_per_event};
-use bbrlab_run::SweepPoint;
+use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::control::Classes;
 use crate::given;
 use crate::raise::{of_class, of_scenario, raised};
+use crate::shown::shown;
 
 /// A scenario, read and checked: what the network is and who sends. It does not change, pickles, and is equal to another of the
 /// same name and hash.
@@ -48,12 +49,16 @@ impl PyScenario {
         Self { inner: Arc::new(inner), classes }
     }
 
-    pub(crate) fn checked(&self, run: u64) -> PyResult<u64> {
+    pub(crate) fn checked(&self, run: &Bound<'_, PyAny>) -> PyResult<u64> {
         let runs = self.inner.runs();
-        if run < runs {
-            return Ok(run);
+        match run.extract() {
+            Ok(run) if run < runs => return Ok(run),
+            // What is no number at all has its own words.
+            Err(error) if !error.is_instance_of::<PyOverflowError>(run.py()) => return Err(error),
+            Ok(_) | Err(_) => {}
         }
-        Err(PyIndexError::new_err(format!("expected a run from 0 to {}, found {run}", runs - 1)))
+        let text = format!("expected a run from 0 to {}, found {}", runs - 1, shown(run)?);
+        Err(PyIndexError::new_err(text))
     }
 
     /// The same with other values of some keys.
@@ -75,7 +80,7 @@ impl PyScenario {
         py: Python<'_>,
         source: Option<&Bound<'_, PyAny>>,
         set: Option<&Bound<'_, PyAny>>,
-        controls: Option<&Bound<'_, PyMapping>>,
+        controls: Option<&Bound<'_, PyAny>>,
         name: Option<&str>,
         keys: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -134,7 +139,7 @@ impl PyScenario {
         py: Python<'_>,
         name: &str,
         text: &str,
-        controls: Option<&Bound<'_, PyMapping>>,
+        controls: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
         // A class whose text is another here than there is another congestion control.
@@ -221,8 +226,18 @@ impl PyScenario {
     /// >>> import bbrlab as bl
     /// >>> "seed = 3" in bl.Scenario("examples.two-bbr").run_toml(2)
     /// True
-    fn run_toml(&self, run: u64) -> PyResult<String> {
+    fn run_toml(&self, run: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(self.inner.run_toml(self.checked(run)?))
+    }
+
+    /// How many flows each table of `[[flows]]` has in the first run; `None` where they come and go.
+    fn _flows_of_tables(&self) -> Vec<Option<usize>> {
+        let run = self.inner.run(0);
+        let of_class = |(class, source): (usize, &Source)| {
+            let count = || run.flows.iter().filter(|flow| flow.class as usize == class).count();
+            (!matches!(source, Source::Arrivals { .. })).then(count)
+        };
+        run.classes.iter().map(|class| &class.source).enumerate().map(of_class).collect()
     }
 
     /// The same scenario with other values of some keys.
@@ -258,13 +273,16 @@ impl PyScenario {
     fn swept(
         &self,
         py: Python<'_>,
-        sweep: Option<&Bound<'_, PyMapping>>,
+        sweep: Option<&Bound<'_, PyAny>>,
         seeds: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut sets = Sets::default();
         let pairs = sweep.map_or_else(
             || Ok(Vec::new()),
-            |sweep| given::pairs(sweep, "sweep", &mut sets.classes),
+            |sweep| {
+                let sweep = given::mapping(sweep, "sweep", "keys with their values")?;
+                given::pairs(sweep, "sweep", &mut sets.classes)
+            },
         )?;
         for (key, value) in pairs {
             sets.words.push(format!("sweep.\"{key}\"={value}"));

@@ -28,7 +28,11 @@ impl Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    fn start(py: Python<'_>, scenario: &Bound<'_, PyScenario>, run: u64) -> PyResult<Self> {
+    fn start(
+        py: Python<'_>,
+        scenario: &Bound<'_, PyScenario>,
+        run: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         let scenario = scenario.get();
         let run = scenario.checked(run)?;
         let (controls, failure) = scenario.classes.makers();
