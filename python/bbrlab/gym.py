@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, ClassVar
 
 import gymnasium
@@ -26,9 +27,9 @@ import numpy.typing as npt
 from . import _bbrlab
 from ._bbrlab import Conn, Draw, RateSample, Scenario
 from ._control import CaState, CongestionControl, PacingStatus
-from ._errors import UsageError
+from ._errors import ScenarioError, UsageError
 from ._results import Result
-from ._run import Controls, Given
+from ._run import PACKETS_MAX, Controls, Given, whole
 
 __all__ = ["OBSERVATION", "Array", "BbrlabEnv", "log_power"]
 
@@ -42,7 +43,13 @@ _HIGHEST = (1e6, 1e7, 1e7, 1.0, 1e9, 1e9)
 CWND_MIN = 2
 """The smallest window of an agent, in packets."""
 
-_UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+CWND_MOST = 2**30
+"""The largest window of any sender, in packets."""
+
+CWND_FIRST = 10
+"""The window until the first step sets one, in packets."""
+
+_UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 _UNKNOWN_RTT_US = 100_000
 """The length of a step of one RTT before there is a sample."""
@@ -62,14 +69,15 @@ def log_power(observation: Array) -> float:
 class _Hand:
     """What the agent has set, and what the flow has told since the step began."""
 
-    def __init__(self, paced: bool) -> None:
+    def __init__(self, paced: bool, cwnd_max: int) -> None:
         self.paced = paced
+        self.cwnd_max = cwnd_max
         self.restart()
 
     def restart(self) -> None:
         """An episode begins."""
         self.conn: Conn | None = None
-        self.cwnd = 10
+        self.cwnd = min(CWND_FIRST, self.cwnd_max)
         self.pacing_gain = 1.0
         self.min_rtt_us = 0
         self.rtt_us = 0.0
@@ -147,7 +155,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     Args:
         scenario: A scenario of one run, or a function that draws one for each episode from the environment's generator.
         flow: The place of the agent's table in `[[flows]]`, from 0; a table of one flow. Its `cc` is replaced, others keep theirs.
-        step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT.
+        step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT; from 1 us to 1e6 s.
         paced: Whether the agent sets the pacing rate as well.
         cwnd_max: The largest window, in packets.
         reward: What an observation is worth.
@@ -175,12 +183,14 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         reward: Callable[[Array], float] = log_power,
         controls: Controls | None = None,
     ) -> None:
+        if not callable(reward):
+            raise TypeError(f"reward: expected a function of an observation, found {reward!r} of type {type(reward).__name__}")
         self._given = scenario
-        self._flow = flow
-        self._step_ns = None if step == "rtt" else _nanoseconds(step)
-        self._cwnd_max = cwnd_max
+        self._flow = whole("flow", flow, 0, PACKETS_MAX, "the place of a table of [[flows]], from 0")
+        self._step_ns = None if isinstance(step, str) and step == "rtt" else _nanoseconds(step)
+        self._cwnd_max = whole("cwnd_max", cwnd_max, CWND_MIN, CWND_MOST, f"packets from {CWND_MIN} to {CWND_MOST}")
         self._reward = reward
-        self._controls = dict(controls or {})
+        self._controls = {} if controls is None else controls
         self._paced = paced
         self._fixed: tuple[Scenario, _Hand] | None = None
         if not callable(scenario):
@@ -190,7 +200,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         )
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2 if paced else 1,), np.float32)
         self._simulation: _bbrlab.Simulation | None = None
-        self._hand = _Hand(paced)
+        self._hand = _Hand(paced, self._cwnd_max)
         self._cwnd = 0.0
         self._now_ns = 0
         self._result: Result | None = None
@@ -230,7 +240,10 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         """
         if self._simulation is None:
             raise gymnasium.error.ResetNeeded("step: expected an episode that is under way; reset begins one")
-        given = np.asarray(action, dtype=np.float64)
+        try:
+            given = np.asarray(action, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.empty(0)
         if given.shape != self.action_space.shape or not np.isfinite(given).all():
             raise ValueError(f"action: expected numbers of the shape {self.action_space.shape}, found {action!r}")
         given = np.clip(given, -1.0, 1.0)
@@ -247,23 +260,45 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
             self._simulation = None
             self._now_ns = round(self._result.summary["sim_s"] * 1e9)
         observation = self._observation(max(self._now_ns - before, 1))
-        return observation, float(self._reward(observation)), False, truncated, self._info()
+        return observation, self._worth(observation), False, truncated, self._info()
 
     def close(self) -> None:
         """Gives up the episode that is under way."""
         self._simulation = None
+
+    def _worth(self, observation: Array) -> float:
+        reward = self._reward(observation)
+        try:
+            return float(reward)
+        except (TypeError, ValueError):
+            found = f"{reward!r} of type {type(reward).__name__}"
+            raise TypeError(f"reward: expected a function that returns a number, found one that returns {found}") from None
 
     def _drawn(self) -> Given:
         assert callable(self._given)
         return self._given(self.np_random)
 
     def _with_agent(self, given: Given) -> tuple[Scenario, _Hand]:
-        hand = _Hand(self._paced)
+        hand = _Hand(self._paced, self._cwnd_max)
         agent = type("agent", (_Agent,), {"hand": hand})
-        of_flow = {f"flows[{self._flow}].cc": agent, f"flows[{self._flow}].cc_params": {}}
-        scenario = Scenario(given, of_flow, controls=self._controls)
+        flow = self._flow
+        try:
+            scenario = Scenario(given, {f"flows[{flow}].cc": agent, f"flows[{flow}].cc_params": {}}, controls=self._controls)
+        except ScenarioError as error:
+            try:
+                tables = Scenario(given, controls=self._controls)._flows_of_tables()
+            except ScenarioError:
+                raise error from None
+            if flow < len(tables):
+                raise
+            # Nothing else is wrong with it.
+            raise UsageError(f"flow: expected the place of a table of [[flows]] from 0 to {len(tables) - 1}, found {flow}") from None
         if scenario.runs != 1:
             raise UsageError(f"{scenario.name}: expected a scenario of one run, found {scenario.runs} runs")
+        flows = scenario._flows_of_tables()[flow]
+        if flows != 1:
+            found = "one whose flows come and go" if flows is None else f"one of {flows} flows"
+            raise UsageError(f"flow: expected a table of one flow, found {found} in flows[{flow}]: an agent sets the window of one")
         return scenario, hand
 
     def _advance(self) -> bool:
@@ -300,6 +335,9 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
 def _nanoseconds(step: str | float) -> int:
     """The length of a step."""
+    expected = 'expected a time such as "10ms", seconds, or "rtt"'
+    if not isinstance(step, (str, Real)) or isinstance(step, bool):
+        raise TypeError(f"step: {expected}, found {step!r} of type {type(step).__name__}")
     seconds = math.nan
     if isinstance(step, str):
         number = step.rstrip("abcdefghijklmnopqrstuvwxyz").strip()
@@ -311,7 +349,7 @@ def _nanoseconds(step: str | float) -> int:
     else:
         seconds = float(step)
     if not 1e-6 <= seconds <= 1e6:
-        raise UsageError(f'step: expected a time such as "10ms", seconds, or "rtt", found {step!r}')
+        raise UsageError(f"step: {expected}, found {step!r}")
     return round(seconds * 1e9)
 
 

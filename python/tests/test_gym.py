@@ -107,20 +107,78 @@ def test_wrong_uses_are_exceptions() -> None:
     with pytest.raises(bl.UsageError, match="expected an episode that has ended"):
         env.result
     env.reset(seed=1)
-    for action in (np.zeros(2, np.float32), np.array([math.nan], np.float32), "up"):
-        with pytest.raises(ValueError, match=r"action: expected numbers of the shape|could not convert"):
+    for action in (np.zeros(2, np.float32), np.array([math.nan], np.float32), "up", None, [[1.0], [1.0, 2.0]], object()):
+        with pytest.raises(ValueError, match=r"action: expected numbers of the shape \(1,\), found "):
             env.step(action)  # type: ignore[arg-type]
     env.close()
     env.close()
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(np.zeros(1, np.float32))
-    for step in ("fast", "10", "0ms", -1.0, "10 parsec"):
-        with pytest.raises(bl.UsageError, match="step: expected a time"):
-            BbrlabEnv(SMALL, step=step)
-    with pytest.raises(bl.ScenarioError):
-        BbrlabEnv(SMALL, 7)
     with pytest.raises(bl.UsageError, match="one run"):
         BbrlabEnv({**SMALL, "repeat": 2})
+    with pytest.raises(bl.ScenarioError, match="bufer"):
+        BbrlabEnv({**SMALL, "bottleneck": {"rate": "10Mbit/s", "bufer": "1bdp"}})
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind", "words"),
+    [
+        *[({"step": step}, bl.UsageError, "step: expected a time such as") for step in ("fast", "10", "0ms", -1.0, "10 parsec", math.nan)],
+        *[({"step": step}, TypeError, r"step: expected a time such as .*, found .* of type") for step in (None, [1], True)],
+        ({"flow": 7}, bl.UsageError, r"flow: expected the place of a table of \[\[flows\]\] from 0 to 1, found 7"),
+        ({"flow": -1}, bl.UsageError, r"flow: expected the place of a table of \[\[flows\]\], from 0, found -1"),
+        ({"flow": 1.5}, bl.UsageError, r"flow: .*found 1\.5"),
+        ({"flow": "0"}, TypeError, "flow: .*found '0' of type str"),
+        *[({"cwnd_max": most}, bl.UsageError, f"cwnd_max: expected packets from 2 to 1073741824, found {most}") for most in (0, -1, 1, 1.5, 2**31)],
+        ({"cwnd_max": "many"}, TypeError, "cwnd_max: .*found 'many' of type str"),
+        ({"reward": 3}, TypeError, "reward: expected a function of an observation, found 3 of type int"),
+        ({"controls": [1]}, TypeError, "controls: expected a dict"),
+    ],
+)
+def test_wrong_arguments_are_told_before_a_step(keys: dict[str, Any], kind: Any, words: str) -> None:
+    with pytest.raises(kind, match=words):
+        BbrlabEnv(SMALL, **keys)
+
+
+POISSON = {"process": "poisson", "load": "30%"}
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"count": 2}, r"expected a table of one flow, found one of 2 flows in flows\[1\]"),
+        ({"count": 10}, "found one of 10 flows"),
+        ({"arrivals": POISSON, "sizes": {"distribution": "exponential", "mean": "50KB"}}, "found one whose flows come and go"),
+    ],
+)
+def test_an_agent_has_one_flow(table: dict[str, Any], words: str) -> None:
+    scenario = {**SMALL, "flows": [{"cc": "cubic", "rtt": "60ms", "count": 3}, {"cc": "reno", "rtt": "40ms", **table}]}
+    with pytest.raises(bl.UsageError, match=words):
+        BbrlabEnv(scenario, 1)
+    with pytest.raises(bl.UsageError, match=words):
+        BbrlabEnv(lambda _: scenario, 1).reset(seed=1)
+    # The others may be as many as they like.
+    assert BbrlabEnv({**scenario, "flows": [{"cc": "reno", "rtt": "40ms"}, *scenario["flows"]]}).reset(seed=1)[1]["time_s"] > 0
+
+
+def test_a_small_window_holds_from_the_start() -> None:
+    env = BbrlabEnv(SMALL, 1, cwnd_max=4)
+    observation, _ = env.reset(seed=1)
+    assert observation[5] == 4 and env.step(np.ones(1, np.float32))[0][5] == 4
+
+
+def test_a_step_may_be_longer_than_the_episode() -> None:
+    env = BbrlabEnv(SMALL, 1, step="1h")
+    env.reset(seed=1)
+    _, _, _, truncated, info = env.step(np.zeros(1, np.float32))
+    assert truncated and info["time_s"] == env.result.summary["sim_s"] == 2.0
+
+
+def test_a_reward_is_a_number() -> None:
+    env = BbrlabEnv(SMALL, 1, reward=lambda observation: None)  # type: ignore[arg-type, return-value]
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="reward: expected a function that returns a number, found one that returns None of type NoneType"):
+        env.step(np.zeros(1, np.float32))
 
 
 def test_a_reward_of_ones_own_and_controls_of_ones_own_for_others() -> None:
