@@ -155,7 +155,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     Args:
         scenario: A scenario of one run, or a function that draws one for each episode from the environment's generator.
         flow: The place of the agent's table in `[[flows]]`, from 0; a table of one flow. Its `cc` is replaced, others keep theirs.
-        step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT; from 1 us to 1e6 s.
+        step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT.
         paced: Whether the agent sets the pacing rate as well.
         cwnd_max: The largest window, in packets.
         reward: What an observation is worth.

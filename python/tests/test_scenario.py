@@ -206,24 +206,32 @@ def test_wrong_arguments_are_exceptions(wrong: dict[str, Any]) -> None:
         bl.sweep("examples.dumbbell", **{"set": {"duration": "1s"}, **wrong})
 
 
+DUMBBELL: Any = "examples.dumbbell"
+TWO: Any = "examples.two-bbr"
+LIST: Any = [1]
+NUMBER: Any = 3
+BYTES: Any = b"a"
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [
-        (lambda: bl.run("examples.dumbbell", 3), TypeError, "set: expected a dict of keys and values, .*found 3 of type int"),  # type: ignore[arg-type]
-        (lambda: bl.run("examples.dumbbell", 0), TypeError, "set: expected a dict"),  # type: ignore[arg-type]
-        (lambda: bl.run("examples.dumbbell", controls=[1]), TypeError, r"controls: expected a dict of .*, found \[1\] of type list"),  # type: ignore[arg-type]
-        (lambda: bl.Scenario("examples.dumbbell").swept([1]), TypeError, "sweep: expected a dict of keys with their values"),  # type: ignore[arg-type]
-        (lambda: bl.Scenario("examples.two-bbr").run_toml(-1), IndexError, "expected a run from 0 to 79, found -1"),
-        (lambda: bl.Scenario("examples.two-bbr").run_toml(2**70), IndexError, "expected a run from 0 to 79, found 1180591620717411303424"),
-        (lambda: bl.Scenario("examples.two-bbr").run_toml("1"), TypeError, "integer"),  # type: ignore[arg-type]
-        (lambda: bl.run("examples.dumbbell", out=""), bl.UsageError, 'expected a folder, found "", which names none'),
-        (lambda: bl.sweep("examples.dumbbell", out=b"a"), TypeError, "out: expected a folder, found b'a' of type bytes"),  # type: ignore[arg-type]
-        (lambda: bl.open(3), TypeError, "open: expected a folder, found 3 of type int"),  # type: ignore[arg-type]
-        (lambda: bl.open(b"a"), TypeError, "open: expected a folder, found b'a' of type bytes"),  # type: ignore[arg-type]
-        (lambda: bl.reproduce(3), TypeError, "reproduce: expected names of papers and experiments, found 3 of type int"),  # type: ignore[arg-type]
+        (lambda: bl.run(DUMBBELL, NUMBER), TypeError, "set: expected a dict of keys and values, .*found 3 of type int"),
+        (lambda: bl.run(DUMBBELL, NUMBER * 0), TypeError, "set: expected a dict of keys and values, .*found 0 of type int"),
+        (lambda: bl.run(DUMBBELL, controls=LIST), TypeError, r"controls: expected a dict of .*, found \[1\] of type list"),
+        (lambda: bl.Scenario(DUMBBELL, controls=LIST), TypeError, r"controls: expected a dict of .*, found \[1\] of type list"),
+        (lambda: bl.Scenario(DUMBBELL).swept(LIST), TypeError, "sweep: expected a dict of keys with their values, found"),
+        (lambda: bl.Scenario(TWO).run_toml(-1), IndexError, "expected a run from 0 to 79, found -1"),
+        (lambda: bl.Scenario(TWO).run_toml(2**70), IndexError, "expected a run from 0 to 79, found 1180591620717411303424"),
+        (lambda: bl.Scenario(TWO).run_toml(BYTES), TypeError, "integer"),
+        (lambda: bl.run(DUMBBELL, out=""), bl.UsageError, 'expected a folder, found "", which names none'),
+        (lambda: bl.sweep(DUMBBELL, out=BYTES), TypeError, "out: expected a folder, found b'a' of type bytes"),
+        (lambda: bl.open(NUMBER), TypeError, "open: expected a folder, found 3 of type int"),
+        (lambda: bl.open(BYTES), TypeError, "open: expected a folder, found b'a' of type bytes"),
+        (lambda: bl.reproduce(NUMBER), TypeError, "reproduce: expected names of papers and experiments, found 3 of type int"),
         (lambda: bl.compare(), bl.UsageError, "compare: expected two folders of results or more, found none"),
         (lambda: bl.compare("a"), bl.UsageError, "compare: expected two folders of results or more, found 1"),
-        (lambda: bl.compare(3, 4), TypeError, "compare: expected a folder, found 3 of type int"),  # type: ignore[arg-type]
+        (lambda: bl.compare(NUMBER, NUMBER), TypeError, "compare: expected a folder, found 3 of type int"),
     ],
 )
 def test_wrong_arguments_are_told(call: Any, kind: Any, words: str) -> None:

@@ -150,8 +150,10 @@ fn partial_name(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::{make_folder, remove_leftovers, write, write_named};
+    use crate::error::LabError;
     use crate::scratch::Scratch;
     use std::fs;
+    use std::path::Path;
 
     #[test]
     fn a_file_is_replaced_as_a_whole() {
