@@ -125,37 +125,33 @@ impl Clone for Plugged {
     }
 }
 
+/// Calls somebody behind the edge with the source of random numbers on loan.
+fn lending(draw: &mut impl Draw, call: impl FnOnce(&mut Lent) -> Control) -> Control {
+    let mut lent = draw.lend();
+    let ctl = call(&mut lent);
+    draw.take_back(lent);
+    ctl
+}
+
 impl CongestionControl for Plugged {
     fn hooks(&self) -> Hooks {
         self.0.hooks()
     }
 
     fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
-        let mut lent = draw.lend();
-        let ctl = self.0.init(conn, &mut lent);
-        draw.take_back(lent);
-        ctl
+        lending(draw, |draw| self.0.init(conn, draw))
     }
 
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
-        let mut lent = draw.lend();
-        let ctl = self.0.cwnd_event(conn, event, &mut lent);
-        draw.take_back(lent);
-        ctl
+        lending(draw, |draw| self.0.cwnd_event(conn, event, draw))
     }
 
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
-        let mut lent = draw.lend();
-        let ctl = self.0.set_state(conn, new, &mut lent);
-        draw.take_back(lent);
-        ctl
+        lending(draw, |draw| self.0.set_state(conn, new, draw))
     }
 
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
-        let mut lent = draw.lend();
-        let ctl = self.0.skb_marked_lost(conn, skb, &mut lent);
-        draw.take_back(lent);
-        ctl
+        lending(draw, |draw| self.0.skb_marked_lost(conn, skb, draw))
     }
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
@@ -167,10 +163,7 @@ impl CongestionControl for Plugged {
     }
 
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        let mut lent = draw.lend();
-        let ctl = self.0.cong_control(conn, rs, &mut lent);
-        draw.take_back(lent);
-        ctl
+        lending(draw, |draw| self.0.cong_control(conn, rs, draw))
     }
 
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
