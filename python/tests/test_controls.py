@@ -443,7 +443,10 @@ def test_an_exception_in_the_progress_ends_the_run() -> None:
     assert told[-1] == (3, 3, 1.0)
 
 
-def test_other_threads_go_on() -> None:
+@pytest.mark.parametrize("stop", ["3000s", "1s"])
+def test_other_threads_go_on(stop: str) -> None:
+    """Also when the flow in Python has come to its end, and nobody runs Python any more."""
+    flows = [{"cc": Reno, "rtt": "40ms", "stop": stop}, {"cc": "cubic", "rtt": "40ms"}]
     turns = 0
     ends = threading.Event()
 
@@ -462,7 +465,7 @@ def test_other_threads_go_on() -> None:
     try:
         # As long as it takes: how fast the machine is does not matter.
         with pytest.raises(StopIteration):
-            bl.run(DUMBBELL, {"flows.cc": Reno, "duration": "3000s", "sample": "off"}, progress=enough)
+            bl.run({**DUMBBELL, "flows": flows, "duration": "3000s", "sample": "off"}, progress=enough)
     finally:
         ends.set()
         counter.join()

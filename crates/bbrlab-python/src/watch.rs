@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bbrlab_lab::{Progress, Stop};
 use pyo3::prelude::*;
@@ -16,6 +16,11 @@ use crate::raise::of_class;
 /// How often Python is asked. Ctrl-C ends a run within a tenth of a second, of which the slice of a run that is under way takes
 /// some hundredths.
 const EVERY: Duration = Duration::from_millis(40);
+
+/// How often other threads of the program are let in by [`here`]: less often than Python's switch interval of 5 ms. Who waits for the
+/// lock asks for it when it has not changed hands for that long, and is passed it only then; if it is let go and taken again more
+/// often than that, he never asks.
+const OTHERS: Duration = Duration::from_millis(10);
 
 /// The share of the work after which progress is shown again by [`here`].
 const SHARE_SHOWN: f64 = 0.01;
@@ -77,6 +82,7 @@ pub(crate) fn here<T>(
     let stop = Stop::new();
     let raised: RefCell<Option<PyErr>> = RefCell::new(None);
     let shown = Cell::new((0, 0.0));
+    let let_in = Cell::new(Instant::now());
     let ask = |now: Progress| {
         py.check_signals()?;
         let (done, share) = shown.get();
@@ -90,7 +96,10 @@ pub(crate) fn here<T>(
     };
     let tell = |now: Progress| {
         // Other threads of the program go on as well.
-        py.detach(|| ());
+        if let_in.get().elapsed() >= OTHERS {
+            py.detach(|| ());
+            let_in.set(Instant::now());
+        }
         if raised.borrow().is_none()
             && let Err(error) = ask(now)
         {
