@@ -74,6 +74,7 @@ pub(crate) fn watched<T: Send>(
 }
 
 /// The same in this thread, with the interpreter's lock but for moments.
+#[expect(clippy::disallowed_methods, reason = "when other threads are let in changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
