@@ -16,99 +16,79 @@ const IN_SOCKET_BUFFERS: &str = "ns-3's socket buffers of 131072 bytes, which ho
 
 /// The causes, by claim.
 const CAUSES: &[Setting] = &[
+    Setting::keys(
+        "lanigan2020.c20",
+        &["flows.start=20s"],
+        "the flow starts at 20 s, as the thesis's did: a mean from then on has less of the lower rate in it",
+    ),
+    Setting::form(
+        "lanigan2020.c32",
+        "as-run",
+        "as the thesis's program ran it, where both values of lambda are 0 and sockets bound what is in flight",
+    ),
+    Setting::keys(
+        "lanigan2020.c65",
+        &["bottleneck.buffer=4bdp"],
+        "a buffer of 4 BDP; in 1.5 BDP CUBIC's queue is below the ratio of 1.2 for most of its cycle",
+    ),
+    Setting::form(
+        "lanigan2020.c69",
+        "as-run",
+        "as the thesis's program ran it, where both values of lambda are 0",
+    ),
+    Setting::keys(
+        "song2021.c11",
+        &["stack.bbr.probe_phase=timed", "stack.bbr.margin=0"],
+        "probing phases of one minimum RTT without the pacing margin of 1 %, by which three cycles find a factor of 1.95 and not of 1.90; Linux stays in the phase until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
+    ),
+    Setting::keys("song2021.c14", &["stack.tso=whole"], WHOLE_BURSTS),
+    Setting::keys(
+        "song2021.c20",
+        &["bottleneck.rate=100Mbit/s"],
+        "a link of 100 Mbit/s, since the paper names none for this figure; at this loss CUBIC keeps about 120 packets in flight, which 50 Mbit/s and 30 ms hardly exceed",
+    ),
+    Setting::keys(
+        "song2021.c31",
+        &["bottleneck.buffer=4bdp"],
+        "a buffer of 4 BDP; of those that the claim spans, 0.1 to 0.3 BDP hold less than 200 kB",
+    ),
+    Setting::keys("song2021.c32", &["stack.tso=whole"], WHOLE_BURSTS),
+    Setting::keys("song2021.c43", &["stack.tso=whole"], WHOLE_BURSTS),
+    Setting::keys(
+        "song2021.c22",
+        &["flows.cc=bbr2", "flows.cc_params.loss_thresh=8"],
+        "a loss threshold of 3.1 %; at 1 % random loss single probes exceed 2 % by chance",
+    ),
+    Setting::keys(
+        "song2021.c66",
+        &["flows[1].start=2s"],
+        "starts 2 s apart, since the paper gives none; whichever flow is first, each then has about half, and if both start at once the one with the longer RTT has 0.39",
+    ),
+    Setting::keys("song2021.c71", &["stack.tso=whole"], WHOLE_BURSTS),
+    Setting::keys(
+        "song2021.c73",
+        &["stack.tso=whole", "access.rate=1Gbit/s"],
+        "bursts that cross the network whole, where a queue counts each of them as one packet, from hosts with interfaces of 1 Gbit/s; who loses in a small buffer is then no longer the one whose bursts are longer in packets",
+    ),
+    Setting::keys("song2021.c75", &["duration=300s"], "300 s, since the paper gives no duration"),
+    Setting::keys("song2021.c76", &["stack.sender_qdisc=fq"], PACED_BY_FQ),
     Setting {
-        of: "lanigan2020.c20",
-        form: None,
-        sets: &["flows.start=20s"],
-        words: "the flow starts at 20 s, as the thesis's did: a mean from then on has less of the lower rate in it",
-    },
-    Setting {
-        of: "lanigan2020.c32",
-        form: Some("as-run"),
-        sets: &[],
-        words: "as the thesis's program ran it, where both values of lambda are 0 and sockets bound what is in flight",
-    },
-    Setting {
-        of: "lanigan2020.c65",
-        form: None,
-        sets: &["bottleneck.buffer=4bdp"],
-        words: "a buffer of 4 BDP; in 1.5 BDP CUBIC's queue is below the ratio of 1.2 for most of its cycle",
-    },
-    Setting {
-        of: "lanigan2020.c69",
-        form: Some("as-run"),
-        sets: &[],
-        words: "as the thesis's program ran it, where both values of lambda are 0",
-    },
-    Setting {
-        of: "song2021.c11",
-        form: None,
-        sets: &["stack.bbr.probe_phase=timed", "stack.bbr.margin=0"],
-        words: "probing phases of one minimum RTT without the pacing margin of 1 %, by which three cycles find a factor of 1.95 and not of 1.90; Linux stays in the phase until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
-    },
-    Setting { of: "song2021.c14", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
-    Setting {
-        of: "song2021.c20",
-        form: None,
-        sets: &["bottleneck.rate=100Mbit/s"],
-        words: "a link of 100 Mbit/s, since the paper names none for this figure; at this loss CUBIC keeps about 120 packets in flight, which 50 Mbit/s and 30 ms hardly exceed",
-    },
-    Setting {
-        of: "song2021.c31",
-        form: None,
-        sets: &["bottleneck.buffer=4bdp"],
-        words: "a buffer of 4 BDP; of those that the claim spans, 0.1 to 0.3 BDP hold less than 200 kB",
-    },
-    Setting { of: "song2021.c32", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
-    Setting { of: "song2021.c43", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
-    Setting {
-        of: "song2021.c22",
-        form: None,
-        sets: &["flows.cc=bbr2", "flows.cc_params.loss_thresh=8"],
-        words: "a loss threshold of 3.1 %; at 1 % random loss single probes exceed 2 % by chance",
-    },
-    Setting {
-        of: "song2021.c66",
-        form: None,
-        sets: &["flows[1].start=2s"],
-        words: "starts 2 s apart, since the paper gives none; whichever flow is first, each then has about half, and if both start at once the one with the longer RTT has 0.39",
-    },
-    Setting { of: "song2021.c71", form: None, sets: &["stack.tso=whole"], words: WHOLE_BURSTS },
-    Setting {
-        of: "song2021.c73",
-        form: None,
-        sets: &["stack.tso=whole", "access.rate=1Gbit/s"],
-        words: "bursts that cross the network whole, where a queue counts each of them as one packet, from hosts with interfaces of 1 Gbit/s; who loses in a small buffer is then no longer the one whose bursts are longer in packets",
-    },
-    Setting {
-        of: "song2021.c75",
-        form: None,
-        sets: &["duration=300s"],
-        words: "300 s, since the paper gives no duration",
-    },
-    Setting {
-        of: "song2021.c76",
-        form: None,
-        sets: &["stack.sender_qdisc=fq"],
-        words: PACED_BY_FQ,
-    },
-    Setting {
-        of: "mahmud2020.c16",
         form: Some("as-described"),
-        sets: &["bottleneck.rate=5Mbit/s"],
-        words: "the algorithm of the text, whose detection acts, on 5 Mbit/s, where a packet takes 0.9 ms; at 1 Mbit/s it takes 4.3 ms, beside which no alpha of 0.5 to 1.5 ms tells anything",
+        ..Setting::keys(
+            "mahmud2020.c16",
+            &["bottleneck.rate=5Mbit/s"],
+            "the algorithm of the text, whose detection acts, on 5 Mbit/s, where a packet takes 0.9 ms; at 1 Mbit/s it takes 4.3 ms, beside which no alpha of 0.5 to 1.5 ms tells anything",
+        )
     },
-    Setting {
-        of: "mahmud2020.c18",
-        form: None,
-        sets: &["flows.rtt=80ms"],
-        words: "an RTT of 80 ms, since the paper gives none; the small buffer is then 1.5 BDP, not 1",
-    },
-    Setting { of: "kato2025.c03", form: None, sets: SOCKET_BUFFERS, words: IN_SOCKET_BUFFERS },
-    Setting {
-        of: "kato2025.c06",
-        form: None,
-        sets: &[
+    Setting::keys(
+        "mahmud2020.c18",
+        &["flows.rtt=80ms"],
+        "an RTT of 80 ms, since the paper gives none; the small buffer is then 1.5 BDP, not 1",
+    ),
+    Setting::keys("kato2025.c03", SOCKET_BUFFERS, IN_SOCKET_BUFFERS),
+    Setting::keys(
+        "kato2025.c06",
+        &[
             "stack.profile=ns3",
             "stack.nextseg_rule3=any",
             "stack.rate_ack_interval=previous",
@@ -116,44 +96,39 @@ const CAUSES: &[Setting] = &[
             "stack.sndbuf=262144B",
             "stack.rcvbuf=262144B",
         ],
-        words: "3.44's TCP with the two rules of 3.40 that stand in files which were not ported, the transmit buffer and the rate sampler",
-    },
-    Setting { of: "kato2025.c08", form: None, sets: SOCKET_BUFFERS, words: IN_SOCKET_BUFFERS },
-    Setting {
-        of: "piotrowska2024.c02",
-        form: None,
-        sets: &["stack.profile=piotrowska"],
-        words: "the paper's simulator: the piotrowska profile",
-    },
-    Setting {
-        of: "piotrowska2024.c39",
-        form: None,
-        sets: &["stack.bbr3.cwnd_gain=256"],
-        words: "a cwnd gain of 1 in place of 2, as in the thesis's code, from which the paper took BBRv2; what stands in the queue is then bounded by one BDP a flow and not by two",
-    },
-    Setting {
-        of: "piotrowska2024.c13",
-        form: None,
-        sets: &["access.rate=1Gbit/s"],
-        words: "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow alone cannot overfill the queue",
-    },
-    Setting {
-        of: "piotrowska2024.c14",
-        form: None,
-        sets: &["access.rate=1Gbit/s"],
-        words: "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow's packets arrive in step with the departures and find the place that each leaves, and the other flow's do not",
-    },
-    Setting {
-        of: "piotrowska2024.c40",
-        form: None,
-        sets: &[
+        "3.44's TCP with the two rules of 3.40 that stand in files which were not ported, the transmit buffer and the rate sampler",
+    ),
+    Setting::keys("kato2025.c08", SOCKET_BUFFERS, IN_SOCKET_BUFFERS),
+    Setting::keys(
+        "piotrowska2024.c02",
+        &["stack.profile=piotrowska"],
+        "the paper's simulator: the piotrowska profile",
+    ),
+    Setting::keys(
+        "piotrowska2024.c39",
+        &["stack.bbr3.cwnd_gain=256"],
+        "a cwnd gain of 1 in place of 2, as in the thesis's code, from which the paper took BBRv2; what stands in the queue is then bounded by one BDP a flow and not by two",
+    ),
+    Setting::keys(
+        "piotrowska2024.c13",
+        &["access.rate=1Gbit/s"],
+        "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow alone cannot overfill the queue",
+    ),
+    Setting::keys(
+        "piotrowska2024.c14",
+        &["access.rate=1Gbit/s"],
+        "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow's packets arrive in step with the departures and find the place that each leaves, and the other flow's do not",
+    ),
+    Setting::keys(
+        "piotrowska2024.c40",
+        &[
             "links.N1.rate=1Gbit/s",
             "links.N2.rate=1Gbit/s",
             "links.N4.rate=1Gbit/s",
             "links.N5.rate=1Gbit/s",
         ],
-        words: "access links of 1 Gbit/s; behind one as fast as the bottleneck two flows of a kind queue for each other and reach the bottleneck in step with its departures, and chance decides who finds it full",
-    },
+        "access links of 1 Gbit/s; behind one as fast as the bottleneck two flows of a kind queue for each other and reach the bottleneck in step with its departures, and chance decides who finds it full",
+    ),
 ];
 
 /// What may make a claim true that fails.

@@ -16,8 +16,24 @@ pub(crate) struct Setting {
     pub(crate) words: &'static str,
 }
 
+impl Setting {
+    /// One that differs in keys of the scenarios.
+    pub(super) const fn keys(
+        of: &'static str,
+        sets: &'static [&'static str],
+        words: &'static str,
+    ) -> Self {
+        Self { of, form: None, sets, words }
+    }
+
+    /// Another form of the experiment.
+    pub(super) const fn form(of: &'static str, form: &'static str, words: &'static str) -> Self {
+        Self { of, form: Some(form), sets: &[], words }
+    }
+}
+
 const fn as_run(of: &'static str) -> Setting {
-    Setting { of, form: Some("as-run"), sets: &[], words: "as the authors' program ran it" }
+    Setting::form(of, "as-run", "as the authors' program ran it")
 }
 
 /// The 15000 bytes of [mahmud]'s buffer in packets of 531 bytes: a queue above a device counts packets.
@@ -26,12 +42,11 @@ const BDP_IN_PACKETS: &str = "bottleneck.buffer=28pkt";
 /// The settings. Of several for one artifact the first that makes the claim true shows it; they go from the artifact
 /// alone to all that was different.
 const SETTINGS: &[Setting] = &[
-    Setting {
-        of: "lanigan2020.a01",
-        form: None,
-        sets: &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"],
-        words: "socket buffers of 131072 bytes",
-    },
+    Setting::keys(
+        "lanigan2020.a01",
+        &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"],
+        "socket buffers of 131072 bytes",
+    ),
     as_run("lanigan2020.a01"),
     as_run("lanigan2020.a02"),
     as_run("lanigan2020.a03"),
@@ -41,53 +56,42 @@ const SETTINGS: &[Setting] = &[
     as_run("lanigan2020.a13"),
     as_run("lanigan2020.a14"),
     as_run("lanigan2020.a15"),
-    Setting {
-        of: "mahmud2020.a02",
-        form: None,
-        sets: &["stack.sack=false"],
-        words: "a sender without a SACK scoreboard",
-    },
-    Setting {
-        of: "mahmud2020.a02",
-        form: None,
-        sets: &["stack.profile=ns3-3.27", BDP_IN_PACKETS],
-        words: "ns-3's timeouts and recovery: the ns3-3.27 profile",
-    },
-    Setting {
-        of: "mahmud2020.a03",
-        form: None,
-        sets: &["bottleneck.device_queue=100pkt", BDP_IN_PACKETS],
-        words: "100 packets more of queue",
-    },
-    Setting {
-        of: "mahmud2020.a03",
-        form: None,
-        sets: &["stack.profile=ns3-3.27", BDP_IN_PACKETS],
-        words: "100 packets more of queue and ns-3's recovery: the ns3-3.27 profile",
-    },
-    Setting {
-        of: "kato2025.a01",
-        form: None,
-        sets: &[
+    Setting::keys("mahmud2020.a02", &["stack.sack=false"], "a sender without a SACK scoreboard"),
+    Setting::keys(
+        "mahmud2020.a02",
+        &["stack.profile=ns3-3.27", BDP_IN_PACKETS],
+        "ns-3's timeouts and recovery: the ns3-3.27 profile",
+    ),
+    Setting::keys(
+        "mahmud2020.a03",
+        &["bottleneck.device_queue=100pkt", BDP_IN_PACKETS],
+        "100 packets more of queue",
+    ),
+    Setting::keys(
+        "mahmud2020.a03",
+        &["stack.profile=ns3-3.27", BDP_IN_PACKETS],
+        "100 packets more of queue and ns-3's recovery: the ns3-3.27 profile",
+    ),
+    Setting::keys(
+        "kato2025.a01",
+        &[
             "stack.profile=ns3-3.40",
             "stack.mss=1448B",
             "stack.sndbuf=262144B",
             "stack.rcvbuf=262144B",
         ],
-        words: "the ns3-3.40 profile with socket buffers of 262144 bytes and 1448-byte segments",
-    },
-    Setting {
-        of: "kato2025.a03",
-        form: None,
-        sets: &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"],
-        words: "socket buffers of 131072 bytes",
-    },
-    Setting {
-        of: "piotrowska2024",
-        form: None,
-        sets: &["stack.profile=piotrowska"],
-        words: "the paper's simulator: the piotrowska profile",
-    },
+        "the ns3-3.40 profile with socket buffers of 262144 bytes and 1448-byte segments",
+    ),
+    Setting::keys(
+        "kato2025.a03",
+        &["stack.sndbuf=131072B", "stack.rcvbuf=131072B"],
+        "socket buffers of 131072 bytes",
+    ),
+    Setting::keys(
+        "piotrowska2024",
+        &["stack.profile=piotrowska"],
+        "the paper's simulator: the piotrowska profile",
+    ),
 ];
 
 /// The settings that may make a claim true: those of the artifacts that it names, in its order; for a claim that names
