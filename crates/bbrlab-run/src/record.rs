@@ -199,6 +199,7 @@ record! {
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
         delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver";
+        out_of_order_packets: Option<u64>, Result, "packets", "those of the delivered packets that arrived above a hole: an earlier byte was missing then; repeated packets are not among them; null of datagrams";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
         drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";

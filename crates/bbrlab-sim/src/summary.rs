@@ -251,6 +251,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         ),
         sent_packets: Some(totals.sender.sent),
         delivered_packets: Some(totals.receiver.new_packets),
+        out_of_order_packets: (!class.is_udp).then_some(totals.receiver.out_of_order_packets),
         lost_packets: (!class.is_udp).then_some(totals.lost),
         retransmitted_packets: totals.sender.retransmitted,
         rto_count: (!class.is_udp).then_some(u64::from(totals.sender.rto_count)),

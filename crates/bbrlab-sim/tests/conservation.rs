@@ -66,6 +66,7 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
         assert!(link.drops <= link.arrivals);
         for flow in &summary.flows {
             assert!(flow.delivered_packets <= flow.sent_packets);
+            assert!(flow.out_of_order_packets <= flow.delivered_packets);
             assert!(Some(flow.retransmitted_packets) <= flow.sent_packets);
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];

@@ -327,6 +327,28 @@ fn reordering_and_jitter_act_behind_the_queue() {
     assert!(goodput(&shaken) > 0.5 * goodput(&plain), "{}", goodput(&shaken));
 }
 
+/// A packet that was lost leaves a hole, and what comes until it is filled arrives above it. What comes again is not counted again.
+#[test]
+fn packets_that_arrive_above_a_hole_are_counted_among_the_delivered_ones() {
+    let counts = |link: &str| {
+        let result = result(&format!(
+            "duration = \"20s\"\n[bottleneck]\nrate = \"20Mbit/s\"\nbuffer = \"unlimited\"\n{link}\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\nbytes = \"3MB\"\n"
+        ));
+        let flow = flow(&result);
+        let twice = flow.sent_packets.unwrap()
+            - flow.delivered_packets.unwrap()
+            - flow.drops.unwrap()
+            - flow.random_losses.unwrap();
+        (flow.out_of_order_packets.unwrap(), flow.delivered_packets.unwrap(), twice)
+    };
+    assert_eq!(counts(""), (0, 2_072, 0));
+    let (above, delivered, _) = counts("loss = 0.01");
+    assert!(above > 20 && delivered == 2_072, "{above} of {delivered}");
+    let (above, delivered, twice) = counts("jitter = { up_to = \"25ms\", keep_order = false }");
+    assert!(twice > 0 && delivered == 2_072 && above < delivered, "{above}, {twice} twice");
+}
+
 #[test]
 fn loss_before_the_queue_leaves_it_shorter() {
     let at = |place: &str| {

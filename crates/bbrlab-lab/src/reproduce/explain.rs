@@ -1,8 +1,8 @@
 //! `--explain`: which switch makes an artifact.
 //!
 //! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of the links, and perhaps
-//! in the form of the experiment (its flows, its queue, the algorithms as their authors wrote them). Each such difference is
-//! a switch. A claim is looked at with all of them off, all on, each alone on and each alone off, with one seed and at its
+//! in the form of the experiment (its flows, its queue, the algorithms as their authors wrote them) or in who counts the
+//! packets. Each such difference is a switch. A claim is looked at with all of them off, all on, each alone on and each alone off, with one seed and at its
 //! points only. A switch decides if it alone makes the claim true and its absence alone makes it false; if no switch alone
 //! makes it true, pairs are tried, those first whose absence makes it false. A pair is one only if neither of the two is
 //! enough by itself; where one of them cannot be run alone, nobody can tell, and that is said.
@@ -16,6 +16,7 @@ use bbrlab_scenario::Scenario;
 use super::ReproduceOptions;
 use super::by_hand::ByHand;
 use super::claims::{Setting, look, settings_of};
+use super::counting::Counting;
 use super::judging::{Config, form_of, rows_under};
 use super::work::Work;
 use crate::error::LabError;
@@ -32,6 +33,8 @@ pub(crate) enum Switch {
     Key { key: String, on: String, off: String },
     /// The form of the experiment.
     Form(&'static str),
+    /// Who counts the packets.
+    Counting(Counting),
 }
 
 /// What a switch does to a claim.
@@ -39,7 +42,7 @@ pub(crate) enum Switch {
 pub struct SwitchEffect {
     /// What is switched: `stack.sndbuf = "131072B"`, or the form of the experiment.
     pub switch: String,
-    /// The keys that switch it on, as `--set` takes them; none for the form, which is another scenario.
+    /// The keys that switch it on, as `--set` takes them; none for the form, which is another scenario, and for who counts.
     pub on: Vec<String>,
     /// The keys that switch it off.
     pub off: Vec<String>,
@@ -107,6 +110,7 @@ impl Switch {
         match self {
             Self::Key { key, on, .. } => format!("{key} = {on}"),
             Self::Form(form) => format!("the flows and algorithms of the {form} form"),
+            Self::Counting(counting) => counting.words().to_owned(),
         }
     }
 
@@ -342,6 +346,9 @@ fn switches_of(experiment: &'static Experiment, setting: &Setting) -> Result<Vec
         }
     }
     switches.extend(setting.form.map(Switch::Form));
+    if setting.counting != Counting::default() {
+        switches.push(Switch::Counting(setting.counting));
+    }
     Ok(switches)
 }
 
@@ -375,12 +382,14 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
 
 /// The experiment with some switches on and the others off.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
-    let mut config = Config { form: None, sets: Vec::new() };
+    let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {
         let is_on = on.contains(&place);
         config.sets.extend(switch.sets(is_on));
-        if let (Switch::Form(form), true) = (switch, is_on) {
-            config.form = Some(form);
+        match (switch, is_on) {
+            (Switch::Form(form), true) => config.form = Some(form),
+            (&Switch::Counting(counting), true) => config.counting = counting,
+            _ => {}
         }
     }
     // With everything off it is the experiment itself, whose runs there are.

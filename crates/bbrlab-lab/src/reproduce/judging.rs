@@ -5,9 +5,10 @@ use bbrlab_scenario::Scenario;
 
 use super::by_hand::ByHand;
 use super::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, look, settings_of};
+use super::counting::Counting;
 use super::quick::SHORT_S;
 use super::row::Rows;
-use super::rows::{Finished, measured_rows};
+use super::rows::{Finished, counted_rows};
 use super::work::Work;
 use super::{ReproduceOptions, Reproduced, run_scenario};
 use crate::error::LabError;
@@ -108,12 +109,14 @@ pub(crate) struct Config {
     pub(crate) form: Option<&'static str>,
     /// Overrides, as `--set` has them.
     pub(crate) sets: Vec<String>,
+    /// Who counts the packets.
+    pub(crate) counting: Counting,
 }
 
 impl Config {
     pub(crate) fn of(setting: &Setting) -> Self {
         let sets = setting.sets.iter().map(|&set| set.to_owned()).collect();
-        Self { form: setting.form, sets }
+        Self { form: setting.form, sets, counting: setting.counting }
     }
 
     /// How an experiment is run in this way by hand.
@@ -160,7 +163,7 @@ pub(crate) fn rows_under(
     }
     let finished: Vec<Finished<'_>> =
         ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
-    measured_rows(form, &finished).map(Ok)
+    counted_rows(form, &finished, config.counting).map(Ok)
 }
 
 /// An experiment in one of its forms; in words, that there is none.

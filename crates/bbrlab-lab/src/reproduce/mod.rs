@@ -7,6 +7,7 @@
 
 mod by_hand;
 mod claims;
+mod counting;
 #[cfg(test)]
 mod data_files;
 mod explain;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 
+use super::counting::Counting;
 use super::locate::Keys;
 use super::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
 use super::row::{Row, Rows};
@@ -26,6 +27,15 @@ pub struct Finished<'a> {
 /// # Errors
 /// If a series cannot be read.
 pub fn measured_rows(experiment: &Experiment, finished: &[Finished<'_>]) -> Result<Rows, LabError> {
+    counted_rows(experiment, finished, Counting::Definitions)
+}
+
+/// The same, with packets counted by either rule.
+pub(super) fn counted_rows(
+    experiment: &Experiment,
+    finished: &[Finished<'_>],
+    counting: Counting,
+) -> Result<Rows, LabError> {
     let mut seeds: Vec<u64> = Vec::new();
     for of in finished {
         seeds.extend(of.batch.runs.iter().map(|run| run.seed));
@@ -37,7 +47,7 @@ pub fn measured_rows(experiment: &Experiment, finished: &[Finished<'_>]) -> Resu
     points.sort_by_key(|point| ccs.iter().position(|&cc| cc == point.run.class(0).cc));
     let mut rows = Vec::new();
     for point in &points {
-        rows.extend(rows_of_point(experiment, point, &seeds)?);
+        rows.extend(rows_of_point(experiment, point, &seeds, counting)?);
     }
     let rows = with_compared(experiment, rows);
     Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
@@ -93,6 +103,7 @@ fn rows_of_point(
     experiment: &Experiment,
     point: &OfPoint<'_>,
     seeds: &[u64],
+    counting: Counting,
 ) -> Result<Vec<Row>, LabError> {
     let place = place_of(experiment, &point.run);
     let mut rows: Vec<(RunRow, Row)> = Vec::new();
@@ -100,7 +111,7 @@ fn rows_of_point(
         let summary = &point.batch.runs[member];
         let at = seeds.iter().position(|&seed| seed == summary.seed).expect("all were collected");
         let folder = point.batch.folders[member].as_deref();
-        let of_run = Measured::new(&point.run, summary, folder);
+        let of_run = Measured::new(&point.run, summary, folder, counting);
         for found in rows_of_run(experiment, &of_run)? {
             let known = rows.iter().position(|(first, _)| first.keys == found.keys);
             let known = known.unwrap_or_else(|| {

@@ -217,8 +217,8 @@ pub fn sensitivity(
     let mut found = Vec::new();
     for choice in choices {
         for sets in choice.instead {
-            let config =
-                Config { form: None, sets: sets.iter().map(|&set| set.to_owned()).collect() };
+            let sets_of = sets.iter().map(|&set| set.to_owned()).collect();
+            let config = Config { sets: sets_of, ..Config::default() };
             let instead = outcomes(experiment, &config, &claims, &options, work, &mut watch)?;
             let mut one = Sensitivity {
                 experiment: experiment.id.clone(),

@@ -71,7 +71,7 @@ pub struct ReceiverStats {
     pub acks_sent: u64,
     /// Data packets that brought no new data.
     pub duplicate_packets: u64,
-    /// Packets that arrived out of order, above a hole.
+    /// Those of the new packets that arrived out of order, above a hole.
     pub out_of_order_packets: u64,
     /// Packets dropped because the window or the memory was exhausted.
     pub dropped_packets: u64,

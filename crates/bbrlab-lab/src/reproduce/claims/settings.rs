@@ -2,6 +2,7 @@
 //! scenario.
 
 use crate::papers::Claim;
+use crate::reproduce::counting::Counting;
 
 /// A setting in which an artifact should appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub(crate) struct Setting {
     pub(crate) form: Option<&'static str>,
     /// Overrides, as `--set` has them.
     pub(crate) sets: &'static [&'static str],
+    /// Who counts the packets.
+    pub(crate) counting: Counting,
     /// What it is, in words.
     pub(crate) words: &'static str,
 }
@@ -23,12 +26,17 @@ impl Setting {
         sets: &'static [&'static str],
         words: &'static str,
     ) -> Self {
-        Self { of, form: None, sets, words }
+        Self { of, form: None, sets, counting: Counting::Definitions, words }
+    }
+
+    /// The same, with packets counted as the authors' program counts them.
+    const fn counted(of: &'static str, sets: &'static [&'static str], words: &'static str) -> Self {
+        Self { counting: Counting::Program, ..Self::keys(of, sets, words) }
     }
 
     /// Another form of the experiment.
     pub(super) const fn form(of: &'static str, form: &'static str, words: &'static str) -> Self {
-        Self { of, form: Some(form), sets: &[], words }
+        Self { form: Some(form), ..Self::keys(of, &[], words) }
     }
 }
 
@@ -61,6 +69,26 @@ const SETTINGS: &[Setting] = &[
         "mahmud2020.a02",
         &["stack.profile=ns3-3.27", BDP_IN_PACKETS],
         "ns-3's timeouts and recovery: the ns3-3.27 profile",
+    ),
+    Setting::counted(
+        "mahmud2020.a02",
+        &[],
+        "counted as the authors' program counts: a packet that arrives above a hole is lost",
+    ),
+    Setting::counted(
+        "mahmud2020.a02",
+        &[
+            "stack.profile=lanigan",
+            "stack.mss=476B",
+            "stack.app_write=476B",
+            "stack.initial_cwnd=1",
+            "stack.min_rto=1s",
+            "stack.rate_loss_abs=true",
+            "stack.bbr.losses=linux",
+            BDP_IN_PACKETS,
+        ],
+        "counted as the authors' program counts: a packet that arrives above a hole is lost; with their stack, the lanigan \
+         profile with segments and writes of 476 bytes, an initial window of 1, a minimum RTO of 1 s and BBR's rule for losses",
     ),
     Setting::keys(
         "mahmud2020.a03",

@@ -2,7 +2,8 @@
 //! run, and its goodput the same without what was sent again (mahmud2020.a01).
 //!
 //! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation, packets are their
-//! payload, and all that were sent and not received as new count as lost and as sent again, duplicates included.
+//! payload, and all that were sent and not received as new count as lost and as sent again, duplicates included. The authors'
+//! program counts otherwise ([`Counting::Program`]).
 
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
 
@@ -10,6 +11,7 @@ use super::over_time::OverTime;
 use super::{HEADERS, Measured, RunRow, framing};
 use crate::error::LabError;
 use crate::papers::{Experiment, Key};
+use crate::reproduce::counting::Counting;
 use crate::reproduce::locate::{self, Keys};
 
 /// Seconds that count as start-up; the paper speaks of it without giving a time, the data file of 5 s for drops.
@@ -58,6 +60,8 @@ struct Packets {
     sent: f64,
     sent_again: f64,
     received: f64,
+    /// Those received that arrived above a hole; `None` in records of earlier versions.
+    above_hole: Option<f64>,
     lost: f64,
 }
 
@@ -70,16 +74,26 @@ fn count(flows: &[&FlowSummary]) -> Packets {
         sent: sum(|flow| flow.sent_packets),
         sent_again: sum(|flow| Some(flow.retransmitted_packets)),
         received: sum(|flow| flow.delivered_packets),
+        above_hole: flows
+            .iter()
+            .map(|flow| flow.out_of_order_packets)
+            .sum::<Option<u64>>()
+            .map(|sum| sum as f64),
         lost: sum(|flow| Some(flow.drops? + flow.random_losses?)),
     }
 }
 
+/// Packets that reached the receivers, but for those few that are between two links at the end.
+#[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
+fn arrived(summary: &RunSummary, packets: &Packets) -> f64 {
+    let queued: u64 = summary.links.iter().filter_map(|link| link.queued_at_end).sum();
+    packets.sent - packets.lost - queued as f64
+}
+
 /// What a simulator should tell beside the paper's losses: packets that were dropped, and packets that the receivers had
 /// already, both as shares of those sent. What is still on the way at the end is neither.
-#[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn true_losses(summary: &RunSummary, packets: &Packets) -> [(&'static str, Option<f64>); 2] {
-    let queued: u64 = summary.links.iter().filter_map(|link| link.queued_at_end).sum();
-    let twice = packets.sent - packets.received - packets.lost - queued as f64;
+    let twice = arrived(summary, packets) - packets.received;
     let share = |part: f64| (packets.sent > 0.0).then(|| part.max(0.0) / packets.sent * 100.0);
     [("true_loss_pct", share(packets.lost)), ("duplicate_pct", share(twice))]
 }
@@ -192,9 +206,15 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let flows = &summary.flows;
     let all = count(&flows.iter().collect::<Vec<_>>());
     let segment_bits = f64::from(of.run.class(0).mss) * 8.0;
-    let rate = |packets: f64| Some(packets * segment_bits / summary.sim_s / 1e6);
-    let missing = all.sent - all.received;
-    let loss_pct = (all.sent > 0.0).then(|| missing / all.sent * 100.0);
+    let rate = |packets: f64| packets * segment_bits / summary.sim_s / 1e6;
+    let (transmitted, received) = match of.counting {
+        Counting::Definitions => (all.sent, Some(all.received)),
+        Counting::Program => {
+            (arrived(summary, &all), all.above_hole.map(|above| all.received - above))
+        }
+    };
+    let missing = received.map(|received| transmitted - received);
+    let loss_pct = missing.filter(|_| transmitted > 0.0).map(|it| it / transmitted * 100.0);
     let peak = flows.iter().filter_map(|flow| {
         let over_time = OverTime::of(series, flow.id);
         over_time.rtt_peak_ms(flow.start_s, flow.start_s + STARTUP_S)
@@ -202,13 +222,13 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let first_start_s = flows.iter().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
     let dropped = Drops::of(queue, summary).between(first_start_s, first_start_s + STARTUP_S);
     let mut metrics = vec![
-        ("transmitted_packets", Some(all.sent)),
-        ("received_packets", Some(all.received)),
-        ("lost_packets", Some(missing)),
-        ("retransmitted_packets", Some(missing)),
+        ("transmitted_packets", Some(transmitted)),
+        ("received_packets", received),
+        ("lost_packets", missing),
+        ("retransmitted_packets", missing),
         ("loss_pct_published", loss_pct),
-        ("throughput_mbps", rate(all.sent)),
-        ("goodput_mbps", rate(all.received)),
+        ("throughput_mbps", Some(rate(transmitted))),
+        ("goodput_mbps", received.map(rate)),
         ("rtt_peak_startup_ms", peak.reduce(f64::max)),
         ("rtt_min_ms", flows.iter().filter_map(|flow| flow.rtt_ms.min).reduce(f64::min)),
         ("jain_cwnd", jain_cwnd(summary)),

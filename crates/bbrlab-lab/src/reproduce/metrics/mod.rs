@@ -16,6 +16,7 @@ use std::path::Path;
 
 use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 
+use super::counting::Counting;
 use super::locate::{self, Keys};
 use super::row::Row;
 use crate::error::LabError;
@@ -27,14 +28,21 @@ use crate::run_folder::QUEUE_PARQUET;
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
+    /// Who counts its packets.
+    counting: Counting,
     folder: Option<&'a Path>,
     series: OnceCell<Series>,
     queue: OnceCell<QueueSeries>,
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn new(run: &'a Run, summary: &'a RunSummary, folder: Option<&'a Path>) -> Self {
-        Self { run, summary, folder, series: OnceCell::new(), queue: OnceCell::new() }
+    pub(super) fn new(
+        run: &'a Run,
+        summary: &'a RunSummary,
+        folder: Option<&'a Path>,
+        counting: Counting,
+    ) -> Self {
+        Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
     /// A run that has just been made, without a folder.
@@ -43,6 +51,7 @@ impl<'a> Measured<'a> {
         Self {
             run,
             summary: &result.summary,
+            counting: Counting::Definitions,
             folder: None,
             series: OnceCell::from(result.series.clone()),
             queue: OnceCell::from(result.queue.clone()),

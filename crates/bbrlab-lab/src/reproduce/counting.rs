@@ -1,0 +1,26 @@
+//! Who counts the packets that a paper's metrics are computed from.
+
+/// By which rule packets count as sent, received and lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// By the definitions in the paper's data file.
+    #[default]
+    Definitions,
+    /// By that of the authors' program, where it differs.
+    ///
+    /// [mahmud]: `TcpSocketBase::ReceivedData` of their ns-3 adds each data segment that arrives to what is called
+    /// transmitted, and to what is called received only one that itself advances the next expected byte, and then no more
+    /// than this one. So a packet that arrives above a hole, and is new, never counts as received: the difference, which the
+    /// paper calls lost, is what arrived above a hole or twice.
+    Program,
+}
+
+impl Counting {
+    /// In words.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Definitions => "counted as defined",
+            Self::Program => "counted as the authors' program counts",
+        }
+    }
+}
