@@ -33,7 +33,7 @@ const USAGE: &str =
   overheads what series, files, pictures and a second worker cost; writes results/overheads.json
   pgo     a release binary built with a profile of itself; nothing needs it
   mutants how many random changes of the code the tests notice; not part of `check`
-  replication FILE keeps what the page on the papers needs of `bbrlab reproduce --json`
+  replication FILE... keeps what the page on the papers needs of `bbrlab reproduce --json`; a later document replaces what it holds
   explanations FILE... the same of documents made with `--explain` or `--sensitivity`
   disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`
   contradictions FOLDER... the same for the page on what the papers contradict each other in";

@@ -1,7 +1,10 @@
-//! `cargo xtask replication FILE`: keeps of a study's document (`bbrlab reproduce --json > FILE`) what `docs/replication.md` is
+//! `cargo xtask replication FILE...`: keeps of a study's document (`bbrlab reproduce --json > FILE`) what `docs/replication.md` is
 //! made of: the claims with their verdicts, and the hashes of the scenarios that were run. Figures of single points stay out.
 //!
 //! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`, of as many documents as they took.
+//!
+//! Of several documents a later one replaces the experiments that it holds, and the first may be what is kept already, so that
+//! some experiments are renewed without the others. What is of another commit than the first document says of which.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +14,7 @@ use serde_json::{Value, json};
 /// Where it is kept.
 const KEPT: &str = "results/replication.json";
 
-const USAGE: &str =
-    "usage: cargo xtask replication FILE, the document of `bbrlab reproduce --json`";
+const USAGE: &str = "usage: cargo xtask replication FILE..., documents of `bbrlab reproduce --json`; a later one replaces what it holds";
 
 /// Where what makes artifacts, and what hangs on open choices, is kept.
 const KEPT_EXPLANATIONS: &str = "results/explanations.json";
@@ -21,8 +23,11 @@ const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE..., do
                                      `--explain` or `--sensitivity`";
 
 pub(crate) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
-    let [file] = args else { return Err(USAGE.to_owned()) };
-    write(root, KEPT, &trimmed(&read(file)?)?)
+    if args.is_empty() {
+        return Err(USAGE.to_owned());
+    }
+    let documents: Vec<Value> = args.iter().map(read).collect::<Result<_, _>>()?;
+    write(root, KEPT, &trimmed(&documents)?)
 }
 
 pub(crate) fn keep_explanations(root: &Path, args: &[String]) -> Result<(), String> {
@@ -47,43 +52,61 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What is in a list of each document, in the order of the first: where a later document has something for the same key, this
+/// stands in its place. What is of another commit than the first document gets it as `commit`.
+fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
+    let mut all: Vec<Value> = Vec::new();
+    for document in documents {
+        let own = document[of].as_array().ok_or_else(|| missing(of))?;
+        let mut keys: Vec<&Value> = own.iter().map(|one| &one[key]).collect();
+        keys.dedup();
+        for it in keys {
+            let place = all.iter().position(|one| one[key] == *it).unwrap_or(all.len());
+            all.retain(|one| one[key] != *it);
+            let with_commit = |one: &Value| {
+                let mut one = one.clone();
+                if document["commit"] != documents[0]["commit"] && one["commit"].is_null() {
+                    one["commit"] = document["commit"].clone();
+                }
+                one
+            };
+            all.splice(place..place, own.iter().filter(|one| one[key] == *it).map(with_commit));
+        }
+    }
+    Ok(all)
+}
+
+fn lines(all: &[Value], line: fn(&Value) -> Value) -> String {
+    all.iter().map(|one| format!("    {}", line(one))).collect::<Vec<_>>().join(",\n")
+}
+
 /// Explanations and sensitivity of all documents, one a line.
 fn joined(documents: &[Value]) -> Result<String, String> {
-    let lines = |of: &str| -> Result<String, String> {
-        let mut lines = Vec::new();
-        for document in documents {
-            for one in document[of].as_array().ok_or_else(|| missing(of))? {
-                lines.push(format!("    {one}"));
-            }
-        }
-        Ok(lines.join(",\n"))
-    };
-    let mut commits: Vec<&Value> = documents.iter().map(|it| &it["commit"]).collect();
-    commits.dedup();
-    let [commit] = commits[..] else {
-        return Err("the documents are of several commits".to_owned());
-    };
     Ok(format!(
-        "{{\n  \"commit\": {commit},\n  \"explanations\": [\n{}\n  ],\n  \"sensitivity\": [\n{}\n  ]\n}}\n",
-        lines("explanations")?,
-        lines("sensitivity")?,
+        "{{\n  \"commit\": {},\n  \"explanations\": [\n{}\n  ],\n  \"sensitivity\": [\n{}\n  ]\n}}\n",
+        documents[0]["commit"],
+        lines(&merged(documents, "explanations", "claim")?, Value::clone),
+        lines(&merged(documents, "sensitivity", "experiment")?, Value::clone),
     ))
 }
 
-/// The document, one experiment and one claim a line.
-fn trimmed(document: &Value) -> Result<String, String> {
-    let lines = |of: &str, line: fn(&Value) -> Value| -> Result<String, String> {
-        let all = document[of].as_array().ok_or_else(|| missing(of))?;
-        Ok(all.iter().map(|one| format!("    {}", line(one))).collect::<Vec<_>>().join(",\n"))
-    };
+/// The documents, one experiment and one claim a line. The CPU time is the first one's.
+fn trimmed(documents: &[Value]) -> Result<String, String> {
+    let first = &documents[0];
+    if let Some(other) = documents.iter().find(|it| it["seeds"] != first["seeds"]) {
+        return Err(format!(
+            "the documents are of {} and of {} seeds a point",
+            first["seeds"], other["seeds"]
+        ));
+    }
     Ok(format!(
         "{{\n  \"version\": {},\n  \"commit\": {},\n  \"seeds\": {},\n  \"cpu_s\": {:.0},\n  \"experiments\": [\n{}\n  ],\n  \"claims\": [\n{}\n  ]\n}}\n",
-        document["version"],
-        document["commit"],
-        document["seeds"],
-        document["cpu_s"].as_f64().ok_or_else(|| missing("cpu_s"))?,
-        lines("experiments", experiment)?,
-        lines("claims", claim)?,
+        first["version"],
+        first["commit"],
+        first["seeds"],
+        first["cpu_s"].as_f64().ok_or_else(|| missing("cpu_s"))?,
+        lines(&merged(documents, "experiments", "id")?, experiment),
+        lines(&merged(documents, "claims", "experiment")?, claim),
     ))
 }
 
@@ -92,7 +115,11 @@ fn missing(key: &str) -> String {
 }
 
 fn experiment(of: &Value) -> Value {
-    json!({ "id": of["id"], "hashes": of["hashes"] })
+    let mut kept = json!({ "id": of["id"], "hashes": of["hashes"] });
+    if let Some(commit) = of.get("commit") {
+        kept["commit"] = commit.clone();
+    }
+    kept
 }
 
 fn claim(of: &Value) -> Value {
@@ -120,45 +147,86 @@ mod tests {
 
     use super::{joined, trimmed};
 
-    #[test]
-    fn a_kept_document_has_verdicts_and_hashes_and_no_single_figures() {
+    /// A document of the experiments `e` and, in the study's first one, `f`, with a claim each.
+    fn document(commit: &str, experiments: &[&str], verdict: &str) -> Value {
         let measured =
             json!({ "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
-        let document = json!({
-            "version": "1", "commit": "c", "seeds": null, "cpu_s": 12.4,
-            "experiments": [{ "id": "e", "hashes": ["h"], "rows": [1, 2] }],
-            "claims": [{
-                "id": "c01", "experiment": "e", "statement": "s", "expected": "holds", "verdict": "fails",
-                "measured": measured, "interval": [0.1, 0.9], "reason": "r", "artifacts": [],
-            }],
-        });
-        let kept: Value = serde_json::from_str(&trimmed(&document).unwrap()).unwrap();
-        assert_eq!(kept["experiments"], json!([{ "id": "e", "hashes": ["h"] }]));
+        let experiment = |id: &&str| json!({ "id": id, "hashes": [commit], "rows": [1, 2] });
+        let claim = |id: &&str| {
+            json!({
+                "id": format!("{id}.c01"), "experiment": id, "statement": "s", "expected": "holds",
+                "verdict": verdict, "measured": measured, "interval": [0.1, 0.9], "reason": "r",
+                "artifacts": [],
+            })
+        };
+        json!({
+            "version": "1", "commit": commit, "seeds": null, "cpu_s": 12.4,
+            "experiments": experiments.iter().map(experiment).collect::<Vec<_>>(),
+            "claims": experiments.iter().map(claim).collect::<Vec<_>>(),
+        })
+    }
+
+    fn kept(documents: &[Value]) -> Value {
+        serde_json::from_str(&trimmed(documents).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_kept_document_has_verdicts_and_hashes_and_no_single_figures() {
+        let kept = kept(&[document("c", &["e"], "fails")]);
+        assert_eq!(kept["experiments"], json!([{ "id": "e", "hashes": ["c"] }]));
         assert_eq!(kept["cpu_s"], json!(12));
         assert_eq!(kept["claims"][0]["measured"]["seeds_true"], json!(3));
         assert!(kept["claims"][0]["measured"].get("values").is_none());
     }
 
     #[test]
-    fn what_is_no_document_is_refused() {
-        let error = trimmed(&json!({ "version": "1" })).unwrap_err();
+    fn a_later_document_replaces_its_experiments_and_tells_its_commit() {
+        let study = document("c", &["e", "f"], "fails");
+        let renewed = kept(&[study.clone(), document("d", &["e"], "holds")]);
+        assert_eq!(renewed["commit"], "c");
+        assert_eq!(
+            renewed["experiments"],
+            json!([{ "id": "e", "hashes": ["d"], "commit": "d" }, { "id": "f", "hashes": ["c"] }])
+        );
+        let verdicts = |kept: &Value| [0, 1].map(|place| kept["claims"][place]["verdict"].clone());
+        assert_eq!(verdicts(&renewed), [json!("holds"), json!("fails")]);
+        // What is kept is a document itself, and another renewal of the rest leaves the first one.
+        assert_eq!(kept(std::slice::from_ref(&renewed)), renewed);
+        let again = kept(&[renewed, document("c", &["f"], "holds")]);
+        assert_eq!(again["experiments"][0]["commit"], "d");
+        assert_eq!(verdicts(&again), [json!("holds"), json!("holds")]);
+    }
+
+    #[test]
+    fn what_is_no_document_and_what_has_other_seeds_is_refused() {
+        let error = trimmed(&[json!({ "version": "1" })]).unwrap_err();
         assert_eq!(error, "the document has no `cpu_s`");
+        let mut other = document("c", &["e"], "holds");
+        other["seeds"] = json!(20);
+        let error = trimmed(&[document("c", &["e"], "holds"), other]).unwrap_err();
+        assert_eq!(error, "the documents are of null and of 20 seeds a point");
     }
 
     #[test]
     fn explanations_of_several_documents_are_kept_together() {
-        let of = |claim: &str, commit: &str| {
+        let of = |claims: &[&str], commit: &str| {
+            let explanations: Vec<Value> =
+                claims.iter().map(|claim| json!({ "claim": claim, "cause": commit })).collect();
             json!({
-                "commit": commit, "explanations": [{ "claim": claim }],
-                "sensitivity": [{ "choice": "x" }], "claims": [1],
+                "commit": commit, "explanations": explanations,
+                "sensitivity": [{ "experiment": commit }], "claims": [1],
             })
         };
-        let kept = joined(&[of("c01", "c"), of("c02", "c")]).unwrap();
+        let kept = joined(&[of(&["c01", "c01", "c02"], "c"), of(&["c01"], "d")]).unwrap();
         let kept: Value = serde_json::from_str(&kept).unwrap();
-        assert_eq!(kept["explanations"], json!([{ "claim": "c01" }, { "claim": "c02" }]));
-        assert_eq!(kept["sensitivity"].as_array().unwrap().len(), 2);
+        let causes = json!([
+            { "claim": "c01", "cause": "d", "commit": "d" }, { "claim": "c02", "cause": "c" }
+        ]);
+        assert_eq!(kept["explanations"], causes);
+        assert_eq!(
+            kept["sensitivity"],
+            json!([{ "experiment": "c" }, { "experiment": "d", "commit": "d" }])
+        );
         assert!(kept.get("claims").is_none());
-        let error = joined(&[of("c01", "c"), of("c02", "d")]).unwrap_err();
-        assert_eq!(error, "the documents are of several commits");
     }
 }
