@@ -401,7 +401,7 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cause, Switch, SwitchEffect, cause_of, config_of, pairs};
+    use super::{Cause, Counting, Switch, SwitchEffect, cause_of, config_of, pairs};
 
     fn effect(switch: &str, alone_on: bool, alone_off: bool) -> SwitchEffect {
         SwitchEffect {
@@ -478,6 +478,8 @@ mod tests {
         assert_eq!(config.form, Some("as-run"));
         assert_eq!(config.sets, ["stack.min_rto=\"200ms\"", "stack.x=\"1s\""]);
         assert!(config_of(&switches, &[]).sets.is_empty());
+        let config = config_of(&[key("stack.x"), Switch::Counting(Counting::Program)], &[1]);
+        assert_eq!((config.sets.len(), config.counting), (1, Counting::Program));
         let switches = [key("bottleneck.device_queue")];
         let sets = config_of(&switches, &[0]).sets;
         assert_eq!(sets, ["bottleneck.device_queue=\"1s\"", "bottleneck.buffer_unit=\"pkt\""]);

@@ -99,8 +99,16 @@ pub(crate) const CHOICES: &[Choice] = &[
     choice("song2021.two-vs-two-cubic", "100 s", &[&["duration=50s"], &["duration=200s"]]),
     choice("mahmud2020.testbed", "an RTT of 120 ms", &[&["flows.rtt=60ms"], &["flows.rtt=200ms"]]),
     choice("mahmud2020.testbed", "losses behind the queue", &[&["bottleneck.loss_at=before"]]),
-    choice("mahmud2020.sim-congested", "segments of 477 bytes", &[&["stack.mss=1448B"]]),
-    choice("mahmud2020.alpha-sweep", "segments of 477 bytes", &[&["stack.mss=1448B"]]),
+    choice(
+        "mahmud2020.sim-congested",
+        "segments of 477 bytes",
+        &[&["stack.mss=476B"], &["stack.mss=1448B"]],
+    ),
+    choice(
+        "mahmud2020.alpha-sweep",
+        "segments of 477 bytes",
+        &[&["stack.mss=476B"], &["stack.mss=1448B"]],
+    ),
     choice("kato2025", "an RTT of 20 ms", &[&["flows.rtt=10ms"], &["flows.rtt=40ms"]]),
     choice(
         "kato2025",
@@ -217,8 +225,8 @@ pub fn sensitivity(
     let mut found = Vec::new();
     for choice in choices {
         for sets in choice.instead {
-            let sets_of = sets.iter().map(|&set| set.to_owned()).collect();
-            let config = Config { sets: sets_of, ..Config::default() };
+            let keys = sets.iter().map(|&set| set.to_owned()).collect();
+            let config = Config { sets: keys, ..Config::default() };
             let instead = outcomes(experiment, &config, &claims, &options, work, &mut watch)?;
             let mut one = Sensitivity {
                 experiment: experiment.id.clone(),

@@ -73,7 +73,7 @@ const SETTINGS: &[Setting] = &[
     Setting::counted(
         "mahmud2020.a02",
         &[],
-        "counted as the authors' program counts: a packet that arrives above a hole is lost",
+        "counted as the authors' program counts: what arrives above a hole is lost",
     ),
     Setting::counted(
         "mahmud2020.a02",
@@ -87,8 +87,8 @@ const SETTINGS: &[Setting] = &[
             "stack.bbr.losses=linux",
             BDP_IN_PACKETS,
         ],
-        "counted as the authors' program counts: a packet that arrives above a hole is lost; with their stack, the lanigan \
-         profile with segments and writes of 476 bytes, an initial window of 1, a minimum RTO of 1 s and BBR's rule for losses",
+        "counted as the authors' program counts, with their stack: the lanigan profile, segments and writes of 476 bytes, an \
+         initial window of 1, a minimum RTO of 1 s, and losses taken from cwnd in every state",
     ),
     Setting::keys(
         "mahmud2020.a03",

@@ -251,3 +251,40 @@ fn timeouts(summary: &RunSummary) -> Option<f64> {
     let counts = summary.flows.iter().map(|flow| flow.rto_count);
     counts.sum::<Option<u64>>().map(|sum| sum as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_scenario::Scenario;
+
+    use super::{Counting, Measured, simulation};
+
+    /// The program's received packets advance the next expected byte themselves; what fills no hole by itself is its loss.
+    #[test]
+    fn the_program_counts_packets_above_a_hole_as_lost() {
+        let sets = ["duration=30s".to_owned()];
+        let run = Scenario::builtin("mahmud2020.sim-congested", &sets).expect("it is valid").run(0);
+        let result = bbrlab_sim::simulate(&run).expect("it can be run");
+        let figure = |counting, name: &str| {
+            let of = Measured { counting, ..Measured::of_result(&run, &result) };
+            let rows = simulation(&of).expect("nothing is read");
+            let found = rows[0].metrics.iter().find(|(metric, _)| *metric == name);
+            found.and_then(|(_, value)| *value).expect("it has a value")
+        };
+        let [defined, program] = [Counting::Definitions, Counting::Program].map(|counting| {
+            ["transmitted_packets", "received_packets", "lost_packets", "goodput_mbps"]
+                .map(|name| figure(counting, name))
+        });
+        let flows = &result.summary.flows;
+        let above: u64 = flows.iter().filter_map(|flow| flow.out_of_order_packets).sum();
+        let drops: u64 = flows.iter().filter_map(|flow| flow.drops).sum();
+        assert!(above > 1000 && drops > 100, "{above} above a hole, {drops} dropped");
+        #[expect(clippy::cast_precision_loss, reason = "some thousand packets")]
+        let (above, drops) = (above as f64, drops as f64);
+        assert!((defined[1] - program[1] - above).abs() < 0.5, "{defined:?} {program:?}");
+        // What is queued at the end has not arrived: at most the buffer, its packet in service and one on each access link.
+        let waiting = defined[0] - drops - program[0];
+        assert!((0.0..=40.0).contains(&waiting), "{defined:?} {program:?}");
+        assert!((program[2] - (program[0] - program[1])).abs() < 1e-9);
+        assert!(program[3] < 0.7 * defined[3], "{defined:?} {program:?}");
+    }
+}
