@@ -113,6 +113,7 @@ fn tables(results: &Value) -> String {
         results["cpu_s"],
         text(results, "version"),
     );
+    out.push_str(&commits(results, &[("experiments", "id")]));
     out.push_str(&format!("| expected | {} | not judged |\n", VERDICTS.join(" | ")));
     out.push_str(&format!("| --- |{}\n", " --- |".repeat(VERDICTS.len() + 1)));
     for expected in ["holds", "unsure", "artifact"] {
@@ -152,6 +153,23 @@ fn tables(results: &Value) -> String {
     out
 }
 
+/// Of which commits results are: that of most of them and, where some were computed again by another, what of these.
+fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
+    let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for &(of, key) in lists {
+        for one in list(results, of) {
+            let Some(commit) = one["commit"].as_str() else { continue };
+            let known = others.entry(commit).or_default();
+            if !known.contains(&text(one, key)) {
+                known.push(text(one, key));
+            }
+        }
+    }
+    let others: Vec<String> =
+        others.iter().map(|(commit, of)| format!("; at {} {}", &commit[..12], of.join(", "))).collect();
+    format!("Computed at commit {}{}.\n\n", &text(results, "commit")[..12], others.concat())
+}
+
 /// The artifact claims that the data files say how to make: without a recipe there is nothing to run, and what the paper's own
 /// tables refute no setting of its simulator can be asked to show.
 fn with_a_recipe(claims: &[Value]) -> String {
@@ -187,8 +205,12 @@ fn explained(explanations: &Value, results: &Value) -> String {
         "## What makes the artifacts\n\n\
          Each claim that is thought an artifact, under the settings that should make it, taken apart: first seed, the claim's \
          points only. A switch is *enough* if the claim is true with it alone on, and *needed* if it is false with it alone \
-         off; one that cannot be run so is not in that column.\n\n\
-         | claim | verdict | setting | what makes it | enough | needed |\n| --- | --- | --- | --- | --- | --- |\n",
+         off; one that cannot be run so is not in that column.\n\n",
+    );
+    let told = [("explanations", "claim"), ("sensitivity", "experiment")];
+    out.push_str(&commits(explanations, &told));
+    out.push_str(
+        "| claim | verdict | setting | what makes it | enough | needed |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     let mut whole = Vec::new();
     for claim in artifacts {
