@@ -42,6 +42,7 @@ pub(crate) mod tests {
             goodput_ss_mbps: Some(goodput + 0.25),
             sent_packets: Some(204_812),
             delivered_packets: Some(204_310),
+            out_of_order_packets: Some(3_950),
             lost_packets: Some(502),
             retransmitted_packets: 502,
             drops: Some(502),
