@@ -155,6 +155,7 @@ fn tables(results: &Value) -> String {
 
 /// Of which commits results are: that of most of them and, where some were computed again by another, what of these.
 fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
+    let short = |commit: &str| commit.chars().take(12).collect::<String>();
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for &(of, key) in lists {
         for one in list(results, of) {
@@ -165,9 +166,11 @@ fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
             }
         }
     }
-    let others: Vec<String> =
-        others.iter().map(|(commit, of)| format!("; at {} {}", &commit[..12], of.join(", "))).collect();
-    format!("Computed at commit {}{}.\n\n", &text(results, "commit")[..12], others.concat())
+    let others: Vec<String> = others
+        .iter()
+        .map(|(commit, of)| format!("; at {} {}", short(commit), of.join(", ")))
+        .collect();
+    format!("Computed at commit {}{}.\n\n", short(text(results, "commit")), others.concat())
 }
 
 /// The artifact claims that the data files say how to make: without a recipe there is nothing to run, and what the paper's own
