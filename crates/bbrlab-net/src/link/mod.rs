@@ -9,6 +9,7 @@
 mod chance;
 mod delay_clock;
 pub(crate) mod delay_histogram;
+mod even_packets;
 mod front;
 mod plain;
 pub(crate) mod queue_length;

@@ -11,6 +11,7 @@ use bbrlab_units::Time;
 
 use super::Line;
 use super::Link;
+use super::even_packets::EvenPackets;
 use super::queue_length::{QueueLength, Walk};
 use super::serialiser::Serialiser;
 use super::server::Server;
@@ -89,6 +90,7 @@ pub(crate) struct Ledger {
     mark: Mark,
     /// Bytes of the entries before the mark, if the buffer is counted in bytes.
     bytes_before_mark: u64,
+    even: EvenPackets,
 }
 
 /// How far the search for room has come in the entries: the number of one of them from the front, and its place if that is
@@ -120,6 +122,7 @@ impl Ledger {
             full_at,
             mark: Mark::default(),
             bytes_before_mark: 0,
+            even: EvenPackets::NONE,
         }
     }
 
@@ -135,12 +138,21 @@ impl Ledger {
     /// Whether the buffer has room at `due` for a packet, after the departures of that time. The packet in service is none
     /// that waits.
     #[inline]
-    fn has_room(&mut self, wire_bytes: u32, due: Time) -> bool {
-        self.entries.len() < self.full_at || self.has_room_when_long(wire_bytes, due)
+    fn has_room(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
+        self.entries.len() < self.full_at
+            || self
+                .even
+                .have_room(wire_bytes, due, serialiser.free_at())
+                .unwrap_or_else(|| self.has_room_when_long(wire_bytes, due, serialiser))
     }
 
+    /// The same by the entries, where the time of the last departure does not tell.
+    #[cold]
     #[inline(never)]
-    fn has_room_when_long(&mut self, wire_bytes: u32, due: Time) -> bool {
+    fn has_room_when_long(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
+        if serialiser.has_served(wire_bytes) {
+            self.even.ask(wire_bytes, self.buffer, serialiser.rate());
+        }
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
@@ -192,6 +204,7 @@ impl Ledger {
     }
 
     /// Settles all arrivals, and the departures up to `until`.
+    #[cold]
     #[inline(never)]
     pub(crate) fn settle(
         &mut self,
@@ -375,11 +388,12 @@ impl Plain<'_> {
     ) -> Option<Time> {
         let Self { ledger, serialiser, stats } = self;
         let Admission { wire_bytes, identity, flow, is_data, .. } = packet;
-        if !ledger.has_room(wire_bytes, due) {
+        if !ledger.has_room(wire_bytes, due, serialiser) {
             refuse((id, due), identity, (flow, is_data, wire_bytes), stats, accounts);
             return None;
         }
-        let departs = serialiser.begin_and_serve(due, wire_bytes);
+        serialiser.begin(due);
+        let departs = serialiser.serve_and_tell(wire_bytes, |departs| ledger.even.end(departs));
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
         ledger.unsettled += 1;

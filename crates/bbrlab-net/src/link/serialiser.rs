@@ -55,6 +55,11 @@ impl Serialiser {
         }
     }
 
+    /// Whether the last packet had this size.
+    pub(super) fn has_served(&self, wire_bytes: u32) -> bool {
+        self.last_bytes == wire_bytes
+    }
+
     #[inline]
     pub(super) fn begin_and_serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         self.begin(arrived);
@@ -63,8 +68,19 @@ impl Serialiser {
 
     #[inline]
     pub(super) fn serve(&mut self, wire_bytes: u32) -> Time {
+        self.serve_and_tell(wire_bytes, |_| ())
+    }
+
+    /// The same; if the packet has another size than the last, tells when it departs at the latest.
+    #[inline]
+    pub(super) fn serve_and_tell(
+        &mut self,
+        wire_bytes: u32,
+        size_changes: impl FnOnce(Time),
+    ) -> Time {
         if wire_bytes != self.last_bytes {
             self.learn_size(wire_bytes);
+            size_changes(Time(self.free_ns.saturating_add(self.last_ns).saturating_add(1)));
         }
         let (spare, is_over) = self.spare.overflowing_sub(self.last_rem);
         self.spare = if is_over { spare.wrapping_add(self.rate) } else { spare };

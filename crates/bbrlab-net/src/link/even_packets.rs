@@ -1,0 +1,79 @@
+//! Room in a drop-tail buffer while all packets in it have one size: the time of the last departure tells.
+//!
+//! At a constant rate, packets of one size that wait for each other depart at equal distances, but for a fraction of a
+//! nanosecond that the serialiser carries over. How many of them are still to depart then follows from how far ahead the last
+//! departure lies; nobody has to look which of them have departed. Where that is within the fraction, and where a packet of
+//! another size is among them, the entries of the ledger have to tell.
+
+use bbrlab_link::Buffer;
+use bbrlab_units::Time;
+
+use super::serialiser::WORK_PER_BYTE;
+
+/// From when on all packets in a buffer have one size, and how long as many of them as may wait take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EvenPackets {
+    /// Their bytes on the wire; [`NO_SIZE`] as long as nobody has asked since it changed.
+    wire_bytes: u64,
+    /// What departs later has the size of the last packet that entered.
+    since: u64,
+    /// How long this can be said from then on.
+    lasts: u64,
+    /// A last departure that is this far ahead leaves room for one more, and one that is more than a nanosecond farther does
+    /// not.
+    reach: i64,
+}
+
+/// The size of no packet.
+const NO_SIZE: u64 = u64::MAX;
+
+/// Until this time, in nanoseconds, and for so long, 146 years, no sum or difference of two times is too large.
+const END: u64 = 1 << 62;
+
+impl EvenPackets {
+    /// No packet has entered.
+    pub(super) const NONE: Self = Self { wire_bytes: NO_SIZE, since: 0, lasts: END, reach: 0 };
+
+    /// Whether there is room for one more packet of `wire_bytes` at `due`, where the last of those before departs at
+    /// `free_at`; `None` if this does not tell.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a full buffer asks for each packet")]
+    pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
+        if u64::from(wire_bytes) != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts
+        {
+            return None;
+        }
+        // Below zero where the link is idle.
+        let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
+        // Of n that are to depart the last is between n - 1 and n times ahead, and those times have a fraction.
+        if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
+    }
+
+    /// The size changes with a packet that departs at `departs`.
+    pub(super) fn end(&mut self, departs: Time) {
+        let lasts = END.saturating_sub(departs.0);
+        *self = Self { wire_bytes: NO_SIZE, since: departs.0, lasts, reach: 0 };
+    }
+
+    /// Somebody asks for packets of this size, which the last packet had as well.
+    pub(super) fn ask(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
+        if u64::from(wire_bytes) == self.wire_bytes {
+            return;
+        }
+        let Some(reach) = reach(wire_bytes, buffer, rate) else { return };
+        (self.wire_bytes, self.reach) = (wire_bytes.into(), reach);
+    }
+}
+
+/// How many nanoseconds as many packets of this size as may wait take, rounded down; `None` if there is no end to them or that
+/// is too long.
+fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
+    let packets = match buffer {
+        Buffer::Packets(limit) => limit.0,
+        Buffer::Bytes(limit) => limit.0.checked_div(wire_bytes.into())?,
+        Buffer::Unlimited => return None,
+    };
+    let work = u128::from(wire_bytes) * u128::from(WORK_PER_BYTE);
+    let ns = work.checked_mul(packets.into())?.checked_div(rate.into())?;
+    i64::try_from(ns).ok().filter(|ns| ns.cast_unsigned() < END)
+}
